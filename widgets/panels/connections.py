@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QAbstractItemModel, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QGridLayout,
     QLabel,
@@ -41,6 +42,8 @@ class RequestsPanel(TablePanel):
 
 
 _COLUMNS = 5  # of a listener in the grid; the last is the gap to the next
+_GAP = 24
+_LEAST_STACKED = 190  # pixels of the panel where the listeners stand below each other
 NAMES = {"kafka": mark("Kafka"), "http": mark("HTTP")}
 
 
@@ -58,9 +61,9 @@ class ListenerFacts:
 
 
 class _Listener(QWidget):
-    """One listener: its name, port, button and place, beside the other's."""
+    """One listener: its name, port, button and place, beside the other's or below it."""
 
-    def __init__(self, facts: ListenerFacts, grid: QGridLayout, place: int, parent: QWidget) -> None:
+    def __init__(self, facts: ListenerFacts, parent: QWidget) -> None:
         super().__init__(parent)
         self.hide()  # its widgets stand in the grid
         self.name = plain_label(tr(NAMES[facts.kind]), "heading", parent)
@@ -73,11 +76,18 @@ class _Listener(QWidget):
         self.button = QPushButton(parent)
         self.where: QLabel = plain_label("", "", parent)
         self.where.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        for column, widget in enumerate((self.name, self.port, self.button, self.where)):
-            grid.addWidget(widget, 0, place * _COLUMNS + column)
         self.problem = plain_label("", "problem", parent, wrap=True)
         self.problem.hide()
-        grid.addWidget(self.problem, 1, place * _COLUMNS, 1, _COLUMNS - 1)
+
+    def put(self, grid: QGridLayout, row: int, column: int) -> None:
+        """Into `grid`, at another place than before perhaps."""
+        for place, widget in enumerate((self.name, self.port, self.button, self.where)):
+            grid.addWidget(widget, row, column + place)
+        grid.addWidget(self.problem, row + 1, column, 1, _COLUMNS - 1)
+
+    def width_hint(self) -> int:
+        """What its line takes, in pixels, without spacing."""
+        return sum(each.sizeHint().width() for each in (self.name, self.port, self.button, self.where))
 
 
 class ConnectionsPanel(TablePanel):
@@ -114,12 +124,13 @@ class ConnectionsPanel(TablePanel):
         self._listeners: dict[str, _Listener] = {}
         self._facts: tuple[ListenerFacts, ...] = ()
         self._forbidden = ""
+        self._arranged = False, 0  # whether the listeners stand below each other, and how many
         super().__init__(model, parent)
-        bar = QWidget(self)
+        self._bar = bar = QWidget(self)
         self._grid = QGridLayout(bar)
         self._grid.setContentsMargins(8, 0, 8, 6)
         self._grid.setHorizontalSpacing(10)
-        self._grid.setColumnMinimumWidth(_COLUMNS - 1, 24)
+        self._grid.setColumnMinimumWidth(_COLUMNS - 1, _GAP)
         self._grid.setColumnStretch(len(NAMES) * _COLUMNS, 1)
         # A small window takes its height from the table, not from what one clicks at.
         bar.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -165,10 +176,10 @@ class ConnectionsPanel(TablePanel):
             self._show()
 
     def _show(self) -> None:
-        for place, facts in enumerate(self._facts):
+        for facts in self._facts:
             listener = self._listeners.get(facts.kind)
             if listener is None:
-                listener = self._listeners[facts.kind] = _Listener(facts, self._grid, place, self)
+                listener = self._listeners[facts.kind] = _Listener(facts, self)
                 listener.button.clicked.connect(lambda _on=False, kind=facts.kind: self._press(kind))
             is_open = bool(facts.where)
             listener.button.setText(tr("Close") if is_open else tr("Opening") if facts.opening else tr("Open"))
@@ -178,6 +189,25 @@ class ConnectionsPanel(TablePanel):
             listener.where.setText(facts.where or tr("closed"))
             listener.problem.setText(facts.problem)
             listener.problem.setVisible(bool(facts.problem))
+        self._arrange()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """All listeners in one line if there is room, else a line each."""
+        found = [self._listeners[facts.kind] for facts in self._facts]
+        gaps = len(found) * _COLUMNS * self._grid.horizontalSpacing() + (len(found) - 1) * _GAP + 16
+        below = sum(one.width_hint() for one in found) + gaps > self.width()
+        if (below, len(found)) != self._arranged:
+            self._arranged = below, len(found)
+            for place, one in enumerate(found):
+                one.put(self._grid, *((2 * place, 0) if below else (0, place * _COLUMNS)))
+        # What is too low for all lines scrolls as a whole, and squeezes none.
+        line = max((one.port.sizeHint().height() for one in found), default=0) + self._grid.verticalSpacing()
+        self._bar.setMinimumHeight(len(found) * line if below else 0)
+        self.least_height = _LEAST_STACKED if below else TablePanel.least_height
 
     def _press(self, kind: str) -> None:
         facts = next(one for one in self._facts if one.kind == kind)

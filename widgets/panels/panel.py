@@ -254,7 +254,7 @@ class Panel(QWidget):
 
     info: ClassVar[PanelInfo]
     #: In pixels of the design; with less room it is scrolled as a whole.
-    least_height: ClassVar[int] = 180
+    least_height: int = 180
     filterChanged = Signal(str)
     filterSaved = Signal(str, str)
     filterDeleted = Signal(str)

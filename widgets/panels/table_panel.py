@@ -220,7 +220,7 @@ class TablePanel(Panel):
     double click.
     """
 
-    least_height = 84
+    least_height: int = 84
 
     currentChanged = Signal(object)
     selectionChanged = Signal(int)

@@ -2,6 +2,8 @@
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QStandardItemModel
+from PySide6.QtWidgets import QApplication
 
 from tests.widgets.panels.table_of import columns_of
 from widgets.panels.connections import ConnectionsPanel, ListenerFacts
@@ -97,3 +99,16 @@ def test_findings_are_plain_text_and_nothing_of_the_last_report_stays(qtbot):
     with qtbot.waitSignal(panel.openRequested) as told:
         qtbot.mouseClick(panel.open_button, Qt.MouseButton.LeftButton)
     assert told.args == [2]
+
+
+def test_listeners_stand_below_each_other_where_a_line_has_no_room(qtbot):
+    panel = ConnectionsPanel(QStandardItemModel(), QStandardItemModel())
+    qtbot.addWidget(panel)
+    panel.set_listeners((ListenerFacts("kafka", "", False, 9092), ListenerFacts("http", "", False, 8080)))
+    for width, below in ((1200, False), (340, True), (1200, False)):
+        panel.resize(width, 400)
+        panel.show()
+        QApplication.processEvents()
+        kafka, http = (panel.listener(kind).port.geometry() for kind in ("kafka", "http"))
+        assert (http.top() >= kafka.bottom()) is below
+        assert min(kafka.height(), http.height()) >= panel.listener("http").port.sizeHint().height()
