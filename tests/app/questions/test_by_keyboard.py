@@ -182,7 +182,7 @@ QUESTIONS: dict[int, Callable[[Keyboard], None]] = {
     7: which_key_is_hot,
     8: panel(Key.Key_2, "offsets"),
     9: what_blocks,
-    10: panel(Key.Key_V, "events", Mod.ControlModifier | Mod.ShiftModifier),
+    10: panel(Key.Key_M, "events", Mod.ControlModifier | Mod.ShiftModifier),
     11: found_panel("delivered twice", "Delivered twice", "redeliveries"),
     12: was_anything_lost,
     13: between_two_rebalances,

@@ -83,7 +83,7 @@ def what_round_robin_would_do(keyboard: Keyboard) -> None:
 
 
 def what_did_i_change(keyboard: Keyboard) -> None:
-    panel(Key.Key_V, "events", Mod.ControlModifier | Mod.ShiftModifier)(keyboard)
+    panel(Key.Key_M, "events", Mod.ControlModifier | Mod.ShiftModifier)(keyboard)
     counted = keyboard.hand.workbench.window.tab(EventsPanel).count_label
     comes(keyboard, lambda: counted.text() == "1")
 
