@@ -71,10 +71,10 @@ class GroupCoordinator:
         delay_ns = self.config.initial_rebalance_delay_ms * NS_PER_MS
         self._rebalancer = Rebalancer(events, timers, offsets, self._history, delay_ns, self._count, reads_anew)
         self._reconciler = Reconciler(
-            events, timers, offsets, self._rebalancer, self.config, self._count, topic_names, reads_anew, self._expel
+            timers, offsets, self._rebalancer, self.config, self._count, topic_names, reads_anew, self._expel
         )
         self._mixed = MixedGroups(self._reconciler, self._rebalancer, self.config)
-        self._joining = Joining(events, timers, self.config, self._rebalancer, self._expel)
+        self._joining = Joining(timers, self.config, self._rebalancer, self._expel)
         self._groups: dict[str, Group] = {}
         for name in offsets.groups():
             numbers = offsets.numbers(name)
@@ -123,7 +123,7 @@ class GroupCoordinator:
             group.topics = {topic: self._count(topic) for topic in sorted(group.subscribe())}
         for each in kept.members:
             member = group.members[each.member_id]
-            self._joining.say_joined(group, now_ns, member, f"{member.client} is a member since before: {cause}")
+            self._rebalancer.say_joined(group, now_ns, member, f"{member.client} is a member since before: {cause}")
             self._rebalancer.assign(group, now_ns, member, each.owned)
         self._rebalancer.move(group, now_ns, GroupState.STABLE)
         if kept.settled:

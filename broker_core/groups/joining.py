@@ -8,7 +8,6 @@ import msgspec
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.events import EventKind, EventStream
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.group import Group
 from broker_core.groups.members import JoinResult, Member, read_subscription
@@ -55,7 +54,6 @@ class Joining(msgspec.Struct, eq=False):
     * A rebalance where its topics have changed.
     """
 
-    _events: EventStream
     _timers: Timers
     _config: GroupConfig
     _rebalancer: Rebalancer
@@ -106,7 +104,7 @@ class Joining(msgspec.Struct, eq=False):
         self._watch(group, now_ns, member, request)
         group.park(member, reply)
         cause = request.cause or f"{member.client} joined"
-        self.say_joined(group, now_ns, member, cause)
+        self._rebalancer.say_joined(group, now_ns, member, cause)
         self._rebalancer.begin(group, now_ns, cause)
 
     def _rejoin(
@@ -144,7 +142,8 @@ class Joining(msgspec.Struct, eq=False):
         member.client, member.host, member.joined_ns = request.client_id, request.host, now_ns
         group.offer(member, request.protocols)
         self._watch(group, now_ns, member, request)
-        self.say_joined(group, now_ns, member, f"{member.client} came back as {member.instance_id}", old_id, heard_ns)
+        cause = f"{member.client} came back as {member.instance_id}"
+        self._rebalancer.say_joined(group, now_ns, member, cause, old_id, heard_ns)
         if group.state is GroupState.STABLE and group.elect_protocol() == group.protocol:
             member.subscription = read_subscription(
                 group.protocol_type, member.protocols[group.protocol], member.instance_id
@@ -174,25 +173,6 @@ class Joining(msgspec.Struct, eq=False):
             request.session_timeout_ms,
             request.max_poll_interval_ms,
             lambda at_ns, late, sentence, heard_ns: self._missed(group, at_ns, late, sentence, heard_ns),
-        )
-
-    def say_joined(
-        self, group: Group, now_ns: int, member: Member, cause: str, replaces: str = "", heard_ns: int = 0
-    ) -> None:
-        self._events.emit(
-            now_ns,
-            EventKind.MEMBER_JOINED,
-            group=group.name,
-            client=member.client,
-            generation=group.generation,
-            cause=cause,
-            detail={
-                "member_id": member.member_id,
-                "instance_id": member.instance_id,
-                "topics": list(member.subscription.topics),
-                "replaces": replaces,
-                **({"heard_ns": heard_ns} if replaces else {}),
-            },
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any, TypeVar
 
 import crc32c
 import msgspec
@@ -13,6 +14,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import private
 from broker_core.groups.offset_journal import Changes, GroupRow, MembersRow, OffsetRow
 
+R = TypeVar("R", OffsetRow, GroupRow, MembersRow)
 MEMORY = ":memory:"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS offsets (
@@ -26,11 +28,9 @@ CREATE TABLE IF NOT EXISTS members (
     grp TEXT PRIMARY KEY, members BLOB NOT NULL, checksum INTEGER NOT NULL)
     WITHOUT ROWID;
 """
-_OFFSET_COLUMNS = 'grp, topic, partition, "offset", metadata, leader_epoch'
-_GROUP_COLUMNS = "grp, generation, members"
-_OFFSETS = f"SELECT {_OFFSET_COLUMNS}, checksum FROM offsets ORDER BY grp, topic, partition"
-_GROUPS = f"SELECT {_GROUP_COLUMNS}, checksum FROM groups ORDER BY grp"
-_MEMBERS = "SELECT grp, members, checksum FROM members ORDER BY grp"
+_OFFSETS = "SELECT * FROM offsets ORDER BY grp, topic, partition"
+_GROUPS = "SELECT * FROM groups ORDER BY grp"
+_MEMBERS = "SELECT * FROM members ORDER BY grp"
 # Errors caused by the disk or another process. Any other error of these fixed statements means a corrupt file.
 _OUTSIDE = frozenset(
     {
@@ -83,10 +83,10 @@ class OffsetTable:
             if verdict != "ok":
                 raise CorruptTable(verdict)
             return Changes(
-                [_offset_row(row) for row in self.connection.execute(_OFFSETS)],
-                [_group_row(row) for row in self.connection.execute(_GROUPS)],
+                [_row(row, OffsetRow) for row in self.connection.execute(_OFFSETS)],
+                [_row(row, GroupRow) for row in self.connection.execute(_GROUPS)],
                 self.connection.execute("PRAGMA user_version").fetchone()[0],
-                [_members_row(row) for row in self.connection.execute(_MEMBERS)],
+                [_row(row, MembersRow) for row in self.connection.execute(_MEMBERS)],
             )
         except (sqlite3.Error, UnicodeDecodeError) as error:
             raise self._fault("cannot be read", error) from error
@@ -155,48 +155,26 @@ def quarantine(path: str) -> str:
 
 def salvage(path: str) -> Changes:
     """The readable and valid rows of a corrupt file."""
-    found = Changes([], [])
-    for query, take in ((_OFFSETS, _take_offset), (_GROUPS, _take_group), (_MEMBERS, _take_members)):
+    found = Changes([], [], members=[])
+    kinds: tuple[tuple[str, type[Any], list[Any]], ...] = (
+        (_OFFSETS, OffsetRow, found.offsets),
+        (_GROUPS, GroupRow, found.groups),
+        (_MEMBERS, MembersRow, found.members),
+    )
+    for query, kind, rows in kinds:
         with (
             suppress(sqlite3.Error, UnicodeDecodeError),
             closing(sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True)) as old,
         ):
             for row in old.execute(query):
                 with suppress(CorruptTable):
-                    take(found, row)
+                    rows.append(_row(row, kind))
     return found
 
 
-def _take_offset(found: Changes, row: tuple[object, ...]) -> None:
-    found.offsets.append(_offset_row(row))
-
-
-def _take_group(found: Changes, row: tuple[object, ...]) -> None:
-    found.groups.append(_group_row(row))
-
-
-def _take_members(found: Changes, row: tuple[object, ...]) -> None:
-    found.members.append(_members_row(row))
-
-
-def _members_row(row: tuple[object, ...]) -> MembersRow:
-    match row:
-        case (str(group), bytes(members), checksum) if checksum == _checksum(*row[:-1]):
-            return MembersRow(group, members)
-    raise CorruptTable(f"a row makes no sense: {row!r}")
-
-
-def _offset_row(row: tuple[object, ...]) -> OffsetRow:
-    match row:
-        case (str(group), str(topic), int(partition), int(offset), str(metadata), int(epoch), checksum) if (
-            checksum == _checksum(*row[:-1])
-        ):
-            return OffsetRow(group, topic, partition, offset, metadata, epoch)
-    raise CorruptTable(f"a row makes no sense: {row!r}")
-
-
-def _group_row(row: tuple[object, ...]) -> GroupRow:
-    match row:
-        case (str(group), int(generation), int(members), checksum) if checksum == _checksum(*row[:-1]):
-            return GroupRow(group, generation, members)
+def _row(row: tuple[object, ...], kind: type[R]) -> R:
+    """A row of the table, whose last column is its checksum."""
+    with suppress(msgspec.ValidationError):
+        if None not in row and row[-1] == _checksum(*row[:-1]):
+            return msgspec.convert(row[:-1], kind)
     raise CorruptTable(f"a row makes no sense: {row!r}")

@@ -64,17 +64,7 @@ class Rebalancer(msgspec.Struct, eq=False):
 
     def expel(self, group: Group, now_ns: int, member: Member, cause: str, heard_ns: int | None = None) -> None:
         """Remove a member and rebalance. `heard_ns` is its last sign of life, where it missed a deadline."""
-        detail: dict[str, object] = {"member_id": member.member_id, "instance_id": member.instance_id}
-        if heard_ns is not None:
-            detail["heard_ns"] = heard_ns
-        self._emit(
-            group,
-            now_ns,
-            EventKind.MEMBER_LEFT,
-            client=member.client,
-            cause=cause,
-            detail=detail,
-        )
+        self.say_left(group, now_ns, member, cause, heard_ns)
         self.begin(group, now_ns, cause)
         self.revoke(group, now_ns, member, member.owned)
         group.remove(
@@ -115,6 +105,25 @@ class Rebalancer(msgspec.Struct, eq=False):
         member.polled(now_ns)
         if not group.unsynced:
             group.set_timer(None)
+
+    def say_joined(
+        self, group: Group, now_ns: int, member: Member, cause: str, replaces: str = "", heard_ns: int = 0
+    ) -> None:
+        """A member is there, or back under another id than `replaces`, which was heard of last at `heard_ns`."""
+        detail = {
+            "member_id": member.member_id,
+            "instance_id": member.instance_id,
+            "topics": list(member.subscription.topics),
+            "replaces": replaces,
+            **({"heard_ns": heard_ns} if replaces else {}),
+        }
+        self._emit(group, now_ns, EventKind.MEMBER_JOINED, client=member.client, cause=cause, detail=detail)
+
+    def say_left(self, group: Group, now_ns: int, member: Member, cause: str, heard_ns: int | None) -> None:
+        detail: dict[str, object] = {"member_id": member.member_id, "instance_id": member.instance_id}
+        if heard_ns is not None:
+            detail["heard_ns"] = heard_ns
+        self._emit(group, now_ns, EventKind.MEMBER_LEFT, client=member.client, cause=cause, detail=detail)
 
     def note_members(self, group: Group) -> None:
         self._offsets.note_members(group.name)

@@ -15,7 +15,6 @@ import re2
 
 from broker_core.clock import NS_PER_MS, s_from_ns
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.events import EventKind, EventStream
 from broker_core.groups.assignors import assign
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.consumer_member import (
@@ -52,7 +51,6 @@ class Reconciler(msgspec.Struct, eq=False):
     `expel(group, now_ns, member, cause, heard_ns)` is called for a member that leaves or misses a deadline.
     """
 
-    _events: EventStream
     _timers: Timers
     _offsets: OffsetStore
     _rebalancer: Rebalancer
@@ -87,10 +85,7 @@ class Reconciler(msgspec.Struct, eq=False):
 
     def expel(self, group: Group, now_ns: int, member: ConsumerMember, cause: str, heard_ns: int | None = None) -> None:
         """Remove a member, and assign its partitions to others."""
-        detail: dict[str, object] = {"member_id": member.member_id, "instance_id": member.instance_id}
-        if heard_ns is not None:
-            detail["heard_ns"] = heard_ns
-        self._emit(group, now_ns, EventKind.MEMBER_LEFT, member, cause, detail)
+        self._rebalancer.say_left(group, now_ns, member, cause, heard_ns)
         self._rebalancer.started(group, now_ns, cause)
         self._rebalancer.revoke(group, now_ns, member, member.owned)
         member.stop_timer()
@@ -154,9 +149,8 @@ class Reconciler(msgspec.Struct, eq=False):
         member.reported = None
         self.watch(group, now_ns, member, self._config.consumer_session_timeout_ms)
         if replaced:
-            self._say_joined(
-                group, now_ns, member, f"{member.client} came back as {member.instance_id}", replaced, heard_ns
-            )
+            cause = f"{member.client} came back as {member.instance_id}"
+            self._rebalancer.say_joined(group, now_ns, member, cause, replaced, heard_ns)
         self.subscribe(group, now_ns, member, request)
         return member
 
@@ -174,7 +168,7 @@ class Reconciler(msgspec.Struct, eq=False):
         self.watch(group, now_ns, member, self._config.consumer_session_timeout_ms)
         group.topics.update({topic: self._partitions_of(topic) for topic in self._read_subscription(member)})
         cause = f"{member.client} joined"
-        self._say_joined(group, now_ns, member, cause)
+        self._rebalancer.say_joined(group, now_ns, member, cause)
         self.assign_anew(group, now_ns, cause)
         return member
 
@@ -344,34 +338,6 @@ class Reconciler(msgspec.Struct, eq=False):
                 return
         self._rebalancer.move(group, now_ns, GroupState.STABLE)
         self._rebalancer.complete(group, now_ns)
-
-    # -- events
-
-    def _say_joined(
-        self, group: Group, now_ns: int, member: Member, cause: str, replaces: str = "", heard_ns: int = 0
-    ) -> None:
-        detail: dict[str, object] = {
-            "member_id": member.member_id,
-            "instance_id": member.instance_id,
-            "topics": list(member.subscription.topics),
-            "replaces": replaces,
-        }
-        if replaces:
-            detail["heard_ns"] = heard_ns
-        self._emit(group, now_ns, EventKind.MEMBER_JOINED, member, cause, detail)
-
-    def _emit(
-        self, group: Group, now_ns: int, kind: EventKind, member: Member, cause: str, detail: dict[str, object]
-    ) -> None:
-        self._events.emit(
-            now_ns,
-            kind,
-            group=group.name,
-            client=member.client,
-            generation=group.generation,
-            cause=cause,
-            detail=detail,
-        )
 
 
 def _elected(members: Iterable[ConsumerMember]) -> str:
