@@ -128,6 +128,33 @@ class Event(msgspec.Struct, frozen=True, gc=False):
     detail: dict[str, Any] | None = None
     member: str = ""
 
+    @property
+    def told(self) -> dict[str, Any]:
+        """`detail`, {} for None."""
+        return self.detail or {}
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """The topic and partition of a run of messages; AssertionError where there is none."""
+        assert self.partition is not None
+        return self.topic, self.partition
+
+    @property
+    def offsets(self) -> range:
+        """Those of a run of messages; AssertionError where there is none."""
+        assert self.offset is not None
+        return range(self.offset, self.offset + self.count)
+
+    @property
+    def member_id(self) -> str:
+        """Of the member that joined, left, got or lost partitions; the client where no id is known."""
+        return str(self.told.get("member_id", "")) or self.client
+
+    @property
+    def partitions(self) -> list[tuple[str, str, int]]:
+        """(group, topic, partition) of what a member got or lost."""
+        return [(self.group, str(topic), int(number)) for topic, number in self.told.get("partitions", ())]
+
 
 def reader_by_hand(name: object) -> str:
     """What `Event.member` calls a reader that has assigned its partitions itself, and is no member."""

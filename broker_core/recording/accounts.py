@@ -158,7 +158,7 @@ class Accounts:
             self._markers.add(event)
         elif event.kind in _TAKEN_OUT:
             self._taken[event.group] += event.count if event.offset is not None else 0
-        elif event.kind is EventKind.USER_ACTION and "runs" in (event.detail or {}):
+        elif event.kind is EventKind.USER_ACTION and "runs" in event.told:
             self._taken[event.group or event.topic] -= event.count  # a purge is undone, or the offsets are reset
         else:
             self._read(event)
@@ -169,13 +169,13 @@ class Accounts:
 
     def _read(self, event: Event) -> None:
         if event.kind in _GIVEN and event.partition is not None and event.offset is not None:
-            key = (event.group, event.topic, event.partition)
-            read = self._reads.setdefault(key, _Read(event.offset))
-            read.take(event.offset, event.offset + event.count)
+            first, end = event.offset, event.offset + event.count
+            read = self._reads.setdefault((event.group, *event.place), _Read(first))
+            read.take(first, end)
             if event.kind is EventKind.PASSED_OVER:
-                read.passed_over.add(event.offset, event.offset + event.count)
+                read.passed_over.add(first, end)
         elif event.kind is EventKind.OFFSETS_RESET:
-            for topic, partition, _old, new in (event.detail or {}).get("changes", ()):
+            for topic, partition, _old, new in event.told.get("changes", ()):
                 if (event.group, topic, partition) in self._reads:
                     self._reads[event.group, topic, partition].reset(new)
         elif event.kind is EventKind.RECORDS_DELETED and event.offset is not None:

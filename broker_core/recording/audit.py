@@ -58,8 +58,8 @@ class Unacknowledged:
             case EventKind.DELIVERED | EventKind.ACKNOWLEDGED if (
                 event.partition is not None and event.offset is not None
             ):
-                offsets = range(event.offset, event.offset + event.count)
-                given = self._given.setdefault((event.group, event.topic, event.partition), {})
+                offsets = event.offsets
+                given = self._given.setdefault((event.group, *event.place), {})
                 if event.kind is EventKind.DELIVERED:
                     given.update(dict.fromkeys(offsets, _Given(event.client, event.member or event.client)))
                 else:
@@ -72,11 +72,11 @@ class Unacknowledged:
                         for offset in [each for each in given if each < event.offset + event.count]:
                             given[offset] = given[offset]._replace(deleted=True)
             case EventKind.OFFSETS_RESET:
-                for topic, partition, _old, _new in (event.detail or {}).get("changes", ()):
+                for topic, partition, _old, _new in event.told.get("changes", ()):
                     self._given.pop((event.group, topic, partition), None)
             case EventKind.MEMBER_LEFT:
-                self._left({event.group}, str((event.detail or {}).get("member_id", "")) or event.client)
-            case EventKind.FAULT if (event.detail or {}).get("fault") == BROKER_CRASH:
+                self._left({event.group}, event.member_id)
+            case EventKind.FAULT if event.told.get("fault") == BROKER_CRASH:
                 self._left({group for group, _, _ in self._given})
 
     def _left(self, groups: set[str], member: str = "") -> None:
@@ -241,7 +241,7 @@ class Audit:
             if event.kind is not EventKind.DELIVERED or event.attempt != 1 or event.offset is None:
                 continue
             keys = self._keys.get((event.topic, event.partition or 0), {})
-            for offset in range(event.offset, event.offset + event.count):
+            for offset in event.offsets:
                 key = keys.get(offset)
                 if key is None:
                     continue

@@ -16,6 +16,7 @@ It knows nothing of the broker's insides. What it holds a run to:
 from __future__ import annotations
 
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, MutableMapping
 from typing import Any
 
@@ -23,14 +24,25 @@ from broker_core.events import BROKER_CRASH, Event, EventKind, is_by_hand
 from broker_core.queues.queue_events import RESET_OFFSETS, UNDO_PURGE
 from broker_core.recording.accounts import Offsets
 from broker_core.recording.markers import Markers, Place, markers_of
-from broker_core.recording.queue_rules import QueueRules
-from broker_core.recording.violation import Violation, ownership
+from broker_core.recording.violation import MAX_HISTORY, Violation, ownership, shortest
 from broker_core.simulation.scenario import Scenario
 
 GroupPlace = tuple[str, str, int]
+LeasePlace = tuple[str, str, int, int]
 
 
-class Checker(QueueRules):
+class _Lease:
+    """Where one message of a queue stands."""
+
+    __slots__ = ("attempts", "finished", "holder")
+
+    def __init__(self) -> None:
+        self.holder = ""
+        self.attempts = 0
+        self.finished = False
+
+
+class Checker:
     """A sink of the event stream. Raises `Violation` at the event that breaks a promise."""
 
     def __init__(
@@ -52,7 +64,17 @@ class Checker(QueueRules):
         clients of other programs read, too: where they go on and whether they read committed messages is their choice,
         of which no event tells, and they read on for a moment what was taken from them.
         """
-        super().__init__({} if max_attempts is None else max_attempts, max_depth or {})
+        self._events: list[Event] = []
+        self._deleted_to: dict[Place, int] = defaultdict(int)  # the first offset of each partition that is there
+        self._ends: dict[Place, int] = defaultdict(int)  # the next offset of each partition
+        self._max_attempts = {} if max_attempts is None else max_attempts
+        self._max_depth = max_depth or {}
+        self._depths: dict[str, int] = defaultdict(int)
+        # What each queue, or fan-out subscription, reads, and the offset of each partition at which it began.
+        self._queues: dict[str, tuple[str, dict[int, int]]] = {}
+        self._leases: dict[LeasePlace, _Lease] = defaultdict(_Lease)
+        self._letters: dict[tuple[str, int | None], bool] = {}
+        self._bins: dict[str, str] = {}
         self._at_most_once = frozenset(at_most_once)
         self._compacted = frozenset(compacted)
         self._committed_readers = frozenset(committed_readers)
@@ -76,7 +98,17 @@ class Checker(QueueRules):
         self._rereads: set[GroupPlace] = set()
         self._bygones: dict[str, list[tuple[MutableMapping[Any, Any], dict[Any, Any]]]] = {}
         self._rules: dict[EventKind, Callable[[Event], None]] = {
-            **self._queue_rules(),
+            EventKind.PUBLISHED: self._published,
+            EventKind.REDRIVEN: self._redriven,
+            EventKind.NACKED: self._gives_back,
+            EventKind.LEASE_EXPIRED: self._gives_back,
+            EventKind.RELEASED: self._released,
+            EventKind.LEASE_EXTENDED: self._extended,
+            EventKind.DEAD_LETTERED: self._dead_lettered,
+            EventKind.EXPIRED: self._taken_out,
+            EventKind.EVICTED: self._taken_out,
+            EventKind.DAMAGE: self._taken_out,
+            EventKind.PURGED: self._purged,
             EventKind.TOPIC_CREATED: self._created,
             EventKind.QUEUE_CREATED: self._created,
             EventKind.TOPIC_DELETED: self._deleted,
@@ -132,13 +164,6 @@ class Checker(QueueRules):
     def _judged(self, rule: Callable[[Event], None]) -> Callable[[Event], None]:
         return lambda event: None if event.group in self._own_offsets else rule(event)
 
-    def _published(self, event: Event) -> None:
-        super()._published(event)
-        assert event.partition is not None
-        assert event.offset is not None
-        if event.client in self._open:
-            self._open[event.client].setdefault((event.topic, event.partition), event.offset)
-
     def _transaction_ended(self, event: Event) -> None:
         self._open.pop(event.client, None)
         self._markers.add(event)
@@ -150,41 +175,36 @@ class Checker(QueueRules):
 
     def _passed_over(self, event: Event, start: int, end: int) -> bool:
         """Whether a reader is given nothing between `start` and `end`: what lay there is gone, a marker, or aborted."""
-        assert event.partition is not None
-        place = (event.topic, event.partition)
-        start = max(start, self._deleted_to[place])
-        return event.topic in self._compacted or end - start <= self._markers.passed_over(place, start, end)
+        start = max(start, self._deleted_to[event.place])
+        return event.topic in self._compacted or end - start <= self._markers.passed_over(event.place, start, end)
 
     def _delivered(self, event: Event) -> None:
-        assert event.partition is not None
-        assert event.offset is not None
-        place = (event.topic, event.partition)
-        end = event.offset + event.count
+        place, begin, end = event.place, event.offsets.start, event.offsets.stop
         if end > self._ends[place]:
-            self._fail(f"{event.topic}/{event.partition} delivers {event.offset}, which nobody published", event)
+            self._fail(f"{event.topic}/{event.partition} delivers {begin}, which nobody published", event)
         if event.group in self._queues:
-            for offset in range(event.offset, end):
+            for offset in event.offsets:
                 self._leased(event, offset)
             return
         key = (event.group, *place)
         given = self._given.setdefault(key, Offsets())
-        start = self._starts.setdefault(key, event.offset)
+        start = self._starts.setdefault(key, begin)
         member = _member(event)
         zombie = (event.group, member) in self._zombies
-        for first, stop in () if self._unseen_seeks or is_by_hand(member) else given.gaps(start, event.offset):
+        for first, stop in () if self._unseen_seeks or is_by_hand(member) else given.gaps(start, begin):
             if not self._passed_over(event, first, stop):
                 told = f"{event.group} skipped {first} to {stop - 1} of {event.topic}/{event.partition}"
                 self._fail(told, event, offset=first, is_loss=True)
             given.add(first, stop)  # what is passed over once is not looked at again
-        acknowledged = event.offset < self._committed.get(key, 0)
+        acknowledged = begin < self._committed.get(key, 0)
         if acknowledged and not (key in self._rereads or zombie or self._unseen_seeks):
-            self._fail(f"{event.group} gets {event.offset} again, which it has acknowledged", event)
-        known = self._known.setdefault(key, Offsets()).between(event.offset, end)
+            self._fail(f"{event.group} gets {begin} again, which it has acknowledged", event)
+        known = self._known.setdefault(key, Offsets()).between(begin, end)
         if known and event.group in self._at_most_once:
-            self._fail(f"{event.group} gets {event.offset} twice, and promises at most once", event)
+            self._fail(f"{event.group} gets {begin} twice, and promises at most once", event)
         if known if event.attempt == 1 else known < event.count and not acknowledged:
             attempt = "fetched again" if event.attempt is None else f"attempt {event.attempt}"
-            self._fail(f"delivery of {event.offset} to {event.group} is counted as {attempt}", event)
+            self._fail(f"delivery of {begin} to {event.group} is counted as {attempt}", event)
         own = not self._unseen_seeks or (event.client in self._own_clients and not is_by_hand(member))
         if own and event.group in self._committed_readers:
             self._must_be_committed(event, place)
@@ -193,34 +213,28 @@ class Checker(QueueRules):
             whose = self._clients.get(owner or "", owner)
             self._fail(f"{event.client} reads {event.topic}/{event.partition}, which {whose} owns", event)
         for offsets in (self._known[key], given):
-            offsets.add(event.offset, end)
+            offsets.add(begin, end)
         if end > self._committed.get(key, 0):
             self._rereads.discard(key)
 
     def _must_be_committed(self, event: Event, place: Place) -> None:
-        assert event.offset is not None
-        end = event.offset + event.count
+        begin, end = event.offsets.start, event.offsets.stop
         for client, firsts in self._open.items():
             if end > firsts.get(place, end):
-                self._fail(f"{event.group} gets {event.offset}, and the transaction of {client} is open", event)
-        if event.kind is EventKind.DELIVERED and self._markers.aborted_between(place, event.offset, end):
-            self._fail(f"{event.group} gets {event.offset}, which was aborted", event)
+                self._fail(f"{event.group} gets {begin}, and the transaction of {client} is open", event)
+        if event.kind is EventKind.DELIVERED and self._markers.aborted_between(place, begin, end):
+            self._fail(f"{event.group} gets {begin}, which was aborted", event)
 
     def _acknowledged(self, event: Event) -> None:
-        assert event.partition is not None
-        assert event.offset is not None
         if event.group in self._queues:
             self._ended(event)
             return
-        key = (event.group, event.topic, event.partition)
-        end = event.offset + event.count
+        key, begin, end = (event.group, *event.place), event.offsets.start, event.offsets.stop
         committed = self._committed.get(key)
-        if committed not in {None, event.offset} and not (
-            committed < event.offset and self._passed_over(event, committed, event.offset)
-        ):
-            self._fail(f"{event.group} goes on acknowledging at {event.offset}, not at {committed}", event)
+        if committed not in {None, begin} and not (committed < begin and self._passed_over(event, committed, begin)):
+            self._fail(f"{event.group} goes on acknowledging at {begin}, not at {committed}", event)
         self._committed[key] = end
-        for first, stop in self._given.get(key, Offsets()).gaps(event.offset, end):
+        for first, stop in self._given.get(key, Offsets()).gaps(begin, end):
             if not self._passed_over(event, first, stop):
                 told = f"{event.group} acknowledges {event.topic}/{event.partition} @{first}, which it never got"
                 self._fail(told, event, offset=first, is_loss=True)
@@ -230,14 +244,14 @@ class Checker(QueueRules):
             self._fail(f"{event.client} acknowledges for {event.topic}/{event.partition}, which it does not own", event)
 
     def _client_started(self, event: Event) -> None:
-        if "held_from" not in (event.detail or {}):
+        if "held_from" not in event.told:
             self._own_clients.add(event.client)
 
     # -- what a user does
 
     def _reset(self, event: Event) -> None:
         """Offsets were set by hand: reading and acknowledging go on from there."""
-        for topic, partition, _from, to in (event.detail or {}).get("changes", ()):
+        for topic, partition, _from, to in event.told.get("changes", ()):
             key = (event.group, topic, partition)
             self._starts.pop(key, None)
             self._committed[key] = to
@@ -249,7 +263,7 @@ class Checker(QueueRules):
                 self._committed.pop(key, None)
 
     def _user_action(self, event: Event) -> None:
-        detail = event.detail or {}
+        detail = event.told
         if event.cause in {UNDO_PURGE, "undo redrive", RESET_OFFSETS}:
             self._undone(event)
         elif detail.get("action") == "seek":
@@ -295,18 +309,14 @@ class Checker(QueueRules):
 
     # -- ownership
 
-    def _places(self, event: Event) -> list[GroupPlace]:
-        detail = event.detail or {}
-        return [(event.group, topic, partition) for topic, partition in detail.get("partitions", ())]
-
     def _assigned(self, event: Event) -> None:
         assert event.generation is not None
         if event.generation < self._generations.get(event.group, -1):
             self._fail(f"{event.group} assigns in generation {event.generation}, which is over", event)
         self._generations[event.group] = event.generation
-        member = _member_id(event)
+        member = event.member_id
         self._clients[member] = event.client
-        for key in self._places(event):
+        for key in event.partitions:
             owner = self._owners.get(key)
             if owner not in {None, member}:
                 told = f"{key[1]}/{key[2]} is given to {event.client} while {self._clients.get(owner or '')} owns it"
@@ -314,7 +324,7 @@ class Checker(QueueRules):
             self._owners[key] = member
 
     def _revoked(self, event: Event) -> None:
-        self._gives_up(_member_id(event), self._places(event))
+        self._gives_up(event.member_id, event.partitions)
 
     def _gives_up(self, member: str, places: Iterable[GroupPlace]) -> None:
         for key in places:
@@ -324,16 +334,16 @@ class Checker(QueueRules):
 
     def _joined(self, event: Event) -> None:
         """A static member is back under another id, and has what it had."""
-        member = _member_id(event)
+        member = event.member_id
         self._zombies.discard((event.group, member))
         self._clients[member] = event.client
-        replaced = str((event.detail or {}).get("replaces", ""))
+        replaced = str(event.told.get("replaces", ""))
         for key, owner in self._owners.items():
             if replaced and key[0] == event.group and owner == replaced:
                 self._owners[key] = member
 
     def _member_left(self, event: Event) -> None:
-        member = _member_id(event)
+        member = event.member_id
         if "missed its heartbeats" in event.cause:
             self._zombies.add((event.group, member))
         self._gives_up(member, [key for key in self._owners if key[0] == event.group])
@@ -345,9 +355,144 @@ class Checker(QueueRules):
 
     def _fault(self, event: Event) -> None:
         """A broker that has crashed knows no members and no deliveries, only what was stored."""
-        if (event.detail or {}).get("fault") == BROKER_CRASH:
+        if event.told.get("fault") == BROKER_CRASH:
             for forgotten in (self._owners, self._last_owners, self._generations, self._zombies, self._known):
                 forgotten.clear()
+
+    # -- queues: one holder for each message, attempts that count up, dead letters, depths
+
+    def _queue_created(self, event: Event) -> None:
+        starts = {partition: end for (topic, partition), end in self._ends.items() if topic == event.topic}
+        self._queues[event.group or event.topic] = (event.topic, starts)
+
+    def _published(self, event: Event) -> None:
+        self._append(event, event.place, event.offset)
+        if event.client in self._open:
+            self._open[event.client].setdefault(event.place, event.offsets.start)
+        limit = self._max_depth.get(event.topic)
+        depth = self._depths[event.topic]
+        # What goes beside the gate, as a redrive does, may lift it above; then nothing more is let in.
+        if limit is not None and depth > limit:
+            told = f"{event.topic} holds {depth} messages, and takes {limit}"
+            self._fail(told, event, history=self._waiting(event.topic))
+
+    def _append(self, event: Event, place: Place, offset: int | None) -> None:
+        topic, partition = place
+        if offset is None or offset != self._ends[place]:
+            self._fail(f"{topic}/{partition} goes on at {offset}, not at {self._ends[place]}", event, topic=topic)
+        self._ends[place] += max(1, event.count)
+        if topic in self._queues:
+            self._depths[topic] += max(1, event.count)
+
+    def _records_gone(self, event: Event) -> None:
+        self._deleted_to[event.place] = event.offsets.stop
+        for queue, (topic, starts) in self._queues.items():
+            if topic == event.topic:
+                for offset in range(max(event.offsets.start, starts.get(event.place[1], 0)), event.offsets.stop):
+                    lease = self._leases[queue, *event.place, offset]
+                    # Its holder may still end the lease.
+                    if not lease.holder:
+                        self._finish(queue, lease)
+
+    def _waiting(self, queue: str) -> list[Event]:
+        """How the last of what is in `queue` came there."""
+        came = [event for event in self._events if event.kind is EventKind.PUBLISHED and event.topic == queue]
+        leases = ((event, self._leases.get((queue, queue, event.partition or 0, event.offset or 0))) for event in came)
+        return [event for event, lease in leases if lease is None or not lease.finished][-MAX_HISTORY:]
+
+    def _leased(self, event: Event, offset: int) -> None:
+        lease = self._lease(event, offset)
+        if lease.finished:
+            self._fail(f"{event.topic} hands out {offset}, which is finished", event, offset)
+        if lease.holder:
+            self._fail(f"{event.topic} hands {offset} to {event.client} while {lease.holder} holds it", event, offset)
+        lease.attempts += 1
+        if event.attempt != lease.attempts:
+            told = f"{event.topic} counts delivery {lease.attempts} of {offset} as attempt {event.attempt}"
+            self._fail(told, event, offset)
+        lease.holder = event.client
+
+    def _held(self, event: Event, offset: int) -> _Lease:
+        lease = self._lease(event, offset)
+        if lease.holder != event.client:
+            holder = lease.holder or "nobody"
+            self._fail(f"{event.client} ends the lease of {offset}, which {holder} holds", event, offset)
+        return lease
+
+    def _finish(self, queue: str, lease: _Lease) -> None:
+        self._depths[queue] -= not lease.finished
+        lease.holder, lease.finished = "", True
+
+    def _gives_back(self, event: Event) -> None:
+        for offset in event.offsets:
+            self._held(event, offset).holder = ""
+
+    def _extended(self, event: Event) -> None:
+        for offset in event.offsets:
+            self._held(event, offset)
+
+    def _ended(self, event: Event) -> None:
+        for offset in event.offsets:
+            self._finish(event.group, self._held(event, offset))
+
+    def _released(self, event: Event) -> None:
+        for offset in event.offsets:
+            lease = self._held(event, offset)
+            lease.holder = ""
+            lease.attempts -= 1
+
+    def _dead_lettered(self, event: Event) -> None:
+        limit = self._max_attempts.get(event.group)
+        # One that a schema kept out of its topic was never stored there.
+        for offset in event.offsets if event.offset is not None else ():
+            lease = self._lease(event, offset)
+            if lease.finished:
+                self._fail(f"{offset} is dead-lettered after it was finished", event, offset)
+            if limit is not None and lease.attempts > limit:
+                self._fail(f"{offset} was tried {lease.attempts} times, {limit} are allowed", event, offset)
+            self._finish(event.group, lease)
+        if self._letters.get((event.to_topic, event.to_offset)):
+            self._fail(f"two dead letters lie at {event.to_offset} of {event.to_topic}", event, topic=event.to_topic)
+        self._letters[event.to_topic, event.to_offset] = True
+        self._bins[event.group] = event.to_topic
+
+    def _redriven(self, event: Event) -> None:
+        if not self._letters.get((event.topic, event.offset)):
+            self._fail(f"a dead letter that is not in {event.topic} is redriven", event)
+        self._letters[event.topic, event.offset] = False
+        if self._queues.get(event.group, (event.group,))[0] == event.group:
+            assert event.to_partition is not None
+            self._append(event, (event.to_topic, event.to_partition), event.to_offset)
+        # What a subscription redrives is published to its topic, with a published event.
+
+    def _taken_out(self, event: Event) -> None:
+        if event.partition is None or event.offset is None or event.group not in self._queues:
+            return
+        for offset in event.offsets:
+            self._finish(event.group, self._lease(event, offset))
+
+    def _purged(self, event: Event) -> None:
+        letters = [offset for offset in event.offsets if self._letters.get((event.topic, offset))]
+        for offset in letters:
+            self._letters[event.topic, offset] = False
+        if not letters:
+            self._taken_out(event)
+
+    def _undone(self, event: Event) -> None:
+        """A purge or a redrive was undone, or the offsets reset: what was finished is ready again."""
+        for offset in event.told.get("offsets") or ():
+            self._letters[event.topic, offset] = True
+        for partition, first, end in event.told.get("runs", ()):
+            for offset in range(first, end):
+                place = event.group, event.topic, partition, offset
+                if event.cause == RESET_OFFSETS:
+                    self._leases.pop(place, None)  # as never delivered
+                else:
+                    self._leases[place].finished = False
+            self._depths[event.group] += end - first
+
+    def _lease(self, event: Event, offset: int) -> _Lease:
+        return self._leases[event.group, *event.place, offset]
 
     # -- the end
 
@@ -360,17 +505,29 @@ class Checker(QueueRules):
             read_to = max(committed, self._deleted_to[topic, partition])
             read_to += self._markers.passed_over((topic, partition), read_to, end)
             if read_to < end and topic not in self._compacted:
-                self._fail(f"{group} never acknowledged {committed} to {end - 1} of {topic}/{partition}", None, topic)
+                self._fail(
+                    f"{group} never acknowledged {committed} to {end - 1} of {topic}/{partition}", None, topic=topic
+                )
         for queue, (topic, starts) in self._queues.items():
             for partition in [partition for name, partition in self._ends if name == topic]:
                 first = max(starts.get(partition, 0), self._deleted_to[topic, partition])
                 for offset in range(first, self._ends[topic, partition]):
                     if not self._leases[queue, topic, partition, offset].finished:
-                        self._fail(f"{queue} lost {offset} of {topic}/{partition}", None, topic, offset)
+                        self._fail(f"{queue} lost {offset} of {topic}/{partition}", None, offset, topic=topic)
 
-
-def _member_id(event: Event) -> str:
-    return str((event.detail or {}).get("member_id", "")) or event.client
+    def _fail(
+        self,
+        promise: str,
+        event: Event | None,
+        offset: int | None = None,
+        *,
+        topic: str = "",
+        history: Iterable[Event] | None = None,
+        is_loss: bool = False,
+    ) -> None:
+        if history is None:
+            history = shortest(self._events, event, topic or (event.topic if event else ""), offset)
+        raise Violation(promise, history, is_loss=is_loss)
 
 
 def _member(event: Event) -> str:

@@ -28,6 +28,7 @@ class RowGroup(NamedTuple):
 
     path: Path
     number: int
+    events: int
     first_seq: int
     last_seq: int
     first_ns: int
@@ -46,7 +47,7 @@ def row_groups(path: Path) -> list[RowGroup]:
     for number in range(footer.num_row_groups):
         group = footer.row_group(number)
         seqs, times = group.column(_SEQ).statistics, group.column(_TIME).statistics
-        found.append(RowGroup(path, number, seqs.min, seqs.max, times.min, times.max))
+        found.append(RowGroup(path, number, group.num_rows, seqs.min, seqs.max, times.min, times.max))
     return found
 
 
@@ -77,11 +78,11 @@ class EventIndex:
                 self._indexed.add(path)
         return self._groups[folder]
 
-    def events(self, first_seq: int, *, to_ns: int | None = None, to_seq: int | None = None) -> Iterator[Event]:
-        """Events from number `first_seq` on, in order, up to and including a time or a number."""
+    def events(self, first_seq: int = 0, **bounds: int | None) -> Iterator[Event]:
+        """Events from number `first_seq` on, in order, within the `bounds` of `batches`."""
 
         def wanted(folder: str) -> Iterator[Event]:
-            for batch in self.batches(folder, first_seq, to_ns=to_ns, to_seq=to_seq):
+            for batch in self.batches(folder, first_seq, **bounds):
                 yield from events_of(batch)
 
         return heapq.merge(*(wanted(folder) for folder in schema.FOLDERS), key=lambda event: event.seq)
@@ -95,45 +96,62 @@ class EventIndex:
                 yield part
 
     def batches(
-        self, folder: str, first_seq: int = 0, *, to_ns: int | None = None, to_seq: int | None = None
+        self,
+        folder: str,
+        first_seq: int = 0,
+        *,
+        from_ns: int | None = None,
+        to_ns: int | None = None,
+        to_seq: int | None = None,
     ) -> Iterator[pa.RecordBatch]:
-        """The same as columns, of one folder: messages or control."""
+        """The events of one folder (messages or control) as columns, from a number and a time on, up to and including
+        a time or a number.
+        """
+        bounds = (first_seq, from_ns, to_ns, to_seq)
         # Asked first: what is sealed meanwhile is found twice, and taken once.
         unsealed = () if self._unsealed is None else self._unsealed(folder)
         done_seq = -1
         for group in self.sealed(folder):
-            if group.last_seq >= first_seq and _begins(group, to_ns, to_seq):
+            if _overlaps(group, *bounds):
                 for batch in self._batches_of(folder, group):
-                    yield from _between(batch, first_seq, to_ns, to_seq)
+                    yield from _between(batch, *bounds)
             done_seq = max(done_seq, group.last_seq)
         for written in unsealed:
-            if written.first_seq > done_seq and written.last_seq >= first_seq and _begins(written, to_ns, to_seq):
+            if written.first_seq > done_seq and _overlaps(written, *bounds):
                 try:
                     batch = written.load()
                 except FileNotFoundError:
                     # Sealed a moment ago: the rest is there now.
-                    yield from self.batches(folder, max(first_seq, done_seq + 1), to_ns=to_ns, to_seq=to_seq)
+                    rest = max(first_seq, done_seq + 1)
+                    yield from self.batches(folder, rest, from_ns=from_ns, to_ns=to_ns, to_seq=to_seq)
                     return
-                yield from _between(batch, first_seq, to_ns, to_seq)
+                yield from _between(batch, *bounds)
                 done_seq = written.last_seq
         if self._unsealed is None:
             for path in schema.unsealed(self._session, folder):
                 try:
                     for batch in stream_batches(path):
-                        yield from _between(batch, first_seq, to_ns, to_seq)
+                        yield from _between(batch, *bounds)
                 except EOFError:
                     continue  # the reader has said so
 
 
-def _begins(chunk: RowGroup | Written, to_ns: int | None, to_seq: int | None) -> bool:
-    """True where some of it lies before the end that is asked for."""
-    return (to_ns is None or chunk.first_ns <= to_ns) and (to_seq is None or chunk.first_seq <= to_seq)
+def _overlaps(
+    chunk: RowGroup | Written, first_seq: int, from_ns: int | None, to_ns: int | None, to_seq: int | None
+) -> bool:
+    """Whether some of it is asked for."""
+    begins = (to_ns is None or chunk.first_ns <= to_ns) and (to_seq is None or chunk.first_seq <= to_seq)
+    return begins and chunk.last_seq >= first_seq and (from_ns is None or chunk.last_ns >= from_ns)
 
 
-def _between(batch: pa.RecordBatch, first_seq: int, to_ns: int | None, to_seq: int | None) -> Iterator[pa.RecordBatch]:
+def _between(
+    batch: pa.RecordBatch, first_seq: int, from_ns: int | None, to_ns: int | None, to_seq: int | None
+) -> Iterator[pa.RecordBatch]:
     """The rows that are asked for: seqs and times only grow, so they are one slice."""
     seqs = batch.column("seq")
     start = pc.sum(pc.less(seqs, first_seq)).as_py() or 0
+    if from_ns is not None:
+        start = max(start, pc.sum(pc.less(batch.column("time_ns"), from_ns)).as_py() or 0)
     ends = [batch.num_rows]
     if to_seq is not None:
         ends.append(pc.sum(pc.less_equal(seqs, to_seq)).as_py() or 0)

@@ -138,8 +138,7 @@ class Fold:
     # -- actors
 
     def _client_started(self, event: Event) -> None:
-        detail = event.detail or {}
-        role, held_from = str(detail.get("role", "")), str(detail.get("held_from", ""))
+        role, held_from = (str(event.told.get(name, "")) for name in ("role", "held_from"))
         if event.client not in self._actors and role:
             state = "idle" if role == "consumer" else "waiting"
             self._actors[event.client] = ActorView(
@@ -147,7 +146,7 @@ class Fold:
             )
 
     def _transaction_started(self, event: Event) -> None:
-        detail = event.detail or {}
+        detail = event.told
         producer_id = int(detail.get("producer_id", -1))
         self._transactions[producer_id] = TransactionView(
             str(detail.get("transactional_id", "")),
@@ -159,10 +158,10 @@ class Fold:
         )
 
     def _transaction_ended(self, event: Event) -> None:
-        self._transactions.pop(int((event.detail or {}).get("producer_id", -1)), None)
+        self._transactions.pop(int(event.told.get("producer_id", -1)), None)
 
     def _fault(self, event: Event) -> None:
-        detail = event.detail or {}
+        detail = event.told
         self._faults.pop((event.client, str(detail.get("fault", detail.get("ended", "")))), None)
         if "fault" in detail:
             fault = FaultView(event.client, str(detail["fault"]), event.cause, event.time_ns, detail.get("until_ns"))
@@ -185,7 +184,7 @@ class Fold:
                 self._actors[name] = msgspec.structs.replace(actor, state="stopped", since_ns=event.time_ns)
 
     def _user_action(self, event: Event) -> None:
-        detail = event.detail or {}
+        detail = event.told
         actor = self._actors.get(str(detail.get("consumer", "")))
         if detail.get("action") == "move_consumer" and actor is not None:
             group = str(detail.get("group", ""))
@@ -209,7 +208,7 @@ class Fold:
             time_ns=time_ns,
             events=self._events,
             topics=topics.views(time_ns, broker.deepest),
-            groups=broker.groups.views(time_ns, topics.partition_count, topics.end_offset, published_ns),
+            groups=broker.groups.views(time_ns, published_ns),
             queues=broker.queues.views(time_ns, broker.gates),
             actors=tuple(map(self._clients.counted, self._actors.values())),
             rebalances=broker.groups.rebalances(),

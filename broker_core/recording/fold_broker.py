@@ -8,7 +8,6 @@ from broker_core.events import Event, EventKind
 from broker_core.recording.fold_groups import FoldedGroups
 from broker_core.recording.fold_queues import FindLetter, FoldedQueues, nobody_knows
 from broker_core.recording.fold_topics import Bounds, FoldedGates, FoldedTopics
-from broker_core.recording.markers import Markers
 from broker_core.snapshots import Snapshot
 
 _HANDED_OVER = frozenset({EventKind.ACKNOWLEDGED, EventKind.DELIVERED, EventKind.PASSED_OVER})
@@ -25,7 +24,7 @@ class FoldedBroker:
         gates = [topic.gate for topic in keyframe.topics] + [queue.gate for queue in keyframe.queues]
         self.gates = FoldedGates(gates, keyframe.time_ns)
         self.topics = FoldedTopics(keyframe.topics, self.gates, keyframe.transactions)
-        self.groups = FoldedGroups(keyframe.groups, keyframe.rebalances, keyframe.time_ns, Markers(keyframe.topics))
+        self.groups = FoldedGroups(keyframe, self.topics)
         self.queues = FoldedQueues(keyframe.queues, find_letter)
         self._handlers: dict[EventKind, list[Callable[[Event], object]]] = {}
         own: dict[EventKind, Callable[[Event], object]] = {
@@ -73,6 +72,5 @@ class FoldedBroker:
                 group.forget(event.topic)
 
     def _user_action(self, event: Event) -> None:
-        detail = event.detail or {}
-        if detail.get("action") == "create_group":
-            self.groups.create(str(detail.get("group", "")), event.time_ns)
+        if event.told.get("action") == "create_group":
+            self.groups.create(str(event.told.get("group", "")), event.time_ns)

@@ -12,12 +12,10 @@ from broker_core.events import Event, EventKind
 from broker_core.groups.commits import lag_behind
 from broker_core.groups.history import REBALANCES_KEPT, RebalanceHistory
 from broker_core.groups.states import GroupState
-from broker_core.recording.fold_topics import Bounds
+from broker_core.recording.fold_topics import Bounds, FoldedTopics
 from broker_core.recording.markers import Markers, Place
-from broker_core.snapshots import GroupView, MemberView, OffsetView, RebalanceView
+from broker_core.snapshots import GroupView, MemberView, OffsetView, RebalanceView, Snapshot
 
-PartitionCount = Callable[[str], int]
-EndOffset = Callable[[str, int], int]
 #: When the message at an offset was published; None where not known.
 PublishedNs = Callable[[Place, int], int | None]
 
@@ -33,8 +31,9 @@ class _Member:
 class FoldedGroup:
     """One group while it is folded."""
 
-    def __init__(self, view: GroupView, time_ns: int, markers: Markers) -> None:
+    def __init__(self, view: GroupView, time_ns: int, topics: FoldedTopics, markers: Markers) -> None:
         self._view = view
+        self._logs = topics
         self._markers = markers  # those since the keyframe
         self._older_markers: dict[Place, int] = {}  # how many of the keyframe lie behind the committed offset
         self._members = {member.member_id: _Member(member) for member in view.members}
@@ -70,8 +69,7 @@ class FoldedGroup:
         return self._view.name
 
     def state(self, event: Event) -> None:
-        detail = event.detail or {}
-        leader = str(detail.get("leader", self._view.leader))
+        leader = str(event.told.get("leader", self._view.leader))
         # The event of a leave comes before the events of its effects.
         there = any(member.view.client == leader for member in self._members.values())
         if event.cause in (GroupState.COMPLETING, GroupState.RECONCILING, GroupState.EMPTY):
@@ -80,7 +78,7 @@ class FoldedGroup:
             self._view,
             state=event.cause,
             state_since_ns=event.time_ns,
-            assignor=str(detail.get("assignor", self._view.assignor)),
+            assignor=str(event.told.get("assignor", self._view.assignor)),
             leader=leader if there else "",
         )
 
@@ -91,14 +89,13 @@ class FoldedGroup:
 
     def joined(self, event: Event) -> None:
         """A member is there, or a static one is back under another id."""
-        detail = event.detail or {}
-        member_id, topics = str(detail.get("member_id", "")), tuple(detail.get("topics", ()))
-        old = self._members.pop(str(detail.get("replaces") or ""), None)
+        member_id, topics = event.member_id, tuple(event.told.get("topics", ()))
+        old = self._members.pop(str(event.told.get("replaces") or ""), None)
         if old is None:
             view = MemberView(
                 client=event.client,
                 member_id=member_id,
-                instance_id=str(detail.get("instance_id", "")),
+                instance_id=str(event.told.get("instance_id", "")),
                 topics=topics,
                 partitions=(),
                 joined_ns=event.time_ns,
@@ -114,17 +111,16 @@ class FoldedGroup:
                 self._held.pop(place, None)
 
     def left(self, event: Event) -> None:
-        gone = self._members.pop(str((event.detail or {}).get("member_id", "")), None)
+        gone = self._members.pop(event.member_id, None)
         if gone is not None and gone.view.client == self._view.leader:
             self._view = msgspec.structs.replace(self._view, leader="")
 
     def ownership(self, event: Event) -> None:
         """Partitions were revoked from a member, or assigned to it."""
-        detail = event.detail or {}
-        member = self._members.get(str(detail.get("member_id", "")))
+        member = self._members.get(event.member_id)
         if member is None:
             return
-        places = {(str(topic), int(partition)) for topic, partition in detail.get("partitions", ())}
+        places = {(topic, partition) for _group, topic, partition in event.partitions}
         if event.kind is EventKind.PARTITIONS_REVOKED:
             member.owned -= places
         else:
@@ -136,24 +132,20 @@ class FoldedGroup:
 
     def began(self, event: Event) -> None:
         """Where it reads from, having committed nothing."""
-        place = (event.topic, event.partition or 0)
-        self._starts[place] = self._positions[place] = event.offset or 0
-        self._older_markers[place] = self._markers.older(place, event.offset or 0)
+        place, start = event.place, event.offsets.start
+        self._starts[place] = self._positions[place] = start
+        self._older_markers[place] = self._markers.older(place, start)
 
     def delivered(self, event: Event) -> None:
-        assert event.partition is not None
-        assert event.offset is not None
-        place = (event.topic, event.partition)
-        end = self._positions[place] = event.offset + event.count
-        first, known_end, older = self._held.get(place, (event.offset, event.offset, 0))
-        if event.offset > known_end and self._older(place):
-            older += event.offset - known_end - self._markers.between(place, known_end, event.offset)
+        place, start, end = event.place, event.offsets.start, event.offsets.stop
+        self._positions[place] = end
+        first, known_end, older = self._held.get(place, (start, start, 0))
+        if start > known_end and self._older(place):
+            older += start - known_end - self._markers.between(place, known_end, start)
         self._held[place] = (first, max(known_end, end), older)
 
     def acknowledged(self, event: Event) -> None:
-        assert event.partition is not None
-        assert event.offset is not None
-        place, end = (event.topic, event.partition), event.offset + event.count
+        place, end = event.place, event.offsets.stop
         old = self._committed.get(place)
         if old is None or end > old:
             self._committed[place] = end
@@ -168,10 +160,8 @@ class FoldedGroup:
 
     def _passed(self, event: Event, start: int) -> int:
         """How many markers older than the keyframe a commit of `event` has passed from `start` on."""
-        end = (event.offset or 0) + event.count
-        return max(
-            0, end - start - event.count - self._markers.between((event.topic, event.partition or 0), start, end)
-        )
+        end = event.offsets.stop
+        return max(0, end - start - event.count - self._markers.between(event.place, start, end))
 
     def _older(self, place: Place) -> int:
         """How many markers older than the keyframe it has before it."""
@@ -188,7 +178,7 @@ class FoldedGroup:
         return 0 if begin is None else self._older(place) + self._markers.between(place, begin, end)
 
     def reset(self, event: Event) -> None:
-        for topic, partition, _old, new in (event.detail or {}).get("changes", ()):
+        for topic, partition, _old, new in event.told.get("changes", ()):
             place = (str(topic), int(partition))
             self._committed[place] = int(new)
             self._older_markers[place] = self._markers.older(place, int(new))
@@ -209,29 +199,23 @@ class FoldedGroup:
         """The offset before which it has finished with everything; None where it has not begun."""
         return self._begin((topic, partition))
 
-    def lags(self, partition_count: PartitionCount, end_offset: EndOffset) -> Iterator[tuple[Place, int | None, bool]]:
+    def lags(self) -> Iterator[tuple[Place, int | None, bool]]:
         """The lag of each partition that it reads, None where not known, and whether its members subscribe to it."""
         wanted = self._wanted()
-        for topic in self._topics():
-            for number in range(partition_count(topic)):
-                place = (topic, number)
-                end = end_offset(topic, number)
-                lag, _ = lag_behind(0, end - self.markers_left(place, end), self._begin(place), lambda _offset: None)
-                yield place, lag, topic in wanted
+        for place in self._places():
+            end = self._logs.end_offset(*place)
+            lag, _ = lag_behind(0, end - self.markers_left(place, end), self._begin(place), lambda _offset: None)
+            yield place, lag, place[0] in wanted
 
-    def _topics(self) -> list[str]:
-        return sorted(self._wanted() | {topic for topic, _ in self._committed})
+    def _places(self) -> Iterator[Place]:
+        for topic in sorted(self._wanted() | {topic for topic, _ in self._committed}):
+            for number in range(self._logs.partition_count(topic)):
+                yield topic, number
 
     def _wanted(self) -> frozenset[str]:
         return frozenset(topic for member in self._members.values() for topic in member.view.topics)
 
-    def view(
-        self,
-        time_ns: int,
-        partition_count: PartitionCount,
-        end_offset: EndOffset,
-        published_ns: PublishedNs,
-    ) -> GroupView:
+    def view(self, time_ns: int, published_ns: PublishedNs) -> GroupView:
         members = tuple(
             msgspec.structs.replace(member.view, partitions=tuple(sorted(member.owned)))
             for member in self._members.values()
@@ -242,21 +226,12 @@ class FoldedGroup:
             topics=tuple(sorted(self._wanted())),
             members=members,
             offsets=tuple(
-                self._offset(time_ns, (topic, number), owners.get((topic, number), ""), end_offset, published_ns)
-                for topic in self._topics()
-                for number in range(partition_count(topic))
+                self._offset(time_ns, place, owners.get(place, ""), published_ns) for place in self._places()
             ),
         )
 
-    def _offset(
-        self,
-        time_ns: int,
-        place: Place,
-        owner: str,
-        end_offset: EndOffset,
-        published_ns: PublishedNs,
-    ) -> OffsetView:
-        end, committed = end_offset(*place), self._committed.get(place)
+    def _offset(self, time_ns: int, place: Place, owner: str, published_ns: PublishedNs) -> OffsetView:
+        end, committed = self._logs.end_offset(*place), self._committed.get(place)
         shown_end, begin = end - self.markers_left(place, end), self._begin(place)
         published = partial(self._oldest_ns, place, published_ns)
         lag, lag_ns = lag_behind(time_ns, shown_end, begin, published)
@@ -277,22 +252,20 @@ class FoldedGroup:
 class FoldedGroups:
     """All groups, and the cards of their rebalances."""
 
-    def __init__(
-        self, groups: tuple[GroupView, ...], rebalances: tuple[RebalanceView, ...], time_ns: int, markers: Markers
-    ) -> None:
-        """As in a keyframe at `time_ns`, which has the older ones of `markers`."""
-        self._markers = markers
+    def __init__(self, keyframe: Snapshot, topics: FoldedTopics) -> None:
+        self._topics = topics
+        self._markers = Markers(keyframe.topics)
         self._early: dict[str, list[Event]] = {}
-        self._groups = {view.name: FoldedGroup(view, time_ns, self._markers) for view in groups}
-        self._history = RebalanceHistory(max(REBALANCES_KEPT, len(rebalances)), rebalances)
+        self._groups = {view.name: self._folded(view, keyframe.time_ns) for view in keyframe.groups}
+        self._history = RebalanceHistory(max(REBALANCES_KEPT, len(keyframe.rebalances)), keyframe.rebalances)
         self.handlers: dict[EventKind, Callable[[Event], object]] = {
-            EventKind.MEMBER_JOINED: lambda event: self._group(event).joined(event),
-            EventKind.MEMBER_LEFT: lambda event: self._group(event).left(event),
+            EventKind.MEMBER_JOINED: lambda event: self.found(event).joined(event),
+            EventKind.MEMBER_LEFT: lambda event: self.found(event).left(event),
             EventKind.GROUP_STATE: self._state,
-            EventKind.PARTITIONS_REVOKED: lambda event: self._group(event).ownership(event),
-            EventKind.PARTITIONS_ASSIGNED: lambda event: self._group(event).ownership(event),
+            EventKind.PARTITIONS_REVOKED: lambda event: self.found(event).ownership(event),
+            EventKind.PARTITIONS_ASSIGNED: lambda event: self.found(event).ownership(event),
             EventKind.READING_BEGAN: self._began,
-            EventKind.OFFSETS_RESET: lambda event: self._group(event).reset(event),
+            EventKind.OFFSETS_RESET: lambda event: self.found(event).reset(event),
             EventKind.TRANSACTION_ENDED: self._markers.add,
             EventKind.REBALANCE_STARTED: self._started,
             EventKind.REBALANCE_COMPLETED: self._completed,
@@ -306,11 +279,11 @@ class FoldedGroups:
         """All of them by name, in the order of the keyframe, then of their birth."""
         return list(self._groups.items())
 
-    def found(self, event: Event) -> FoldedGroup:
-        """The group of an acknowledgement, which one without members may send, too."""
-        return self._group(event)
+    def _folded(self, view: GroupView, time_ns: int) -> FoldedGroup:
+        return FoldedGroup(view, time_ns, self._topics, self._markers)
 
-    def _group(self, event: Event) -> FoldedGroup:
+    def found(self, event: Event) -> FoldedGroup:
+        """The group of an event, made where it is not there: one without members may acknowledge, too."""
         group = self._groups.get(event.group) or self.create(event.group, event.time_ns)
         group.generation(event)
         return group
@@ -319,7 +292,7 @@ class FoldedGroups:
         """A new group, which is empty; nothing where it is there."""
         if name not in self._groups:
             view = GroupView(name, "Empty", 0, "", "", (), (), (), time_ns)
-            self._groups[name] = FoldedGroup(view, time_ns, self._markers)
+            self._groups[name] = self._folded(view, time_ns)
             for event in self._early.pop(name, ()):
                 self._groups[name].began(event)
         return self._groups[name]
@@ -332,30 +305,24 @@ class FoldedGroups:
             self._early.setdefault(event.group, []).append(event)
 
     def _state(self, event: Event) -> None:
-        self._group(event).state(event)
+        self.found(event).state(event)
         if event.cause == "Dead":
             del self._groups[event.group]
 
     def _started(self, event: Event) -> None:
-        self._group(event)
-        before = _owned((event.detail or {}).get("before", ()))
+        self.found(event)
+        before = _owned(event.told.get("before", ()))
         self._history.start(event.group, event.cause, event.time_ns, event.generation or 0, before)
 
     def _completed(self, event: Event) -> None:
-        self._group(event)
-        after = _owned((event.detail or {}).get("after", ()))
+        self.found(event)
+        after = _owned(event.told.get("after", ()))
         self._history.update(
             event.group, cause=event.cause, ended_ns=event.time_ns, generation_after=event.generation, after=after
         )
 
-    def views(
-        self,
-        time_ns: int,
-        partition_count: PartitionCount,
-        end_offset: EndOffset,
-        published_ns: PublishedNs,
-    ) -> tuple[GroupView, ...]:
-        return tuple(group.view(time_ns, partition_count, end_offset, published_ns) for group in self._groups.values())
+    def views(self, time_ns: int, published_ns: PublishedNs) -> tuple[GroupView, ...]:
+        return tuple(group.view(time_ns, published_ns) for group in self._groups.values())
 
     def rebalances(self) -> tuple[RebalanceView, ...]:
         """Oldest first."""

@@ -65,15 +65,12 @@ class FoldedQueue:
         self._in_flight += event.count
         if (event.attempt or 1) > 1:
             self._counts["redelivered"] += event.count
-        assert event.partition is not None
-        assert event.offset is not None
         view = self._view
-        for offset in range(event.offset, event.offset + event.count):
-            self._due.pop((event.partition, offset), None)
-            self._leases[event.partition, offset] = LeaseView(
+        for place in self._places(event):
+            self._due.pop(place, None)
+            self._leases[place] = LeaseView(
                 view.name,
-                event.partition,
-                offset,
+                *place,
                 event.key,
                 event.client,
                 event.time_ns,
@@ -109,6 +106,8 @@ class FoldedQueue:
                 self._leases[place] = msgspec.structs.replace(lease, deadline_ns=deadline_ns)
 
     def taken_out(self, event: Event) -> None:
+        if event.offset is None:
+            return
         self._waiting -= event.count
         self._forget(event)
         if event.kind is EventKind.EVICTED:
@@ -142,14 +141,24 @@ class FoldedQueue:
             attempts=(),
         )
 
-    def dead_letter_removed(self, event: Event) -> None:
+    def redriven(self, event: Event) -> None:
+        self._counts["redriven"] += event.count
+        self._remove_dead(event)
+        if not self.subscription:  # a queue's log appends it without an event; for a topic there is a published event
+            self.published(event.count)
+
+    def purged(self, event: Event) -> None:
+        if event.topic == self.topic:
+            self.taken_out(event)
+        else:
+            self._remove_dead(event)
+
+    def _remove_dead(self, event: Event) -> None:
         self._dead -= event.count
-        if event.kind is EventKind.REDRIVEN:
-            self._counts["redriven"] += event.count
-        assert event.offset is not None
-        letter = self._letters.pop(event.offset, None)
+        offset = event.offsets.start
+        letter = self._letters.pop(offset, None)
         if letter is not None:
-            self._gone[event.offset] = letter
+            self._gone[offset] = letter
 
     def dead_letter_restored(self, offset: int, find: FindLetter, *, unseen: bool) -> bool:
         """An undo has brought back the dead letter at `offset`; False where it is another queue's.
@@ -175,7 +184,7 @@ class FoldedQueue:
     def _places(self, event: Event) -> list[LeasePlace]:
         if event.partition is None or event.offset is None:
             return []
-        return [(event.partition, offset) for offset in range(event.offset, event.offset + event.count)]
+        return [(event.partition, offset) for offset in event.offsets]
 
     def view(self, time_ns: int, gates: FoldedGates, find: FindLetter) -> QueueView:
         waits = tuple(
@@ -216,13 +225,13 @@ class FoldedQueues:
             self._of_topic.setdefault(queue.topic, []).append(queue)
         self.handlers: dict[EventKind, Callable[[Event], object]] = {
             EventKind.QUEUE_CREATED: self._created,
-            EventKind.DEAD_LETTERED: self._buried,
-            EventKind.REDRIVEN: self._dead_letter_removed,
-            EventKind.PURGED: self._purged,
-            EventKind.EVICTED: self._taken_out,
-            EventKind.EXPIRED: self._taken_out,
-            EventKind.DAMAGE: self._taken_out,
-            EventKind.LEASE_EXTENDED: self._extended,
+            EventKind.DEAD_LETTERED: self._handing(FoldedQueue.dead_lettered),
+            EventKind.REDRIVEN: self._handing(FoldedQueue.redriven),
+            EventKind.PURGED: self._handing(FoldedQueue.purged),
+            EventKind.EVICTED: self._handing(FoldedQueue.taken_out),
+            EventKind.EXPIRED: self._handing(FoldedQueue.taken_out),
+            EventKind.DAMAGE: self._handing(FoldedQueue.taken_out),
+            EventKind.LEASE_EXTENDED: self._handing(FoldedQueue.extended),
             EventKind.USER_ACTION: self._undone,
         }
 
@@ -254,41 +263,18 @@ class FoldedQueues:
         queue = self._queues[name] = FoldedQueue(view)
         self._of_topic.setdefault(queue.topic, []).append(queue)
 
-    def _buried(self, event: Event) -> None:
-        queue = self._queues.get(event.group)
-        if queue is not None:
-            queue.dead_lettered(event)
+    def _handing(self, take: Callable[[FoldedQueue, Event], object]) -> Callable[[Event], object]:
+        """What hands an event to its queue, where that is known."""
 
-    def _dead_letter_removed(self, event: Event) -> None:
-        queue = self._queues.get(event.group)
-        if queue is None:
-            return
-        queue.dead_letter_removed(event)
-        if not queue.subscription:
-            # A queue's log appends it without an event; for a topic there is a published event.
-            queue.published(event.count)
+        def handed(event: Event) -> None:
+            queue = self._queues.get(event.group)
+            if queue is not None:
+                take(queue, event)
 
-    def _purged(self, event: Event) -> None:
-        queue = self._queues.get(event.group)
-        if queue is None:
-            return
-        if event.topic == queue.topic:
-            queue.taken_out(event)
-        else:
-            queue.dead_letter_removed(event)
-
-    def _taken_out(self, event: Event) -> None:
-        queue = self._queues.get(event.group)
-        if queue is not None and event.offset is not None:
-            queue.taken_out(event)
-
-    def _extended(self, event: Event) -> None:
-        queue = self._queues.get(event.group)
-        if queue is not None:
-            queue.extended(event)
+        return handed
 
     def _undone(self, event: Event) -> None:
-        offsets = (event.detail or {}).get("offsets")
+        offsets = event.told.get("offsets")
         if event.cause in {UNDO_PURGE, "undo redrive"} and isinstance(offsets, list):
             sharing = [queue for queue in self._queues.values() if queue.dead_letter_topic == event.topic]
             for offset in offsets:

@@ -134,7 +134,7 @@ class FoldedTopics:
     def _created(self, event: Event) -> None:
         topic = self._topics.get(event.topic)
         if topic is None:
-            compacted = (event.detail or {}).get("cleanup") == "compact"
+            compacted = event.told.get("cleanup") == "compact"
             topic = self._topics[event.topic] = _Topic(TopicView(event.topic, (), 0, 0, None, compacted=compacted))
         topic.grow_to(event.count)
 
@@ -142,16 +142,16 @@ class FoldedTopics:
         topic = self._topics.get(event.topic)
         if topic is not None and event.partition is not None and event.offset is not None:
             topic.starts[event.partition] = event.offset + event.count
-            topic.markers[event.partition] -= (event.detail or {}).get("markers", 0)
+            topic.markers[event.partition] -= event.told.get("markers", 0)
 
     def _begun(self, event: Event) -> None:
         """What its client publishes now is of a transaction."""
-        self._open[event.client] = int((event.detail or {}).get("producer_id", -1))
+        self._open[event.client] = int(event.told.get("producer_id", -1))
 
     def _marked(self, event: Event) -> None:
         """Markers have taken offsets."""
         self._open.pop(event.client, None)
-        producer_id = int((event.detail or {}).get("producer_id", -1))
+        producer_id = int(event.told.get("producer_id", -1))
         for (name, partition), offset in markers_of(event):
             topic = self._topics.get(name)
             if topic is not None and partition < len(topic.ends):

@@ -15,13 +15,13 @@ Place = tuple[str, int]
 
 def markers_of(event: Event) -> list[tuple[Place, int]]:
     """(partition, offset) of each marker that a `transaction_ended` tells of."""
-    rows = (event.detail or {}).get("markers", ())
+    rows = event.told.get("markers", ())
     return [((str(topic), int(partition)), int(offset)) for topic, partition, offset in rows]
 
 
 def aborted_by(event: Event) -> list[tuple[Place, int, int]]:
     """(partition, first offset, end offset) of the messages that a `transaction_ended` tells of as aborted."""
-    rows = (event.detail or {}).get("aborted", ())
+    rows = event.told.get("aborted", ())
     return [((str(topic), int(part)), int(first), int(first) + int(count)) for topic, part, first, count in rows]
 
 

@@ -206,9 +206,7 @@ class Ownership:
     # -- deliveries
 
     def _delivered(self, event: Event) -> None:
-        assert event.partition is not None
-        place = (event.group, event.topic, event.partition)
-        # Recordings of before 2026-11-23 name only the client.
+        place = (event.group, *event.place)
         reader = (event.group, event.member or self._ids.get((event.group, event.client), event.client))
         self._delivered_ns[reader] = event.time_ns
         for each in self._taken.beside(reader, place):
@@ -220,12 +218,12 @@ class Ownership:
     # -- members
 
     def _joined(self, event: Event) -> None:
-        replaced = (event.group, str((event.detail or {}).get("replaces", "")))
+        replaced = (event.group, str(event.told.get("replaces", "")))
         lost = self._lost.pop(replaced, None)
         if self._members.pop(replaced, None) is not None:
             self._came_back(event, replaced, lost or self._silent(event, replaced))
-        self._members[event.group, _member_id(event)] = event.client
-        self._ids[event.group, event.client] = _member_id(event)
+        self._members[event.group, event.member_id] = event.client
+        self._ids[event.group, event.client] = event.member_id
 
     def _came_back(self, event: Event, replaced: Reader, lost: _Lost | None) -> None:
         """A static member is back under another id, and has what it had. Nobody read that while it was away."""
@@ -244,27 +242,26 @@ class Ownership:
                 gap = gap._replace(revoked_seq=event.seq, assigned_seq=event.seq)
                 self._open(gap, (event.group, -1 - event.seq))  # of no rebalance
         if lost is not None:
-            self._given.add((event.group, _member_id(event)), had, had)
+            self._given.add((event.group, event.member_id), had, had)
 
     def _silent(self, event: Event, member: Reader) -> _Lost | None:
         """Since when a member was not heard of that has left, or is replaced; None where the event does not say."""
-        heard_ns = (event.detail or {}).get("heard_ns")
+        heard_ns = event.told.get("heard_ns")
         return None if heard_ns is None else _Lost("silence", max(int(heard_ns), self._delivered_ns.get(member, 0)))
 
     def _fault(self, event: Event) -> None:
-        detail = event.detail or {}
         of_client = [key for key, client in self._members.items() if client == event.client]
-        stop = _STOPS.get(str(detail.get("fault")))
+        stop = _STOPS.get(str(event.told.get("fault")))
         if stop is not None:
             for key in of_client:
                 self._lost.setdefault(key, _Lost(stop, event.time_ns))
-        elif detail.get("ended") == "pause":
+        elif event.told.get("ended") == "pause":
             for key in of_client:
                 if key in self._lost and self._lost[key].cause == "pause":
                     del self._lost[key]
 
     def _left(self, event: Event) -> None:
-        key = (event.group, _member_id(event))
+        key = (event.group, event.member_id)
         silent = self._silent(event, key)
         if silent is not None:
             self._lost.setdefault(key, silent)
@@ -273,11 +270,11 @@ class Ownership:
     # -- partitions
 
     def _revoked(self, event: Event) -> None:
-        key = (event.group, _member_id(event))
+        key = (event.group, event.member_id)
         lost = self._lost.get(key, _Lost("", event.time_ns))
         if key not in self._members:
             self._lost.pop(key, None)
-        places = _places(event)
+        places = event.partitions
         opened = []
         for place in places:
             self._given.settled(place)
@@ -312,7 +309,7 @@ class Ownership:
             self._gaps_count -= len(self._gaps.pop(next(iter(self._gaps))))
 
     def _assigned(self, event: Event) -> None:
-        places = _places(event)
+        places = event.partitions
         ended = []
         for place in places:
             self._begin_span(place, event)
@@ -321,15 +318,15 @@ class Ownership:
             if gap is not None and gap.assigned_ns is None:
                 self._replace(gap, assigned_ns=event.time_ns, assigned_seq=event.seq, owner_after=event.client)
                 ended.append(place)
-        self._given.add((event.group, _member_id(event)), places, ended)
+        self._given.add((event.group, event.member_id), places, ended)
 
     def _begin_span(self, place: Place, event: Event) -> None:
         spans = self._spans.setdefault(place, deque(maxlen=None if self._keeps_all else SPANS_KEPT))
         if spans and spans[-1].end_seq is None:
-            if spans[-1].member == _member_id(event):
+            if spans[-1].member == event.member_id:
                 return  # it keeps what it has, since then
             spans[-1] = spans[-1]._replace(end_ns=event.time_ns, end_seq=event.seq)
-        spans.append(_OwnedSpan(event.client, _member_id(event), event.time_ns, event.seq))
+        spans.append(_OwnedSpan(event.client, event.member_id, event.time_ns, event.seq))
 
     def _read_on(self, place: Place, event: Event) -> None:
         """A delivery to the old owner: it reads on until its next heartbeat."""
@@ -383,11 +380,3 @@ class Ownership:
 
     def owned(self) -> Iterator[tuple[Place, _OwnedSpan]]:
         return ((place, span) for place, spans in self._spans.items() for span in spans)
-
-
-def _member_id(event: Event) -> str:
-    return str((event.detail or {}).get("member_id", "")) or event.client  # older recordings name no members
-
-
-def _places(event: Event) -> list[Place]:
-    return [(event.group, str(topic), int(part)) for topic, part in (event.detail or {}).get("partitions", ())]

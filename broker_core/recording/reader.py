@@ -2,71 +2,45 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event
 from broker_core.recording import metadata as meta
 from broker_core.recording import schema
-from broker_core.recording.columns import events_of
+from broker_core.recording.event_index import EventIndex
 from broker_core.recording.lock import SessionLock, is_recording
 from broker_core.recording.unsealed_stream import seal_stream, stream_batches
 
-_SEQ = schema.EVENT_SCHEMA.get_field_index("seq")
-_TIME = schema.EVENT_SCHEMA.get_field_index("time_ns")
-
-
-class _RowGroup(NamedTuple):
-    """One row group of a sealed segment: where it is and which times it holds."""
-
-    path: Path
-    number: int
-    first_ns: int
-    last_ns: int
-
 
 class Session:
-    """A session as it is on disk. `problems` says in sentences what is missing; nothing of what is there is
-    hidden.
-    """
+    """A session folder. `problems` names in sentences whatever is missing; everything else can be read."""
 
     def __init__(self, folder: Path, metadata: meta.Metadata, problems: Iterable[str] = ()) -> None:
         self.folder = folder
         self.metadata = metadata
         self.recording = is_recording(folder)
         self.problems = list(problems)
-        self._row_groups: dict[str, list[_RowGroup]] = {}
+        self._index = EventIndex(folder)
         self._streams: dict[str, list[Path]] = {}
         self.event_count = 0
         self._last_seq = -1
         for name in schema.FOLDERS:
-            self._index(name)
+            self._look(name)
         self._judge()
 
-    def _index(self, name: str) -> None:
-        groups = self._row_groups[name] = []
+    def _look(self, name: str) -> None:
         if not (self.folder / name).is_dir():
             self.problems.append(f"The folder {name} is missing.")
-        for path in schema.parts(self.folder, name):
-            problem = schema.part_problem(path)
-            if problem is not None:
-                self.problems.append(problem)
-                continue
-            footer = pq.read_metadata(path)
-            for number in range(footer.num_row_groups):
-                columns = footer.row_group(number)
-                times, seqs = columns.column(_TIME).statistics, columns.column(_SEQ).statistics
-                groups.append(_RowGroup(path, number, times.min, times.max))
-                self._last_seq = max(self._last_seq, seqs.max)
-            self.event_count += footer.num_rows
+        self.problems += filter(None, map(schema.part_problem, schema.parts(self.folder, name)))
+        for group in self._index.sealed(name):
+            self.event_count += group.events
+            self._last_seq = max(self._last_seq, group.last_seq)
         self._streams[name] = schema.unsealed(self.folder, name)
         for path in self._streams[name]:
             rows, last_seq, missing = _stream_rows(path)
@@ -103,9 +77,7 @@ class Session:
 
     @property
     def actions(self) -> list[tuple[int, dict[str, Any]]]:
-        """(session time in ns, action) of everything that the user did, in order. A torn last line is left
-        out.
-        """
+        """(session time in ns, action) of everything that the user did, in order, without a torn last line."""
         try:
             lines = (self.folder / schema.ACTIONS_FILE).read_bytes().splitlines()
         except OSError:
@@ -120,33 +92,25 @@ class Session:
         return found
 
     def batches(self, folder: str, from_ns: int | None = None, to_ns: int | None = None) -> Iterator[pa.RecordBatch]:
-        """Record batches of `folder` (messages or control) with from_ns <= time_ns < to_ns, in order. None
-        means no bound.
-        """
-        for group in self._row_groups[folder]:
-            if (from_ns is None or group.last_ns >= from_ns) and (to_ns is None or group.first_ns < to_ns):
-                with pq.ParquetFile(group.path) as file:
-                    table = file.read_row_group(group.number)
-                for batch in table.to_batches():
-                    yield from _between(batch, from_ns, to_ns)
-        for path in self._streams[folder]:
-            try:
-                for batch in stream_batches(path):
-                    yield from _between(batch, from_ns, to_ns)
-            except EOFError:
-                continue  # it is in `problems`
+        """Record batches of `folder` (messages or control) with from_ns <= time_ns < to_ns, in order."""
+        return self._index.batches(folder, from_ns=from_ns, to_ns=_last(to_ns))
 
     def table(self, folder: str, from_ns: int | None = None, to_ns: int | None = None) -> pa.Table:
         return pa.Table.from_batches(self.batches(folder, from_ns, to_ns), schema.EVENT_SCHEMA)
 
     def events(self, from_ns: int | None = None, to_ns: int | None = None) -> Iterator[Event]:
-        """Every event with from_ns <= time_ns < to_ns, in the order in which it happened."""
+        """Every event with from_ns <= time_ns < to_ns, in order."""
+        return self._index.events(from_ns=from_ns, to_ns=_last(to_ns))
 
-        def one(folder: str) -> Iterator[Event]:
-            for batch in self.batches(folder, from_ns, to_ns):
-                yield from events_of(batch)
+    @property
+    def last_sealed_ns(self) -> int:
+        """The time of the last event in a sealed segment."""
+        return max((group.last_ns for name in schema.FOLDERS for group in self._index.sealed(name)), default=0)
 
-        return heapq.merge(*(one(folder) for folder in schema.FOLDERS), key=lambda event: event.seq)
+
+def _last(to_ns: int | None) -> int | None:
+    """The last time before `to_ns`."""
+    return None if to_ns is None else to_ns - 1
 
 
 def _stream_rows(path: Path) -> tuple[int, int, str]:
@@ -161,32 +125,15 @@ def _stream_rows(path: Path) -> tuple[int, int, str]:
     return rows, last_seq, ""
 
 
-def _between(batch: pa.RecordBatch, from_ns: int | None, to_ns: int | None) -> Iterator[pa.RecordBatch]:
-    times = batch.column("time_ns")
-    if from_ns is not None:
-        batch = batch.filter(pc.greater_equal(times, from_ns))
-        times = batch.column("time_ns")
-    if to_ns is not None:
-        batch = batch.filter(pc.less(times, to_ns))
-    if batch.num_rows:
-        yield batch
-
-
 def open_session(folder: Path) -> Session:
-    """The session in `folder`.
-
-    Raises `BrokerError`: NOT_A_SESSION, or UNKNOWN_SESSION_VERSION. Anything else that is wrong is in
-    `problems`.
-    """
+    """The session in `folder`. Raises `BrokerError`: NOT_A_SESSION, UNKNOWN_SESSION_VERSION."""
     return Session(folder, *meta.checked_metadata(folder))
 
 
 def seal(folder: Path) -> Session:
-    """Complete a session that was not closed: unsealed streams become segments, and it is marked as crashed. Opens
-    it.
+    """Complete a session that was not closed: its streams become segments, and it is marked as crashed.
 
-    Raises `BrokerError`: as `open_session`, DIRECTORY_IN_USE while it is being recorded, STORAGE_ERROR where
-    the disk refuses.
+    Raises `BrokerError` as `open_session`; DIRECTORY_IN_USE while it is being recorded, STORAGE_ERROR.
     """
     session = open_session(folder)
     if session.sealed and session.metadata.ended != meta.RUNNING:
@@ -205,7 +152,9 @@ def seal(folder: Path) -> Session:
             path.unlink()  # superseded streams and half-written segments
         (folder / schema.UNSEALED).rmdir()
         if session.metadata.ended == meta.RUNNING:
-            metadata = msgspec.structs.replace(session.metadata, ended=meta.CRASHED, duration_ns=_last_ns(folder))
+            metadata = msgspec.structs.replace(
+                session.metadata, ended=meta.CRASHED, duration_ns=open_session(folder).last_sealed_ns
+            )
             meta.write_metadata(folder, metadata)
     except OSError as error:
         raise BrokerError(ErrorCode.STORAGE_ERROR, f"cannot seal {folder}: {error.strerror or error}") from None
@@ -214,8 +163,3 @@ def seal(folder: Path) -> Session:
     sealed = open_session(folder)
     sealed.problems = list(dict.fromkeys([*lost, *sealed.problems]))
     return sealed
-
-
-def _last_ns(folder: Path) -> int:
-    session = open_session(folder)
-    return max((group.last_ns for groups in session._row_groups.values() for group in groups), default=0)

@@ -112,7 +112,7 @@ class SessionFigures:
         self.groups[group][name] += number
 
     def _rebalanced(self, event: Event) -> None:
-        detail = event.detail or {}
+        detail = event.told
         before, after = ({tuple(owned) for owned in detail.get(name, ())} for name in ("before", "after"))
         self._add(event.group, "rebalancing_ns", event.time_ns - int(detail.get("started_ns", event.time_ns)))
         if before:  # the first one of a group takes nothing from anybody

@@ -63,7 +63,7 @@ def ownership(events: Sequence[Event], group: str, topic: str, partition: int) -
 
 def _changes_owner(event: Event, place: list[str | int]) -> bool:
     if event.kind in {EventKind.PARTITIONS_ASSIGNED, EventKind.PARTITIONS_REVOKED}:
-        return place in (event.detail or {}).get("partitions", ())
+        return place in event.told.get("partitions", ())
     return event.kind in _OWNERSHIP
 
 

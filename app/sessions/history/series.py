@@ -314,7 +314,7 @@ class SessionSeries:
     def _read_levels(self) -> dict[Key, float]:
         broker, levels = self._broker, dict[Key, float]()
         for name, group in broker.groups.items():
-            lags = list(group.lags(broker.topics.partition_count, broker.topics.end_offset))
+            lags = list(group.lags())
             levels.update({lag(name, *place): behind for place, behind, _ in lags if behind is not None})
             whole = total_lag(behind for _place, behind, _ in lags)
             # Part of a sum is no level: it would leap as soon as the rest is known.
