@@ -68,7 +68,6 @@ def _torn(head: bytes) -> int:
 
 
 def hex_dump(data: bytes, limit_bytes: int = HEX_BYTES) -> Shown:
-    """Offset, bytes and ASCII, 16 bytes a line."""
     head = data[:limit_bytes]
     lines = []
     for at in range(0, len(head), _LINE_BYTES):

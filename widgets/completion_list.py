@@ -20,8 +20,6 @@ _MOVES = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: ROWS, Qt.K
 
 
 class Word(NamedTuple):
-    """What may be written, and what it is."""
-
     text: str
     about: str = ""
 
@@ -87,7 +85,6 @@ class CompletionList(QListWidget):
         self.move(QPoint(max(0, min(at.x(), self._field.width() - width - px(4))), y))
 
     def _on_moved(self) -> None:
-        """Away from the word that it is about."""
         cursor = self._field.textCursor()
         if self.isVisible() and (cursor.position() < self._start or cursor.hasSelection()):
             self.hide()

@@ -93,7 +93,6 @@ class FilterPopup(QFrame):
     def show_below(
         self, field: QWidget, text: str, fields: Sequence[FilterHelp], kept: Sequence[tuple[str, str]]
     ) -> None:
-        """Open under `field`; `kept` holds (name, filter)."""
         self._fields, self._text = fields, text
         self.set_kept(kept)
         self.name.clear()

@@ -18,7 +18,6 @@ class FoldButton(QToolButton):
         self.set_sign(sign, tip)
 
     def set_sign(self, sign: str, tip: str) -> None:
-        """Another icon, and what pressing it does."""
         self._sign = sign
         self.setToolTip(tip)
         self.setAccessibleName(tip)

@@ -225,7 +225,6 @@ class Navigator(QWidget):
         self.set_filter_problem("")
 
     def set_sections(self, sections: Sequence[NavSection]) -> None:
-        """Show these; what has not changed is left alone, and so are selection, scrolling and what is folded."""
         sections = tuple(sections)
         if sections != self._sections:
             self._sections = sections
@@ -320,7 +319,6 @@ class Navigator(QWidget):
         self.filterChanged.emit(self.filter_field.text().strip())
 
     def set_filter_problem(self, sentence: str) -> None:
-        """What is wrong with the filter, "" if nothing is."""
         mark_wrong(self.filter_field, sentence, tr("Words, or conditions such as lag > 100, kind = group."))
         self.problem.setText(sentence)
         self.problem.setVisible(bool(sentence))

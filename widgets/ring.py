@@ -32,7 +32,6 @@ class Ring(QWidget):
 
     @property
     def around(self) -> QRect | None:
-        """What the ring is around, in the window; None while there is none."""
         return None if self.isHidden() else self.geometry().marginsRemoved(self._margins())
 
     def show_at(self, place: Place) -> bool:

@@ -67,7 +67,6 @@ class StatusBar(QStatusBar):
                 set_plain_tip(self.labels[name], tip)
 
     def offer_undo(self, what: str, why_not: str = "") -> None:
-        """Offer to undo the last action, `what` in words, "" if nothing undoes it; `why_not` says why not now."""
         self.undo_button.setVisible(bool(what))
         self.undo_button.setEnabled(not why_not)
         can = tr("Undo: {what} (Ctrl+Z)", what=what)

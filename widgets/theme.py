@@ -108,7 +108,6 @@ def px(length: float) -> int:
 
 @lru_cache(maxsize=1)
 def _load_fonts() -> frozenset[str]:
-    """Load the fonts that ship with the program, once; the families that Qt found in them."""
     families: set[str] = set()
     for path in sorted((RESOURCE_FOLDER / "fonts").glob("*.[ot]tf")):
         handle = QFontDatabase.addApplicationFont(str(path))

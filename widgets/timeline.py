@@ -201,7 +201,6 @@ class Timeline(QWidget):
 
     @property
     def lane_height(self) -> int:
-        """Of one lane, in pixels: of many, each is lower."""
         return min(px(MOST_LANE), (px(BODY) - px(LEAST_AREA)) // max(1, len(self._lanes)))
 
     @property
@@ -210,7 +209,6 @@ class Timeline(QWidget):
         return px(TOP) + px(BODY if self._open else LEAST_AREA)
 
     def lane_tops(self) -> dict[str, int]:
-        """Where each lane that is shown begins, in pixels from the top."""
         first = px(TOP) + self.area_height
         return {lane: first + self.lane_height * place for place, lane in enumerate(self._lanes)} if self._open else {}
 

@@ -196,7 +196,6 @@ class TimelinePainter:
         return self._strip.x_of(self._facts.now_ns if self._facts.head_ns is None else self._facts.head_ns)
 
     def _head(self) -> None:
-        """The moment that is shown; later time is veiled."""
         facts, painter, theme = self._facts, self._painter, self._theme
         past = facts.head_ns is not None
         x = self._head_x()

@@ -32,7 +32,6 @@ class WindowLayout:
 
     @classmethod
     def from_text(cls, text: str) -> WindowLayout | None:
-        """What was kept; None if it is no layout."""
         try:
             plain = json.loads(text)
             layout = cls(

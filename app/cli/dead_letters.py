@@ -135,7 +135,6 @@ def _causes(broker: Broker, options: argparse.Namespace) -> None:
 
 
 def _letters(broker: Broker, queue: str, **conditions: Any) -> Iterator[Letter]:
-    """All of them, page by page."""
     offset = 0
     while True:
         request = ListDeadLetters(queue=queue, offset=offset, limit=_PAGE, encoding="base64", **conditions)

@@ -26,6 +26,5 @@ class CommandError(Exception):
 
 
 def with_hint(error: BrokerError) -> str:
-    """The sentence of `error`, and which command helps on."""
     hint = _HINTS.get(error.code)
     return str(error) if hint is None else f"{str(error).rstrip('.')}; {hint}."

@@ -90,7 +90,6 @@ def print_described(
 
 
 def say(sentence: str, *, as_json: bool = False, **facts: object) -> None:
-    """What was done: a sentence for people, the facts for programs."""
     if as_json:
         print_json(facts)
     else:

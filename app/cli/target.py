@@ -76,7 +76,6 @@ def url_of(text: str) -> str:
 
 
 def add_url(parser: argparse._ActionsContainer) -> None:
-    """--broker."""
     parser.add_argument(
         "--broker",
         type=url_of,
@@ -86,7 +85,6 @@ def add_url(parser: argparse._ActionsContainer) -> None:
 
 
 def add_access(parser: argparse.ArgumentParser) -> None:
-    """--token, --token-file and --tls-ca."""
     add_token(parser, "token of the broker")
     parser.add_argument(
         "--tls-ca", type=Path, metavar="FILE", help="PEM: certificates to trust for https (default: the system's)"
@@ -103,21 +101,18 @@ def broker_elsewhere(text: str) -> str:
 
 
 def cluster(text: str) -> str:
-    """HOST:PORT. For argparse."""
     if not is_cluster(text):
         raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT of a Kafka cluster")
     return broker_elsewhere(text)
 
 
 def properties(text: str) -> Path:
-    """A file. For argparse."""
     if not Path(text).is_file():
         raise argparse.ArgumentTypeError(f"{text!r} is not a file")
     return Path(text)
 
 
 def patterns(text: str) -> tuple[str, ...]:
-    """Names with commas between. For argparse."""
     names = tuple(each.strip() for each in text.split(",") if each.strip())
     if not all(NAME_PATTERN.fullmatch(each) for each in names) or not names:
         raise argparse.ArgumentTypeError(f"{text!r} is not a name such as orders, or orders*")

@@ -204,7 +204,6 @@ def _add_partitions(broker: Broker, options: argparse.Namespace) -> None:
 
 
 def _before(topic: TopicView, options: argparse.Namespace) -> dict[int, int]:
-    """The offset below which messages are deleted, by partition."""
     ends = {part.partition: part.end_offset for part in topic.partitions}
     chosen = list(ends) if options.partition is None else [options.partition]
     return {number: ends.get(number, 0) if options.before == -1 else options.before for number in chosen}

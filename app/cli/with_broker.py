@@ -177,7 +177,6 @@ def _must_be_a_condition(broker: EmbeddedBroker, text: str) -> None:
 
 
 def _failure(broker: EmbeddedBroker, text: str) -> str:
-    """Why an assertion does not hold, "" if it does."""
     if text in VERDICTS:
         verdict = getattr(broker.audit(), text)()
         return "" if verdict else repr(verdict)

@@ -16,8 +16,6 @@ from widgets.i18n import tr
 
 
 class AuditHandlers(Handlers):
-    """The check of the whole history, up to the moment that is shown."""
-
     COMMANDS = (
         Command("audit", "Was anything lost?", "Session", "Ctrl+Shift+L", "check", "Accounts for every message."),
     )

@@ -49,7 +49,6 @@ class ClientFaultHandlers(Handlers):
         context.registry.bind("break_requests", self.ask, context.why_ended)
 
     def ask(self) -> None:
-        """Which requests, and what they meet."""
         context, snapshot = self._context, self._snapshot
         ours = {actor.name for actor in snapshot.actors}
         members = {member.client for group in snapshot.groups for member in group.members} - ours

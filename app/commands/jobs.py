@@ -61,8 +61,6 @@ class Job(QObject):
 
 
 class ReportJob(Job):
-    """A report that is being made."""
-
     written = Signal()  # the page is there; more may be made
     _progressed = Signal(dict)
     _ended = Signal(str, str)

@@ -42,7 +42,6 @@ class QueueHandlers(Handlers):
         context.registry.bind("delete_queue", self.ask_delete, self._why_no_queue)
 
     def _queue(self) -> QueueView | None:
-        """The selected queue; if there is one only, that one."""
         context = self._context
         name = context.selected("queue") or context.selected("dlq") or context.selected("workers")
         queues = context.controller.snapshot.queues

@@ -167,7 +167,6 @@ class SessionHandlers(Handlers):
             self.open(Path(found))
 
     def open(self, path: Path) -> None:
-        """Open another scenario and let it run; where it cannot be opened, the present one stays."""
         self._context.open_scenario(path)
 
     def _open_folder(self) -> None:

@@ -50,7 +50,6 @@ def _json(name: str, otherwise: T, parse: Callable[[Any], T]) -> _Kept[T]:
 
 
 def _texts(kept: object) -> list[str]:
-    """The texts in a list that was kept."""
     return [text for text in kept if isinstance(text, str)] if isinstance(kept, list) else []
 
 

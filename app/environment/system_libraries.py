@@ -57,7 +57,6 @@ def loads(library: str) -> bool:
 
 
 def missing(needed: Mapping[str, str], found: Callable[[str], bool] = loads) -> dict[str, str]:
-    """The part of `needed` that does not load."""
     return {library: package for library, package in needed.items() if not found(library)}
 
 

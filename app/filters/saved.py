@@ -24,7 +24,6 @@ class SavedFilters(QObject):
         return iter(sorted(self._saved.items(), key=lambda item: item[0].casefold()))
 
     def save(self, name: str, text: str) -> None:
-        """Save a filter; one of that name is replaced."""
         if name and (name in self._saved or len(self._saved) < MAX_SAVED):
             self._saved[name] = text
             self._write()

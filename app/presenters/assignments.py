@@ -31,7 +31,6 @@ class OwnershipRow(NamedTuple):
 
     @property
     def owner(self) -> str:
-        """Who owns it at that time; "" for nobody."""
         return self.spans[-1].owner if self.spans and self.spans[-1].end_ns is None else ""
 
     @property
@@ -101,7 +100,6 @@ def read_until_ns(span: Span, now_ns: int) -> int:
 
 
 def told(spans: tuple[Span, ...]) -> str:
-    """The last spans in words, a line each."""
     lines = [f"{span.owner}: {span_text(span)}" for span in spans[-TOLD:]]
     if len(spans) > TOLD:
         lines.insert(0, tr("{count:,} owners before", count=len(spans) - TOLD))
@@ -188,8 +186,6 @@ class AssignmentsModel(TableModel[AssignmentRow]):
 
 
 class AssignmentsPresenter(TablePresenter):
-    """Present owners, and the history of owners in the group that is chosen in the panel."""
-
     panel_class = AssignmentsPanel
 
     def __init__(self, sources: Sources, parent: QObject | None = None) -> None:

@@ -168,7 +168,6 @@ class ChartsPresenter(PanelPresenter):
 
 
 def chart_facts(collectors: Collectors, end_ns: int) -> tuple[ChartFacts, ...]:
-    """All charts that have a curve, over a session up to `end_ns`."""
     series = collectors.series
     end = series.line(end_ns)
     step = max(1, -(-end // POINTS_MAX))

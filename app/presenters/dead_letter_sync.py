@@ -19,8 +19,6 @@ TELL_S = 1.0
 
 
 class _QueueSync:
-    """What is known of the dead letters of one queue."""
-
     def __init__(self) -> None:
         self.signature: tuple[int, ...] = ()
         self.live: tuple[int, ...] = ()

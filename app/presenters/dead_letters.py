@@ -138,7 +138,6 @@ class DeadLettersModel(TableModel[DeadLetterView]):
             self.touch_live()
 
     def set_cause(self, cause: str | None) -> None:
-        """Show one cause only; None for all."""
         self.set_only(None if cause is None else lambda letter: letter.cause == cause)
 
     def facts(self, key: Hashable) -> DeadLetterFacts | None:
@@ -205,8 +204,6 @@ def _readable(value: bytes) -> str:
 
 
 class DeadLettersPresenter(TablePresenter):
-    """Dead letters by cause, one of them in full, and what redrives have done."""
-
     panel_class = DeadLettersPanel
 
     def __init__(self, sources: Sources, parent: QObject | None = None) -> None:

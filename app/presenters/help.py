@@ -61,7 +61,6 @@ FILTERS = mark(
 
 
 def about() -> str:
-    """Name, version, licence, and the parts with theirs, as Markdown."""
     lines = [
         f"## Brokerscope {_version('brokerscope')}",
         tr("A desktop workbench for message brokers. Apache License 2.0."),

@@ -81,7 +81,6 @@ def _rate(label: str, key: Key, now_ns: int, rates: Rates) -> Fact:
 
 
 def _at(time_ns: int) -> str:
-    """The target of a link to a moment."""
     return f"{MOMENT}{time_ns}"
 
 

@@ -42,7 +42,6 @@ def lag_words(lag: int | None, unknown: int, is_at_most: bool) -> str:
 
 
 def lag_trend(rates: Rates, time_ns: int, group: str, topic: str = "", partition: int = 0) -> LagTrend:
-    """The trend of a group at a moment, or of one partition of it."""
     return trend_of(rates.levels(lag(group, topic, partition), time_ns))
 
 

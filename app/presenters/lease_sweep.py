@@ -46,7 +46,6 @@ class LeaseSweep(QObject):
         return swept.rows
 
     def update(self, snapshot: Snapshot) -> None:
-        """Begin a sweep where it is time."""
         for queue in snapshot.queues:
             if queue.in_flight <= len(queue.leases):
                 self._queues.pop(queue.name, None)

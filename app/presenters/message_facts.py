@@ -142,7 +142,6 @@ def _deliveries(events: Sequence[Event], snapshot: Snapshot) -> tuple[Fact, ...]
 
 
 def _state(life: Life | None, present: Present | None, now_ns: int) -> str:
-    """The state word of the message at the moment that is shown."""
     words = [held.state for held in (present.held if present else ())]
     if words and life is not None and not any(event.time_ns > now_ns for event in life.events):
         return "In flight" if "In flight" in words else words[0]

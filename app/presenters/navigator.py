@@ -139,7 +139,6 @@ class NavigatorModel:
         return replace(section, rows=rows, more=len(found) - len(rows))
 
     def _fits(self, kind: str, name: str, state: str, **facts: object) -> bool:
-        """Whether it fits the filter; what does not is `dimmed`."""
         if self._filter.takes_all:
             return True
         fits = self._filter.matches({"kind": kind, "name": name, "state": state, "target": "", **facts})

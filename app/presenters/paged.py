@@ -127,7 +127,6 @@ class PagedModel(ColumnModel[Row]):
         self._wanted -= set(range(first // PAGE, (max(first, end - 1)) // PAGE + 1))
 
     def show_list(self) -> None:
-        """Show a list from now on, which is empty."""
         self.beginResetModel()
         self._list = []
         self._pages.clear()

@@ -143,7 +143,6 @@ class PaletteSearch:
             self._bounds.setdefault(place, (0, end))
 
     def found(self, text: str) -> list[PaletteEntry]:
-        """What `text` finds, in no order: each entry has its rank, or a title by which it is ranked."""
         text = text.strip()
         if not text:
             return []

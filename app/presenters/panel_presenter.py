@@ -22,8 +22,6 @@ from widgets.panels.table_panel import TablePanel
 
 @dataclass(frozen=True)
 class Sources:
-    """What presenters of one window read from."""
-
     controller: SessionController
     history: History
     owners: Owners

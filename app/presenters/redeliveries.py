@@ -20,7 +20,6 @@ SOUGHT = mark("Read again")
 
 
 def place_of(row: Redelivery) -> Place:
-    """The first of its messages."""
     return Place(row.delivered.topic, row.delivered.partition or 0, row.offset)
 
 

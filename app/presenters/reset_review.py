@@ -93,7 +93,6 @@ def seek_preview(snapshot: Snapshot, action: Seek, epoch_ms: int) -> Reset:
 
 
 def _position(snapshot: Snapshot, action: Seek) -> tuple[int, str]:
-    """The next offset that the consumer reads, and its group."""
     for group in snapshot.groups:
         for at in group.offsets:
             owned = (at.topic, at.partition, at.owner) == (action.topic, action.partition, action.consumer)

@@ -216,6 +216,5 @@ class SchemaLookup:
 
 
 def _used(words: str, topics: set[str]) -> Fact:
-    """ "orders (refuses)", with a link to the topic if there is one."""
     name = words.partition(" (")[0]
     return (tr("Used by"), words, f"topic:{name}") if name in topics else (tr("Used by"), words)

@@ -211,7 +211,6 @@ class TableModel(ColumnModel[Row]):
 
     @property
     def rows(self) -> Sequence[Row]:
-        """All rows that were given, in their own order."""
         return self._source
 
     def row_at(self, place: int) -> Row:

@@ -14,8 +14,6 @@ MOST_CHARS = 200
 
 
 class Bookmark(msgspec.Struct, frozen=True):
-    """A moment and its name."""
-
     time_ns: int
     name: str
 
@@ -47,7 +45,6 @@ class Bookmarks:
         return mark
 
     def at(self, time_ns: int) -> Bookmark | None:
-        """The first one of a moment; None if there is none."""
         return next((mark for mark in self._marks if mark.time_ns == time_ns), None)
 
     def rename(self, mark: Bookmark, name: str) -> None:

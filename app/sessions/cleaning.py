@@ -41,8 +41,6 @@ class Recording(NamedTuple):
 
 
 class Cleaned(NamedTuple):
-    """What was removed."""
-
     recordings: int
     size_bytes: int
 

@@ -64,7 +64,6 @@ class Figures:
     flows: Flows = field(default_factory=Flows)
 
     def add(self, measure: Measure, about: str, value: float | None) -> None:
-        """A figure of `about`; none if it is not known."""
         if value is not None:
             self.values[measure.label, about] = value
             self.measures[measure.label, about] = measure

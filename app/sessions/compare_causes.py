@@ -45,7 +45,6 @@ class Setup:
             self.done.setdefault(done_in_words(event.cause or str(event.kind), event.client), event.time_ns)
 
     def otherwise(self, base: Setup) -> list[Otherwise]:
-        """What differs from `base`."""
         return otherwise(self.settings, base.settings, self.done, base.done)
 
 

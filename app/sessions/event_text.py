@@ -74,7 +74,6 @@ def kinds_of(choice: str) -> frozenset[EventKind]:
 
 
 def kind_word(kind: EventKind) -> str:
-    """The kind as a state word."""
     return KINDS[kind].word if kind in KINDS else str(kind).replace("_", " ").capitalize()
 
 

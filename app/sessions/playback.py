@@ -63,7 +63,6 @@ class PlaybackPosition(QObject):
         self.seek_event(seq)
 
     def seek_event(self, seq: int) -> None:
-        """Show the state right after event `seq`."""
         playback = self.playback
 
         def read() -> Seen:
@@ -77,7 +76,6 @@ class PlaybackPosition(QObject):
         return self.speed > 0
 
     def play(self, speed: float, end_ns: Callable[[], int]) -> None:
-        """Move on at `speed` seconds a second, up to `end_ns()`."""
         self.speed = speed
         self._end_ns = end_ns
         self._anchor = (time.perf_counter(), self.target_ns)

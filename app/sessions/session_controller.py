@@ -89,7 +89,6 @@ class SessionController(ShownSession):
         self._begin(scenario, text, path, seed, {})
 
     def _begin(self, scenario: Scenario, text: str, path: Path, seed: int | None, extra: dict[str, Any]) -> LiveSession:
-        """A new session, paused at 0, in place of the one before."""
         folder = new_session_folder(path, self.sessions) if self.record else None
         collectors = Collectors(scenario)
         live = LiveSession(
@@ -218,7 +217,6 @@ class SessionController(ShownSession):
             self.run()
 
     def stop(self) -> None:
-        """End the session and seal its recording."""
         if self.source is None or self.stopped:
             return
         finished = self.status.mode is Mode.FINISHED
@@ -270,7 +268,6 @@ class SessionController(ShownSession):
             self._with_engine(lambda engine: engine.run(self.speed))
 
     def run_fast(self) -> None:
-        """Let time pass ten times as fast as at `speed`."""
         self.fast = True
         if self.travel.looking_back:
             self.travel.play(self.speed * FAST_TIMES)
@@ -278,7 +275,6 @@ class SessionController(ShownSession):
         self._with_engine(lambda engine: engine.run(self.speed * FAST_TIMES))
 
     def express(self) -> None:
-        """Let time pass as fast as it goes."""
         self._with_engine(lambda engine: engine.express())
 
     def pause(self) -> None:
@@ -349,7 +345,6 @@ class SessionController(ShownSession):
         return self.scenario is not None and time_ns >= ns_from_s(self.scenario.until_s)
 
     def grant(self, budget_s: float) -> None:
-        """Give the engine its turn."""
         self._with_engine(lambda engine: engine.grant(budget_s))
 
     # -- what a person does

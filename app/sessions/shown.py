@@ -24,8 +24,6 @@ from widgets.i18n import tr
 
 
 class ShownSession(QObject):
-    """One session: a live one, perhaps looked at in its past, or one that was recorded before."""
-
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.source: Source | None = None
@@ -49,7 +47,6 @@ class ShownSession(QObject):
 
     @property
     def events(self) -> EventRing:
-        """The last events, in memory."""
         return self.collectors.events
 
     @property
@@ -61,7 +58,6 @@ class ShownSession(QObject):
 
     @property
     def standing(self) -> Standing | None:
-        """What the source says of itself; None where the status says it all."""
         return None if self.source is None else self.source.standing
 
     @property
@@ -78,7 +74,6 @@ class ShownSession(QObject):
 
     @property
     def end_ns(self) -> int:
-        """How far the session has come."""
         return 0 if self.source is None else self.source.end_ns
 
     @property
@@ -130,40 +125,32 @@ class ShownSession(QObject):
 
     @property
     def path(self) -> Path | None:
-        """The file of the scenario that is open."""
         return self._path
 
     @property
     def seed(self) -> int | None:
-        """The seed of this run; None where it has none."""
         return None if self.source is None else self.source.seed
 
     @property
     def started_at(self) -> datetime:
-        """The wall time of session time 0."""
         assert self.source is not None
         return self.source.started_at
 
     @property
     def folder(self) -> Path | None:
-        """Where this session is recorded."""
         return None if self.source is None else self.source.folder
 
     @property
     def recorder(self) -> Recorder | None:
-        """What records the session, while it goes on."""
         return None if self.source is None or self.stopped else self.source.recorder
 
     @property
     def outside_clients(self) -> bool:
-        """Whether other programs take part in the session, or took part in the one that is open."""
         return self.source is not None and self.source.outside_clients
 
     @property
     def connections(self) -> Sequence[ConnectionView]:
-        """Those of clients of a broker elsewhere, as they are now."""
         return () if self.source is None else self.source.connections
 
     def recorded_bytes(self) -> int:
-        """The size of the recording on disk."""
         return 0 if self.recorder is None else self.recorder.recorded_bytes

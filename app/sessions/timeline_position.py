@@ -52,7 +52,6 @@ class TimelinePosition(QObject):
 
     @property
     def shown_event(self) -> Event | None:
-        """The event that was asked for; None if a moment was."""
         return self._position.shown_event if self.looking_back and self._position is not None else None
 
     @property
@@ -98,7 +97,6 @@ class TimelinePosition(QObject):
             position.step(events)
 
     def to_present(self) -> None:
-        """Follow what happens now."""
         if not self._has_present or not self.looking_back:
             return
         self.close()

@@ -27,12 +27,10 @@ class Durations:
         self._counts: Counter[int] = Counter()
 
     def add(self, duration_s: float) -> None:
-        """One more."""
         self._counts[round(duration_s * 10_000)] += 1
 
     @property
     def count(self) -> int:
-        """How many there are."""
         return self._counts.total()
 
     def percentile_ms(self, percent: float) -> float:
@@ -109,11 +107,9 @@ class Frames(QObject):
 
     @property
     def count(self) -> int:
-        """How many frames are remembered."""
         return len(self._costs_s)
 
     def forget(self) -> None:
-        """Measure anew from here."""
         self._costs_s.clear()
         self._delays_s.clear()
         self._all_costs, self._all_delays = Durations(), Durations()

@@ -118,7 +118,6 @@ class Workbench(QObject):
         size_timer.start(1_000)
 
     def family(self, kind: type[T]) -> T:
-        """The handlers of one family of commands; KeyError where there is none."""
         found = self._families[kind]
         assert isinstance(found, kind)
         return found
@@ -222,7 +221,6 @@ class Workbench(QObject):
     # -- the end
 
     def _may_close(self) -> bool:
-        """True where no job runs; otherwise the user is asked."""
         running = self.jobs.running
         if self._quitting or not running:
             return True
@@ -230,7 +228,6 @@ class Workbench(QObject):
         return False
 
     def quit(self) -> None:
-        """Close the window, whatever is running."""
         self._quitting = True
         self.window.close()
 

@@ -81,7 +81,6 @@ class AttachDialog(QDialog):
         self.chosen.emit(self.address.currentText().strip(), self.token.text(), *files)
 
     def fail(self, sentence: str) -> None:
-        """It cannot be attached to, as `sentence` says."""
         self.accept_button.setEnabled(True)
         self._say(sentence)
 

@@ -46,8 +46,6 @@ class FactsTable:
 
 
 class FactsTableDialog(QDialog):
-    """Shows that it is working until `set_facts`."""
-
     def __init__(self, title: str, waiting: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(title)

@@ -60,7 +60,6 @@ class RedriveDialog(QDialog):
         self.resize(560, 380)
 
     def set_outcome(self, outcome: Outcome) -> None:
-        """The dry run: nothing was done."""
         words = tr("Dry run: {going} would be appended.", going=f"{outcome.going:,}")
         if outcome.refused:
             words += " " + tr("{refused} would stay.", refused=f"{outcome.refused:,}")

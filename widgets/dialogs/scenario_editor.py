@@ -138,7 +138,6 @@ class ScenarioEditor(QDialog):
         return self.text() != self._kept
 
     def set_saved(self, name: str) -> None:
-        """What is written is kept in a file of that name."""
         self._name, self._kept = name, self.text()
         self._show_name()
 
@@ -179,7 +178,6 @@ class ScenarioEditor(QDialog):
             self.runRequested.emit(self.text())
 
     def may_close(self) -> bool:
-        """Ask whether what is in no file may be lost."""
         if not self.changed():
             return True
         box = QMessageBox(QMessageBox.Icon.Question, tr("Scenario"), "", QMessageBox.StandardButton.NoButton, self)

@@ -74,7 +74,6 @@ class AssignmentsPanel(TablePanel):
             super().focus_body()
 
     def set_groups(self, names: Sequence[str], shown: str) -> None:
-        """The groups that there are, and the one whose history is shown."""
         if [self.groups.itemText(place) for place in range(self.groups.count())] != list(names):
             self.groups.clear()
             self.groups.addItems(list(names))

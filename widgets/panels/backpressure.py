@@ -81,7 +81,6 @@ class GaugeControls(QObject):
         self.policy.activated.connect(lambda _place: self._report())
 
     def place(self, policy: QRect, row: QRect) -> None:
-        """The policy stands in a place of its own, limit and rate side by side in `row`."""
         half = (row.width() - _BETWEEN) // 2
         self.policy.setGeometry(policy)
         self.limit.setGeometry(row.x(), row.y(), half, row.height())
@@ -92,7 +91,6 @@ class GaugeControls(QObject):
             field.setVisible(visible)
 
     def set_limits(self, limits: Limits, why_not: str = "") -> None:
-        """Show what holds now; `why_not` says why it cannot be changed."""
         for field in self._fields:
             if field.isEnabled() == bool(why_not):
                 field.setEnabled(not why_not)
@@ -361,7 +359,6 @@ class BackpressurePanel(Panel):
         self.set_count("0")
 
     def forbid(self, reason: str) -> None:
-        """Why nothing can be changed now; "" if it can."""
         if reason != self._forbidden:
             self._forbidden = reason
             self.limits_button.setEnabled(not reason)
@@ -369,7 +366,6 @@ class BackpressurePanel(Panel):
             self._show()
 
     def forbid_rate(self, reason: str) -> None:
-        """Why no producer's rate can be set now; "" if one can."""
         self.rate_button.setEnabled(not reason)
         set_plain_tip(self.rate_button, reason)
 

@@ -30,7 +30,6 @@ class BlockChain:
     since: str
 
     def sentence(self) -> str:
-        """All of it in a line."""
         return f" {ARROW} ".join(link.words for link in self.links) + f" ({self.since})"
 
 

@@ -119,13 +119,11 @@ class CellDelegate(QStyledItemDelegate):
         )
 
     def text(self, painter: QPainter, rect: QRect | QRectF, text: str, colour: str, flags: int | None = None) -> None:
-        """One line of plain text, cut with an ellipsis where it is too long."""
         painter.setFont(self._font)
         painter.setPen(qcolour(colour))
         painter.drawText(rect, self._flags if flags is None else flags, self.cut(text, rect.width()))
 
     def cut(self, text: str, width: float) -> str:
-        """The text with an ellipsis where it is wider than `width` pixels."""
         return self._metrics.elidedText(text, self._elide, width)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
@@ -214,8 +212,6 @@ def as_plain(text: str) -> str:
 
 
 class OwnerBarDelegate(CellDelegate):
-    """The `OWNED_TIMES` of a cell, from left to right; where nobody owned it, the track is seen."""
-
     def draw(self, painter: QPainter, rect: QRect, index: Index, theme: Theme) -> None:
         height = px(BAR_HEIGHT)
         track = QRectF(rect.x() + PAD, rect.center().y() - height / 2, rect.width() - 2 * PAD, height)

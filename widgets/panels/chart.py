@@ -23,8 +23,6 @@ _OF_TEN = ((1, 2, 5), (1, 3), (1,))
 
 
 class TimeAxis(pg.AxisItem):
-    """Session time as mm:ss."""
-
     def tickStrings(self, values: Sequence[float], _scale: float, _spacing: float) -> list[str]:
         return [f"{int(value) // 60:02d}:{int(value) % 60:02d}" if value >= 0 else "" for value in values]
 
@@ -212,7 +210,6 @@ class Chart(QWidget):
             label.setText(text)  # type: ignore[attr-defined]
 
     def set_cursor(self, time_s: float | None) -> None:
-        """The shared moment; None for none."""
         self._cursor.setVisible(time_s is not None)
         if time_s is not None:
             self._cursor.setPos(time_s)

@@ -43,7 +43,6 @@ class ChartGrid(QWidget):
         self._lay_out()
 
     def show_alone(self, alone: Chart | None) -> None:
-        """Give all of the room to one of the charts; None for all of them."""
         for chart in self._charts:
             chart.set_alone(chart is alone)
             chart.setVisible(alone is None or chart is alone)
@@ -134,7 +133,6 @@ class ChartsPanel(Panel):
         self.pointed.emit(time_s)
 
     def set_cursor(self, time_s: float | None) -> None:
-        """One moment marked in every chart; None for none."""
         for chart in self._charts.values():
             chart.set_cursor(time_s)
 

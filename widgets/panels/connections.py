@@ -154,7 +154,6 @@ class ConnectionsPanel(TablePanel):
         return self._split
 
     def set_selected(self, selected: bool) -> None:
-        """Whether a connection is selected, whose requests `apis` has."""
         self._beside.setCurrentIndex(int(selected))
 
     def _show_cut(self) -> None:
@@ -164,7 +163,6 @@ class ConnectionsPanel(TablePanel):
         self.cut_button.setToolTip(why or "")
 
     def forbid(self, why: str) -> None:
-        """Why no listener can be opened now, "" if one can."""
         if why != self._forbidden:
             self._forbidden = why
             self.set_empty_words(tr(self.info.empty), why or tr(self.info.how))

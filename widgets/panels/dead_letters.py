@@ -341,7 +341,6 @@ class DeadLettersPanel(TablePanel):
 
     @property
     def chosen_cause(self) -> str | None:
-        """The cause that is shown alone; None for all."""
         item = self.causes.currentItem()
         cause: str | None = item.data(_CAUSE) if item is not None else None
         return cause
@@ -361,11 +360,9 @@ class DeadLettersPanel(TablePanel):
         self._show_actions()
 
     def why_not_selected(self) -> str:
-        """Why the selected ones cannot be redriven; "" if they can."""
         return self._why_selected
 
     def why_not_all(self) -> str:
-        """Why none can be redriven; "" if they can."""
         return self._why_all
 
     def _on_rows(self, *_what: object) -> None:

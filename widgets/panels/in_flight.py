@@ -83,13 +83,11 @@ class InFlightPanel(TablePanel):
         self._show_actions()
 
     def forbid(self, reason: str) -> None:
-        """Why nothing can be done now; "" if it can."""
         if reason != self._forbidden:
             self._forbidden = reason
             self._show_actions()
 
     def why_not(self) -> str:
-        """Why nothing can be done with the selected ones; "" if it can."""
         return self._forbidden or ("" if self.selected_count() else tr("Select messages in flight first."))
 
     def _show_actions(self) -> None:

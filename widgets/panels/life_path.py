@@ -78,7 +78,6 @@ class LifePath(QWidget):
         return self._steps
 
     def set_steps(self, steps: tuple[LifeStep, ...]) -> None:
-        """Show these steps; the same ones cost nothing."""
         if steps == self._steps:
             return
         self._steps = steps

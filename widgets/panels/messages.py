@@ -287,7 +287,6 @@ class MessagesPanel(TablePanel):
         self.whereChanged.emit(self.where())
 
     def forbid_produce(self, reason: str) -> None:
-        """Why nothing can be produced now; "" allows it."""
         self.produce.setEnabled(not reason)
         set_plain_tip(self.produce, reason or tr("Sends one message, or a stream of them."))
 

@@ -49,7 +49,6 @@ class OffsetsPanel(TablePanel):
             self.title_row.addWidget(button)
 
     def forbid(self, no_reset: str, no_seek: str) -> None:
-        """Why neither can be done now; "" if it can."""
         for button, why in ((self.reset_button, no_reset), (self.seek_button, no_seek)):
             button.setEnabled(not why)
             set_plain_tip(button, why)

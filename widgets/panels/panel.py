@@ -361,7 +361,6 @@ class Panel(QWidget):
         self._filter_help = tuple(fields)
 
     def set_filter_problem(self, sentence: str) -> None:
-        """What is wrong with the filter, so that what is shown is not what it asks for; "" if nothing is."""
         self.problem.setText(sentence)
         self.problem.setVisible(bool(sentence))
         if self.filter_field is not None:
@@ -411,7 +410,6 @@ class Panel(QWidget):
         self.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def focus_filter(self) -> bool:
-        """Put the cursor into the filter; False if there is none."""
         if self.filter_field is None:
             return False
         self.title_row.unfold(True)

@@ -90,7 +90,6 @@ class PayloadView(QWidget):
         return editor
 
     def set_data(self, data: bytes | None) -> None:
-        """Show these bytes; None is a message without a value."""
         if self._is_set and data == self._data:
             return
         self._data, self._is_set = data, True

@@ -84,7 +84,6 @@ class ReportPanel(TablePanel):
             button.setToolTip("" if chosen else tr("Select a report first."))
 
     def forbid_export(self, why: str) -> None:
-        """Why no report can be made now, "" if one can."""
         self.export_button.setEnabled(not why)
         self.export_button.setToolTip(why)
 

@@ -137,7 +137,6 @@ class SchemasPanel(TablePanel):
         self.verdict.setStyleSheet(f"color: {theme.stable if accepted else theme.failure}")
 
     def set_refused(self, count: int) -> None:
-        """How many messages were refused, on the tab of their page."""
         text = tr("Refused  {count}", count=f"{count:,}") if count else tr("Refused")
         place = self.pages.indexOf(self.refusals)
         if self.pages.tabText(place) != text:

@@ -74,7 +74,6 @@ class KeptSelection(QObject):
 
 
 def _spans(chosen: list[bool]) -> list[tuple[int, int]]:
-    """First and last place of each run of True."""
     spans: list[tuple[int, int]] = []
     at = 0
     while True:
@@ -298,7 +297,6 @@ class TablePanel(Panel):
         self.waiting.setVisible(count > 0)
 
     def set_total(self, total: int) -> None:
-        """How many rows there are without the filter."""
         if total != self._total:
             self._total = total
             self._on_rows()
@@ -373,7 +371,6 @@ class TablePanel(Panel):
         return sorted({(part.top(), part.bottom()) for part in parts})
 
     def selected_count(self) -> int:
-        """How many rows are selected; ranges are counted, not rows."""
         return sum(last - first + 1 for first, last in self._selected_spans())
 
     def selected_keys(self) -> list[Hashable]:
