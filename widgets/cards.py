@@ -163,7 +163,7 @@ class RebalanceCard(QFrame):
         super().__init__(parent)
         self.setProperty("role", "card")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self._facts: RebalanceFacts | None = None
+        self.facts: RebalanceFacts | None = None
         self._icon = QLabel(self)
         self._group = plain_label("", "heading", self)
         self._generation = plain_label("", "muted", self)
@@ -197,14 +197,10 @@ class RebalanceCard(QFrame):
             label.setMinimumWidth(40)
         head.setStretchFactor(self._group, 8)
 
-    @property
-    def facts(self) -> RebalanceFacts | None:
-        return self._facts
-
     def set_facts(self, facts: RebalanceFacts) -> None:
-        if facts == self._facts:
+        if facts == self.facts:
             return
-        self._facts = facts
+        self.facts = facts
         self._group.setText(facts.group)
         self._generation.setText(tr("Generation {generation}", generation=facts.generation))
         self._cause.setText(facts.cause)
@@ -228,15 +224,15 @@ class RebalanceCard(QFrame):
         self._restyle()
 
     def _restyle(self) -> None:
-        if self._facts is None:
+        if self.facts is None:
             return
-        style, theme = state_style(self._facts.state), current_theme()
+        style, theme = state_style(self.facts.state), current_theme()
         self._icon.setPixmap(icon_pixmap(style.icon, theme.colour(style.token), px(16), self.devicePixelRatioF()))
         self._icon.setToolTip(style.word)
         self._show_rows()
 
     def _show_rows(self) -> None:
-        facts = self._facts
+        facts = self.facts
         if facts is None:
             return
         opened = self.more.isChecked()
@@ -259,18 +255,18 @@ class RebalanceCard(QFrame):
         self.more.setText(words)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        if self._facts is not None and event.button() == Qt.MouseButton.LeftButton:
-            self.chosen.emit(self._facts.key)
+        if self.facts is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.chosen.emit(self.facts.key)
         super().mousePressEvent(event)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        if self._facts is not None and event.button() == Qt.MouseButton.LeftButton:
-            self.opened.emit(self._facts.key)
+        if self.facts is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.opened.emit(self.facts.key)
         super().mouseDoubleClickEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if self._facts is not None and event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
-            self.opened.emit(self._facts.key)
+        if self.facts is not None and event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
+            self.opened.emit(self.facts.key)
         else:
             super().keyPressEvent(event)
 

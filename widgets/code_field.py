@@ -44,7 +44,7 @@ class CodeField(QPlainTextEdit):
         super().__init__(parent)
         self.setFont(mono_font())
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self._wrong_line = 0
+        self.wrong_line = 0
         self.completions: CompletionList | None = None
         self._margin = _Margin(self)
         self.blockCountChanged.connect(lambda _count: self._fit_margin())
@@ -105,7 +105,7 @@ class CodeField(QPlainTextEdit):
         while block.isValid() and top <= event.rect().bottom():
             height = self.blockBoundingRect(block).height()
             number = block.blockNumber() + 1
-            painter.setPen(qcolour(theme.failure if number == self._wrong_line else theme.muted))
+            painter.setPen(qcolour(theme.failure if number == self.wrong_line else theme.muted))
             where = QRect(0, round(top), self._margin.width() - 10, round(height))
             painter.drawText(where, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), str(number))
             block, top = block.next(), top + height
@@ -113,7 +113,7 @@ class CodeField(QPlainTextEdit):
 
     def mark_wrong(self, line: int) -> None:
         """Mark a line, counted from 1; 0 for none."""
-        self._wrong_line = line
+        self.wrong_line = line
         marks = []
         if line:
             mark = QTextEdit.ExtraSelection()
@@ -123,9 +123,6 @@ class CodeField(QPlainTextEdit):
             marks.append(mark)
         self.setExtraSelections(marks)
         self._margin.update()
-
-    def wrong_line(self) -> int:
-        return self._wrong_line
 
     def go_to_line(self, line: int) -> None:
         self.setTextCursor(QTextCursor(self.document().findBlockByNumber(max(0, line - 1))))

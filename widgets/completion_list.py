@@ -49,9 +49,6 @@ class CompletionList(QListWidget):
         field.installEventFilter(self)
         field.cursorPositionChanged.connect(self._on_moved)
 
-    def words(self) -> list[str]:
-        return [self.item(row).data(_TEXT) for row in range(self.count())]
-
     def open(self) -> None:
         """List what may be written at the cursor; nothing opens if there is nothing."""
         cursor = self._field.textCursor()

@@ -157,15 +157,6 @@ class FactsGrid(QWidget):
             if target:
                 link.set_link(contained(facts[place][1]), target)
 
-    def facts(self) -> list[tuple[str, str]]:
-        return [(name.text(), value.text()) for name, value, _link in self._shown()]
-
-    def links(self) -> list[LinkButton]:
-        return [link for _name, _value, link in self._shown() if not link.isHidden()]
-
-    def _shown(self) -> list[tuple[QLabel, QLabel, LinkButton]]:
-        return [row for row in self._rows if not (row[1].isHidden() and row[2].isHidden())]
-
     def _add_row(self) -> None:
         name, value = plain_label(role="muted", parent=self), plain_label(parent=self)
         name.setContentsMargins(0, 0, 12, 0)

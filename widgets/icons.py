@@ -18,11 +18,6 @@ ICON_FOLDER = Path(resources.__file__).parent / "icons"
 FIXED_SIZES, SCALED_SIZES = (14, 16), (14, 16, 18)
 
 
-@lru_cache(maxsize=1)
-def icon_names() -> tuple[str, ...]:
-    return tuple(sorted(path.stem for path in ICON_FOLDER.glob("*.svg")))
-
-
 @lru_cache(maxsize=512)
 def _renderer(name: str, colour: str) -> QSvgRenderer:
     path = ICON_FOLDER / f"{name}.svg"

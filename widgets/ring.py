@@ -30,10 +30,6 @@ class Ring(QWidget):
         window.installEventFilter(self)
         self.hide()
 
-    @property
-    def around(self) -> QRect | None:
-        return None if self.isHidden() else self.geometry().marginsRemoved(self._margins())
-
     def show_at(self, place: Place) -> bool:
         """Draw the ring around `place()`, which is asked again as the window changes; False if it is nowhere."""
         self._place = place

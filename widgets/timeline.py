@@ -159,32 +159,28 @@ class Timeline(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._facts = TimelineFacts()
+        self.facts = TimelineFacts()
         self._pressed_x: float | None = None
         self._dragging = False
         self._hover_x: float | None = None
         self._lanes: tuple[str, ...] = ()
-        self._open = True
+        self.is_open = True
         self.button = FoldButton("chevron-down", "", self)
-        self.button.clicked.connect(lambda: self.foldWanted.emit(not self._open))
+        self.button.clicked.connect(lambda: self.foldWanted.emit(not self.is_open))
         self._fit()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMouseTracking(True)
         self.setAccessibleName(tr("Timeline"))
         self.setAccessibleDescription(tr("Click or drag to go back in the session; Left and Right go by a second."))
 
-    @property
-    def is_open(self) -> bool:
-        return self._open
-
     def set_open(self, on: bool) -> None:
-        self._open = on
+        self.is_open = on
         self._fit()
 
     def _fit(self) -> None:
         """As high as an open or a folded strip is, with the frame of the past below the axis."""
         self.setFixedHeight(self.floor + px(AXIS) + FRAME_WIDTH)
-        if self._open:
+        if self.is_open:
             self.button.set_sign("chevron-down", tr("Fold the timeline"))
         else:
             self.button.set_sign("chevron-up", tr("Show the lanes of the timeline"))
@@ -197,7 +193,7 @@ class Timeline(QWidget):
 
     @property
     def area_height(self) -> int:
-        return px(BODY) - self.lane_height * len(self._lanes) if self._open else px(LEAST_AREA)
+        return px(BODY) - self.lane_height * len(self._lanes) if self.is_open else px(LEAST_AREA)
 
     @property
     def lane_height(self) -> int:
@@ -206,11 +202,13 @@ class Timeline(QWidget):
     @property
     def floor(self) -> int:
         """Where the axis begins, in pixels from the top."""
-        return px(TOP) + px(BODY if self._open else LEAST_AREA)
+        return px(TOP) + px(BODY if self.is_open else LEAST_AREA)
 
     def lane_tops(self) -> dict[str, int]:
         first = px(TOP) + self.area_height
-        return {lane: first + self.lane_height * place for place, lane in enumerate(self._lanes)} if self._open else {}
+        return (
+            {lane: first + self.lane_height * place for place, lane in enumerate(self._lanes)} if self.is_open else {}
+        )
 
     def sizeHint(self) -> QSize:
         return QSize(600, self.height())
@@ -224,25 +222,21 @@ class Timeline(QWidget):
         if event.type() == QEvent.Type.StyleChange:
             self._fit()
 
-    @property
-    def facts(self) -> TimelineFacts:
-        return self._facts
-
     def set_facts(self, facts: TimelineFacts) -> None:
-        if facts != self._facts:
-            self._facts = facts
+        if facts != self.facts:
+            self.facts = facts
             self._lanes = facts.lanes()
             self.update()
 
     def x_of(self, time_ns: int) -> float:
-        span = max(1, self._facts.now_ns - self._facts.start_ns)
-        return px(LEFT) + self._room() * (time_ns - self._facts.start_ns) / span
+        span = max(1, self.facts.now_ns - self.facts.start_ns)
+        return px(LEFT) + self._room() * (time_ns - self.facts.start_ns) / span
 
     def time_at(self, x: float) -> int:
         """The moment at a place, between the start and now."""
-        span = self._facts.now_ns - self._facts.start_ns
-        moment = self._facts.start_ns + span * (x - px(LEFT)) / self._room()
-        return round(min(max(moment, self._facts.start_ns), self._facts.now_ns))
+        span = self.facts.now_ns - self.facts.start_ns
+        moment = self.facts.start_ns + span * (x - px(LEFT)) / self._room()
+        return round(min(max(moment, self.facts.start_ns), self.facts.now_ns))
 
     def _room(self) -> int:
         return max(1, self.width() - px(LEFT) - px(RIGHT))
@@ -251,9 +245,9 @@ class Timeline(QWidget):
         """The moment of the mark nearest to a place, if one is near, of a bookmark first in their lane; else the
         moment at the place.
         """
-        bookmarks = [tick.time_ns for tick in self._facts.ticks if tick.kind == "bookmark"]
-        marks = [tick.time_ns for tick in self._facts.ticks]
-        marks += [band.start_ns for band in self._facts.bands]
+        bookmarks = [tick.time_ns for tick in self.facts.ticks if tick.kind == "bookmark"]
+        marks = [tick.time_ns for tick in self.facts.ticks]
+        marks += [band.start_ns for band in self.facts.bands]
         top = self.lane_tops().get("bookmarks")
         for those in (bookmarks, marks) if top is not None and top <= y < top + self.lane_height else (marks,):
             nearest = min(those, key=lambda time_ns: abs(self.x_of(time_ns) - x), default=None)
@@ -262,7 +256,7 @@ class Timeline(QWidget):
         return self.time_at(x)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        if event.button() is Qt.MouseButton.LeftButton and self._facts.now_ns > self._facts.start_ns:
+        if event.button() is Qt.MouseButton.LeftButton and self.facts.now_ns > self.facts.start_ns:
             self._pressed_x = event.position().x()
             self.seekRequested.emit(self.snapped(event.position().x(), event.position().y()))
 
@@ -308,7 +302,7 @@ class Timeline(QWidget):
         return super().event(event)
 
     def tip_at(self, x: float) -> str:
-        facts = self._facts
+        facts = self.facts
         if facts.now_ns <= facts.start_ns:
             return ""
         moment = self.time_at(x)

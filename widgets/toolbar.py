@@ -35,27 +35,24 @@ class ElidedLabel(QLabel):
         self.setTextFormat(Qt.TextFormat.PlainText)
         if role:
             self.setProperty("role", role)
-        self._whole = ""
+        self.whole = ""
 
     def set_whole(self, text: str, tip: str = "") -> None:
         text = contained(text)
-        if text != self._whole:
-            self._whole = text
+        if text != self.whole:
+            self.whole = text
             set_plain_tip(self, tip or text)
             self._cut()
 
-    def whole(self) -> str:
-        return self._whole
-
     def _cut(self) -> None:
         room = self.contentsRect().width()
-        self.setText(self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, room))
+        self.setText(self.fontMetrics().elidedText(self.whole, Qt.TextElideMode.ElideRight, room))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(40, super().minimumSizeHint().height())
 
     def sizeHint(self) -> QSize:
-        width = QFontMetrics(self.font()).horizontalAdvance(self._whole) + 16
+        width = QFontMetrics(self.font()).horizontalAdvance(self.whole) + 16
         return QSize(width, super().sizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -71,29 +68,26 @@ class ScenarioButton(QToolButton):
         self.setProperty("role", "title")
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self._whole = ""
+        self.whole = ""
 
     def set_whole(self, text: str) -> None:
         text = contained(text)
-        if text != self._whole:
-            self._whole = text
+        if text != self.whole:
+            self.whole = text
             set_plain_tip(self, tr("{name}\nPress to choose another scenario.", name=text))
             self.setAccessibleName(tr("Scenario: {name}", name=text))
             self._cut()
 
-    def whole(self) -> str:
-        return self._whole
-
     def _cut(self) -> None:
         room = self.contentsRect().width() - px(SCENARIO_PADDING)
-        cut = self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, room)
+        cut = self.fontMetrics().elidedText(self.whole, Qt.TextElideMode.ElideRight, room)
         self.setText(cut.replace("&", "&&"))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(40, super().minimumSizeHint().height())
 
     def sizeHint(self) -> QSize:
-        width = QFontMetrics(self.font()).horizontalAdvance(self._whole) + px(SCENARIO_PADDING) + 4
+        width = QFontMetrics(self.font()).horizontalAdvance(self.whole) + px(SCENARIO_PADDING) + 4
         return QSize(width, super().sizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -173,7 +173,7 @@ class MessageHandlers(Handlers):
         snapshot = context.controller.snapshot
         topics = [(topic.name, len(topic.partitions), False) for topic in snapshot.topics]
         known = {name for name, _, _ in topics}
-        own_logs = {name for name, _ in self._panel.sources()}
+        own_logs = {name for name, _ in self._panel.sources}
         queues = [
             (queue.name, queue.priorities, True)
             for queue in snapshot.queues

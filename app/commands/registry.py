@@ -6,7 +6,7 @@ known but shown nowhere, so a menu holds only what works.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
@@ -71,7 +71,7 @@ class ActionRegistry(QObject):
         self._reasons: dict[str, Reason] = {}
         #: Why a command is not possible in what is shown at all; asked before its own reason.
         self.why_never: Callable[[str], str] = lambda _command: ""
-        self._actions: dict[str, QAction] = {command.id: self._make(command) for command in self._commands.values()}
+        self.actions: dict[str, QAction] = {command.id: self._make(command) for command in self._commands.values()}
         self._window: QWidget | None = None
 
     def _make(self, command: Command) -> QAction:
@@ -93,7 +93,7 @@ class ActionRegistry(QObject):
         """
         self._handlers[self._commands[command_id].id] = handler
         self._reasons[command_id] = reason
-        self._actions[command_id].setVisible(True)
+        self.actions[command_id].setVisible(True)
         self.refresh(command_id)
         self.changed.emit()
 
@@ -101,7 +101,7 @@ class ActionRegistry(QObject):
         """Ask the reasons again, of all commands where none is named. Cheap: nothing is touched that stays the same."""
         for command_id in command_ids or tuple(self._handlers):
             why = self.reason(command_id)
-            action = self._actions[command_id]
+            action = self.actions[command_id]
             if action.isEnabled() != (not why) or action.data() != why:
                 action.setData(why)
                 action.setEnabled(not why)
@@ -114,11 +114,7 @@ class ActionRegistry(QObject):
         action.setToolTip("\n".join(line for line in lines if line))
 
     def action(self, command_id: str) -> QAction:
-        return self._actions[command_id]
-
-    def actions(self) -> Mapping[str, QAction]:
-        """All QActions by id, those without a handler included (they are invisible)."""
-        return self._actions
+        return self.actions[command_id]
 
     def commands(self) -> tuple[Command, ...]:
         return tuple(command for command in self._commands.values() if command.id in self._handlers)
@@ -130,7 +126,7 @@ class ActionRegistry(QObject):
         return self.why_never(command_id) or self._reasons[command_id]()
 
     def set_checked(self, command_id: str, checked: bool) -> None:
-        action = self._actions[command_id]
+        action = self.actions[command_id]
         if action.isChecked() != checked:
             action.setChecked(checked)
 
@@ -138,12 +134,12 @@ class ActionRegistry(QObject):
         """Dress the actions; call it again after a change of theme."""
         for command in self._commands.values():
             if command.icon:
-                self._actions[command.id].setIcon(icon_for(command.icon))
+                self.actions[command.id].setIcon(icon_for(command.icon))
 
     def trigger(self, command_id: str) -> bool:
         """Run a command as its menu entry would; False if it is disabled."""
         self.refresh(*((command_id,) if command_id in self._handlers else ()))
-        action = self._actions[command_id]
+        action = self.actions[command_id]
         if not action.isEnabled():
             return False
         action.trigger()
@@ -165,9 +161,9 @@ class ActionRegistry(QObject):
                 id=command.id,
                 title=tr(command.title),
                 category=tr(command.category),
-                shortcut=self._actions[command.id].shortcut().toString(QKeySequence.SequenceFormat.NativeText),
-                reason=str(self._actions[command.id].data() or ""),
-                icon=self._actions[command.id].icon(),
+                shortcut=self.actions[command.id].shortcut().toString(QKeySequence.SequenceFormat.NativeText),
+                reason=str(self.actions[command.id].data() or ""),
+                icon=self.actions[command.id].icon(),
                 more=tr(command.hint),
             )
             for command in self.commands()
@@ -177,7 +173,7 @@ class ActionRegistry(QObject):
     def install(self, window: QWidget) -> None:
         """Make the shortcuts work in `window`, and keep what types for the text field that has the focus."""
         self._window = window
-        window.addActions(list(self._actions.values()))
+        window.addActions(list(self.actions.values()))
         app = QApplication.instance()
         if isinstance(app, QApplication):
             app.focusChanged.connect(self._watch)
@@ -206,7 +202,7 @@ class ActionRegistry(QObject):
     def _say_why_not(self, event: QKeyEvent) -> None:
         """Report why the command of a pressed key cannot run: Qt ignores the key of a disabled action."""
         pressed = QKeySequence(event.keyCombination())
-        for action in self._actions.values():
+        for action in self.actions.values():
             if not action.isEnabled() and action.isVisible() and action.shortcut() == pressed and action.data():
                 self.refused.emit(str(action.data()))
 

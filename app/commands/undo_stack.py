@@ -33,7 +33,7 @@ class UndoStack(QObject):
         super().__init__(parent)
         self._done: list[UndoStep] = []
         self._undone: list[UndoStep] = []
-        self._final = ""
+        self.final = ""
 
     def push(
         self,
@@ -46,19 +46,19 @@ class UndoStack(QObject):
         step = UndoStep(title, undo, redo, why_not)
         self._done = [*self._done[1 - KEPT :], step]
         self._undone.clear()
-        self._final = ""
+        self.final = ""
         self.changed.emit()
         return step
 
     def note_final(self, why: str) -> None:
         """Something was done that nothing undoes, because of `why`; what was done before it can still be undone."""
-        self._final = why
+        self.final = why
         self._undone.clear()
         self.changed.emit()
 
     def pass_final(self) -> None:
         """The last action cannot be undone; the next undo is that of the action before it."""
-        self._final = ""
+        self.final = ""
         self.changed.emit()
 
     @property
@@ -69,13 +69,8 @@ class UndoStack(QObject):
     def next(self) -> UndoStep | None:
         return self._undone[-1] if self._undone else None
 
-    @property
-    def final(self) -> str:
-        """Why the very last action cannot be undone; "" if it can."""
-        return self._final
-
     def why_no_undo(self) -> str:
-        return self.last.why_not() if self.last is not None else self._final or tr("Nothing has been done yet.")
+        return self.last.why_not() if self.last is not None else self.final or tr("Nothing has been done yet.")
 
     def why_no_redo(self) -> str:
         return self.next.why_not() if self.next is not None else tr("Nothing has been undone.")
@@ -84,7 +79,7 @@ class UndoStack(QObject):
         if not self.why_no_undo():
             step = self._done.pop()
             self._undone.append(step)
-            self._final = ""
+            self.final = ""
             step.undo()
             self.changed.emit()
 
@@ -110,5 +105,5 @@ class UndoStack(QObject):
         self.changed.emit()
 
     def clear(self) -> None:
-        self._done, self._undone, self._final = [], [], ""
+        self._done, self._undone, self.final = [], [], ""
         self.changed.emit()

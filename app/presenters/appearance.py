@@ -46,20 +46,16 @@ class Appearance(QObject):
         super().__init__(window)
         self._app, self._settings, self._set_icons = app, settings, set_icons
         self._window, self._canvas = window, canvas
-        self._theme = theme
+        self.theme = theme
         self._before: tuple[float, WindowLayout, bool, Sight] | None = None
         set_icons(lambda name: icon(name, current_theme()))
         canvas.set_reduced_motion(settings.reduced_motion)
         canvas.set_type_scale(scale())
         app.styleHints().colorSchemeChanged.connect(self._follow_system)
 
-    @property
-    def theme(self) -> str:
-        return self._theme
-
     def choose_theme(self, name: str) -> None:
         """light, dark or system, from now on and at the next start."""
-        self._theme = name
+        self.theme = name
         self._settings.theme = name
         self._restyle()
 
@@ -114,11 +110,11 @@ class Appearance(QObject):
         QTimer.singleShot(LAYOUT_AGAIN_MS, self._window, give)
 
     def _follow_system(self) -> None:
-        if self._theme == SYSTEM:
+        if self.theme == SYSTEM:
             self._restyle()
 
     def _restyle(self, factor: float | None = None) -> None:
-        name = system_theme(self._app) if self._theme == SYSTEM else self._theme
+        name = system_theme(self._app) if self.theme == SYSTEM else self.theme
         apply_theme(self._app, THEMES[name], factor)
         self._set_icons(lambda wanted: icon(wanted, current_theme()))
         self._canvas.set_view(self._canvas.view, current_theme())

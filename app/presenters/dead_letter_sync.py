@@ -62,12 +62,6 @@ class DeadLetterSync(QObject):
         kept = self._bins.get(queue.name)
         return queue.dead_letters if kept is None or len(kept.rows) < len(queue.dead_letters) else kept.rows
 
-    @property
-    def loading(self) -> tuple[int, int]:
-        """How many letters are here, and how many there are, in bins that are still being read."""
-        busy = [one for one in self._bins.values() if one.missing]
-        return sum(len(one.rows) for one in busy), sum(len(one.live) for one in busy)
-
     def update(self, snapshot: Snapshot) -> None:
         for queue in snapshot.queues:
             if queue.dead <= len(queue.dead_letters):

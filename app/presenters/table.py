@@ -114,7 +114,7 @@ class TableModel(ColumnModel[Row]):
         super().__init__(columns, more, parent)
         self._key = key
         self._haystack = haystack or self._all_texts
-        self._source: Sequence[Row] = ()
+        self.rows: Sequence[Row] = ()
         self._shown: list[Row] = []
         self._filter_text = ""
         self._test: Callable[[Row], bool] | None = None
@@ -165,9 +165,9 @@ class TableModel(ColumnModel[Row]):
 
     def set_rows(self, rows: Sequence[Row]) -> None:
         """Show `rows` (not to be changed afterwards). Costs next to nothing if they are the same as before."""
-        if rows is self._source or rows == self._source:
+        if rows is self.rows or rows == self.rows:
             return
-        self._source = rows
+        self.rows = rows
         self._arrange()
 
     def set_filter(self, text: str) -> None:
@@ -207,11 +207,7 @@ class TableModel(ColumnModel[Row]):
 
     @property
     def total(self) -> int:
-        return len(self._source)
-
-    @property
-    def rows(self) -> Sequence[Row]:
-        return self._source
+        return len(self.rows)
 
     def row_at(self, place: int) -> Row:
         return self._shown[place]
@@ -235,21 +231,16 @@ class TableModel(ColumnModel[Row]):
         return known[1]
 
     def _arrange(self) -> None:
-        if self._test is None or len(self._found) > 2 * len(self._source) + 1000:
+        if self._test is None or len(self._found) > 2 * len(self.rows) + 1000:
             self._found.clear()
         column = None if self._sort_by is None else self.columns[self._sort_by]
         tests = tuple(test for test in (self._only, self._test) if test is not None)
         order = None if column is None else column.sort or column.text
-        self._row_filter.apply(self._source, Wanted(tests, order, self._sort_down))
+        self._row_filter.apply(self.rows, Wanted(tests, order, self._sort_down))
 
     def settle(self) -> None:
         """Rows that are still being filtered or sorted are shown before this returns."""
         self._row_filter.settle()
-
-    @property
-    def filtering(self) -> bool:
-        """True while many rows are being filtered or sorted; the rows before are shown until then."""
-        return self._row_filter.busy
 
     def _held(self, new: list[Row]) -> list[Row]:
         """The rows that are shown, where they are, as they stand in `new`."""
@@ -300,7 +291,7 @@ class TableModel(ColumnModel[Row]):
         first = common_prefix(old, new)
         if first < max(len(old), len(new)):
             self._change(old, new, first)
-        counts = (len(new), len(self._source))
+        counts = (len(new), len(self.rows))
         if counts != self._counts:
             self._counts = counts
             self.counted.emit(*counts)

@@ -1,7 +1,7 @@
 """All presenters of a window together: made once, connected to its panels, and given snapshots.
 
 views = Views(controller, history)
-window = MainWindow(views.make_parts(canvas), registry.actions(), menu_bar(registry), settings)
+window = MainWindow(views.make_parts(canvas), registry.actions, menu_bar(registry), settings)
 views.attach(window)
 views.refresh(snapshot)     # as often as the window draws; only what is visible is brought up to date
 """

@@ -38,7 +38,7 @@ class PlaybackPosition(QObject):
         self.target_ns = 0
         self.speed = 0.0
         self._request: Callable[[], Seen] | None = None
-        self._busy = self._closed = False
+        self.busy = self._closed = False
         self._anchor = (0.0, 0)
         self._end_ns: Callable[[], int] = lambda: 0
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="playback")
@@ -86,7 +86,7 @@ class PlaybackPosition(QObject):
         self._timer.stop()
 
     def _play_on(self) -> None:
-        if self._busy:
+        if self.busy:
             return
         began_s, began_ns = self._anchor
         due_ns = began_ns + round((time.perf_counter() - began_s) * self.speed * NS_PER_S)
@@ -99,13 +99,13 @@ class PlaybackPosition(QObject):
 
     def _ask(self, request: Callable[[], Seen]) -> None:
         self._request = request
-        if not self._busy:
+        if not self.busy:
             self._go()
 
     def _go(self) -> None:
         request, self._request = self._request, None
         if request is not None:
-            self._busy = True
+            self.busy = True
             self._worker.submit(request).add_done_callback(self._report)
 
     def _report(self, done: Future[Seen]) -> None:
@@ -115,7 +115,7 @@ class PlaybackPosition(QObject):
                 self._arrived.emit(done)
 
     def _show(self, done: Future[Seen]) -> None:
-        self._busy = False
+        self.busy = False
         if done.cancelled():
             return
         error = done.exception()
@@ -129,11 +129,6 @@ class PlaybackPosition(QObject):
         else:
             raise error
         self._go()
-
-    @property
-    def busy(self) -> bool:
-        """True while something that was asked for has not arrived."""
-        return self._busy
 
     def close(self) -> None:
         self._closed = True

@@ -25,12 +25,11 @@ class Reading:
         self,
         folder: Path,
         sinks: Sequence[Sink],
-        expected: int,
         done: Callable[[], object],
         keyframes: Iterable[Snapshot] = (),
         on_keyframe: Callable[[Snapshot], object] = lambda _snapshot: None,
     ) -> None:
-        """`expected` is how many events there are; `done()` is called at the end, in the thread that reads.
+        """`done()` is called at the end, in the thread that reads.
 
         `on_keyframe` gets each of `keyframes` after the events before it.
         """
@@ -38,42 +37,29 @@ class Reading:
         self._stream = EventStream()
         for sink in sinks:
             self._stream.attach(sink)
-        self._expected = max(1, expected)
         self._done = done
         self._keyframes = iter(keyframes)
         self._on_keyframe = on_keyframe
-        self._read = 0
         self._closing = False
-        self._thread = threading.Thread(target=self._work, name="reading", daemon=True)
+        self.thread = threading.Thread(target=self._work, name="reading", daemon=True)
 
     def start(self) -> None:
-        self._thread.start()
-
-    @property
-    def fraction(self) -> float:
-        """How much of it is read."""
-        return 1.0 if not self._thread.is_alive() else min(1.0, self._read / self._expected)
+        self.thread.start()
 
     def close(self) -> None:
         self._closing = True
 
-    def wait(self, timeout_s: float) -> bool:
-        """Wait for the end; False if it takes longer."""
-        self._thread.join(timeout_s)
-        return not self._thread.is_alive()
-
     def _work(self) -> None:
         try:
             due = next(self._keyframes, None)
-            for event in EventIndex(self._folder).events(0):
+            for read, event in enumerate(EventIndex(self._folder).events(0), 1):
                 if self._closing:
                     return
                 while due is not None and due.events <= event.seq:
                     self._on_keyframe(due)
                     due = next(self._keyframes, None)
                 self._stream.pass_on(event)
-                self._read += 1
-                if self._read % BUNCH == 0:
+                if read % BUNCH == 0:
                     time.sleep(PAUSE_S)
         except (OSError, pa.ArrowException):
             # What cannot be read is said where the session is opened; what comes before is there.

@@ -107,7 +107,7 @@ class SessionController(ShownSession):
 
     def _show(self, source: Source, collectors: Collectors, path: Path | None, seed: int | None) -> None:
         self.close()
-        self.source, self.collectors, self._path, self._seed = source, collectors, path, seed
+        self.source, self.collectors, self.path, self._seed = source, collectors, path, seed
         self.travel.attach(source.open_playback, has_present=source.has_present)
         self.stopped = self._failure_reported = not source.has_present
         self.fast = self.open_ended = self._overran = False
@@ -132,9 +132,7 @@ class SessionController(ShownSession):
         lesson, observed = self.collectors.lesson, stored.metadata.clock == OBSERVED
         frames = stored.playback.moments(KEYFRAMES_MAX) if lesson.lesson is not None or observed else iter(())
         taken = self.collectors.keyframe if observed else lesson.keyframe
-        self._reading = Reading(
-            folder, self.collectors.gathering(), stored.event_count, series.read_whole, frames, taken
-        )
+        self._reading = Reading(folder, self.collectors.gathering(), series.read_whole, frames, taken)
         self._reading.start()
         self.travel.to(min(at_ns, stored.end_ns))
         self.opened.emit()
@@ -150,8 +148,8 @@ class SessionController(ShownSession):
         by_event = travel.shown_event is not None or travel.snapshot is None
         assert self.source is not None
         branch = branch_of(self.source, self.snapshot, by_event=by_event)
-        assert self._path is not None
-        live = self._begin(branch.scenario, branch.text, self._path, branch.seed, branch.extra)
+        assert self.path is not None
+        live = self._begin(branch.scenario, branch.text, self.path, branch.seed, branch.extra)
         self.branched_from, self.branched_at_ns = branch.origin, branch.moment.time_ns
         self.rerun_until_ns = branch.moment.time_ns
         if self._is_past_the_end(branch.moment.time_ns):
@@ -185,9 +183,9 @@ class SessionController(ShownSession):
         assert end is not None
         assert self.source is not None
         branch = branch_of(self.source, end, by_event=not past_the_end)
-        assert self._path is not None
+        assert self.path is not None
         branched = self.branched_from, self.branched_at_ns
-        live = self._begin(branch.scenario, branch.text, self._path, branch.seed, branch.extra)
+        live = self._begin(branch.scenario, branch.text, self.path, branch.seed, branch.extra)
         # It is the session that has ended, not another one.
         self.branched_from, self.branched_at_ns = branched
         self.rerun_until_ns = end.time_ns
@@ -212,8 +210,8 @@ class SessionController(ShownSession):
 
     def restart(self, *, new_seed: bool = False) -> None:
         """The same scenario from 0, with the same seed or with another one."""
-        if self._path is not None:
-            self.open(self._path, random.randrange(1, 1_000_000) if new_seed else self._seed)
+        if self.path is not None:
+            self.open(self.path, random.randrange(1, 1_000_000) if new_seed else self._seed)
             self.run()
 
     def stop(self) -> None:

@@ -27,7 +27,7 @@ class ShownSession(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.source: Source | None = None
-        self._path: Path | None = None
+        self.path: Path | None = None
         self._seed: int | None = None
         self.collectors = Collectors()
         self.speed = 1.0
@@ -122,10 +122,6 @@ class ShownSession(QObject):
         if self.standing is not None and self.standing.stale:
             return False
         return not self.stopped and (self.background_tasks > 0 or self.status.mode in {Mode.RUNNING, Mode.EXPRESS})
-
-    @property
-    def path(self) -> Path | None:
-        return self._path
 
     @property
     def seed(self) -> int | None:

@@ -80,12 +80,6 @@ class TimelinePosition(QObject):
         """Go so far from the moment that was asked for last."""
         self.to(self.target_ns + delta_ns)
 
-    def to_event(self, seq: int) -> None:
-        """Show the state right after event `seq`."""
-        position = self._there()
-        if position is not None:
-            position.seek_event(max(0, seq))
-
     def step(self, events: int, present: Snapshot) -> None:
         """So many events on, or back; from the present, back from `present`."""
         position = self._there()

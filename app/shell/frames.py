@@ -138,11 +138,3 @@ class Frames(QObject):
             "window_delay_p50_ms": delays.percentile_ms(50),
             "window_delay_p99_ms": delays.percentile_ms(99),
         }
-
-    def cost_ms(self, percentile: float = 50) -> float:
-        """What the last ten seconds' frames took to draw and paint."""
-        return float(np.percentile(self._costs_s, percentile)) * 1000 if self._costs_s else 0.0
-
-    def delay_ms(self, percentile: float = 99) -> float:
-        """How much later than due the frames of the last ten seconds began: what a mouse click would have waited."""
-        return float(np.percentile(self._delays_s, percentile)) * 1000 if self._delays_s else 0.0

@@ -79,7 +79,7 @@ class Workbench(QObject):
             self.history = History(self)
             self.views = Views(self.controller, self.history, self)
             self.canvas = Canvas(current_theme())
-            self.window = MainWindow(self.views.make_parts(self.canvas), self.registry.actions(), (), settings)
+            self.window = MainWindow(self.views.make_parts(self.canvas), self.registry.actions, (), settings)
             self.canvas.whole_room = lambda: self.window.centre.room
             self.views.attach(self.window)
         self.appearance = Appearance(app, self.settings, self.registry.set_icons, self.window, self.canvas, theme=theme)

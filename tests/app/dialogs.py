@@ -50,7 +50,7 @@ def accept(hand: Hand, dialog: FormDialog) -> None:
 
 
 def said(hand: Hand) -> str:
-    return hand.workbench.window.status.last_action.whole()
+    return hand.workbench.window.status.last_action.whole
 
 
 def actor(hand: Hand, name: str) -> ActorView | None:

@@ -38,7 +38,7 @@ def test_the_page_has_the_figures_of_the_window(workbench: Workbench, qtbot: QtB
     page = Page(page_of(StoredSession(folder), PagePart(), lambda _done, _message: None).decode())
     controller = workbench.controller
     controller.open_session(folder)
-    visit._wait(lambda: controller._reading is not None and controller._reading.fraction == 1.0)
+    visit._wait(lambda: controller._reading is not None and not controller._reading.thread.is_alive())
     seconds = random.Random(scenario.stem).sample(range(len(page.moments_ms) - 1), form(2, 50))
     compared = 0
     for second in seconds:
@@ -72,7 +72,7 @@ def _recorded(workbench: Workbench, scenario: Path, until_s: float) -> Path:
 def _same_facts(shown: dict[str, Any], workbench: Workbench, name: str) -> int:
     """What the inspector shows; how many rows were compared."""
     workbench.views.inspect(name)
-    facts = workbench.window.parts.inspector.facts()
+    facts = workbench.window.parts.inspector.facts
     assert facts is not None
     assert (shown["kind"], shown["name"]) == (facts.kind, contained(facts.name))
     assert shown["state"] == (list(state_style(facts.state)) if facts.state else [])

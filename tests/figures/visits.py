@@ -102,9 +102,9 @@ class Visit:
             self._controller.travel.to(time_ns)
             self._arrive()
             self._look(mode)
-        self._controller.travel.to_event(
-            self._numbers.randrange(self._begun, max(self._controller.snapshot.events, self._begun + 1))
-        )
+        there = self._controller.travel._there()
+        assert there is not None
+        there.seek_event(self._numbers.randrange(self._begun, max(self._controller.snapshot.events, self._begun + 1)))
         self._arrive()
         self._look(f"{mode}, by event")
 
@@ -132,7 +132,7 @@ class Visit:
     def _opened(self, folder: Path, moments: list[int]) -> None:
         controller = self._controller
         controller.open_session(folder, moments[0])
-        self._wait(lambda: controller._reading is not None and controller._reading.fraction == 1.0)
+        self._wait(lambda: controller._reading is not None and not controller._reading.thread.is_alive())
         self._arrive()
         self._look("opened")
         if moments[1:]:

@@ -305,7 +305,7 @@ def test_a_long_name_of_a_scenario_is_cut_and_shown_whole_on_hover(window):
     window.toolbar.set_scenario(name)
     QApplication.processEvents()
     assert window.toolbar.scenario.text().endswith("…")
-    assert window.toolbar.scenario.whole() == name
+    assert window.toolbar.scenario.whole == name
     assert "&lt;b&gt;" in window.toolbar.scenario.toolTip()
 
 
@@ -321,7 +321,7 @@ def test_the_status_bar_hides_what_is_empty_and_does_not_jump(qtbot, qapp):
     bar.set_facts(StatusFacts(seed="Seed 7", rate="1 messages/s"))
     assert bar.labels["rate"].minimumWidth() == width
     bar.show_message("Moved indexer-4 to indexers.")
-    assert bar.last_action.whole() == "Moved indexer-4 to indexers."
+    assert bar.last_action.whole == "Moved indexer-4 to indexers."
 
 
 @pytest.fixture

@@ -140,11 +140,6 @@ class AssignorsDialog(QDialog):
         item.setFont(font)
         self.table.setItem(row, column, item)
 
-    def column(self, name: str) -> list[str]:
-        place = 2 + [plan.name for plan in self._plans].index(name)
-        items = [self.table.item(row, place) for row in range(self.table.rowCount())]
-        return [item.text() for item in items if item is not None]
-
     def plan(self) -> AssignorPlan | None:
         checked = self.group.checkedId()
         return self._plans[checked] if 0 <= checked < len(self._plans) else None

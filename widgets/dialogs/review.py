@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
@@ -124,12 +123,3 @@ class ReviewDialog(FormDialog):
         self.accept_button.setText(tr("Review"))
         self.back_button.hide()
         self.widgets[self.fields[0].name].setFocus()
-
-    def shown_rows(self) -> list[list[str]]:
-        table = self.review_table
-
-        def text(row: int, column: int) -> str:
-            item: Any = table.item(row, column)
-            return "" if item is None else str(item.text())
-
-        return [[text(row, column) for column in range(table.columnCount())] for row in range(table.rowCount())]

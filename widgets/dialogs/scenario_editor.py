@@ -104,7 +104,7 @@ class ScenarioEditor(QDialog):
         self.verdict.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         let_wrap(self.verdict)
         self.go_button = QPushButton(tr("Go to the line"), self)
-        self.go_button.clicked.connect(lambda: self.field.go_to_line(self.field.wrong_line()))
+        self.go_button.clicked.connect(lambda: self.field.go_to_line(self.field.wrong_line))
         self.run_button = push_button(
             tr("Run"), self, pressed=self._run, role="primary", tip=tr("Opens it as a new session (Ctrl+Return).")
         )

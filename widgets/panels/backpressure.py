@@ -158,15 +158,11 @@ class Gauge(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._facts: GaugeFacts | None = None
+        self.facts: GaugeFacts | None = None
         self.controls = GaugeControls(self)
         self.controls.changed.connect(self._report_limits)
         self._fit()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-
-    @property
-    def facts(self) -> GaugeFacts | None:
-        return self._facts
 
     def sizeHint(self) -> QSize:
         return QSize(px(GAUGE_WIDTH), px(GAUGE_HEIGHT))
@@ -186,8 +182,8 @@ class Gauge(QWidget):
             self._fit()
 
     def _report_limits(self, limits: Limits) -> None:
-        if self._facts is not None:
-            self.limitsChosen.emit(self._facts.target, limits)
+        if self.facts is not None:
+            self.limitsChosen.emit(self.facts.target, limits)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Limit and rate stand below the figures, the policy beside the depth."""
@@ -199,8 +195,8 @@ class Gauge(QWidget):
         self.controls.set_visible(facts.limits is not None)
         if facts.limits is not None:
             self.controls.set_limits(facts.limits, why_not)
-        if facts != self._facts:
-            self._facts = facts
+        if facts != self.facts:
+            self.facts = facts
             waiting = "\n".join(facts.blocked) or tr("No producer waits.")
             set_plain_tip(self, f"{facts.target}\n{waiting}\n{facts.turned_away}")
             self.setAccessibleName(
@@ -214,14 +210,14 @@ class Gauge(QWidget):
             self.update()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        if self._facts is not None and event.button() == Qt.MouseButton.LeftButton:
-            self.chosen.emit(self._facts.target)
+        if self.facts is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.chosen.emit(self.facts.target)
         super().mousePressEvent(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        if self._facts is None:
+        if self.facts is None:
             return
-        theme, facts = current_theme(), self._facts
+        theme, facts = current_theme(), self.facts
         style = state_style(facts.state)
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -338,7 +334,7 @@ class BackpressurePanel(Panel):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._all: tuple[GaugeFacts, ...] = ()
-        self._gauges: list[Gauge] = []
+        self.gauges: list[Gauge] = []
         self._across = 0
         self._forbidden = ""
         self.limits_button = push_button(tr("Limits..."), self, pressed=self.limitsWanted, by_tab=True)
@@ -379,19 +375,19 @@ class BackpressurePanel(Panel):
         words = self.filter_text.casefold().split()
         found = [one for one in self._all if all(word in one.target.casefold() for word in words)]
         if self._inner.underMouse():  # cards stand still under the pointer
-            shown_now = (gauge.facts for gauge in self._gauges)
+            shown_now = (gauge.facts for gauge in self.gauges)
             places = {facts.target: place for place, facts in enumerate(shown_now) if facts is not None}
             found.sort(key=lambda one: places.get(one.target, len(places)))
         shown = found[:GAUGES_MAX]
-        changed = len(shown) != len(self._gauges)
-        while len(self._gauges) < len(shown):
+        changed = len(shown) != len(self.gauges)
+        while len(self.gauges) < len(shown):
             gauge = Gauge(self._inner)
             gauge.chosen.connect(self.chosen)
             gauge.limitsChosen.connect(self.limitsChosen)
-            self._gauges.append(gauge)
-        while len(self._gauges) > len(shown):
-            self._gauges.pop().deleteLater()
-        for gauge, facts in zip(self._gauges, shown, strict=True):
+            self.gauges.append(gauge)
+        while len(self.gauges) > len(shown):
+            self.gauges.pop().deleteLater()
+        for gauge, facts in zip(self.gauges, shown, strict=True):
             gauge.set_facts(facts, self._forbidden)
         if changed:
             self._across = 0
@@ -411,9 +407,6 @@ class BackpressurePanel(Panel):
         )
         self.show_body(bool(shown))
 
-    def gauges(self) -> list[Gauge]:
-        return list(self._gauges)
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._lay_out()
@@ -423,11 +416,11 @@ class BackpressurePanel(Panel):
         if across == self._across:
             return
         self._across = across
-        for gauge in self._gauges:
+        for gauge in self.gauges:
             self._grid.removeWidget(gauge)
         for column in range(self._grid.columnCount()):
             self._grid.setColumnStretch(column, 0)
-        for place, gauge in enumerate(self._gauges):
+        for place, gauge in enumerate(self.gauges):
             self._grid.addWidget(gauge, place // across, place % across)
             gauge.show()
         for column in range(across):

@@ -42,18 +42,15 @@ class BlockChains(QWidget):
         super().__init__(parent)
         self._column = vbox(on=self, margins=(12, 2, 12, 6), spacing=2)
         self._lines: list[_Line] = []
-        self._chains: tuple[BlockChain, ...] = ()
+        self.chains: tuple[BlockChain, ...] = ()
         self.hide()
-
-    def chains(self) -> tuple[BlockChain, ...]:
-        return self._chains
 
     def set_chains(self, chains: Sequence[BlockChain]) -> None:
         """Show these, at most `CHAINS_MAX`. Lines are used again, so that a click on one is never lost."""
         shown = tuple(chains[:CHAINS_MAX])
-        if shown == self._chains:
+        if shown == self.chains:
             return
-        self._chains = shown
+        self.chains = shown
         while len(self._lines) < len(shown):
             line = _Line(self)
             line.followed.connect(self.followed)
@@ -66,7 +63,7 @@ class BlockChains(QWidget):
         self.setVisible(bool(shown))
 
     def buttons(self) -> list[LinkButton]:
-        return [button for line in self._lines[: len(self._chains)] for button in line.buttons()]
+        return [button for line in self._lines[: len(self.chains)] for button in line.buttons()]
 
 
 class _Line(QWidget):

@@ -121,7 +121,7 @@ class ConnectionsPanel(TablePanel):
         self._beside = QStackedWidget()
         self._beside.addWidget(plain_label(tr("Select a connection to see its requests by API."), "muted"))
         self._beside.addWidget(self.apis)
-        self._listeners: dict[str, _Listener] = {}
+        self.listeners: dict[str, _Listener] = {}
         self._facts: tuple[ListenerFacts, ...] = ()
         self._forbidden = ""
         self._arranged = False, 0  # whether the listeners stand below each other, and how many
@@ -175,9 +175,9 @@ class ConnectionsPanel(TablePanel):
 
     def _show(self) -> None:
         for facts in self._facts:
-            listener = self._listeners.get(facts.kind)
+            listener = self.listeners.get(facts.kind)
             if listener is None:
-                listener = self._listeners[facts.kind] = _Listener(facts, self)
+                listener = self.listeners[facts.kind] = _Listener(facts, self)
                 listener.button.clicked.connect(lambda _on=False, kind=facts.kind: self._press(kind))
             is_open = bool(facts.where)
             listener.button.setText(tr("Close") if is_open else tr("Opening") if facts.opening else tr("Open"))
@@ -195,7 +195,7 @@ class ConnectionsPanel(TablePanel):
 
     def _arrange(self) -> None:
         """All listeners in one line if there is room, else a line each."""
-        found = [self._listeners[facts.kind] for facts in self._facts]
+        found = [self.listeners[facts.kind] for facts in self._facts]
         gaps = len(found) * _COLUMNS * self._grid.horizontalSpacing() + (len(found) - 1) * _GAP + 16
         below = sum(one.width_hint() for one in found) + gaps > self.width()
         if (below, len(found)) != self._arranged:
@@ -212,7 +212,4 @@ class ConnectionsPanel(TablePanel):
         if facts.where:
             self.closeRequested.emit(kind)
         else:
-            self.openRequested.emit(kind, self._listeners[kind].port.value())
-
-    def listener(self, kind: str) -> _Listener:
-        return self._listeners[kind]
+            self.openRequested.emit(kind, self.listeners[kind].port.value())

@@ -59,7 +59,7 @@ class InspectorPanel(Panel):
     forwardWanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        self._facts: InspectorFacts | None = None
+        self.facts: InspectorFacts | None = None
         super().__init__(parent)
         self.back = self._turn(tr("Back to the previous item"), self.backWanted)
         self.forward = self._turn(tr("Forward again"), self.forwardWanted)
@@ -119,9 +119,9 @@ class InspectorPanel(Panel):
         self.forward.setEnabled(forward)
 
     def set_facts(self, facts: InspectorFacts | None) -> None:
-        if facts == self._facts:
+        if facts == self.facts:
             return
-        old, self._facts = self._facts, facts
+        old, self.facts = self.facts, facts
         self.show_body(facts is not None)
         self.set_count(facts.kind if facts is not None else "")
         if facts is None:
@@ -174,7 +174,7 @@ class InspectorPanel(Panel):
         self.life.restyle()
 
     def _show_state(self) -> None:
-        state = self._facts.state if self._facts is not None else ""
+        state = self.facts.state if self.facts is not None else ""
         self._icon.setVisible(bool(state))
         self._state.setVisible(bool(state))
         if state:
@@ -183,15 +183,3 @@ class InspectorPanel(Panel):
             self._icon.setPixmap(icon_pixmap(style.icon, colour, px(16), self.devicePixelRatioF()))
             self._state.setText(style.word)
             self._state.setStyleSheet(f"color: {colour};")
-
-    def facts(self) -> InspectorFacts | None:
-        return self._facts
-
-    def links(self) -> dict[str, str]:
-        shown = [grid for _heading, grid in self._sections if not grid.isHidden()]
-        return {link.whole: link.target for grid in shown for link in grid.links()}
-
-    def link(self, target: str) -> QWidget | None:
-        """The button that leads to `target`; None if there is none."""
-        shown = [grid for _heading, grid in self._sections if not grid.isHidden()]
-        return next((link for grid in shown for link in grid.links() if link.target == target), None)

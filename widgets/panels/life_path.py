@@ -68,19 +68,15 @@ class LifePath(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._steps: tuple[LifeStep, ...] = ()
+        self.steps: tuple[LifeStep, ...] = ()
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._body: QWidget | None = None
 
-    @property
-    def steps(self) -> tuple[LifeStep, ...]:
-        return self._steps
-
     def set_steps(self, steps: tuple[LifeStep, ...]) -> None:
-        if steps == self._steps:
+        if steps == self.steps:
             return
-        self._steps = steps
+        self.steps = steps
         self.restyle()
 
     def restyle(self) -> None:
@@ -93,12 +89,12 @@ class LifePath(QWidget):
         grid.setHorizontalSpacing(4)
         grid.setVerticalSpacing(0)
         grid.setColumnStretch(1, 1)
-        shown = self._steps if len(self._steps) <= STEPS_SHOWN else self._steps[: STEPS_SHOWN // 2]
-        rest = self._steps[-(STEPS_SHOWN // 2) :] if len(self._steps) > STEPS_SHOWN else ()
+        shown = self.steps if len(self.steps) <= STEPS_SHOWN else self.steps[: STEPS_SHOWN // 2]
+        rest = self.steps[-(STEPS_SHOWN // 2) :] if len(self.steps) > STEPS_SHOWN else ()
         for place, step in enumerate(shown):
-            self._add(grid, step, first=place == 0, last=place == len(self._steps) - 1)
+            self._add(grid, step, first=place == 0, last=place == len(self.steps) - 1)
         if rest:
-            left = len(self._steps) - STEPS_SHOWN
+            left = len(self.steps) - STEPS_SHOWN
             grid.addWidget(
                 plain_label(tr("… {count} more steps …", count=f"{left:,}"), "muted", body), grid.rowCount(), 1
             )

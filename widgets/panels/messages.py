@@ -151,7 +151,7 @@ class MessagesPanel(TablePanel):
     def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
         self.details = MessageDetails()
         self._split = SideBySide(Qt.Orientation.Horizontal)
-        self._sources: tuple[tuple[str, int], ...] = ()
+        self.sources: tuple[tuple[str, int], ...] = ()
         self._wanted: tuple[str, int | None] | None = None
         super().__init__(model, parent)
         self.table.setSortingEnabled(False)
@@ -200,11 +200,11 @@ class MessagesPanel(TablePanel):
     def set_sources(self, sources: Sequence[tuple[str, int]]) -> None:
         """(name, partitions) of what can be browsed; what is chosen stays chosen."""
         sources = tuple(sources)
-        if sources == self._sources:
+        if sources == self.sources:
             return
         before = self.where()
         chosen = self.topic.currentText()
-        self._sources = sources
+        self.sources = sources
         self.topic.clear()
         for name, _count in sources:
             self.topic.addItem(name)
@@ -217,7 +217,7 @@ class MessagesPanel(TablePanel):
 
     def _fill_partitions(self, chosen: int | None = None) -> None:
         number = self.partition.currentData() if chosen is None else chosen
-        count = next((count for name, count in self._sources if name == self.topic.currentText()), 0)
+        count = next((count for name, count in self.sources if name == self.topic.currentText()), 0)
         self.partition.clear()
         self.partition.addItem(tr("All partitions"), None)
         for each in range(count):
@@ -229,13 +229,10 @@ class MessagesPanel(TablePanel):
         self._fill_partitions()
         self.whereChanged.emit(self.where())
 
-    def sources(self) -> tuple[tuple[str, int], ...]:
-        return self._sources
-
     def where(self) -> Where:
         topic = self.topic.currentText()
         number = self.partition.currentData()
-        count = next((count for name, count in self._sources if name == topic), 0)
+        count = next((count for name, count in self.sources if name == topic), 0)
         return Where(topic, tuple(range(count)) if number is None else (number,))
 
     def start(self) -> Start:
@@ -275,7 +272,7 @@ class MessagesPanel(TablePanel):
     def browse(self, topic: str, partition: int | None, start: Start | None = None) -> None:
         """Show a partition, or all, as if chosen by hand; later, where the sources are not known yet."""
         place = self.topic.findText(topic)
-        self._wanted = (topic, partition) if place < 0 and not self._sources else None
+        self._wanted = (topic, partition) if place < 0 and not self.sources else None
         self.topic.setCurrentIndex(max(0, place))
         self._fill_partitions()
         self.partition.setCurrentIndex(max(0, self.partition.findData(partition)) if partition is not None else 0)

@@ -266,7 +266,7 @@ class Panel(QWidget):
         self.title = tr(self.info.title)
         self._empty_words = (tr(self.info.empty), tr(self.info.how), "")
         self._unknown = False
-        self._filter_text = ""
+        self.filter_text = ""
         self._title = plain_label(self.title, "heading", self)
         self.count_label = plain_label("", "muted", self)
         self.title_row = TitleRow(FoldButton("chevron-down", "", self))
@@ -353,8 +353,8 @@ class Panel(QWidget):
     def _report_filter(self) -> None:
         text = self.filter_field.text().strip() if self.filter_field is not None else ""
         self._delay.stop()
-        if text != self._filter_text:
-            self._filter_text = text
+        if text != self.filter_text:
+            self.filter_text = text
             self.filterChanged.emit(text)
 
     def set_filter_help(self, fields: Sequence[FilterHelp]) -> None:
@@ -389,10 +389,6 @@ class Panel(QWidget):
         if self.filter_field is not None:
             self.filter_field.setText(text)
             self._report_filter()
-
-    @property
-    def filter_text(self) -> str:
-        return self._filter_text
 
     def clear_filter(self) -> None:
         if self.filter_field is not None:
@@ -459,11 +455,11 @@ class Panel(QWidget):
     def show_body(self, filled: bool) -> None:
         """The body, or the empty state if there is nothing to show."""
         if not filled:
-            filtered = bool(self._filter_text)
+            filtered = bool(self.filter_text)
             self.empty_state.offer_clear(filtered)
             if filtered:
                 self.empty_state.set_texts(
-                    tr("Nothing matches the filter."), tr("Filter: {filter_text}", filter_text=self._filter_text)
+                    tr("Nothing matches the filter."), tr("Filter: {filter_text}", filter_text=self.filter_text)
                 )
             else:
                 self.empty_state.set_texts(*self._empty_words)

@@ -33,7 +33,7 @@ class PayloadView(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._data: bytes | None = None
+        self.data: bytes | None = None
         self._is_set = False
         self._built: set[int] = set()
         self._notes: dict[int, str] = {}
@@ -90,18 +90,15 @@ class PayloadView(QWidget):
         return editor
 
     def set_data(self, data: bytes | None) -> None:
-        if self._is_set and data == self._data:
+        if self._is_set and data == self.data:
             return
-        self._data, self._is_set = data, True
+        self.data, self._is_set = data, True
         self._built.clear()
         is_json = bool(data) and json_of(data or b"")[0]
         self.buttons[1].setEnabled(is_json)
         self.copy.setEnabled(data is not None)
         chosen = self.stack.currentIndex()
         self.show_view(0 if chosen == 1 and not is_json else chosen)
-
-    def data(self) -> bytes | None:
-        return self._data
 
     def show_view(self, place: int) -> None:
         """0 text, 1 JSON, 2 hex, then the pages that were added."""
@@ -114,7 +111,7 @@ class PayloadView(QWidget):
         self.note.setVisible(bool(self._notes.get(place, "")))
 
     def _say_cut(self, place: int, shown_bytes: int) -> None:
-        whole = len(self._data or b"")
+        whole = len(self.data or b"")
         self._notes[place] = (
             tr("The first {shown} of {whole} bytes are shown.", shown=f"{shown_bytes:,}", whole=f"{whole:,}")
             if shown_bytes < whole
@@ -122,29 +119,29 @@ class PayloadView(QWidget):
         )
 
     def _build_text(self) -> None:
-        if not self._data:
+        if not self.data:
             self.text.setPlainText("")
-            self._notes[0] = tr("There is no value (a tombstone).") if self._data is None else tr("The value is empty.")
+            self._notes[0] = tr("There is no value (a tombstone).") if self.data is None else tr("The value is empty.")
             return
-        shown = readable(self._data)
+        shown = readable(self.data)
         wrap_for(self.text, shown.text)
         self.text.setPlainText(shown.text)
         self._say_cut(0, shown.shown_bytes)
 
     def _build_hex(self) -> None:
-        shown = hex_dump(self._data or b"")
+        shown = hex_dump(self.data or b"")
         self.hex.setPlainText(shown.text)
         self._say_cut(2, shown.shown_bytes)
 
     def _build_tree(self) -> None:
         self.tree.clear()
-        self._notes[1] = _fill(self.tree.invisibleRootItem(), json_of(self._data or b"")[1])
+        self._notes[1] = _fill(self.tree.invisibleRootItem(), json_of(self.data or b"")[1])
         self.tree.expandToDepth(1)
         self.tree.resizeColumnToContents(0)
         self.tree.setColumnWidth(0, min(220, self.tree.columnWidth(0)))
 
     def _copy(self) -> None:
-        data = self._data or b""
+        data = self.data or b""
         QGuiApplication.clipboard().setText(readable(data, len(data)).text)
 
 

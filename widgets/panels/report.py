@@ -131,12 +131,3 @@ class ReportPanel(TablePanel):
         words.addWidget(advice)
         hbox(sign, (words, 1), on=card, margins=(0, 0, 0, 0))
         return card
-
-    def findings(self) -> tuple[FindingFacts, ...]:
-        return (self._shown and self._shown[0]) or ()
-
-    def sentence(self) -> str:
-        """What stands if there are no findings, "" if there are some."""
-        first = self._column.itemAt(0)
-        label = first.widget() if first is not None else None
-        return label.text() if isinstance(label, QLabel) else ""

@@ -48,7 +48,7 @@ def test_a_producer_and_a_worker_are_added_and_work(hand: Hand) -> None:
     dialog = run(hand, "add_producer")
     fill(hand, dialog, name="gatherer", to="commits", per_s=50, linger_ms=1_000)
     accept(hand, dialog)
-    facts = hand.workbench.window.parts.inspector.facts()
+    facts = hand.workbench.window.parts.inspector.facts
     assert facts is not None
     assert facts.name == "gatherer", "what was added is selected"
     assert ("Lingers", "1.0 s for more to send together") in facts.sections[0][1]
@@ -260,7 +260,7 @@ def test_limits_are_set_by_dialog_and_in_the_gauge(hand: Hand) -> None:
     hand.workbench.window.show_tab("backpressure")
     hand.show()
     panel = hand.workbench.window.tab(BackpressurePanel)
-    gauge = next(each for each in panel.gauges() if each.facts is not None and each.facts.target == "mails")
+    gauge = next(each for each in panel.gauges if each.facts is not None and each.facts.target == "mails")
     gauge.controls.limit.setValue(7)
     hand.qtbot.waitUntil(lambda: "limited mails" in said(hand).lower(), timeout=5_000)
     hand.show()

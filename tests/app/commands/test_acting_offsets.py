@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 
 from tests.app.conftest import Hand
 from tests.app.dialogs import accept, fill, opened, run, said
+from tests.widgets.reading import shown_rows
 from widgets.dialogs.assignors import AssignorsDialog
 from widgets.dialogs.review import ReviewDialog
 
@@ -24,7 +25,7 @@ def test_a_reset_is_reviewed_then_applied_and_undone(hand: Hand) -> None:
     assert isinstance(dialog, ReviewDialog)
     hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     hand.qtbot.waitUntil(lambda: dialog.reviewing, timeout=5_000)
-    rows = dialog.shown_rows()
+    rows = shown_rows(dialog.review_table)
     assert len(rows) == 6
     assert rows[0][0] == "commits/0"
     assert rows[0][2] == "0"
@@ -66,7 +67,7 @@ def test_a_seek_moves_where_a_consumer_reads(hand: Hand) -> None:
     fill(hand, dialog, form="timestamp", time_s=10)
     hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     hand.qtbot.waitUntil(lambda: dialog.reviewing, timeout=5_000)
-    (row,) = dialog.shown_rows()
+    (row,) = shown_rows(dialog.review_table)
     assert row[0].startswith("commits/")
     accept(hand, dialog)
     assert said(hand).startswith("indexer-1 seeks to session time 10 s in commits/")

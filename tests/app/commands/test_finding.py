@@ -64,7 +64,7 @@ def test_a_thing_is_framed_inspected_and_its_panel_in_front(hand: Hand, text: st
     find(hand, text, text)
     workbench = hand.workbench
     assert workbench.views.selected == hand.canvas._selected_id == selected
-    facts = workbench.window.parts.inspector.facts()
+    facts = workbench.window.parts.inspector.facts
     assert facts is not None and facts.name == selected.partition(":")[2]
     assert workbench.window.shown_tab() == tab
     assert workbench.window.focusWidget() is hand.canvas
@@ -76,7 +76,7 @@ def test_a_message_is_found_by_its_id_and_shown_in_its_panel_and_in_the_inspecto
     assert window.shown_tab() == "messages"
     shown_when(hand, lambda: panel.current_key() is not None)
     assert str(panel.current_key()) == "commits/2 at 3"
-    facts = window.parts.inspector.facts()
+    facts = window.parts.inspector.facts
     assert facts is not None and facts.name == "commits/2 at 3"
     assert hand.canvas._selected_id == "lane:commits/2"
 

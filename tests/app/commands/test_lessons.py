@@ -16,6 +16,7 @@ from broker_core.clock import NS_PER_S
 from broker_core.simulation.scenario import load_scenario
 from tests.app.conftest import Hand
 from tests.app.sessions.test_travel_window import arrive
+from tests.widgets.reading import around
 from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.panels.lesson import LessonFacts
 
@@ -66,17 +67,17 @@ def test_the_first_session_shows_the_product(open_workbench: Callable[..., Hand]
     redrive_one(hand)
     assert done(hand) == [0, 1, 2, 3]
     hand.workbench.family(LessonHandlers).point(4)
-    around, timeline = hand.workbench.window.ring.around, hand.workbench.window.timeline
-    assert around is not None and around.contains(timeline.mapTo(hand.workbench.window, timeline.rect().center()))
+    ringed, timeline = around(hand.workbench.window.ring), hand.workbench.window.timeline
+    assert ringed is not None and ringed.contains(timeline.mapTo(hand.workbench.window, timeline.rect().center()))
     hand.workbench.controller.travel.to(3 * NS_PER_S)
     arrive(hand)
     assert done(hand) == [0, 1, 2, 3, 4], "in the past it says what is to be done next, as in the present"
     assert shown(hand).steps[5].current
     hand.qtbot.mouseClick(panel.rows()[5].point, Qt.MouseButton.LeftButton)
-    toolbar, around = hand.workbench.window.toolbar, hand.workbench.window.ring.around
+    toolbar, ringed = hand.workbench.window.toolbar, around(hand.workbench.window.ring)
     button = toolbar.button(hand.workbench.registry.action("follow_live"))
-    assert button is not None and around is not None
-    assert around.contains(button.mapTo(hand.workbench.window, button.rect().center()))
+    assert button is not None and ringed is not None
+    assert ringed.contains(button.mapTo(hand.workbench.window, button.rect().center()))
     hand.workbench.registry.trigger("follow_live")
     arrive(hand)
     assert done(hand) == [0, 1, 2, 3, 4, 5]
@@ -168,17 +169,17 @@ def test_show_me_where_draws_a_ring_around_it(open_workbench: Callable[..., Hand
     window, lessons = hand.workbench.window, hand.workbench.family(LessonHandlers)
     pass_seconds(hand, 3)
     hand.qtbot.mouseClick(window.parts.lesson.rows()[1].point, Qt.MouseButton.LeftButton)
-    around = window.ring.around
-    assert around is not None
+    ringed = around(window.ring)
+    assert ringed is not None
     consumer = hand.canvas.viewport().mapTo(window, hand.place("consumer:indexer-4"))
-    assert around.contains(consumer)
+    assert ringed.contains(consumer)
     hand.drag("indexer-4", hand.place("group:indexers"))
     pass_seconds(hand, 3)
-    assert window.ring.around is None, "the step is done"
+    assert around(window.ring) is None, "the step is done"
     assert lessons.point(3), "the tab Dead letters"
     window.focus_canvas(True)
     assert not lessons.point(3)
-    assert "hidden" in window.status.last_action.whole()
+    assert "hidden" in window.status.last_action.whole
 
 
 @pytest.mark.parametrize("path", shipped_scenarios(), ids=lambda path: path.stem)
@@ -209,7 +210,7 @@ def test_the_schedule_waits_for_who_is_at_a_step_and_not_for_who_runs_fast(open_
     assert lessons._held_at_s == 0
     hand.pass_time(1)
     assert [event.client for event in controller.events.since(0) if event.cause == "crash"] == ["painter-2"]
-    last = hand.workbench.window.status.last_action.whole()
+    last = hand.workbench.window.status.last_action.whole
     assert last == "The schedule goes on."
     controller.open(find_scenario("work-queue"))
     hand.pass_time(16)

@@ -13,6 +13,7 @@ from tests.app.commands.test_lessons import done, pass_seconds, redrive_one, sho
 from tests.app.conftest import Hand
 from tests.app.dialogs import accept, fill, run
 from tests.long_form import some
+from tests.widgets.reading import around
 from widgets.panels.dead_letters import DeadLettersPanel
 
 Act = Callable[[Hand], object]
@@ -168,7 +169,7 @@ def test_every_step_ticks_when_it_is_done(open_workbench: Callable[..., Hand], n
         row = hand.workbench.window.parts.lesson.rows()[number]
         if row.point.isVisible():
             row.point.click()
-            assert hand.workbench.window.ring.around is not None, "there is something to point at"
+            assert around(hand.workbench.window.ring) is not None, "there is something to point at"
         act(hand)
         assert number in done(hand), steps[number].text
     assert shown(hand).complete

@@ -41,7 +41,7 @@ def listeners(hand: Hand) -> Iterator[ListenerHandlers]:
 
 def opened(hand: Hand, kind: str) -> str:
     """Where the listener is that a click opens on any free port."""
-    line = hand.workbench.window.tab(ConnectionsPanel).listener(kind)
+    line = hand.workbench.window.tab(ConnectionsPanel).listeners[kind]
     line.port.setValue(0)
     hand.qtbot.mouseClick(line.button, Qt.MouseButton.LeftButton)
     hand.qtbot.waitUntil(lambda: line.where.text() != "closed" and line.button.text() == "Close", timeout=20_000)
@@ -291,7 +291,7 @@ def test_after_the_end_nobody_is_advised_to_open_a_listener(hand: Hand, listener
     assert "Open Kafka" in panel.empty_state.text()
     hand.workbench.controller.stop()
     hand.workbench.draw()
-    assert not panel.listener("kafka").button.isEnabled()
+    assert not panel.listeners["kafka"].button.isEnabled()
     assert panel.empty_state.text() == (
         "No client is connected. The session has ended. Continue it (Shift+F8) or start it again (Ctrl+R) to change it."
     )
@@ -321,7 +321,7 @@ def test_a_connection_is_cut_by_a_click(hand: Hand, listeners: ListenerHandlers)
 
 def test_listeners_close_by_a_click_and_with_the_session(hand: Hand, listeners: ListenerHandlers) -> None:
     where = opened(hand, "http")
-    line = hand.workbench.window.tab(ConnectionsPanel).listener("http")
+    line = hand.workbench.window.tab(ConnectionsPanel).listeners["http"]
     hand.qtbot.mouseClick(line.button, Qt.MouseButton.LeftButton)
     assert line.where.text() == "closed"
     with pytest.raises(ConnectionError):
@@ -344,11 +344,11 @@ def test_a_session_with_clients_from_outside_says_that_it_cannot_be_branched(
 
 def test_a_port_that_is_taken_is_told(hand: Hand, listeners: ListenerHandlers) -> None:
     where = opened(hand, "http")
-    line = hand.workbench.window.tab(ConnectionsPanel).listener("kafka")
+    line = hand.workbench.window.tab(ConnectionsPanel).listeners["kafka"]
     line.port.setValue(port_of(where))
     hand.qtbot.mouseClick(line.button, Qt.MouseButton.LeftButton)
     hand.qtbot.waitUntil(lambda: line.button.text() == "Open", timeout=10_000)
-    assert str(port_of(where)) in hand.workbench.window.status.last_action.whole()
+    assert str(port_of(where)) in hand.workbench.window.status.last_action.whole
     # Beside the button, too, until it is tried again.
     assert line.problem.isVisible() and str(port_of(where)) in line.problem.text()
     line.port.setValue(0)
@@ -363,7 +363,7 @@ def test_another_scenario_closes_the_listeners_of_the_last(
     opened(hand, "kafka")
     hand.workbench.controller.restart()
     hand.show()
-    assert hand.workbench.window.tab(ConnectionsPanel).listener("kafka").where.text() == "closed"
+    assert hand.workbench.window.tab(ConnectionsPanel).listeners["kafka"].where.text() == "closed"
 
 
 def test_in_a_small_window_the_buttons_keep_their_height(hand: Hand, listeners: ListenerHandlers) -> None:
@@ -371,7 +371,7 @@ def test_in_a_small_window_the_buttons_keep_their_height(hand: Hand, listeners: 
     window.resize(960, 640)
     hand.qtbot.waitUntil(lambda: window.height() <= 700, timeout=5_000)
     hand.show()
-    lines = [window.tab(ConnectionsPanel).listener(kind) for kind in ("http", "kafka")]
+    lines = [window.tab(ConnectionsPanel).listeners[kind] for kind in ("http", "kafka")]
     for line in lines:
         assert line.button.height() >= line.button.sizeHint().height()
         assert line.port.height() >= line.port.sizeHint().height()

@@ -11,6 +11,7 @@ from app.environment.paths import find_scenario
 from app.sessions.history.life import Place
 from broker_core.clock import NS_PER_S
 from broker_core.simulation.actions.topics import Produce
+from tests.widgets.reading import facts_of
 from widgets.dialogs.produce import ProduceDialog
 from widgets.panels.messages import MessagesPanel, Start
 
@@ -157,7 +158,7 @@ def test_a_message_is_produced_and_found_again(panel, hand):
     hand.wait_until(lambda: "<b>one</b>" in panel.details.payload.text.toPlainText())
     text = panel.details.payload.text.toPlainText()
     assert text == "<b>one</b> 2 \\u202e \U0001f600"
-    assert panel.details.headers.facts() == [("trace", "7")]
+    assert facts_of(panel.details.headers) == [("trace", "7")]
 
 
 def test_the_dialog_says_what_came_of_its_message(panel, hand):
@@ -204,7 +205,7 @@ def test_a_large_payload_is_cut_only_with_a_word(panel, hand):
 
 def test_in_the_past_nothing_is_produced_and_no_message_of_later_is_read(panel, hand):
     panel.select_row(0)
-    hand.wait_until(lambda: panel.details.payload.data() is not None)
+    hand.wait_until(lambda: panel.details.payload.data is not None)
     assert panel.produce.isEnabled()
     hand.workbench.controller.travel.to(NS_PER_S)
     hand.wait_until(lambda: not panel.produce.isEnabled())

@@ -68,7 +68,7 @@ def test_a_kafka_producer_is_a_card_while_it_publishes(open_workbench: Callable[
 
     # Its menu breaks its requests, and offers nothing that only an actor can do.
     hand.canvas.contextMenuRequested.emit(SHOP, QPoint(10, 10))
-    facts = workbench.window.parts.inspector.facts()
+    facts = workbench.window.parts.inspector.facts
     assert facts is not None and ("Published", "80 messages") in facts.sections[0][1]
     menu = workbench.window.findChild(QMenu, "canvas_menu")
     assert menu is not None

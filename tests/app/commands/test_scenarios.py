@@ -14,6 +14,7 @@ from app.commands.scenarios import NEW_SCENARIO, ScenarioHandlers, WrittenScenar
 from app.environment.paths import find_scenario, shipped_scenarios
 from broker_core.simulation.scenario import load_scenario, parse_scenario
 from tests.app.conftest import Hand
+from tests.widgets.reading import facts_of, words
 from widgets.dialogs.scenario_editor import ScenarioEditor
 from widgets.dialogs.scenario_picker import ScenarioPicker
 
@@ -48,7 +49,7 @@ def test_the_picker_tells_of_each_scenario_what_it_teaches(hand: Hand) -> None:
         scenario, _ = load_scenario(path)
         assert picker.title.text() == scenario.title
         assert picker.about.text() == " ".join(scenario.about.split())
-        assert [line for _, line in picker.try_.facts()] == list(scenario.try_)
+        assert [line for _, line in facts_of(picker.try_)] == list(scenario.try_)
 
 
 def test_the_picker_tells_how_far_each_lesson_has_come(hand: Hand) -> None:
@@ -144,7 +145,7 @@ def test_what_is_written_is_judged_run_and_kept(hand: Hand, drafts: Path, tmp_pa
     assert editor.run_button.isEnabled()
     type_into(editor, NEW_SCENARIO.replace("count: 2", "count: none"))
     assert not editor.run_button.isEnabled()
-    assert editor.field.wrong_line() == 17
+    assert editor.field.wrong_line == 17
     assert "Line 17" in editor.verdict.text()
     hand.qtbot.mouseClick(editor.go_button, Qt.MouseButton.LeftButton)
     assert editor.field.textCursor().blockNumber() == 16
@@ -235,11 +236,11 @@ def test_what_is_typed_is_completed_from_the_keyboard_with_the_names_of_the_scen
     assert listed is not None
     field.moveCursor(QTextCursor.MoveOperation.End)
     hand.qtbot.keyClicks(field, "wor")
-    assert listed.isVisible() and listed.words() == ["workers: "]
+    assert listed.isVisible() and words(listed) == ["workers: "]
     hand.qtbot.keyClick(field, Qt.Key.Key_Tab)
     hand.qtbot.keyClick(field, Qt.Key.Key_Return)
     hand.qtbot.keyClicks(field, "  - {name: w, qu")
-    assert listed.words() == ["queue: "]
+    assert words(listed) == ["queue: "]
     hand.qtbot.keyClick(field, Qt.Key.Key_Escape)
     assert not listed.isVisible() and editor.isVisible()
     field.moveCursor(QTextCursor.MoveOperation.Start)
@@ -247,7 +248,7 @@ def test_what_is_typed_is_completed_from_the_keyboard_with_the_names_of_the_scen
     cursor = field.textCursor()
     cursor.insertText("to: ")
     hand.qtbot.keyClick(field, Qt.Key.Key_Space, Qt.KeyboardModifier.ControlModifier)
-    assert listed.words() == ["orders"], "the name of the text that could run"
+    assert words(listed) == ["orders"], "the name of the text that could run"
     hand.qtbot.keyClick(field, Qt.Key.Key_Return)
     assert "to: orders, arrivals" in editor.text()
     editor.set_saved("x.yaml")

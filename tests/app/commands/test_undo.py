@@ -23,7 +23,7 @@ def do(hand: Hand, action: object) -> None:
 
 
 def said(hand: Hand) -> str:
-    return hand.workbench.window.status.last_action.whole()
+    return hand.workbench.window.status.last_action.whole
 
 
 def test_a_move_is_undone_by_key_and_done_again(hand: Hand) -> None:

@@ -69,7 +69,7 @@ def test_what_a_group_holds_cannot_be_acknowledged_by_hand(hand: Hand) -> None:
     hand.pass_time(10)
     key = next(("indexers", at.topic, str(at.partition)) for at in hand.workbench.controller.snapshot.groups[0].offsets)
     hand.workbench.window.tab(InFlightPanel).actWanted.emit("ack", [key])
-    assert "its consumers commit them" in hand.workbench.window.status.last_action.whole()
+    assert "its consumers commit them" in hand.workbench.window.status.last_action.whole
 
 
 def test_a_group_has_its_partition_beside_its_name_and_no_priority(hand: Hand) -> None:

@@ -14,6 +14,7 @@ from broker_core.events import Event, EventKind
 from broker_core.recording.fold import Fold
 from broker_core.simulation.actions.topics import Produce
 from broker_core.snapshots import FaultView, Snapshot
+from tests.widgets.reading import link, links
 from widgets.formats import Times
 from widgets.panels.messages import MessagesPanel
 from widgets.panels.schemas import SchemasPanel
@@ -25,30 +26,30 @@ def test_links_lead_from_thing_to_thing_and_back_again(hand):
     inspector = window.parts.inspector
     hand.workbench.views.select("group:indexers")
     hand.show()
-    hand.qtbot.mouseClick(inspector.link("consumer:indexer-1"), Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(link(inspector, "consumer:indexer-1"), Qt.MouseButton.LeftButton)
     hand.show()
-    assert (inspector.facts().kind, inspector.facts().name) == ("Consumer", "indexer-1")
-    owned = next(target for target in inspector.links().values() if target.startswith("lane:"))
-    hand.qtbot.mouseClick(inspector.link(owned), Qt.MouseButton.LeftButton)
+    assert (inspector.facts.kind, inspector.facts.name) == ("Consumer", "indexer-1")
+    owned = next(target for target in links(inspector).values() if target.startswith("lane:"))
+    hand.qtbot.mouseClick(link(inspector, owned), Qt.MouseButton.LeftButton)
     hand.show()
-    assert f"lane:{inspector.facts().name}" == owned
+    assert f"lane:{inspector.facts.name}" == owned
     assert not inspector.forward.isEnabled()
     hand.qtbot.mouseClick(inspector.back, Qt.MouseButton.LeftButton)
     hand.qtbot.mouseClick(inspector.back, Qt.MouseButton.LeftButton)
     hand.show()
-    assert inspector.facts().name == "indexers"
+    assert inspector.facts.name == "indexers"
     assert not inspector.back.isEnabled()
     hand.qtbot.mouseClick(inspector.forward, Qt.MouseButton.LeftButton)
     hand.show()
-    assert inspector.facts().name == "indexer-1"
+    assert inspector.facts.name == "indexer-1"
 
 
 def test_a_link_to_a_moment_goes_there(hand):
     hand.workbench.views.select("group:indexers")
     hand.show()
     inspector = hand.workbench.window.parts.inspector
-    target = next(target for target in inspector.links().values() if target.startswith("at:"))
-    hand.qtbot.mouseClick(inspector.link(target), Qt.MouseButton.LeftButton)
+    target = next(target for target in links(inspector).values() if target.startswith("at:"))
+    hand.qtbot.mouseClick(link(inspector, target), Qt.MouseButton.LeftButton)
     travel = hand.workbench.controller.travel
     hand.qtbot.waitUntil(lambda: travel.looking_back)
     assert travel.target_ns == int(target.removeprefix("at:"))
@@ -58,7 +59,7 @@ def test_a_partition_leads_to_its_messages(hand):
     hand.workbench.views.select("lane:commits/1")
     hand.show()
     inspector = hand.workbench.window.parts.inspector
-    hand.qtbot.mouseClick(inspector.link("browse:commits/1"), Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(link(inspector, "browse:commits/1"), Qt.MouseButton.LeftButton)
     panel = hand.workbench.window.tab(MessagesPanel)
     hand.wait_until(lambda: panel.where() == ("commits", (1,)))
 
@@ -81,7 +82,7 @@ def test_every_kind_of_row_is_inspected_by_a_click(hand):
         panel.table.scrollToTop()
         at = panel.table.visualRect(panel.model.index(1, 1)).center()
         hand.qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=at)
-        hand.wait_until(lambda kind=kind: window.parts.inspector.facts().kind == kind)
+        hand.wait_until(lambda kind=kind: window.parts.inspector.facts.kind == kind)
         assert hand.canvas._selected_id != "topic:commits", "the canvas frames what is inspected, or nothing"
 
 
@@ -106,7 +107,7 @@ def test_nasty_payloads_are_shown_plain_in_text_tree_and_hex(hand):
     )
     hand.workbench.views.select(f"message:commits/0/{end - 1}")
     inspector = hand.workbench.window.parts.inspector
-    hand.wait_until(lambda: inspector.facts().has_payload)
+    hand.wait_until(lambda: inspector.facts.has_payload)
     payload = inspector.payload
     text = payload.text.toPlainText()
     assert "<script>alert(1)</script>" in text
@@ -120,7 +121,7 @@ def test_nasty_payloads_are_shown_plain_in_text_tree_and_hex(hand):
     assert values["nul"] == "a\\x00b"
     payload.show_view(2)
     assert payload.hex.toPlainText().startswith("00000000  7b 22 68 74 6d 6c 22 3a")
-    headers = dict(dict(inspector.facts().sections)["Headers"])
+    headers = dict(dict(inspector.facts.sections)["Headers"])
     assert headers == {"<h>": "<v>"}
 
 
@@ -132,13 +133,13 @@ def test_a_version_of_a_schema_is_inspected(open_workbench):
     hand.show()
     window.tab(SchemasPanel).select(0)
     hand.show()
-    facts = window.parts.inspector.facts()
+    facts = window.parts.inspector.facts
     assert (facts.kind, facts.name) == ("Schema", "order")
     assert b"currency" in (facts.payload or b"")
-    assert window.parts.inspector.link("topic:orders") is not None
-    hand.qtbot.mouseClick(window.parts.inspector.link("schema:order/1"), Qt.MouseButton.LeftButton)
+    assert link(window.parts.inspector, "topic:orders") is not None
+    hand.qtbot.mouseClick(link(window.parts.inspector, "schema:order/1"), Qt.MouseButton.LeftButton)
     hand.show()
-    assert {fact[0]: fact[1] for fact in window.parts.inspector.facts().sections[0][1]}["Version"] == "1 of 2"
+    assert {fact[0]: fact[1] for fact in window.parts.inspector.facts.sections[0][1]}["Version"] == "1 of 2"
 
 
 def test_a_producer_whose_messages_are_refused_says_so_and_how_many(open_workbench):

@@ -12,7 +12,7 @@ def test_what_is_chosen_in_the_navigator_is_framed_on_the_canvas_and_inspected(h
     where = navigator.tree.visualItemRect(navigator._items["group:auditors"]).center()
     hand.qtbot.mouseClick(navigator.tree.viewport(), Qt.MouseButton.LeftButton, pos=where)
     assert hand.canvas._selected_id == "group:auditors"
-    facts = hand.workbench.window.parts.inspector.facts()
+    facts = hand.workbench.window.parts.inspector.facts
     assert facts is not None
     assert facts.name == "auditors"
 

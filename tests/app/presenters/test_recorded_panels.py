@@ -58,12 +58,12 @@ def test_a_life_comes_from_the_recording_and_what_is_later_is_marked(stored):
     wait(stored, lambda: controller.snapshot.time_ns == died.time_ns - 1)
     stored.workbench.views.select(f"message:{died.topic}/{died.partition}/{died.offset}")
     inspector = window.parts.inspector
-    wait(stored, lambda: inspector.facts() is not None and len(inspector.facts().steps) > 3)
-    steps = inspector.facts().steps
+    wait(stored, lambda: inspector.facts is not None and len(inspector.facts.steps) > 3)
+    steps = inspector.facts.steps
     assert [step.later for step in steps] == [step.time_ns > died.time_ns - 1 for step in steps]
     assert steps[-1].later
-    assert inspector.facts().state != "Dead-lettered"
-    wait(stored, lambda: "A recording holds the events" in inspector.facts().note)
+    assert inspector.facts.state != "Dead-lettered"
+    wait(stored, lambda: "A recording holds the events" in inspector.facts.note)
 
 
 def test_messages_and_the_log_say_that_a_recording_does_not_keep_them(stored):

@@ -34,7 +34,7 @@ class Bench:
         with styled_at_end(qapp):
             self.views = Views(SessionController(record=False), History())
             self.registry = ActionRegistry(COMMANDS)
-            self.window = MainWindow(self.views.make_parts(Canvas(current_theme())), self.registry.actions())
+            self.window = MainWindow(self.views.make_parts(Canvas(current_theme())), self.registry.actions)
             self.views.attach(self.window)
         self.parts = self.window.parts
         qtbot.addWidget(self.window)
@@ -153,11 +153,11 @@ def test_more_than_is_listed_is_said(bench):
 def test_the_selected_thing_is_inspected_and_followed(bench):
     bench.views.refresh(made_up.living())
     bench.views.select("producer:alerts-feed")
-    assert bench.parts.inspector.facts().state == "running"
+    assert bench.parts.inspector.facts.state == "running"
     bench.views.refresh(made_up.blocked())
-    assert bench.parts.inspector.facts().state == "blocked"
+    assert bench.parts.inspector.facts.state == "blocked"
     bench.views.refresh(made_up.empty(19 * S))
-    assert bench.parts.inspector.facts() is None
+    assert bench.parts.inspector.facts is None
 
 
 def test_another_session_forgets_the_timeline(bench):

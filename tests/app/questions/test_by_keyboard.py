@@ -57,7 +57,7 @@ class Keyboard:
 
     def facts(self) -> str:
         """All that the inspector says."""
-        facts = self.hand.workbench.window.parts.inspector.facts()
+        facts = self.hand.workbench.window.parts.inspector.facts
         if facts is None:
             return ""
         rows = [" ".join(map(str, row[:2])) for _, section in facts.sections for row in section]
@@ -169,7 +169,7 @@ def what_round_robin_would_do(keyboard: Keyboard) -> None:
 
 def how_it_differs(keyboard: Keyboard) -> None:
     keyboard.press(Key.Key_C, Mod.ControlModifier | Mod.AltModifier)
-    assert "no other recorded run" in keyboard.hand.workbench.window.status.last_action.whole()
+    assert "no other recorded run" in keyboard.hand.workbench.window.status.last_action.whole
 
 
 QUESTIONS: dict[int, Callable[[Keyboard], None]] = {

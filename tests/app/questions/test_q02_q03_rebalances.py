@@ -21,7 +21,7 @@ def test_a_click_on_the_band_shows_the_card_that_tells_cause_moves_and_pause(ope
     assert facts.no_reader.startswith("no reader ") and not facts.running
     key = facts.key
     window.parts.rebalances.chosen.emit(key)
-    inspected = dict(row[:2] for _title, rows in window.parts.inspector.facts().sections for row in rows)
+    inspected = dict(row[:2] for _title, rows in window.parts.inspector.facts.sections for row in rows)
     assert inspected["Reading"] == facts.no_reader
     # On the timeline the same stands at its time; a click goes there, and the card is the newest.
     tip = window.timeline.tip_at(window.timeline.x_of(31 * NS_PER_S) + 1)

@@ -26,7 +26,7 @@ def test_a_click_on_a_dead_letter_tells_why_and_every_attempt(hand):
 
     def told():
         hand.show()
-        steps = inspector.facts().steps
+        steps = inspector.facts.steps
         assert [step.state for step in steps][:2] == ["Published", "Delivered"]
         assert steps[-1].state == "Dead-lettered"
         assert letter.cause in steps[-1].detail

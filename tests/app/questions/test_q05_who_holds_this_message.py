@@ -20,9 +20,9 @@ def test_a_click_on_a_message_in_flight_says_who_holds_it_and_until_when(hand):
 
     def told():
         hand.show()
-        now = dict(inspector.facts().sections).get("Now", (("", ""),))[0]
+        now = dict(inspector.facts.sections).get("Now", (("", ""),))[0]
         until = session_time(lease.deadline_ns)
         assert now[:2] == (lease.queue, f"held by {lease.holder} until {until}, attempt {lease.attempt}")
-        assert inspector.facts().state == "In flight"
+        assert inspector.facts.state == "In flight"
 
     hand.qtbot.waitUntil(told)

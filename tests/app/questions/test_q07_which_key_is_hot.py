@@ -30,7 +30,7 @@ def test_a_click_on_a_partition_names_its_hottest_keys(hand):
 
     def told():
         hand.show()
-        hot = dict(inspector.facts().sections).get("Hot keys", ("",))
+        hot = dict(inspector.facts.sections).get("Hot keys", ("",))
         assert hot[0] == (key.decode(), f"{number / truth.total():.1%}, {number} of {truth.total()} messages")
 
     hand.qtbot.waitUntil(told)

@@ -27,7 +27,7 @@ def test_the_chain_leads_from_the_producer_to_the_consumer_that_is_slow(hand: Ha
             break
     click_backpressure(hand)
     chains = hand.workbench.window.tab(BackpressurePanel).chains
-    (chain,) = chains.chains()
+    (chain,) = chains.chains
     words = [link.words for link in chain.links]
     assert words[0] == "notifier"
     assert words[1].startswith("mails is full: 40 of 40")
@@ -47,7 +47,7 @@ def test_a_paused_reader_is_named_as_paused(hand: Hand) -> None:
         if blocked(hand):
             break
     click_backpressure(hand)
-    (chain,) = hand.workbench.window.tab(BackpressurePanel).chains.chains()
+    (chain,) = hand.workbench.window.tab(BackpressurePanel).chains.chains
     assert chain.links[0].words == "notifier"
     assert any("mail" in link.words for link in chain.links[1:])
 
@@ -60,5 +60,5 @@ def test_a_rate_limit_is_named_as_one(open_workbench: Callable[..., Hand]) -> No
             break
     assert blocked(hand)
     click_backpressure(hand)
-    chains = hand.workbench.window.tab(BackpressurePanel).chains.chains()
+    chains = hand.workbench.window.tab(BackpressurePanel).chains.chains
     assert any("messages/s" in link.words for chain in chains for link in chain.links[1:])

@@ -32,28 +32,28 @@ def test_a_click_on_a_message_says_how_often_and_to_whom_it_was_delivered(hand):
 
     def told():
         hand.show()
-        sections = dict(inspector.facts().sections)
+        sections = dict(inspector.facts.sections)
         assert sections.get("Deliveries", ("",))[0] == ("builds", f"twice, to {', '.join(dict.fromkeys(given[place]))}")
-        words = [step.state for step in inspector.facts().steps]
+        words = [step.state for step in inspector.facts.steps]
         assert words[0] == "Published"
-        assert words.count("Delivered") == 2, inspector.facts()
+        assert words.count("Delivered") == 2, inspector.facts
         assert "Nacked" in words or "Lease expired" in words
 
     hand.qtbot.waitUntil(told)
     # A step leads to its moment, and to the client that took part.
     moments: list[int] = []
     hand.workbench.views.momentChosen.connect(moments.append)
-    step = inspector.facts().steps[1]
+    step = inspector.facts.steps[1]
     inspector.life.momentChosen.emit(step.time_ns)
     assert moments == [step.time_ns]
     text, target = step.links[0]
     inspector.life.linkFollowed.emit(target)
     hand.show()
-    assert inspector.facts().name == text
+    assert inspector.facts.name == text
     assert hand.workbench.registry.trigger("inspect_back")
-    assert inspector.facts().name == f"builds/{partition} at {offset}"
+    assert inspector.facts.name == f"builds/{partition} at {offset}"
     assert hand.workbench.registry.trigger("inspect_forward")
-    assert inspector.facts().name == text
+    assert inspector.facts.name == text
 
 
 def test_the_list_of_all_such_messages_is_filtered_and_leads_to_each(hand):

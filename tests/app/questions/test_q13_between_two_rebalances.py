@@ -4,6 +4,7 @@ from PySide6.QtCore import QPoint, Qt
 
 from broker_core.events import EventKind
 from broker_core.simulation.actions.groups import MoveConsumer
+from tests.widgets.reading import link
 from widgets.panels.events import EventsPanel
 
 
@@ -21,8 +22,8 @@ def test_two_clicks_show_what_was_published_between_two_rebalances(hand):
     card = next(one for one in window.parts.rebalances.cards() if one.facts.key == ("indexers", last.started_ns))
     hand.qtbot.mouseClick(card, Qt.MouseButton.LeftButton, pos=QPoint(60, 8))
     inspector = window.parts.inspector
-    link = inspector.link(f"published:{before.started_ns}-{last.started_ns}")
-    hand.qtbot.mouseClick(link, Qt.MouseButton.LeftButton)
+    button = link(inspector, f"published:{before.started_ns}-{last.started_ns}")
+    hand.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     panel = window.tab(EventsPanel)
     truth = [
         event.seq

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu
 
 from tests.app.conftest import Hand
+from tests.widgets.reading import column
 from widgets.dialogs.assignors import AssignorsDialog
 
 
@@ -35,7 +36,7 @@ def test_round_robin_is_read_beside_the_owners_of_now(hand: Hand) -> None:
     now = [item.text() for item in items if item is not None]
     assert now == owners(hand) == [f"indexer-{number}" for number in (1, 1, 2, 2, 3, 3)]
     would = [f"indexer-{number}" for number in (1, 2, 3, 1, 2, 3)]
-    assert dialog.column("roundrobin") == [
+    assert column(dialog, "roundrobin") == [
         there if there == here else f"\u2192 {there}" for here, there in zip(now, would, strict=True)
     ]
     plan = dialog.plan()
@@ -45,7 +46,7 @@ def test_round_robin_is_read_beside_the_owners_of_now(hand: Hand) -> None:
 
 def test_switching_does_what_was_foretold(hand: Hand) -> None:
     dialog = ask(hand)
-    foretold = [text.removeprefix("\u2192 ") for text in dialog.column("roundrobin")]
+    foretold = [text.removeprefix("\u2192 ") for text in column(dialog, "roundrobin")]
     hand.qtbot.mouseClick(dialog.switch_button, Qt.MouseButton.LeftButton)
     hand.show()
     hand.pass_time(5)

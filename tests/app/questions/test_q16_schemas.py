@@ -106,7 +106,9 @@ def test_a_moment_has_its_schemas_in_the_past_after_the_end_and_in_an_opened_rec
             assert folder is not None
             hand.workbench.controller.open_session(folder)
             reading = hand.workbench.controller._reading
-            assert reading is not None and reading.wait(20)
+            assert reading is not None
+            reading.thread.join(20)
+            assert not reading.thread.is_alive()
         for second, there in reversed(live):
             go(hand, second)
             assert shown(hand) == there, (stage, second)

@@ -48,13 +48,13 @@ def test_two_clicks_show_what_became_of_each_redriven_message(hand):
 
     def lives_on():
         hand.show()
-        states = [step.state for step in inspector.facts().steps]
+        states = [step.state for step in inspector.facts.steps]
         assert "Dead-lettered" in states
         assert "Redriven" in states
         assert states.index("Dead-lettered") < states.index("Redriven")
 
     hand.qtbot.waitUntil(lives_on)
-    assert any("From here on it is" in step.heading for step in inspector.facts().steps)
+    assert any("From here on it is" in step.heading for step in inspector.facts.steps)
 
 
 def test_the_past_knows_nothing_of_what_came_after(open_workbench):
@@ -119,7 +119,7 @@ def test_an_undone_redrive_says_so_and_nobody_purged_anything(hand):
 
     def told():
         hand.show()
-        words = [step.state for step in inspector.facts().steps]
+        words = [step.state for step in inspector.facts.steps]
         assert "Withdrawn" in words and "Purged" not in words
 
     hand.qtbot.waitUntil(told)

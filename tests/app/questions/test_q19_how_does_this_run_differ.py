@@ -9,7 +9,7 @@ def test_the_command_in_the_menu_shows_a_table_of_differences(open_workbench):
     hand = open_workbench(record=True)
     hand.pass_time(12)
     hand.workbench.registry.trigger("compare_last")
-    assert "no other recorded run" in hand.workbench.window.status.last_action.whole()
+    assert "no other recorded run" in hand.workbench.window.status.last_action.whole
     hand.workbench.controller.restart()
     hand.pass_time(6)
     hand.workbench.controller.perform(MoveConsumer("indexer-4", "indexers"))

@@ -3,6 +3,7 @@
 from PySide6.QtCore import Qt
 
 from resources.units import byte_size
+from tests.widgets.reading import facts_of
 from widgets.panels.log_on_disk import LogOnDiskPanel
 
 
@@ -38,7 +39,7 @@ def test_the_panel_lists_every_segment_and_a_click_says_how_its_partition_is_kep
     hand.qtbot.waitUntil(told)
     at = panel.table.visualRect(panel.model.index(0, 0)).center()
     hand.qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=at)
-    facts = dict(panel.facts.facts())
+    facts = dict(facts_of(panel.facts))
     assert "compaction" in facts["Cleaned by"]
     assert "memory" in facts["Kept"] or "files" in facts["Kept"]
     assert facts["Corruption"] == "none was found"

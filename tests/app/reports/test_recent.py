@@ -15,6 +15,7 @@ from app.commands.reports import ReportHandlers
 from app.environment.settings import Settings
 from app.reports.recent import KEPT_MAX, Reports, findings_of
 from tests.app.conftest import Hand
+from tests.widgets.reading import findings, sentence
 from widgets.panels.report import ReportPanel
 
 FINDINGS: list[dict[str, Any]] = [
@@ -92,8 +93,8 @@ def test_the_panel_lists_reports_shows_findings_as_they_are_and_opens_one(
     hand.show()
     assert not panel.open_button.isEnabled()
     panel.select(0)
-    assert [finding.headline for finding in panel.findings()] == [row["headline"] for row in FINDINGS]
-    assert panel.findings()[0].detail == "<b>orders</b>/0 @7 and @8"
+    assert [finding.headline for finding in findings(panel)] == [row["headline"] for row in FINDINGS]
+    assert findings(panel)[0].detail == "<b>orders</b>/0 @7 and @8"
     hand.qtbot.mouseClick(panel.open_button, Qt.MouseButton.LeftButton)
     hand.qtbot.mouseClick(panel.folder_button, Qt.MouseButton.LeftButton)
     assert opened == [str(tmp_path / "one" / "report.html"), str(tmp_path / "one")]
@@ -114,7 +115,7 @@ def test_a_report_that_found_nothing_is_told_from_one_that_cannot_tell(hand: Han
     said = []
     for place in (0, 1):
         panel.select(place)
-        said.append(panel.sentence())
+        said.append(sentence(panel))
     assert said == [
         "This report was made without tables; open it to read it.",
         "Nothing in this report stands out.",

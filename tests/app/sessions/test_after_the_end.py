@@ -57,7 +57,7 @@ def test_after_the_end_everybody_has_stopped_and_nothing_moves(
     assert states(hand) & {"running", "processing", "waiting"}, "they worked then"
     hand.workbench.registry.trigger("follow_live")
     draw(hand)
-    assert hand.workbench.window.status.last_action.whole() == "This is how the session ended."
+    assert hand.workbench.window.status.last_action.whole == "This is how the session ended."
     assert states(hand) <= {"stopped", "idle"} and hand.workbench.controller.snapshot.time_ns == end_ns
     folder = hand.workbench.controller.folder
     if folder is not None:
@@ -81,7 +81,7 @@ def test_what_is_said_of_a_branch_stays_true_when_it_runs(open_workbench: Callab
     hand.qtbot.waitUntil(there, timeout=20_000)
     controller.run()
     draw(hand)
-    said = hand.workbench.window.status.last_action.whole()
+    said = hand.workbench.window.status.last_action.whole
     assert controller.moving and said.startswith("This is a branch: live from 00:05.000")
     assert "Run it" not in said
     controller.pause()

@@ -123,7 +123,7 @@ def test_ctrl_r_again_and_again_leaves_one_to_compare_with_and_says_so(open_work
         before = len(removed)
         assert hand.workbench.registry.trigger("restart")
         hand.qtbot.waitUntil(partial(more_than, removed, before), timeout=20_000)
-        said.append(hand.workbench.window.status.last_action.whole())
+        said.append(hand.workbench.window.status.last_action.whole)
     folder = hand.workbench.controller.folder
     assert folder is not None
     parent = folder.parent

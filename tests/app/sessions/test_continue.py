@@ -88,7 +88,7 @@ def test_before_the_end_it_has_no_end_from_then_on(short: Hand) -> None:
     assert not controller.stopped
     controller.stop()
     assert controller.stopped
-    assert "was stopped" in short.workbench.window.status.last_action.whole()
+    assert "was stopped" in short.workbench.window.status.last_action.whole
 
 
 def test_a_session_that_was_stopped_goes_on_from_there_and_ends_with_its_scenario(short: Hand) -> None:
@@ -98,12 +98,12 @@ def test_a_session_that_was_stopped_goes_on_from_there_and_ends_with_its_scenari
     short.show()
     published = controller.snapshot.totals.published
     controller.stop()
-    assert "Shift+F8 goes on from here" in window.status.last_action.whole()
+    assert "Shift+F8 goes on from here" in window.status.last_action.whole
     short.workbench.draw()
     assert "Shift+F8" in window.toolbar.badge.toolTip()
     assert short.workbench.registry.trigger("continue"), short.workbench.registry.reason("continue")
     run_while(short, lambda controller: controller.background_tasks > 0)
-    assert "goes on from 00:02.300, where it was stopped" in window.status.last_action.whole()
+    assert "goes on from 00:02.300, where it was stopped" in window.status.last_action.whole
     controller.pause()
     short.show()
     assert not controller.stopped and controller.snapshot.totals.published >= published

@@ -149,11 +149,11 @@ def test_recording_can_be_switched_off_for_new_sessions(recorded: Hand) -> None:
     workbench = recorded.workbench
     assert workbench.registry.action("record").isChecked()
     workbench.registry.trigger("record")
-    assert "not recorded" in workbench.window.status.last_action.whole()
+    assert "not recorded" in workbench.window.status.last_action.whole
     workbench.controller.restart()
     assert workbench.controller.folder is None
     workbench.registry.trigger("record")
-    assert "branch here" in workbench.window.status.last_action.whole()
+    assert "branch here" in workbench.window.status.last_action.whole
 
 
 def test_the_command_open_refuses_what_is_no_session(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

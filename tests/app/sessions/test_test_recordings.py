@@ -25,7 +25,7 @@ def test_it_opens_at_the_failing_moment(open_workbench: Callable[..., Hand], tmp
     assert "topic:orders" in hand.canvas._stage.layout.rects
     hand.workbench.views.inspect("topic:orders")
     hand.workbench.draw()
-    facts = hand.workbench.window.parts.inspector.facts()
+    facts = hand.workbench.window.parts.inspector.facts
     assert facts is not None and ("Stored", "size not recorded") in facts.sections[0][1]
     assert controller.scenario is not None
     assert controller.scenario.about == "A test that failed: assert 3 == 4"

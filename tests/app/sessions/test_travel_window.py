@@ -82,7 +82,7 @@ def test_keys_step_from_event_to_event_and_say_which(hand: Hand) -> None:
     press(hand, Key.Key_Left, Mod.ControlModifier)
     press(hand, Key.Key_Left, Mod.ControlModifier)
     assert hand.workbench.controller.snapshot.events == events - 2
-    assert f"#{events - 3:,} " in hand.workbench.window.status.last_action.whole()
+    assert f"#{events - 3:,} " in hand.workbench.window.status.last_action.whole
     press(hand, Key.Key_Right, Mod.ControlModifier)
     assert hand.workbench.controller.snapshot.events == events - 1
 
@@ -115,7 +115,7 @@ def test_nothing_can_be_changed_in_the_past_and_the_reason_is_said(hand: Hand) -
     assert "This is the past" in workbench.registry.reason("move_consumer")
     generation = hand.generation("indexers")
     workbench.context.perform(MoveConsumer("indexer-4", "indexers"))
-    assert "This is the past" in workbench.window.status.last_action.whole()
+    assert "This is the past" in workbench.window.status.last_action.whole
     press(hand, Key.Key_Right, Mod.AltModifier)
     hand.pass_time(3)
     assert hand.generation("indexers") == generation
@@ -256,7 +256,7 @@ def test_branch_here_goes_on_live_under_its_own_badge(hand: Hand) -> None:
     assert hand.workbench.window.toolbar.badge.text() == "BRANCH, PAUSED"
     assert hand.workbench.window.tint.mode == "branch"
     assert hand.workbench.window.timeline.facts.branch_ns == 10 * NS_PER_S
-    assert "branched from" in hand.workbench.window.status.last_action.whole()
+    assert "branched from" in hand.workbench.window.status.last_action.whole
     hand.workbench.context.perform(MoveConsumer("indexer-4", "indexers"))
     hand.pass_time(3)
     assert "indexer-4" in hand.members("indexers")

@@ -99,5 +99,7 @@ def test_the_same_moment_live_scrubbed_branched_ended_and_opened(open_workbench:
     check("a branch that has ended")
     controller.open_session(folder)
     reading = controller._reading
-    assert reading is not None and reading.wait(20)
+    assert reading is not None
+    reading.thread.join(20)
+    assert not reading.thread.is_alive()
     check("opened")

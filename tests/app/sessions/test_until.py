@@ -125,7 +125,7 @@ def test_the_dialog_runs_from_here_or_from_the_beginning(hand: Hand) -> None:
     hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     finish()
     assert 12 <= controller.snapshot.time_ns / NS_PER_S < 13
-    assert "Stopped right after" in workbench.window.status.last_action.whole()
+    assert "Stopped right after" in workbench.window.status.last_action.whole
     assert controller.live and not controller.moving
     seed = controller.seed
     workbench.registry.trigger("run_until")

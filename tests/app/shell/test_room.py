@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app.environment.paths import find_scenario
 from app.shell.workbench import Workbench
 from tests.app.one_window import end
+from tests.widgets.reading import around
 from widgets.main_window import MainWindow
 from widgets.panels.cell_painter import ROW_HEIGHT
 from widgets.panels.messages import MessagesPanel
@@ -152,7 +153,7 @@ def test_the_next_step_is_always_in_sight(workbench: Workbench, window: MainWind
     click(workbench, window.right_dock.button)
     assert strip.isVisible()
     click(workbench, strip.point)
-    assert window.ring.around is not None, "it shows where, too"
+    assert around(window.ring) is not None, "it shows where, too"
     window.focus_canvas(True)
     show(workbench)
     assert strip.isVisible()

@@ -111,7 +111,7 @@ def test_a_drop_on_an_empty_spot_asks_for_a_name_and_makes_a_group(hand: Hand) -
     hand.qtbot.keyClick(dialog.start, Qt.Key.Key_Down)
     hand.qtbot.mouseClick(dialog.move_button, Qt.MouseButton.LeftButton)
     hand.show()
-    assert hand.workbench.window.status.last_action.whole() == "Moved indexer-4 to explorers to read from the end."
+    assert hand.workbench.window.status.last_action.whole == "Moved indexer-4 to explorers to read from the end."
     hand.pass_time(5)
     assert hand.members("explorers") == {"indexer-4": 6}
     # Only what was published since.
@@ -240,7 +240,7 @@ def test_stopping_seals_the_recording_and_keeps_the_actions(open_workbench: Call
     assert hand.workbench.registry.reason("export_report") == ""
     assert hand.workbench.registry.reason("step").startswith("The session has ended.")
     hand.workbench.family(ConsumerHandlers).move("indexer-4", "")
-    assert "has ended" in hand.workbench.window.status.last_action.whole()
+    assert "has ended" in hand.workbench.window.status.last_action.whole
 
 
 @pytest.mark.parametrize("telling", some((True, False), {"True"}))
@@ -323,15 +323,15 @@ def test_a_scenario_that_comes_to_its_end_is_sealed_and_can_be_reported(open_wor
     assert json.loads((folder / "session.json").read_text())["ended"] == "finished"
     assert hand.workbench.registry.reason("export_report") == ""
     assert hand.workbench.window.toolbar.badge.text() == "FINISHED"
-    assert "Ctrl+E makes a report of its recording in" in hand.workbench.window.status.last_action.whole()
+    assert "Ctrl+E makes a report of its recording in" in hand.workbench.window.status.last_action.whole
 
 
 def test_the_badge_says_paused_and_a_step_says_what_happened(hand: Hand) -> None:
     assert hand.workbench.window.toolbar.badge.text() == "LIVE, PAUSED"
     seen = events(hand)
     hand.workbench.registry.trigger("step")
-    hand.qtbot.waitUntil(lambda: "Stepped to" in hand.workbench.window.status.last_action.whole(), timeout=5_000)
-    assert event_line(seen[-1]) in hand.workbench.window.status.last_action.whole()
+    hand.qtbot.waitUntil(lambda: "Stepped to" in hand.workbench.window.status.last_action.whole, timeout=5_000)
+    assert event_line(seen[-1]) in hand.workbench.window.status.last_action.whole
 
 
 def test_the_theme_is_remembered(qapp: QApplication, tmp_path: Path) -> None:
@@ -365,7 +365,7 @@ def test_a_title_cannot_turn_what_stands_beside_it(open_workbench: Callable[...,
     window = hand.workbench.window
     window.hint.show_message("Opened \u202eit.")
     bar, said = window.toolbar.scenario, window.status.last_action
-    shown = [window.windowTitle(), bar.whole(), bar.toolTip(), bar.accessibleName(), said.whole(), said.toolTip()]
+    shown = [window.windowTitle(), bar.whole, bar.toolTip(), bar.accessibleName(), said.whole, said.toolTip()]
     shown += [label.text() for label in window.findChildren(QLabel)]
     assert "\\u202edetsurt" in window.windowTitle()
     assert not [text for text in shown if "\u202e" in text or "\u2066" in text]

@@ -176,12 +176,12 @@ def _around_tables(workbench: Workbench) -> Figures:
 def _gauges(workbench: Workbench) -> Figures:
     panel = workbench.window.tab(BackpressurePanel)
     found: Figures = {}
-    for gauge in panel.gauges():
+    for gauge in panel.gauges:
         facts = gauge.facts
         if facts is not None:
             found.update(_fields("backpressure", facts.target, facts, ("target",)))
             found["backpressure", facts.target, "limits"] = facts.limits and dataclasses.astuple(facts.limits)
-    for chain in panel.chains.chains():
+    for chain in panel.chains.chains:
         producer = chain.links[0].words
         found["backpressure", producer, "since"] = chain.since
         for at, link in enumerate(chain.links[1:], 1):
@@ -222,7 +222,7 @@ def _things(view: CanvasView) -> Iterator[str]:
 
 def _inspector(name: str, workbench: Workbench) -> Figures:
     panel = workbench.window.parts.inspector
-    facts = panel.facts()
+    facts = panel.facts
     assert facts is not None, f"the inspector shows nothing of {name}"
     found: Figures = {("inspector", name, "state"): facts.state}
     for heading, rows in facts.sections:

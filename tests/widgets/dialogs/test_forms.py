@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
+from tests.widgets.reading import column, shown_rows
 from widgets.dialogs.assignors import AssignorPlan, AssignorsDialog
 from widgets.dialogs.form import Field, FormDialog, Values
 from widgets.dialogs.review import Review, ReviewDialog
@@ -118,7 +119,7 @@ def test_a_review_comes_before_apply_and_leads_back(qtbot: QtBot) -> None:
     dialog.set_review(Review(("Partition", "From", "To"), (("orders/0", "9", "0"),), "9 read again."))
     assert dialog.reviewing
     assert dialog.accept_button.text() == "Apply"
-    assert dialog.shown_rows() == [["orders/0", "9", "0"]]
+    assert shown_rows(dialog.review_table) == [["orders/0", "9", "0"]]
     qtbot.mouseClick(dialog.back_button, Qt.MouseButton.LeftButton)
     assert dialog.accept_button.text() == "Review"
     dialog.set_review(Review(("Partition",), (("orders/0",),), ""))
@@ -137,7 +138,7 @@ def test_assignors_show_who_would_own_what_and_only_another_can_be_chosen(qtbot:
     dialog.show()
     told: list[str] = []
     dialog.chosen.connect(told.append)
-    assert dialog.column("roundrobin") == ["a", "\u2192 b"]
+    assert column(dialog, "roundrobin") == ["a", "\u2192 b"]
     dialog.radios["range"].setChecked(True)
     assert not dialog.switch_button.isEnabled()
     assert dialog.problem.text() == "The group uses range already."

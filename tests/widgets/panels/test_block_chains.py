@@ -64,7 +64,7 @@ def test_many_chains_are_cut(qtbot: QtBot) -> None:
     chains = BlockChains()
     qtbot.addWidget(chains)
     chains.set_chains([replace(CHAIN, since=str(number)) for number in range(20)])
-    assert len(chains.chains()) == CHAINS_MAX
+    assert len(chains.chains) == CHAINS_MAX
 
 
 def test_limits_are_told_when_a_person_changes_them_and_not_when_figures_come(qtbot: QtBot) -> None:
@@ -90,7 +90,7 @@ def test_the_panel_says_why_nothing_can_be_changed(qtbot: QtBot) -> None:
     chosen: list[tuple[str, Limits]] = []
     panel.limitsChosen.connect(lambda target, limits: chosen.append((target, limits)))
     panel.set_gauges([FACTS, replace(FACTS, target="audit", limits=None)])
-    first, second = panel.gauges()
+    first, second = panel.gauges
     first.controls.limit.setValue(20)
     assert chosen == [("orders", Limits(20, None, "block"))]
     assert second.controls.limit.isHidden() and second.controls.policy.isHidden()

@@ -137,7 +137,7 @@ def test_too_many_rebalances_are_cut_and_it_is_said(qtbot):
 def test_gauges_say_state_and_who_waits(qtbot):
     panel = show(qtbot, BackpressurePanel())
     panel.set_gauges([gauge("alerts", "Full", ("feed for 1.2 s",)), gauge("mails")])
-    first = panel.gauges()[0]
+    first = panel.gauges[0]
     assert first.toolTip() == "alerts\nfeed for 1.2 s\nBlocked 0 ms in all"
     assert first.accessibleName() == "alerts: Full, depth 50 of 50"
     with qtbot.waitSignal(panel.chosen) as told:
@@ -149,19 +149,19 @@ def test_gauges_say_state_and_who_waits(qtbot):
 def test_gauges_fill_the_width_and_wrap(qtbot):
     panel = show(qtbot, BackpressurePanel(), 1000)
     panel.set_gauges([gauge(f"t{number}") for number in range(4)])
-    qtbot.waitUntil(lambda: panel.gauges()[1].x() > 0)
-    assert [one.y() == panel.gauges()[0].y() for one in panel.gauges()] == [True, True, True, False]
+    qtbot.waitUntil(lambda: panel.gauges[1].x() > 0)
+    assert [one.y() == panel.gauges[0].y() for one in panel.gauges] == [True, True, True, False]
     panel.resize(400, 600)
-    qtbot.waitUntil(lambda: panel.gauges()[1].y() > panel.gauges()[0].y())
+    qtbot.waitUntil(lambda: panel.gauges[1].y() > panel.gauges[0].y())
 
 
 def test_gauges_can_be_filtered_and_too_many_are_said(qtbot):
     panel = show(qtbot, BackpressurePanel())
     panel.set_gauges([gauge(f"topic-{number}") for number in range(GAUGES_MAX + 5)])
-    assert len(panel.gauges()) == GAUGES_MAX
+    assert len(panel.gauges) == GAUGES_MAX
     assert "filter" in panel.note.text()
     panel.filter_field.setText("topic-64")
-    qtbot.waitUntil(lambda: len(panel.gauges()) == 1)
+    qtbot.waitUntil(lambda: len(panel.gauges) == 1)
     assert panel.count_label.text() == f"1 of {GAUGES_MAX + 5}"
     panel.filter_field.setText("no such")
     qtbot.waitUntil(lambda: panel.stack.currentIndex() == 0)
@@ -172,7 +172,7 @@ def test_an_unchanged_gauge_is_not_drawn_again(qtbot):
     panel.set_gauges([gauge("alerts")])
     qtbot.waitExposed(panel)
     drawn = []
-    one = panel.gauges()[0]
+    one = panel.gauges[0]
     one.update = lambda: drawn.append(1)
     panel.set_gauges([gauge("alerts")])
     assert drawn == []

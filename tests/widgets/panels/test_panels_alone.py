@@ -6,6 +6,7 @@ from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QApplication
 
 from tests.widgets.panels.table_of import columns_of
+from tests.widgets.reading import findings, sentence
 from widgets.panels.connections import ConnectionsPanel, ListenerFacts
 from widgets.panels.report import FindingFacts, ReportPanel
 from widgets.panels.schemas import SchemaDetails, SchemasPanel
@@ -61,17 +62,17 @@ def test_a_listener_is_opened_with_its_port_closed_again_and_forbidden(qtbot):
     panel = shown(qtbot, ConnectionsPanel(model(13), model(8)))
     panel.set_listeners((ListenerFacts("http", "", False, 8080), ListenerFacts("kafka", "127.0.0.1:9092", False, 9092)))
     with qtbot.waitSignal(panel.openRequested) as told:
-        qtbot.mouseClick(panel.listener("http").button, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(panel.listeners["http"].button, Qt.MouseButton.LeftButton)
     assert told.args == ["http", 8080]
     with qtbot.waitSignal(panel.closeRequested) as closed:
-        qtbot.mouseClick(panel.listener("kafka").button, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(panel.listeners["kafka"].button, Qt.MouseButton.LeftButton)
     assert closed.args == ["kafka"]
     panel.set_listeners((ListenerFacts("http", "", True, 8080), ListenerFacts("kafka", "", False, 9092)))
-    assert panel.listener("http").button.text() == "Opening"
-    assert not panel.listener("http").button.isEnabled()
+    assert panel.listeners["http"].button.text() == "Opening"
+    assert not panel.listeners["http"].button.isEnabled()
     panel.forbid("The session has ended.")
-    assert not panel.listener("kafka").button.isEnabled()
-    assert panel.listener("kafka").button.toolTip() == "The session has ended."
+    assert not panel.listeners["kafka"].button.isEnabled()
+    assert panel.listeners["kafka"].button.toolTip() == "The session has ended."
 
 
 def test_a_connection_is_cut_only_where_one_is_selected(qtbot):
@@ -86,12 +87,12 @@ def test_a_connection_is_cut_only_where_one_is_selected(qtbot):
 def test_findings_are_plain_text_and_nothing_of_the_last_report_stays(qtbot):
     panel = shown(qtbot, ReportPanel(model(3)))
     panel.set_findings([FindingFacts("bad", MARKUP, MARKUP), FindingFacts("strange level", "Two", "")])
-    assert [finding.headline for finding in panel.findings()] == [MARKUP, "Two"]
-    assert panel.sentence() == ""
+    assert [finding.headline for finding in findings(panel)] == [MARKUP, "Two"]
+    assert sentence(panel) == ""
     panel.set_findings([])
-    assert (panel.findings(), panel.sentence()) == ((), "Nothing in this report stands out.")
+    assert (findings(panel), sentence(panel)) == ((), "Nothing in this report stands out.")
     panel.set_findings(None)
-    assert (panel.findings(), panel.sentence()) == ((), "Select a report to read its findings here.")
+    assert (findings(panel), sentence(panel)) == ((), "Select a report to read its findings here.")
     assert not panel.open_button.isEnabled()
     panel.forbid_export("Stop the session first.")
     assert not panel.export_button.isEnabled()
@@ -109,6 +110,6 @@ def test_listeners_stand_below_each_other_where_a_line_has_no_room(qtbot):
         panel.resize(width, 400)
         panel.show()
         QApplication.processEvents()
-        kafka, http = (panel.listener(kind).port.geometry() for kind in ("kafka", "http"))
+        kafka, http = (panel.listeners[kind].port.geometry() for kind in ("kafka", "http"))
         assert (http.top() >= kafka.bottom()) is below
-        assert min(kafka.height(), http.height()) >= panel.listener("http").port.sizeHint().height()
+        assert min(kafka.height(), http.height()) >= panel.listeners["http"].port.sizeHint().height()

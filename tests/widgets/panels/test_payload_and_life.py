@@ -5,6 +5,7 @@ import json
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
+from tests.widgets.reading import link, links
 from widgets.bytes_text import HEX_BYTES, TEXT_BYTES
 from widgets.facts import LinkButton
 from widgets.panels.inspector import InspectorFacts, InspectorPanel
@@ -63,8 +64,8 @@ def test_a_path_leads_to_moments_and_to_clients(qtbot, qapp):
     targets: list[str] = []
     path.momentChosen.connect(moments.append)
     path.linkFollowed.connect(targets.append)
-    for link in path.findChildren(LinkButton):
-        qtbot.mouseClick(link, Qt.MouseButton.LeftButton)
+    for button in path.findChildren(LinkButton):
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert moments == [1, 2]
     assert targets == ["worker:builder-1"]
     assert not path.grab().isNull()
@@ -93,12 +94,12 @@ def test_an_inspector_shows_facts_that_it_was_given(qtbot, qapp):
     panel.set_facts(facts)
     followed: list[str] = []
     panel.followed.connect(followed.append)
-    qtbot.mouseClick(panel.link("consumer:a"), Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(link(panel, "consumer:a"), Qt.MouseButton.LeftButton)
     assert followed == ["consumer:a"]
-    assert panel.links() == {"a & b": "consumer:a"}
+    assert links(panel) == {"a & b": "consumer:a"}
     assert not panel.payload.isVisible()
     panel.set_facts(None)
-    assert panel.facts() is None
+    assert panel.facts is None
 
 
 def test_the_life_of_a_message_is_seen_without_scrolling(qtbot, qapp):

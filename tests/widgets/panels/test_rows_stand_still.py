@@ -139,7 +139,7 @@ def test_gauges_stand_still_under_the_pointer(qtbot: QtBot, monkeypatch: pytest.
     panel.set_gauges((c, b, a))
 
     def order() -> list[str]:
-        return [gauge.facts.target for gauge in panel.gauges() if gauge.facts is not None]
+        return [gauge.facts.target for gauge in panel.gauges if gauge.facts is not None]
 
     assert order() == ["a", "b", "c"]
     monkeypatch.setattr(panel._inner, "underMouse", lambda: False)
