@@ -3,7 +3,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import time
-from abc import ABC, abstractmethod
 from collections import deque
 
 from app.cli.messages import record
@@ -30,31 +29,13 @@ _LONGEST_WAIT_S = 60.0  # of one request
 _PAUSES_S = (0.1, 0.3, 1.0)  # before what was refused is sent again; the last one for ever
 
 
-class Publisher(ABC):
+class Publisher:
     """Publishes to a topic, and prints the outcome of each message in the order of sending."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
         self.stored = 0
         self.is_waiting = False
-
-    @abstractmethod
-    def send(
-        self, key: bytes | None, value: bytes | None, headers: Headers, *, priority: int, partition: int | None
-    ) -> None:
-        """One more message. Raises why an earlier one was not stored."""
-
-    @abstractmethod
-    def finish(self) -> None:
-        """Wait until everything sent is stored. Raises why a message was not."""
-
-    @abstractmethod
-    def give_up(self) -> None:
-        """After an error: what was stored all the same counts, too."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """It is over."""
 
     def told(self, topic: str, partition: int, offset: int) -> None:
         self.stored += 1
@@ -73,6 +54,8 @@ class Publisher(ABC):
 
 
 class LocalPublisher(Publisher):
+    """`send` and `finish`, which waits until everything is stored, raise why an earlier message was not."""
+
     def __init__(self, host: BrokerHost, options: argparse.Namespace) -> None:
         super().__init__(options)
         self._pending: deque[Receipt] = deque()
@@ -99,6 +82,7 @@ class LocalPublisher(Publisher):
             self._tell_first()
 
     def give_up(self) -> None:
+        """After an error: what was stored all the same counts, too."""
         with contextlib.suppress(BrokerError):
             self._producer.close(_GOODBYE_S)
         while self._pending:
@@ -133,7 +117,7 @@ class HttpPublisher(Publisher):
     def send(
         self, key: bytes | None, value: bytes | None, headers: Headers, *, priority: int, partition: int | None
     ) -> None:
-        """See `Publisher.send`. Raises INVALID_RECORD for headers that HTTP cannot carry."""
+        """Raises INVALID_RECORD for headers that HTTP cannot carry."""
         texts = _texts(headers)
         ttl_ms = self.options.ttl_ms
         self._records.append(record(key, value, texts, ttl_ms=ttl_ms, priority=priority, partition=partition))
@@ -207,10 +191,10 @@ class HttpPublisher(Publisher):
         self.told(topic, NO_OFFSET if partition is None else partition, NO_OFFSET if offset is None else offset)
 
     def give_up(self) -> None:
-        """See `Publisher.give_up`."""
+        """Nothing is under way."""
 
     def close(self) -> None:
-        """See `Publisher.close`."""
+        """The connection is its owner's."""
 
 
 def _texts(headers: Headers) -> dict[str, str]:
@@ -231,7 +215,7 @@ def _withdrawn(count: int, options: argparse.Namespace) -> BrokerError:
     return BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"{what}; it is withdrawn, and not stored")
 
 
-def publisher(broker: Broker, options: argparse.Namespace) -> Publisher:
+def publisher(broker: Broker, options: argparse.Namespace) -> LocalPublisher | HttpPublisher:
     if isinstance(broker, HttpBroker):
         return HttpPublisher(broker, options)
     return LocalPublisher(broker, options)

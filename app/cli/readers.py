@@ -3,7 +3,6 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
@@ -53,32 +52,11 @@ class Connection:
         return found
 
 
-class Reader(Closable):
-    """Closed at the end of a `with` block. One poll of it lasts `long_poll_s` at most."""
+class LocalGroupReader(Closable):
+    """One poll lasts `long_poll_s` at most; no messages if none came in time. A commit is of everything polled."""
 
     long_poll_s = 0.5
 
-    @abstractmethod
-    def close(self) -> None:
-        """Leave the group, or release the leases."""
-
-
-class GroupReader(Reader):
-    @property
-    @abstractmethod
-    def owns_partitions(self) -> bool:
-        """Whether it has any."""
-
-    @abstractmethod
-    def poll(self, wait_s: float, most: int | None) -> Sequence[StoredMessage]:
-        """The next messages, none if none came in time."""
-
-    @abstractmethod
-    def commit(self) -> None:
-        """Commit everything that was polled."""
-
-
-class LocalGroupReader(GroupReader):
     def __init__(self, host: BrokerHost, group: str, topic: str, reset: Reset) -> None:
         self._consumer = GroupConsumer(host, group, [topic], ConsumerConfig(auto_offset_reset=reset))
 
@@ -96,7 +74,7 @@ class LocalGroupReader(GroupReader):
         self._consumer.close()
 
 
-class HttpGroupReader(GroupReader):
+class HttpGroupReader(Closable):
     """Of a broker elsewhere. Where the connection breaks it joins anew, and reads on behind what is committed."""
 
     long_poll_s = 20.0
@@ -164,31 +142,21 @@ class HttpGroupReader(GroupReader):
         self._leave()
 
 
-class QueueReader(Reader):
-    @abstractmethod
-    def take(self, wait_s: float, most: int) -> Sequence[tuple[StoredMessage, Any]]:
-        """The next messages, each with its lease; none if none came in time."""
+class LocalQueueReader(Closable):
+    """Takes messages, each with its lease; none if none came in time. One wait lasts `long_poll_s` at most."""
 
-    @abstractmethod
-    def ack(self, held: Sequence[Any]) -> None:
-        """The work on these leases is done."""
+    long_poll_s = 0.5
 
-    @abstractmethod
-    def extend(self, held: Sequence[Any]) -> None:
-        """These leases begin anew."""
-
-
-class LocalQueueReader(QueueReader):
     def __init__(self, host: BrokerHost, queue: str) -> None:
         self._consumer = QueueConsumer(host, queue)
 
     def take(self, wait_s: float, most: int) -> Sequence[tuple[StoredMessage, Delivery]]:
         return [(delivery.message, delivery) for delivery in self._consumer.take_many(most, wait_s)]
 
-    def ack(self, held: Sequence[Delivery]) -> None:
+    def ack(self, held: Sequence[Any]) -> None:
         self._consumer.ack_many(held)
 
-    def extend(self, held: Sequence[Delivery]) -> None:
+    def extend(self, held: Sequence[Any]) -> None:
         for delivery in held:
             delivery.extend()
 
@@ -196,7 +164,7 @@ class LocalQueueReader(QueueReader):
         self._consumer.close()
 
 
-class HttpQueueReader(QueueReader):
+class HttpQueueReader(Closable):
     """Of a broker elsewhere."""
 
     long_poll_s = 20.0
@@ -207,7 +175,7 @@ class HttpQueueReader(QueueReader):
         self._held: dict[str, None] = {}
 
     def take(self, wait_s: float, most: int) -> Sequence[tuple[StoredMessage, str]]:
-        """See `QueueReader.take`. What a lost answer held comes again when its leases end."""
+        """What a lost answer held comes again when its leases end."""
         request = leases.Take(
             queue=self._queue,
             max_messages=most,
@@ -220,7 +188,7 @@ class HttpQueueReader(QueueReader):
         self._held |= {delivery.lease: None for delivery in found}
         return [(stored(delivery, self._queue), delivery.lease) for delivery in found]
 
-    def ack(self, held: Sequence[str]) -> None:
+    def ack(self, held: Sequence[Any]) -> None:
         for lease in held:
             self._held.pop(lease, None)
         request = leases.Ack(queue=self._queue, leases=list(held))
@@ -228,7 +196,7 @@ class HttpQueueReader(QueueReader):
         if done is not None:  # else they come again when their leases end
             _check(done)
 
-    def extend(self, held: Sequence[str]) -> None:
+    def extend(self, held: Sequence[Any]) -> None:
         request = leases.Extend(queue=self._queue, leases=list(held))
         done = self._connection.tried(lambda: self._broker.ask(request))
         if done is not None:
@@ -240,13 +208,16 @@ class HttpQueueReader(QueueReader):
                 self._broker.ask(leases.Release(queue=self._queue, leases=list(self._held)))
 
 
+GroupReader = LocalGroupReader | HttpGroupReader
+
+
 def group_reader(broker: Broker, group: str, topic: str, reset: Reset, *, as_json: bool) -> GroupReader:
     if isinstance(broker, HttpBroker):
         return HttpGroupReader(broker, group, topic, reset, as_json=as_json)
     return LocalGroupReader(broker, group, topic, reset)
 
 
-def queue_reader(broker: Broker, queue: str, *, as_json: bool) -> QueueReader:
+def queue_reader(broker: Broker, queue: str, *, as_json: bool) -> LocalQueueReader | HttpQueueReader:
     if isinstance(broker, HttpBroker):
         return HttpQueueReader(broker, queue, as_json=as_json)
     return LocalQueueReader(broker, queue)

@@ -11,8 +11,7 @@ from app.commands.registry import Command
 from app.sessions.bookmarks import Bookmark, Bookmarks
 from app.sessions.event_text import event_line
 from broker_core.clock import NS_PER_S, ns_from_s
-from broker_core.errors import ArrivalError, BrokerError, ScenarioError
-from widgets.dialogs.ask_text import AskTextDialog
+from widgets.dialogs.form import Field, FormDialog
 from widgets.formats import session_time
 from widgets.i18n import tr
 from widgets.timeline import BookmarkField
@@ -140,8 +139,15 @@ class TimelineHandlers(Handlers):
             end_ns = self._controller.end_ns
             return "" if found <= end_ns else tr("The session has come to {time} so far.", time=session_time(end_ns))
 
-        dialog = AskTextDialog(tr("Go to a moment"), about, tr("Go"), why_not=why_not, parent=self._context.window)
-        dialog.chosen.connect(lambda text: self._controller.travel.to(moment(text) or 0))
+        dialog = FormDialog(
+            tr("Go to a moment"),
+            about,
+            (Field("moment", tr("Moment")),),
+            tr("Go"),
+            why_not=lambda v: why_not(v["moment"]),
+            parent=self._context.window,
+        )
+        dialog.chosen.connect(lambda v: self._controller.travel.to(moment(v["moment"]) or 0))
         dialog.open()
 
     # -- bookmarks
@@ -195,16 +201,8 @@ class TimelineHandlers(Handlers):
     def branch(self) -> None:
         """Run the session again up to the moment that is shown, and go on live from there."""
         moment_ns = self._controller.snapshot.time_ns
-        if self._try(self._controller.branch):
+        if self._context.attempt(self._controller.branch):
             self._context.show_message(tr("Running it again up to {time}...", time=session_time(moment_ns)))
-
-    def _try(self, call: Callable[[], object]) -> bool:
-        try:
-            call()
-        except (ScenarioError, ArrivalError, BrokerError, OSError) as error:
-            self._controller.failed.emit(str(error))
-            return False
-        return True
 
 
 def time_of(text: str) -> int | None:

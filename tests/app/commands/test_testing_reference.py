@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 import resources
-from app.commands import testing_api as api
 from app.commands.testing_reference import testing_reference as reference  # pytest collects what begins with test
 from broker_core.broker.conditions import FIELDS
 from broker_core.recording.audit import Audit
 from broker_core.testing.clock import BrokerClock
 from broker_core.testing.faults import Faults
+from tests.app.commands import testing_api as api
 
 
 def test_the_guide_has_what_the_code_says() -> None:

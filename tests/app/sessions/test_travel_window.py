@@ -17,7 +17,7 @@ from broker_core.clock import NS_PER_S
 from broker_core.simulation.actions.groups import MoveConsumer
 from tests.app.conftest import Hand
 from tests.app.sessions.open_dialog import open_dialog
-from widgets.dialogs.ask_text import AskTextDialog
+from widgets.dialogs.form import FormDialog
 from widgets.palette import CommandPalette
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.timeline import BookmarkField
@@ -163,9 +163,10 @@ def test_a_bookmark_is_kept_drawn_and_found_by_name(hand: Hand) -> None:
     ]
     hand.workbench.registry.trigger("follow_live")
     hand.workbench.registry.trigger("go_to")
-    dialog = open_dialog(hand.workbench.window, AskTextDialog)
-    hand.qtbot.keyClicks(dialog.line, "<B>Odd</b>")
-    hand.qtbot.keyClick(dialog.line, Key.Key_Return)
+    dialog = open_dialog(hand.workbench.window, FormDialog)
+    line = dialog.widgets["moment"]
+    hand.qtbot.keyClicks(line, "<B>Odd</b>")
+    hand.qtbot.keyClick(line, Key.Key_Return)
     arrive(hand)
     assert shown_s(hand) == 10
     hand.workbench.registry.trigger("follow_live")
@@ -229,9 +230,12 @@ def test_a_bookmark_is_renamed_by_the_same_key_kept_by_escape_and_removed_by_an_
 
 def test_go_to_refuses_what_is_no_moment(hand: Hand) -> None:
     press(hand, Key.Key_J, Mod.ControlModifier)
-    dialog = open_dialog(hand.workbench.window, AskTextDialog)
+    dialog = open_dialog(hand.workbench.window, FormDialog)
+    line = dialog.widgets["moment"]
+    assert isinstance(line, QLineEdit)
+    hand.qtbot.keyClicks(line, "now")
     for text, why in (("soon", "neither a time"), ("00:42", "has come to 00:20.000"), ("00:12.5", "")):
-        dialog.line.setText(text)
+        line.setText(text)
         assert why in dialog.problem.text() and dialog.accept_button.isEnabled() == (not why)
     dialog.reject()
 

@@ -6,7 +6,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
-from widgets.dialogs.ask_text import AskTextDialog
 from widgets.dialogs.choose_session import ChooseSessionDialog, SessionLine
 from widgets.dialogs.facts_table import FactsTable, FactsTableDialog
 from widgets.dialogs.run_until import HERE, SAME_SEED, RunUntilDialog
@@ -111,19 +110,3 @@ def test_a_condition_cannot_run_from_where_the_session_has_ended(qtbot: QtBot) -
         dialog._accept()
     assert not ended.beginnings.button(0).isEnabled()
     assert chosen == [("x", SAME_SEED), ("x", HERE)]
-
-
-def test_a_line_that_is_wrong_says_why_and_is_not_taken(qtbot: QtBot) -> None:
-    dialog = AskTextDialog("Name", "About.", "Add", why_not=lambda text: "" if text == "good" else "Not good.")
-    qtbot.addWidget(dialog)
-    chosen: list[str] = []
-    dialog.chosen.connect(chosen.append)
-    dialog.show()
-    assert not dialog.problem.isVisible() and not dialog.accept_button.isEnabled()
-    dialog.line.setText("bad")
-    assert dialog.problem.text() == "Not good."
-    qtbot.keyClick(dialog.line, Qt.Key.Key_Return)
-    assert chosen == []
-    dialog.line.setText("good")
-    qtbot.keyClick(dialog.line, Qt.Key.Key_Return)
-    assert chosen == ["good"]
