@@ -234,7 +234,6 @@ def read_file(path: Path) -> tuple[str, ...]:
 
 
 def judge(assertions: Iterable[str], tables: Tables) -> list[Verdict]:
-    """Whether each holds, by the tables of the report."""
     known = {figure.name: figure.values(tables) for figure in FIGURES if _has(figure, tables)}
     return [_judged(text, known) for text in assertions]
 

@@ -36,7 +36,6 @@ def local(spark: SparkSession, frame: pl.DataFrame) -> DataFrame:
 
 
 def _plain(kind: object) -> object:
-    """The Arrow type that Spark knows for one of Polars'."""
     import pyarrow as pa
 
     if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):

@@ -31,7 +31,6 @@ class RecordedPart(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As people find it."""
         return f"{self.path.parent.name}/{self.path.name}"
 
 
@@ -76,7 +75,6 @@ def _part(path: Path) -> RecordedPart:
 
 
 def _ends(footer: pq.FileMetaData, column: str) -> list[Any]:
-    """The least and the greatest value of each row group."""
     place = schema.EVENT_SCHEMA.get_field_index(column)
     groups = (footer.row_group(number).column(place).statistics for number in range(footer.num_row_groups))
     return [end for known in groups if known is not None and known.has_min_max for end in (known.min, known.max)]
@@ -120,7 +118,6 @@ def untrue(told: Mapping[str, Any]) -> Iterator[str]:
 
 
 def believed(told: Mapping[str, Any]) -> dict[str, Any]:
-    """What `session.json` tells, without what cannot be."""
     return {name: value for name, value in told.items() if name not in _FITS or _FITS[name](value)}
 
 

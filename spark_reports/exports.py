@@ -66,9 +66,7 @@ def inert(cell: object) -> str:
 
 
 def dated(table: pa.Table, name: str, started_at: object) -> pa.Table:
-    """The table `name` with the time of day beside each moment of session time: NAME_at behind NAME_ns, null if
-    `started_at`, ISO 8601, is not known.
-    """
+    """`name` with NAME_at, a time of day, behind each moment NAME_ns; null unless `started_at` is an ISO 8601 time."""
     try:
         began = datetime.fromisoformat(str(started_at))
     except ValueError:
@@ -85,9 +83,7 @@ def dated(table: pa.Table, name: str, started_at: object) -> pa.Table:
 
 
 def write_table(table: pa.Table, folder: Path, name: str, formats: Collection[str] = ("csv", "parquet")) -> None:
-    """Write `table` as `name`.csv (UTF-8, a header row) and `name`.parquet (zstd, with the meaning of each field) into
-    `folder`. Raises OSError.
-    """
+    """Write `name`.csv (UTF-8, with a header) and `name`.parquet (zstd, fields explained). Raises OSError."""
     if "csv" in formats:
         _write_csv(table, folder / f"{name}.csv")
     if "parquet" in formats:

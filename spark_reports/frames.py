@@ -1,6 +1,4 @@
-"""What the report knows of one session: the passes over its events, each made when it is first asked for, and what
-several tables share.
-"""
+"""What the report knows of one session: passes over its events, made on first use, and what tables share."""
 
 from __future__ import annotations
 
@@ -269,7 +267,6 @@ class Frames:
 
     @cached_property
     def audited(self) -> pl.DataFrame:
-        """What is broken, with whether there is a reason."""
         return audit.explained(self.broken, self.control, from_the_middle=self._from_the_middle)
 
     @cached_property
@@ -283,7 +280,6 @@ class Frames:
 
     @cached_property
     def spans_there(self) -> pl.DataFrame:
-        """The same while it was there."""
         return utilisation.within(self.spans, self.lives, self._slot_ns)
 
     @cached_property
@@ -292,7 +288,6 @@ class Frames:
 
     @cached_property
     def stable_waits(self) -> pl.DataFrame:
-        """Who waited at the last stable offset."""
         passed = details.passed(self.detailed)
         return transactions.waits(self.transactions, self.held, self.rollup, passed, self.scale)
 

@@ -101,9 +101,7 @@ def class_path(home: Path, work: Path) -> Path:
 
 
 class Jvm:
-    """One running JVM with Spark's gateway in it. It ends when its standard input closes, so it never
-    outlives us.
-    """
+    """A JVM with Spark's gateway. It ends when its standard input closes, so it never outlives us."""
 
     def __init__(self, java: Java, work: Path, log: Path, master: str, options: Sequence[str] = ()) -> None:
         """Start it; its files go to `work`, all it says to `log`. Returns before it is ready: see "
@@ -148,9 +146,7 @@ class Jvm:
             )
 
     def connect(self) -> None:
-        """Wait until it is ready and tell PySpark where it is. Raises `ReportError` if it does not come
-        up.
-        """
+        """Wait until it is ready, and tell PySpark where it is. Raises `ReportError` if it does not start."""
         deadline = time.monotonic() + START_TIMEOUT_S
         while not self._connection.exists():
             if self.process.poll() is not None:

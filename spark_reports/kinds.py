@@ -159,7 +159,6 @@ def _comparison(spark: SparkSession, request: Request, found: Found, progress: P
 
 
 def _latency_over_time(made: list[Made]) -> dict[int, pl.DataFrame]:
-    """By session, where the parts have it."""
     import polars as pl
 
     tables = ((number, one.tables.get("latency_over_time")) for number, one in enumerate(made))
@@ -214,7 +213,6 @@ def _problems(found: Found) -> Outcome:
 
 
 def _files(request: Request) -> list[str]:
-    """How the tables are written, as the page calls it."""
     return [word for name, word in (("csv", "CSV"), ("parquet", "Parquet")) if name in request.formats]
 
 

@@ -185,7 +185,6 @@ class Making:
         return make_kind(spark, self._request, found, self._progress)
 
     def _files(self) -> list[str]:
-        """The files of messages that are known before Spark looks."""
         return [file for info in (self._found.infos if self._found else ()) for file in info.parts.get(MESSAGES, [])]
 
     def _ahead(self) -> float:

@@ -9,9 +9,7 @@ NOT_HELD_CODE: Final = 4
 
 
 class Outcome(NamedTuple):
-    """Sentences: `problems` of the sessions, what was asserted and `held` or does `not_hold`, and what `failed` of the
-    report itself.
-    """
+    """Sentences: `problems` of the sessions, assertions that held or do `not_hold`, and parts that `failed`."""
 
     problems: tuple[str, ...] = ()
     not_hold: tuple[str, ...] = ()
@@ -20,7 +18,6 @@ class Outcome(NamedTuple):
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> Outcome:
-        """What `told` has said of it."""
         return cls(*(tuple(told.get(name, ())) for name in cls._fields))
 
     @property
@@ -31,7 +28,6 @@ class Outcome(NamedTuple):
         )
 
     def told(self) -> dict[str, list[str]]:
-        """For the last line of a job: only what there is."""
         return {name: list(said) for name, said in self._asdict().items() if said}
 
     def lines(self) -> list[str]:

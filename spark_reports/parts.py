@@ -90,7 +90,6 @@ _WEIGHTS = {"rollup": 4.0, "broken": 6.0, "latency_buckets": 2.0, "slots": 2.0, 
 
 
 def in_order(names: Collection[str]) -> list[str]:
-    """`names` as the page has them."""
     return [name for name in PARTS if name in names]
 
 
@@ -116,5 +115,4 @@ def figures_of(names: Collection[str]) -> frozenset[str]:
 
 
 def weights(names: Collection[str]) -> dict[str, float]:
-    """What each step of making them weighs."""
     return {name: _WEIGHTS.get(name, 1.0) for name in passes_of(names)} | {"tables": 1.0}

@@ -134,9 +134,7 @@ def add_arguments(parser: argparse.ArgumentParser, *, with_master: bool = True) 
 
 
 def request_of(options: argparse.Namespace) -> Request:
-    """The request that the arguments of `add_arguments` describe. Raises `ReportError` if a file of assertions
-    cannot be read.
-    """
+    """The request that parsed arguments describe. Raises `ReportError` if a file of assertions cannot be read."""
     mode = COMPARE if options.compare else HISTORY if options.history else SESSION
     return Request(
         tuple(map(plain, options.sessions)),

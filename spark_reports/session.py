@@ -45,7 +45,6 @@ class SessionInfo:
     events: int | None = None
 
     def knows(self, word: str) -> bool:
-        """As `broker_core.recording.metadata.knows`."""
         extra = self.metadata.get("extra")
         return not isinstance(extra, dict) or word in extra.get("knows", (word,))
 

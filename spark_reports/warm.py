@@ -74,7 +74,6 @@ class WarmSpark:
         self._cancellation.check()
 
     def make(self, line: str, output: TextIO) -> None:
-        """The report that a line asks for; the last line of `output` is the outcome."""
         progress = Progress(output, True, {}, self._cancellation.request)
         self.making = True
         try:

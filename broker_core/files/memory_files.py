@@ -1,5 +1,3 @@
-"""Files in memory, for the durability `memory`."""
-
 from __future__ import annotations
 
 from bisect import bisect_right

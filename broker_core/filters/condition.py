@@ -53,7 +53,6 @@ class All:
     parts: tuple[Condition, ...]
 
     def test(self, source: Source) -> Test:
-        """One after another, until one does not hold."""
         tests = [part.test(source) for part in self.parts]
         return lambda row: all(test(row) for test in tests)
 
@@ -65,7 +64,6 @@ class Any_:
     parts: tuple[Condition, ...]
 
     def test(self, source: Source) -> Test:
-        """One after another, until one holds."""
         tests = [part.test(source) for part in self.parts]
         return lambda row: any(test(row) for test in tests)
 
@@ -88,7 +86,6 @@ class Words:
     text: str
 
     def test(self, source: Source) -> Test:
-        """In any case."""
         wanted, haystack = self.text.casefold(), source.haystack
         return lambda row: wanted in haystack(row)
 
@@ -112,7 +109,6 @@ class Contains:
     text: str
 
     def test(self, source: Source) -> Test:
-        """Any of its texts, where it has many."""
         get, wanted = source.getter(self.name), self.text.casefold()
         return lambda row: any(wanted in text for text in _texts(get(row)))
 
@@ -125,7 +121,6 @@ class Fits:
     search: Callable[[str], object]
 
     def test(self, source: Source) -> Test:
-        """Any of its texts, where it has many."""
         get, search = source.getter(self.name), self.search
         return lambda row: any(search(text) is not None for text in _texts(get(row), folded=False))
 

@@ -22,7 +22,6 @@ class Sentence:
         self._values = values
 
     def translated(self, translate: Translate = english) -> str:
-        """The sentence, `translate` asked for each text in it."""
         values = {
             name: value.translated(translate) if isinstance(value, Sentence) else value
             for name, value in self._values.items()
@@ -43,7 +42,6 @@ class FilterError(ValueError):
 
     @property
     def sentence(self) -> str:
-        """In English, without the column."""
         return self._sentence.translated()
 
     def translated(self, translate: Translate = english) -> str:

@@ -80,7 +80,6 @@ class Fields:
 
 
 def closest(text: str, words: Iterable[str]) -> str:
-    """The one of `words` that is nearest to `text`, "" where none is near."""
     by_joined = {_joined(word): word for word in words}
     found = difflib.get_close_matches(_joined(text), by_joined, 1)
     return by_joined[found[0]] if found else ""

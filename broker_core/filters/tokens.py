@@ -1,5 +1,3 @@
-"""A filter's text in pieces."""
-
 from __future__ import annotations
 
 from enum import Enum, auto
@@ -68,7 +66,6 @@ def tokens(text: str) -> list[Token]:
 
 
 def quoted(text: str) -> str:
-    """`text` as a value in a filter, whatever is in it."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 

@@ -85,7 +85,6 @@ def value_of(word: str, unit: str = "") -> Value:
 
 
 def starts_with_number(word: str) -> bool:
-    """True where a unit may follow."""
     found = _NUMBER.fullmatch(word)
     return found is not None and not found.group(5)
 

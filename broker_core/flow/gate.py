@@ -191,7 +191,6 @@ class Gate:
         return True
 
     def close(self, now_ns: int) -> None:
-        """The target is deleted: fail all waiting offers with CLOSED."""
         while self._line:
             self._give_up(now_ns, next(iter(self._line.values())), ErrorCode.CLOSED, f"{self.target} is deleted")
 

@@ -86,7 +86,6 @@ class ConsumerMember(Member):
 
     @property
     def may_read(self) -> tuple[TopicPartition, ...]:
-        """The owned partitions without those to revoke."""
         return tuple(each for each in self.owned if each not in self.revoking)
 
     def forget(self, topic: str) -> None:

@@ -99,7 +99,6 @@ class Group:
     # -- members
 
     def new_member_id(self, client: str) -> str:
-        """A new member id: the client id with a number."""
         self.members_seen += 1
         return f"{client}-{self.members_seen}"
 
@@ -134,7 +133,6 @@ class Group:
             del self.fenced[next(iter(self.fenced))]
 
     def remove(self, member: Member, error: BrokerError) -> None:
-        """Remove a member; its pending replies fail with `error`."""
         member.unwatch()
         del self.members[member.member_id]
         if member.instance_id:

@@ -35,7 +35,6 @@ class RebalanceHistory:
     """The last `kept` rebalances, oldest first, of the coordinator or of a recording."""
 
     def __init__(self, kept: int = REBALANCES_KEPT, views: Iterable[RebalanceView] = ()) -> None:
-        """Continue after `views`."""
         self.views = deque(views, maxlen=kept)
         self.started = 0
         self._running = {view.group: view for view in self.views if view.ended_ns is None}

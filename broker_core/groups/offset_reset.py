@@ -99,7 +99,6 @@ def preview(
 
 
 def sentence(target: Target) -> str:
-    """`target` in words, for the event and the button."""
     return {
         "earliest": "to the earliest message",
         "latest": "to the end",

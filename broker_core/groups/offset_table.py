@@ -154,7 +154,6 @@ def quarantine(path: str) -> str:
 
 
 def salvage(path: str) -> Changes:
-    """The readable and valid rows of a corrupt file."""
     found = Changes([], [], members=[])
     kinds: tuple[tuple[str, type[Any], list[Any]], ...] = (
         (_OFFSETS, OffsetRow, found.offsets),
@@ -173,7 +172,6 @@ def salvage(path: str) -> Changes:
 
 
 def _row(row: tuple[object, ...], kind: type[R]) -> R:
-    """A row of the table, whose last column is its checksum."""
     with suppress(msgspec.ValidationError):
         if None not in row and row[-1] == _checksum(*row[:-1]):
             return msgspec.convert(row[:-1], kind)

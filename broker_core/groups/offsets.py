@@ -229,7 +229,6 @@ class OffsetStore:
         self.abandon()
 
     def abandon(self) -> None:
-        """Close without writing what is pending."""
         self._table.close()
         if self._journal is not None:
             self._journal.close()

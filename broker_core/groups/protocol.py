@@ -74,7 +74,6 @@ def decode_subscription(data: bytes, instance_id: str = "") -> MemberSubscriptio
 
 
 def encode_assignment(partitions: Iterable[TopicPartition], user_data: bytes = b"") -> bytes:
-    """The bytes of version 0."""
     return _INT16.pack(ASSIGNMENT_VERSION) + _partitions(partitions) + _bytes(user_data)
 
 

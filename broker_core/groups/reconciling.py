@@ -84,7 +84,6 @@ class Reconciler(msgspec.Struct, eq=False):
         )
 
     def expel(self, group: Group, now_ns: int, member: ConsumerMember, cause: str, heard_ns: int | None = None) -> None:
-        """Remove a member, and assign its partitions to others."""
         self._rebalancer.say_left(group, now_ns, member, cause, heard_ns)
         self._rebalancer.started(group, now_ns, cause)
         self._rebalancer.revoke(group, now_ns, member, member.owned)
@@ -200,7 +199,6 @@ class Reconciler(msgspec.Struct, eq=False):
         return member
 
     def watch(self, group: Group, now_ns: int, member: Member, session_timeout_ms: int) -> None:
-        """Start the session timeout of a member."""
         member.watch(
             self._timers,
             now_ns,

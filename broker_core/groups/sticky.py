@@ -79,7 +79,6 @@ class _Balance:
         self._level()
 
     def plan(self) -> Plan:
-        """The result by member id."""
         return dict(zip(self._ids, self._owned, strict=True))
 
     def _sort_readers(self, members: Members) -> None:
@@ -102,7 +101,6 @@ class _Balance:
             heapq.heappush(self._heaps[number], (len(self._owned[place]), place))
 
     def _least(self, number: int) -> tuple[int, int]:
-        """(count, place) of the subscriber with the fewest partitions."""
         heap = self._heaps[number]
         while len(self._owned[heap[0][1]]) != heap[0][0]:
             heapq.heappop(heap)

@@ -181,12 +181,10 @@ class BatchHeader(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def is_control(self) -> bool:
-        """Whether it is a marker that ends a transaction, which holds no message."""
         return bool(self.attributes & CONTROL_BIT)
 
     @property
     def is_transactional(self) -> bool:
-        """Whether it belongs to a transaction, as messages or as the marker."""
         return bool(self.attributes & TRANSACTIONAL_BIT)
 
     @property

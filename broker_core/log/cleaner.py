@@ -17,7 +17,6 @@ class Cleaner:
         self._running: dict[PartitionLog, Compaction] = {}
 
     def begin(self, now_ns: int, logs: Iterable[PartitionLog]) -> None:
-        """Begin a pass for each of `logs` that is due."""
         for log in logs:
             if log not in self._running and is_due(log, now_ns):
                 self._running[log] = Compaction(log, now_ns)

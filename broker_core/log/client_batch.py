@@ -42,7 +42,6 @@ class ClientBatch(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def records_bytes(self) -> int:
-        """The size of the records as sent."""
         return len(self.data) - HEADER_BYTES
 
     def placed(self, base_offset: int, compression_type: str = PRODUCER) -> bytearray:

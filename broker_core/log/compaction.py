@@ -113,7 +113,6 @@ class Compaction:
         yield True
 
     def _took(self, size_bytes: int) -> bool:
-        """Count bytes read or written; True when the slice is full."""
         self._left_bytes -= size_bytes
         return self._left_bytes <= 0
 

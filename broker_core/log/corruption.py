@@ -49,5 +49,4 @@ class Corruption:
                 )
 
     def forget_before(self, offset: int) -> None:
-        """Drop ranges before `offset`, which were deleted."""
         self.ranges = [lost for lost in self.ranges if lost.end_offset > offset]

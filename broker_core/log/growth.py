@@ -37,7 +37,6 @@ class Growth:
         return reply
 
     def removed(self, topic: str) -> None:
-        """The topic was deleted: settle the replies that wait for its partitions."""
         for place in [place for place in self._waiting if place[0] == topic]:
             self.appended(*place)
 

@@ -18,7 +18,6 @@ _TYPE_AT = HEADER_BYTES + len(_BEFORE_KEY) + 2
 
 
 def encode_marker(base_offset: int, timestamp_ms: int, producer_id: int, epoch: int, *, commits: bool) -> bytearray:
-    """The marker that ends the producer's transaction, for `base_offset`."""
     record = (
         _BEFORE_KEY,
         _KEY.pack(0, _COMMIT if commits else _ABORT),
@@ -30,5 +29,4 @@ def encode_marker(base_offset: int, timestamp_ms: int, producer_id: int, epoch: 
 
 
 def commits(marker: bytes | memoryview) -> bool:
-    """Whether an intact control batch commits; otherwise it aborts."""
     return len(marker) > _TYPE_AT + 1 and bool(marker[_TYPE_AT + 1] == _COMMIT)

@@ -247,7 +247,6 @@ class PartitionLog(PartitionReader):
 
     @property
     def producers(self) -> list[tuple[int, int, RememberedBatch | None]]:
-        """See `ProducerStates.known`."""
         return self._producers.known()
 
     def _stored(self, now_ns: int, base_offset: int, count: int, stamp: ProducerStamp | None) -> None:
@@ -364,7 +363,6 @@ class PartitionLog(PartitionReader):
         self._segments.note_count(segment, messages_count)
 
     def holds(self, segment: Segment) -> bool:
-        """False where it was deleted or replaced."""
         return self._segments.holds(segment)
 
     def replace_segment(self, old: Segment, rewrite: SegmentRewrite) -> None:

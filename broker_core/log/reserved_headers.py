@@ -19,7 +19,6 @@ OWN_PREFIX = "brokerscope."
 
 
 def users_headers(headers: Headers) -> int:
-    """The number of headers that are not the broker's."""
     return sum(not name.startswith(OWN_PREFIX) for name, _ in headers)
 
 
@@ -45,7 +44,6 @@ def check_sizes(name: str, messages: Sequence[Message], limit_bytes: int) -> Non
 
 
 def reserved_headers(message: Message) -> Headers:
-    """The reserved headers for `message.ttl_ms` and `message.priority`."""
     headers: Headers = ()
     if message.ttl_ms is not None:
         headers += ((TTL_HEADER, b"%d" % message.ttl_ms),)
@@ -63,7 +61,6 @@ def check_lifetimes(messages: Sequence[Message]) -> None:
 
 
 def with_ttl(messages: Sequence[Message], ttl_ms: int) -> list[Message]:
-    """`messages` with a time to live of at most `ttl_ms`."""
     return [
         message
         if message.ttl_ms is not None and message.ttl_ms <= ttl_ms

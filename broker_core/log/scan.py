@@ -33,8 +33,6 @@ class BadBytes(NamedTuple):
 
 
 class _Window:
-    """A buffered file reader."""
-
     def __init__(self, files: FileSystem, path: str, end: int) -> None:
         self._files = files
         self._path = path

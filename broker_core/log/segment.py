@@ -52,7 +52,6 @@ class SegmentView(msgspec.Struct, frozen=True, gc=False):
 
 
 def segment_path(directory: str, base_offset: int, suffix: str = LOG_SUFFIX) -> str:
-    """The path of a segment's file: the base offset in 20 digits, as in Kafka."""
     return f"{directory}/{base_offset:020d}{suffix}"
 
 

@@ -86,7 +86,6 @@ class SegmentIndex:
 
     @property
     def latest_ms(self) -> int | None:
-        """The latest timestamp among all batches."""
         return self._latest_ms[-1] if self._latest_ms else None
 
     def block(self, number: int) -> Block:

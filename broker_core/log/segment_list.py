@@ -25,12 +25,10 @@ class SegmentList:
 
     @property
     def messages_count(self) -> int:
-        """Messages in all segments, including those before the log's start."""
         return self._sealed_messages + self.active.messages_count
 
     @property
     def sealed(self) -> list[Segment]:
-        """All but the active one, oldest first."""
         return self._segments[:-1]
 
     def markers_between(self, offset: int, end_offset: int) -> int:

@@ -39,7 +39,6 @@ def pick(policy: str, candidates: Sequence[Candidate], memory: Memory) -> tuple[
 
 
 def round_robin(candidates: Sequence[Candidate], memory: Memory) -> tuple[str, Memory]:
-    """In turn, by name."""
     chosen = next((each.name for each in candidates if each.name > memory.last), candidates[0].name)
     return chosen, Memory(chosen)
 

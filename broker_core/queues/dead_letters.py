@@ -73,7 +73,6 @@ class LiveDeadLetters:
         self._counts[owner] += 1
 
     def bring_back(self, owners: dict[int, Owner]) -> None:
-        """Add offsets that were removed before."""
         for offset, owner in owners.items():
             self.add(offset, owner)
         self._owners = dict(sorted(self._owners.items()))
@@ -87,12 +86,10 @@ class LiveDeadLetters:
         return owner
 
     def trim(self, start_offset: int) -> None:
-        """Remove all offsets below `start_offset`."""
         for offset in [offset for offset in self._owners if offset < start_offset]:
             self.remove(offset)
 
     def keep_only(self, runs: tuple[tuple[int, int], ...], end_offset: int) -> None:
-        """Below `end_offset`, keep only the offsets in the (offset, count) `runs`."""
         kept = {offset for first, count in runs for offset in range(first, first + count)}
         for offset in [offset for offset in self._owners if offset < end_offset and offset not in kept]:
             self.remove(offset)
@@ -424,7 +421,6 @@ class DeadLetters:
         return undoable
 
     def _trim(self) -> None:
-        """Drop the dead letters that retention has deleted."""
         if self._log.start_offset > self._trimmed_to:
             self._trimmed_to = self._log.start_offset
             self._live.trim(self._trimmed_to)

@@ -36,7 +36,6 @@ class DueHeap:
         return heap[0][3] if heap else None
 
     def forget(self) -> None:
-        """Note that a span has lost its last member."""
         self._stale += 1
         if self._stale > _STALE_KEPT and self._stale * 2 > len(self._heap):
             self._heap = [entry for entry in self._heap if entry[3].open]

@@ -166,7 +166,6 @@ class QueueJournal:
             self._journal.write(now_ns, [Entry(self._queue, now_ns)])
 
     def moved(self, now_ns: int, level: int, span: Span, *counted: str) -> None:
-        """Note the state of the members of `span`, for the next `flush`."""
         if self._journal is not None and self._counts_attempts:
             self._urgent = True
             self._unwritten.append(

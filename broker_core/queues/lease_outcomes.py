@@ -59,7 +59,6 @@ class LeaseOutcomes(msgspec.Struct, eq=False):
         self._journal.moved(now_ns, level, moved, "nacked")
 
     def released(self, now_ns: int, level: int, span: Span, first: int, end: int, cause: str) -> None:
-        """The holder released them; the attempt does not count."""
         self._counts.released += end - first
         self._events.part(now_ns, EventKind.RELEASED, level, span, first, end, cause=cause)
         attempts = span.attempts - 1

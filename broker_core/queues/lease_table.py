@@ -473,7 +473,6 @@ class LeaseTable:
         return sum(run.size_bytes for run in self.log.runs(first, end)) if first < end else 0
 
     def _leave(self, span: Span, first: int, end: int) -> None:
-        """Account for the members from `first` up to `end` leaving the span."""
         self._counts[span.state] -= end - first
         self._bytes[span.state] -= span.size_bytes(first, end)
         span.open -= end - first
@@ -515,7 +514,6 @@ class LeaseTable:
         return part_of(span, first, end, span.state)
 
     def _pop_fresh(self, most: int) -> Span:
-        """Remove up to `most` of the next new messages, all published at one moment."""
         first = self.next_offset
         runs = self.log.runs(first, first + most)
         if runs and runs[0].offset == first:

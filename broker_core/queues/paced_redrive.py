@@ -83,12 +83,10 @@ class PacedRedrive:
         return len(self._redriven) + len(self._refused)
 
     def start(self, now_ns: int) -> None:
-        """Redrive the first one now, and schedule the others."""
         self._started_ns = now_ns
         self._step(now_ns)
 
     def cancel(self) -> None:
-        """Stop; the remaining dead letters stay."""
         if self._timer is not None:
             self._timer.cancel()
         self.reply.resolve(RedriveResult(tuple(self._redriven), tuple(self._refused)))

@@ -179,7 +179,6 @@ class Queue:
     # -- taking
 
     def appended(self, now_ns: int) -> None:
-        """The log has grown: serve waiting acquires."""
         for level, table in enumerate(self.levels.tables):
             for span in table.aborted_from(table.grow()):
                 self.counts.purged += span.open
@@ -401,7 +400,6 @@ class Queue:
         return sum(span.open for table in self.levels.tables for span in table.held_by(holder))
 
     def _finished(self, now_ns: int) -> None:
-        """Called after messages became ready or were finished."""
         self._journal.flush(now_ns)
         self._serve(now_ns)
         if self._room is not None:

@@ -116,7 +116,6 @@ class _Read:
         self.end = max(self.end, end)
 
     def reset(self, offset: int) -> None:
-        """The group goes on at `offset`."""
         if offset > self.end:
             self.skipped.add(self.end, offset)
             self.end = offset

@@ -80,7 +80,6 @@ class Unacknowledged:
                 self._left({group for group, _, _ in self._given})
 
     def _left(self, groups: set[str], member: str = "") -> None:
-        """A member of `groups` has left, or all have."""
         for (group, _, _), given in self._given.items():
             if group in groups:
                 for offset, each in given.items():
@@ -145,7 +144,6 @@ class Verdict:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing was found against it."""
         return not self.findings
 
     def __bool__(self) -> bool:
@@ -291,7 +289,6 @@ class Audit:
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
-        """All of them by name."""
         return {name: getattr(self, name)() for name in VERDICTS}
 
     def __repr__(self) -> str:

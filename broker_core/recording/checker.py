@@ -250,7 +250,6 @@ class Checker:
     # -- what a user does
 
     def _reset(self, event: Event) -> None:
-        """Offsets were set by hand: reading and acknowledging go on from there."""
         for topic, partition, _from, to in event.told.get("changes", ()):
             key = (event.group, topic, partition)
             self._starts.pop(key, None)
@@ -333,7 +332,6 @@ class Checker:
                 del self._owners[key]
 
     def _joined(self, event: Event) -> None:
-        """A static member is back under another id, and has what it had."""
         member = event.member_id
         self._zombies.discard((event.group, member))
         self._clients[member] = event.client
@@ -395,7 +393,6 @@ class Checker:
                         self._finish(queue, lease)
 
     def _waiting(self, queue: str) -> list[Event]:
-        """How the last of what is in `queue` came there."""
         came = [event for event in self._events if event.kind is EventKind.PUBLISHED and event.topic == queue]
         leases = ((event, self._leases.get((queue, queue, event.partition or 0, event.offset or 0))) for event in came)
         return [event for event, lease in leases if lease is None or not lease.finished][-MAX_HISTORY:]

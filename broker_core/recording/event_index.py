@@ -104,9 +104,7 @@ class EventIndex:
         to_ns: int | None = None,
         to_seq: int | None = None,
     ) -> Iterator[pa.RecordBatch]:
-        """The events of one folder (messages or control) as columns, from a number and a time on, up to and including
-        a time or a number.
-        """
+        """One folder (messages or control) as columns: from a number and a time on, to a time or number, included."""
         bounds = (first_seq, from_ns, to_ns, to_seq)
         # Asked first: what is sealed meanwhile is found twice, and taken once.
         unsealed = () if self._unsealed is None else self._unsealed(folder)
@@ -139,7 +137,6 @@ class EventIndex:
 def _overlaps(
     chunk: RowGroup | Written, first_seq: int, from_ns: int | None, to_ns: int | None, to_seq: int | None
 ) -> bool:
-    """Whether some of it is asked for."""
     begins = (to_ns is None or chunk.first_ns <= to_ns) and (to_seq is None or chunk.first_seq <= to_seq)
     return begins and chunk.last_seq >= first_seq and (from_ns is None or chunk.last_ns >= from_ns)
 

@@ -106,7 +106,6 @@ class Fold:
 
     @property
     def events(self) -> int:
-        """The number of events that it holds: the `seq` of the next one."""
         return self._events
 
     def add(self, event: Event) -> None:

@@ -15,9 +15,7 @@ _BACK = frozenset({EventKind.NACKED, EventKind.RELEASED, EventKind.LEASE_EXPIRED
 
 
 class FoldedBroker:
-    """What the broker has, from `keyframe` on: `add` each later event. Its memory grows with what there is, not with
-    what has happened.
-    """
+    """The broker after `keyframe` and each event that is `add`ed. Grows with its contents, not with its past."""
 
     def __init__(self, keyframe: Snapshot, find_letter: FindLetter = nobody_knows) -> None:
         """`find_letter(queue, offset)` knows the payloads and attempts of dead letters."""

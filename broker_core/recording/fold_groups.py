@@ -88,7 +88,6 @@ class FoldedGroup:
             self._view = msgspec.structs.replace(self._view, generation=event.generation)
 
     def joined(self, event: Event) -> None:
-        """A member is there, or a static one is back under another id."""
         member_id, topics = event.member_id, tuple(event.told.get("topics", ()))
         old = self._members.pop(str(event.told.get("replaces") or ""), None)
         if old is None:
@@ -116,7 +115,6 @@ class FoldedGroup:
             self._view = msgspec.structs.replace(self._view, leader="")
 
     def ownership(self, event: Event) -> None:
-        """Partitions were revoked from a member, or assigned to it."""
         member = self._members.get(event.member_id)
         if member is None:
             return
@@ -131,7 +129,6 @@ class FoldedGroup:
                     self._positions[place] = self._committed[place]
 
     def began(self, event: Event) -> None:
-        """Where it reads from, having committed nothing."""
         place, start = event.place, event.offsets.start
         self._starts[place] = self._positions[place] = start
         self._older_markers[place] = self._markers.older(place, start)
@@ -173,7 +170,6 @@ class FoldedGroup:
         return self._committed.get(place, self._starts.get(place))
 
     def markers_left(self, place: Place, end: int) -> int:
-        """Markers between where it goes on and the end."""
         begin = self._begin(place)
         return 0 if begin is None else self._older(place) + self._markers.between(place, begin, end)
 
@@ -184,7 +180,6 @@ class FoldedGroup:
             self._older_markers[place] = self._markers.older(place, int(new))
 
     def forget(self, topic: str) -> None:
-        """The topic is deleted, and what was committed for it."""
         for kept in (self._committed, self._positions, self._starts, self._held, self._oldest, self._older_markers):
             for place in [place for place in kept if place[0] == topic]:
                 del kept[place]
@@ -289,7 +284,6 @@ class FoldedGroups:
         return group
 
     def create(self, name: str, time_ns: int) -> FoldedGroup:
-        """A new group, which is empty; nothing where it is there."""
         if name not in self._groups:
             view = GroupView(name, "Empty", 0, "", "", (), (), (), time_ns)
             self._groups[name] = self._folded(view, time_ns)
@@ -325,7 +319,6 @@ class FoldedGroups:
         return tuple(group.view(time_ns, published_ns) for group in self._groups.values())
 
     def rebalances(self) -> tuple[RebalanceView, ...]:
-        """Oldest first."""
         return tuple(self._history.views)
 
     def deepest(self, topic: str, bounds: Sequence[Bounds]) -> tuple[int, str]:

@@ -246,7 +246,6 @@ class FoldedQueues:
             queue.published(count)
 
     def remove(self, name: str) -> bool:
-        """The queue was deleted; False where there is none."""
         queue = self._queues.pop(name, None)
         if queue is None:
             return False

@@ -95,7 +95,6 @@ class _Topic:
         self.published_bytes = view.published_bytes
 
     def grow_to(self, partitions: int) -> None:
-        """More partitions, all of them empty."""
         for numbers in (self.starts, self.ends, self.sizes, self.markers):
             numbers.extend([0] * (partitions - len(numbers)))
 
@@ -145,11 +144,9 @@ class FoldedTopics:
             topic.markers[event.partition] -= event.told.get("markers", 0)
 
     def _begun(self, event: Event) -> None:
-        """What its client publishes now is of a transaction."""
         self._open[event.client] = int(event.told.get("producer_id", -1))
 
     def _marked(self, event: Event) -> None:
-        """Markers have taken offsets."""
         self._open.pop(event.client, None)
         producer_id = int(event.told.get("producer_id", -1))
         for (name, partition), offset in markers_of(event):

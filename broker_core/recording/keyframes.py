@@ -51,7 +51,6 @@ class Cadence:
         return (now_ns >= self._next_ns or events >= self._next_events) and time.perf_counter() >= self._not_before_s
 
     def took(self, now_ns: int, events: int, cost_s: float) -> None:
-        """One was taken, and cost so much."""
         self._cost_s = max(cost_s, 0.9 * self._cost_s)
         self._next_ns = (now_ns // EVERY_NS + 1) * EVERY_NS
         self._next_events = events + EVERY_EVENTS
@@ -163,7 +162,6 @@ class Keyframes:
 
     @property
     def last_ns(self) -> int:
-        """The time of the last one; 0 where there is none."""
         return self._index[-1].time_ns if self._index else 0
 
     def spread(self, most: int) -> Iterator[Snapshot]:

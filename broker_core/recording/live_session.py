@@ -35,9 +35,7 @@ class Cost:
         self._others |= figures
 
     def figures(self) -> dict[str, float]:
-        """`wall_s` and `process_cpu_s` since the beginning, `peak_memory_bytes` of the process where the system tells,
-        and what was added.
-        """
+        """`wall_s` and `process_cpu_s` since the start, `peak_memory_bytes` where available, and what was added."""
         found = {
             "wall_s": round(time.perf_counter() - self._wall_s, 3),
             "process_cpu_s": round(time.process_time() - self._cpu_s, 3),
@@ -136,7 +134,6 @@ class LiveSession:
         self._cadence.took(now_ns, events, time.thread_time() - started_s)
 
     def playback(self) -> Playback:
-        """Its earlier moments, while it runs and after its end."""
         if self.folder is None:
             return self._memory
         return FolderPlayback(self.folder, self.recorder)
@@ -149,7 +146,6 @@ class LiveSession:
                 self.recorder.note(outside_clients=True)
 
     def summary(self) -> dict[str, int]:
-        """The broker's own totals, with the number of events."""
         totals: dict[str, int] = msgspec.to_builtins(self.simulation.totals())
         return {**totals, "events": self.simulation.events.count}
 

@@ -29,9 +29,7 @@ class SessionLock:
         self._descriptor: int | None = None
 
     def acquire(self) -> bool:
-        """True where it is ours now; False where another holds it. Raises OSError where the folder cannot be
-        written.
-        """
+        """False if another process holds it. Raises OSError if the folder cannot be written."""
         private.make_directory(self._path.parent)
         descriptor = private.opener(str(self._path), os.O_RDWR | os.O_CREAT)
         try:
@@ -43,7 +41,6 @@ class SessionLock:
         return True
 
     def release(self) -> None:
-        """Let go and remove the file; nothing where it is not held."""
         if self._descriptor is not None:
             self._path.unlink(missing_ok=True)
             os.close(self._descriptor)

@@ -130,7 +130,6 @@ class _Together:
             self._unsettled.update(dict.fromkeys(waiting, (reader, waiting)))
 
     def settled(self, place: Place) -> None:
-        """Nothing is waited for in `place` any more."""
         reader, waiting = self._unsettled.pop(place, (None, None))
         if reader is None or waiting is None:
             return
@@ -295,7 +294,6 @@ class Ownership:
             self._taken.add(key, places, opened)
 
     def _gap(self, place: Place) -> Gap | None:
-        """The newest of a partition."""
         rebalance, seq = self._newest.get(place, (("", 0), 0))
         return self._gaps.get(rebalance, {}).get((place, seq))
 

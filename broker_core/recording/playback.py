@@ -56,7 +56,6 @@ class FolderPlayback:
         self._keyframes.check()
 
     def at(self, time_ns: int) -> Snapshot:
-        """The state at `time_ns`, or at the last event that was recorded."""
         self._catch_up()
         keyframe = self._keyframes.before(time_ns)
         return self._go(keyframe, self._shown_ns <= time_ns, time_ns=time_ns)
@@ -125,7 +124,6 @@ class MemoryPlayback:
         self._frames = frames
 
     def at(self, time_ns: int) -> Snapshot:
-        """The last moment that was kept, at or before `time_ns`."""
         frames = self._frames
         place = bisect_right(frames, time_ns, key=lambda frame: frame.time_ns) - 1
         return frames[max(0, place)] if frames else Snapshot(0, 0)

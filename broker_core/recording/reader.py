@@ -69,7 +69,6 @@ class Session:
 
     @property
     def scenario_text(self) -> str:
-        """The scenario, or "" where the file is gone."""
         try:
             return (self.folder / schema.SCENARIO_FILE).read_text(encoding="utf-8")
         except OSError:
@@ -104,12 +103,10 @@ class Session:
 
     @property
     def last_sealed_ns(self) -> int:
-        """The time of the last event in a sealed segment."""
         return max((group.last_ns for name in schema.FOLDERS for group in self._index.sealed(name)), default=0)
 
 
 def _last(to_ns: int | None) -> int | None:
-    """The last time before `to_ns`."""
     return None if to_ns is None else to_ns - 1
 
 

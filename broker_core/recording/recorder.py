@@ -239,7 +239,6 @@ class Recorder:
             self._room.notify_all()
 
     def _drain(self) -> None:
-        """Write everything that is pending now, a batch at a time."""
         for _ in range(len(self._actions)):
             with (self.folder / schema.ACTIONS_FILE).open("ab") as file:
                 file.write(self._actions.popleft())

@@ -87,7 +87,6 @@ def parquet_writer(path: Path) -> Iterator[pq.ParquetWriter]:
 
 
 def part_name(number: int) -> str:
-    """The file name of sealed segment `number`."""
     return f"part-{number:05d}.parquet"
 
 
@@ -106,9 +105,7 @@ def stream_name(folder: str, number: int) -> str:
 
 
 def unsealed(session: Path, folder: str) -> list[Path]:
-    """The streams of `folder` that are not sealed yet, in order. One whose sealed segment is there is
-    superseded.
-    """
+    """The unsealed streams of `folder`, in order, without those whose sealed segment exists already."""
     sealed = {part_number(path) for path in parts(session, folder)}
     streams = sorted((session / UNSEALED).glob(f"{folder}-*.arrow"))
     return [path for path in streams if part_number(path) not in sealed]
@@ -142,9 +139,7 @@ def _damaged(path: Path) -> str:
 
 
 def metadata_problem(metadata: Mapping[str, Any]) -> str | None:
-    """Why what `session.json` says is not to be relied on, as one sentence, or None; one by another program has no
-    checksum.
-    """
+    """Why `session.json` is unreliable, in a sentence, or None. Another program's may have no checksum."""
     expected = metadata.get(CRC32)
     # A checksum of the other files covers this one.
     if expected == document_checksum(metadata) or (CRC32 not in metadata and "checksums" not in metadata):

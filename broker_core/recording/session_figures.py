@@ -71,7 +71,6 @@ class SessionFigures:
             handler(event)
 
     def messages(self, batch: pa.RecordBatch) -> None:
-        """Take events about messages, columns as in `schema.EVENT_SCHEMA`."""
         table = pa.Table.from_batches([batch])
         self.counts["events"] += table.num_rows
         first = pc.fill_null(pc.less_equal(table["attempt"], 1), True)

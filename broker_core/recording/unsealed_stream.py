@@ -1,6 +1,4 @@
-"""The unsealed end of a session: Arrow streams that survive a kill, turned into Parquet once they are long
-enough.
-"""
+"""The unsealed end of a session: Arrow streams that survive a kill, and become Parquet when they are long enough."""
 
 from __future__ import annotations
 
@@ -72,7 +70,6 @@ class UnsealedStream:
             self.seal()
 
     def seal(self) -> None:
-        """Turn the stream into a Parquet segment; nothing where it is empty."""
         if self._stream is None or self._file is None:
             return
         self._stream.close()
@@ -84,7 +81,6 @@ class UnsealedStream:
         self._events = 0
 
     def abandon(self) -> None:
-        """Close the file and leave it as it is."""
         if self._file is not None:
             self._file.close()
             self._stream = self._file = None

@@ -131,7 +131,6 @@ class TransactionCoordinator:
         return self._write(now_ns, found)
 
     def add_group(self, now_ns: int, transactional_id: str, identity: Identity, group: str) -> Reply[None]:
-        """Add the offsets of `group` to the transaction; as `add_partitions`."""
         found = self._checked(transactional_id, identity)
         if group in found.groups and found.state is TransactionState.ONGOING:
             return Reply.of(None)
@@ -261,7 +260,6 @@ class TransactionCoordinator:
         return tuple(sorted(found, key=lambda each: (each.started_ns, each.producer_id)))
 
     def ids(self) -> Mapping[str, Transaction]:
-        """All transactional ids; read-only."""
         return self._by_id
 
     def age_ms(self, now_ns: int, found: Transaction) -> int:

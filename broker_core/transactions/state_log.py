@@ -60,7 +60,6 @@ class StateLog:
         return self._syncs.durable(self._log, self._log.end_offset)
 
     def read(self) -> dict[str, Transaction]:
-        """The last state of each id, the oldest first."""
         found: dict[str, Transaction] = {}
         for key, value in self._records():
             transactional_id = key.decode()

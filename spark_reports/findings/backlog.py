@@ -164,9 +164,7 @@ def _furthest(
     rows: Rows, waiting: Mapping[Place, Series], use: Use,
     markers: Rows, unserved: Rows, stable_waits: Rows, hot: HotKey | None, scale: Scale,
 ) -> Iterator[Finding]:  # fmt: skip
-    """On which partition did a group fall furthest behind? Lag is looked at when a bucket ends, and may have been more
-    in between.
-    """
+    """On which partition a group fell furthest behind, as seen at the ends of time buckets."""
     worst = max((row for row in rows if row["max_lag"]), key=lambda row: row["max_lag"], default=None)
     if worst is None or worst["max_lag"] < FEWEST_BEHIND:
         return

@@ -63,7 +63,6 @@ def _words(one: Otherwise) -> str:
 
 
 def _actions(one: Made) -> Mapping[str, int]:
-    """Faults and actions in words, with the first time of each."""
     found: dict[str, int] = {}
     for row in one.rows("markers"):
         if row["kind"] in _DONE:

@@ -77,7 +77,6 @@ def _same(runs: Rows, trends: Rows) -> Iterator[Finding]:
 
 
 def _unlike(trends: Rows) -> Iterator[Finding]:
-    """Runs of different lengths have sums that cannot be compared."""
     for row in trends:
         if row["measure"] == "length_ns" and row["most"] > row["least"] * (1 + AS_LONG):
             yield Finding(
@@ -90,7 +89,6 @@ def _unlike(trends: Rows) -> Iterator[Finding]:
 
 
 def _nothing(trends: Rows) -> Finding:
-    """Why there is nothing to tell."""
     longest = max(trends, key=lambda row: row["runs"])
     if longest["runs"] < FEWEST:
         most = f"{longest['scenario']} has {text.plural(longest['runs'], 'run')}, the most of all"

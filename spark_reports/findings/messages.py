@@ -105,7 +105,6 @@ def _again(rows: Rows) -> tuple[int, int, int]:
 
 
 def expired(leases: Rows, effects: Rows, settings: Settings) -> Iterator[Finding]:
-    """Which leases ran out before their worker had done?"""
     for queue in sorted({row["queue"] for row in leases if row["expired"]}):
         mine = [row for row in leases if row["queue"] == queue]
         gone, all_of_them, longer = (sum(row[name] for row in mine) for name in ("expired", "leased", "extended"))

@@ -58,7 +58,6 @@ def recorded(rows: Rows) -> Iterator[Finding]:
 
 
 def audited(rows: Rows, messages: Rows) -> Iterator[Finding]:
-    """Which rules did messages break? The first of them is named."""
     for row in rows:
         if row["ok"]:
             continue

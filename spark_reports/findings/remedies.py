@@ -223,8 +223,6 @@ REMEDIES: Final = {
 
 
 def remedy_of(finding: Finding) -> Remedy | None:
-    """What to do about `finding`, in its own words if it has some. What another finding explains has the remedy of
-    that one.
-    """
+    """What to do about `finding`; if another finding explains it, the remedy of that one."""
     known = REMEDIES.get(finding.explained_by or finding.kind)
     return known._replace(advice=finding.advice) if known and finding.advice else known

@@ -39,7 +39,6 @@ class Settings:
         return self._named("queues", name)
 
     def queue_config(self, name: str) -> Mapping[str, Any]:
-        """The leases, attempts and retries of a queue."""
         return _mapping(self.queue(name).get("config"))
 
     def share_limits(self, group: str) -> ShareLimits:

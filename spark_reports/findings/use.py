@@ -34,9 +34,7 @@ class Use:
         return [row for row in self._consumers if row["group"] == group and row["delivered"]]
 
     def knows(self, group: str) -> bool:
-        """Whether the session runs its readers. Of other programs it knows what they have fetched and not committed,
-        not what they work at.
-        """
+        """Whether the session runs its readers: of other programs fetches and commits alone are known."""
         return not any(row["outside"] for row in self.readers(group))
 
     def groups_of(self, topic: str) -> list[str]:

@@ -23,9 +23,7 @@ def verdict(
     problems: Sequence[str],
     parts: Collection[str],
 ) -> Summary:
-    """From the findings in their order, what was asserted, and what is wrong with the recording; `parts` are those
-    that the report has.
-    """
+    """From the findings in their order, the assertions, and the problems of the recording."""
     bad = [one for one in findings if one.level == BAD]
     harmful = [one for one in findings if one.level != BAD and one.harm.weight_s > 0]
     told = _soundness(bad, problems) or _loss(harmful, parts)

@@ -28,7 +28,6 @@ _COLUMNS = {
 
 
 def in_order(trends: Rows) -> list[Row]:
-    """The trends of each scenario, in the usual order of figures."""
     places = {name: place for place, name in enumerate(MEASURES)}
     known = [row for row in trends if row["measure"] in places]
     return sorted(known, key=lambda row: (row["scenario"], places[row["measure"]]))

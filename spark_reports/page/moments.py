@@ -18,8 +18,6 @@ class Moment(NamedTuple):
 
 
 class Moments:
-    """The moments of the session at `location`."""
-
     def __init__(self, location: str) -> None:
         self._place = location if is_remote(location) else str(Path(location).absolute())
 

@@ -41,9 +41,7 @@ def render(
     files: Sequence[str] = ALL_FILES,
     verdicts: Sequence[Verdict] = (),
 ) -> str:
-    """The page as one HTML text; `tables` are the rows of `made`, `files` how they are written besides, `verdicts` what
-    became of what was asserted.
-    """
+    """The page as one HTML text. `tables` are the rows of `made`, `files` the formats that are written beside it."""
     scale, settings = made.scale, Settings(info.scenario)
     tables = {name: rows for name, rows in tables.items() if name in made.shown()}
     parts = in_order(made.parts)

@@ -33,9 +33,7 @@ _NANOSECONDS = {"s": 1e9, "ms": 1e6, "ns": 1}
 
 
 def bare(words: str) -> str:
-    """Without what tells a browser where not to break a line, and in which direction names are written: for paper and
-    for other programs.
-    """
+    """Without no-break spaces and marks of direction: for paper and for other programs."""
     return words.translate(_FOR_BROWSERS)
 
 
@@ -128,9 +126,7 @@ def isolated(name: str) -> str:
 
 
 def visible(words: str) -> str:
-    """Marks that turn the direction of text by their numbers, ‹U+202E›: a name with one would turn its sentence around.
-    Our own, of `isolated`, stay.
-    """
+    """Marks that turn the direction of text become ‹U+202E›, except those of `isolated`."""
     return words.translate(_MARKS)
 
 

@@ -65,7 +65,6 @@ def _number(name: str, value: float) -> str:
 
 
 def cost_table(rows: Rows) -> PrintedTable:
-    """What the session cost; each row has a unit of its own."""
     told = [[text.label(row["name"]), text.measured(row["value"], row["unit"])] for row in rows]
     return PrintedTable("What it cost", ["", ""], told)
 

@@ -122,7 +122,6 @@ def _about(info: SessionInfo, asked: frozenset[str]) -> str:
 
 
 def _only(asked: frozenset[str], all_parts: frozenset[str] = EVERY) -> str:
-    """Which parts of a report there are, where not all of them are."""
     return "" if asked == all_parts else f". Only {text.listed(titles(asked), len(all_parts))}."
 
 

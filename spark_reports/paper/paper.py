@@ -63,9 +63,7 @@ class Paper:
 
 
 def write_pdf(paper: Paper, path: Path, said: Callable[[str], object] = lambda _text: None) -> list[str]:
-    """One tagged PDF: findings first, then plots and tables; a sentence for each plot that could not be drawn. Raises
-    OSError.
-    """
+    """Write one tagged PDF. Returns a sentence for each plot that could not be drawn. Raises OSError."""
     import typst
 
     with tempfile.TemporaryDirectory(prefix="brokerscope-paper-") as folder:
@@ -81,9 +79,7 @@ def write_pdf(paper: Paper, path: Path, said: Callable[[str], object] = lambda _
 
 
 def _written(one: tuple[str, Plot], path: Path, said: Callable[[str], object]) -> dict[str, Any]:
-    """A plot as a picture that keeps its lines at any size, with the words that stand for it. One that cannot be drawn
-    is a sentence in its place.
-    """
+    """A plot as SVG, with the words that describe it; a sentence in its place if it cannot be drawn."""
     heading, plot = one
     said(plot.title)
     told = {"title": printable(_title(heading, plot)), "file": "", "failed": "", "whole": plot.whole}
@@ -99,7 +95,6 @@ def _written(one: tuple[str, Plot], path: Path, said: Callable[[str], object]) -
 
 
 def _told(paper: Paper, plots: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What the template asks for."""
     return {
         "title": printable(paper.title),
         "about": printable(paper.about),
@@ -162,7 +157,6 @@ def write_pictures(paper: Paper, folder: Path, said: Callable[[str], object] = l
 
 
 def _styled() -> Any:
-    """Our look, and the fonts that we ship."""
     from matplotlib import font_manager
 
     for path in sorted(resources.path("fonts").glob("*.[ot]tf")):

@@ -186,7 +186,6 @@ def _latencies(data: Data) -> Iterator[Plot]:
 
 
 def _places(data: Data) -> Iterator[Plot]:
-    """A row for each partition or consumer."""
     for name, title, rows, draw in (
         ("lag", "Consumer lag by partition", data["lag"], _lag),
         ("ownership", "Who owned which partition", data["ownership"]["rows"], _ownership),

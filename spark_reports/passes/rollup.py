@@ -48,5 +48,4 @@ def rollup(messages: DataFrame, scale: Scale) -> DataFrame:
 
 
 def _steady(cause: Column) -> Column:
-    """The cause without how full something was, which differs each time."""
     return F.regexp_replace(cause, r"is full: \S+ of \S+", "is full: n of n")

@@ -74,9 +74,7 @@ def moves(control: DataFrame) -> DataFrame:
 
 
 def blocked(control: DataFrame, ends: DataFrame) -> DataFrame:
-    """How long producers were blocked, summed over them; `ends` has the `end_ns` of each session.
-    Bound: the sessions.
-    """
+    """How long producers were blocked, summed. `ends` has each session's `end_ns`. Bound: the sessions."""
     order = Window.partitionBy("session", "topic", "client").orderBy("seq")
     return (
         control.where(F.col("kind").isin("producer_blocked", "producer_unblocked"))

@@ -50,7 +50,6 @@ def published_in(messages: DataFrame, pauses: DataFrame, windows: Sequence[tuple
 
 
 def inside(windows: Sequence[tuple[int, int]]) -> Column:
-    """Whether an event lies in one of them."""
     found = F.lit(False)
     for begin, end in windows:
         found = found | F.col("time_ns").between(begin, end)

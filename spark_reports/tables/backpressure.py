@@ -38,7 +38,6 @@ def backpressure(control: pl.DataFrame, scale: Scale) -> pl.DataFrame:
 
 
 def backpressure_series(blocks: pl.DataFrame, rollup: pl.DataFrame) -> pl.DataFrame:
-    """One row per topic that blocked or turned anything away."""
     blocked = pl.col("blocked_ns")
     waits = blocks.group_by("topic").agg(
         pl.len().cast(pl.Int64).alias("blocks"), blocked.sum(), blocked.max().alias("longest_ns")
@@ -58,9 +57,7 @@ def _messages(rollup: pl.DataFrame, kinds: tuple[str, ...]) -> pl.DataFrame:
 
 
 def backpressure_over_time(blocks: pl.DataFrame, rollup: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """Per topic and time bucket: producer-nanoseconds blocked, messages rejected and dropped. Quiet buckets are left
-    out.
-    """
+    """Per topic and time bucket: producer-nanoseconds blocked, messages rejected and dropped; without quiet ones."""
     width_ns = scale.width_ns
     columns = ("topic", "start_ns", "blocked_ns", "rejected", "dropped")
     none = pl.lit(0, pl.Int64)

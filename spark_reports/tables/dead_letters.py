@@ -36,14 +36,11 @@ def dead_letter_list(dead: pl.DataFrame) -> pl.DataFrame:
 
 
 def dead_letters(dead: pl.DataFrame) -> pl.DataFrame:
-    """One row per group or queue and cause."""
     return _counted(dead, BY_CAUSE)
 
 
 def dead_letter_keys(dead: pl.DataFrame) -> pl.DataFrame:
-    """The `TOP_KEYS` keys that died most often, per group or queue; `cause` is that of the first. Messages without a
-    key are one row.
-    """
+    """The `TOP_KEYS` keys that died most often, by group or queue; `cause` is the first. No key is one row."""
     return _counted(dead, BY_KEY)
 
 

@@ -63,9 +63,7 @@ def deletions(control: pl.DataFrame) -> pl.DataFrame:
 
 
 def resets(detailed: pl.DataFrame) -> pl.DataFrame:
-    """One row per partition whose committed offset a user has moved, `old` to `new`; `old` is null if there was
-    none.
-    """
+    """One row per partition whose committed offset a user moved from `old` (null for none) to `new`."""
     change = pl.col("changes").list
     return (
         detailed.filter(pl.col("kind") == "offsets_reset")

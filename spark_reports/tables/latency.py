@@ -35,15 +35,12 @@ def replays(control: pl.DataFrame, *by: str) -> pl.DataFrame:
 
 
 def bucket_value_ns(name: str = "log_bucket") -> pl.Expr:
-    """The middle of a duration bucket."""
     bucket = pl.col(name)
     return pl.when(bucket == ZERO_BUCKET).then(0.0).otherwise(pl.lit(DURATION_GROWTH).pow(bucket + 0.5))
 
 
 def ranked(buckets: pl.DataFrame, *keys: str) -> pl.DataFrame:
-    """The counts per key and duration, in order, with how many are at most that late (`rank`) and how many there are
-    in all.
-    """
+    """Counts per key and duration, in order; `rank` counts those at most that late, `total` all."""
     counted = buckets.group_by(*keys, "log_bucket").agg(pl.col("messages").sum(), pl.col("max_ns").max())
     return counted.sort(*keys, "log_bucket").with_columns(
         rank=pl.col("messages").cum_sum().over(keys), total=pl.col("messages").sum().over(keys)

@@ -78,7 +78,6 @@ def queues(rollup: pl.DataFrame, control: pl.DataFrame, scale: Scale) -> pl.Data
 
 
 def _subscribed(rollup: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
-    """What came into each subscription and went out of it."""
     published = rollup.filter(_KIND == "published").join(found, on="topic")
     early = published.group_by("queue").agg((pl.col("created_ns") <= pl.col("start_ns")).all().alias("whole"))
     late = early.filter(~pl.col("whole")).select("queue")

@@ -53,7 +53,6 @@ SUMS = tuple(name for name, measure in MEASURES.items() if measure.is_sum)
 
 
 def wanted(figures: Collection[str]) -> list[str]:
-    """`figures` and those of `ALWAYS`, in order."""
     return [name for name in FIGURES if name in figures or name in ALWAYS]
 
 
@@ -63,7 +62,6 @@ def schema(figures: Collection[str]) -> str:
 
 
 def ends(about: pl.DataFrame, from_ns: int | None = None, to_ns: int | None = None) -> pl.DataFrame:
-    """When each session ends, or its part, and how long that is."""
     end = pl.col("duration_ns") if to_ns is None else pl.min_horizontal("duration_ns", pl.lit(to_ns))
     return about.select("session", end.alias("end_ns"), (end - (from_ns or 0)).clip(lower_bound=0).alias("length_ns"))
 

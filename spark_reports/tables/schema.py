@@ -25,5 +25,4 @@ def arrow(frame: pl.DataFrame, schema: str) -> pa.Table:
 
 
 def rows(schema: str, found: list[tuple[object, ...]]) -> pl.DataFrame:
-    """A few rows that are known without asking anybody."""
     return pl.DataFrame(found, {name: _TYPES[kind][0] for name, kind in columns(schema)}, orient="row")

@@ -44,9 +44,7 @@ def totals(rollup: pl.DataFrame, control: pl.DataFrame) -> pl.DataFrame:
 
 
 def reconciliation(totals: pl.DataFrame, summary: pl.DataFrame) -> pl.DataFrame:
-    """The recorded totals beside those that the broker counted; a name that the summary lacks is compared with
-    nothing.
-    """
+    """The recorded totals beside those that the broker counted, for each name that both have."""
     difference = pl.col("recorded") - pl.col("summary")
     return (
         totals.join(summary, on="name")

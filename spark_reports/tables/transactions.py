@@ -36,9 +36,7 @@ _NEVER = 1 << 62
 
 
 def each(detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """Every transaction with its number as `transaction`, in the order in which they began; one that did not end is
-    `OPEN`, up to the end.
-    """
+    """Every transaction, numbered as `transaction` from the first on; one without an end is `OPEN`."""
     kind, mine = pl.col("kind"), "transactional_id"
     following = {name: pl.col(name).shift(-1).over(mine) for name in ("kind", "seq", "time_ns", "cause", "markers")}
     ended = following["kind"] == "transaction_ended"
@@ -133,7 +131,6 @@ def waits(
 def _stood(
     known: dict[int, dict[str, Any]], held: pl.DataFrame, rollup: pl.DataFrame, passed: _Passed, scale: Scale
 ) -> Iterator[tuple[tuple[Any, ...], bool]]:
-    """Who stood where an open transaction begins, and who had read on (True)."""
     place = ("topic", "partition", "group")
     read = rollup.filter((pl.col("kind") == "delivered") & (pl.col("group") != "")).select(
         *place, "start_ns", pl.col("reached_offset").alias("before")

@@ -44,7 +44,6 @@ Reader = tuple[str, str]  # group, and member id or client
 
 
 def told(control: pl.DataFrame) -> list[Event]:
-    """What the reducer is told of the control events."""
     columns = ("seq", "time_ns", "kind", "client", "group", "generation", "cause", "detail")
     return [
         Event(

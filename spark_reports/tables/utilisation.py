@@ -95,9 +95,7 @@ def _changes(
 
 
 def in_hand_over_time(spans: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """Per group, client and time bucket: how long the client was busy, and how many messages it had in hand on
-    average.
-    """
+    """Per group, client and time bucket: how long it was busy, and its mean number of messages in hand."""
     width = scale.width_ns
     last = scale.start_of("last_ns") + width
     end = pl.min_horizontal("to_ns", pl.col("start_ns") + width)
