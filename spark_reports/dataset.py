@@ -22,16 +22,10 @@ def about(infos: Sequence[SessionInfo]) -> pl.DataFrame:
     found: list[tuple[object, ...]] = []
     for number, (info, name) in enumerate(zip(infos, names(infos), strict=True)):
         said = info.metadata
-        words = (str(said.get(key) or "") for key in ("scenario", "started_at", "ended"))
-        scenario, started_at, ended = words
-        numbers = (_whole(said.get(key)) for key in ("seed", "duration_ns", "events"))
-        seed, duration_ns, events = numbers
+        scenario, started_at, ended = (said.get(key) or "" for key in ("scenario", "started_at", "ended"))
+        seed, duration_ns, events = (said.get(key) for key in ("seed", "duration_ns", "events"))
         found.append((number, name, scenario, seed, started_at, ended, duration_ns, events))
     return rows(ABOUT_SCHEMA, found)
-
-
-def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63 else None
 
 
 def read_all(

@@ -375,23 +375,19 @@ def read_frames(spark: SparkSession, info: SessionInfo, from_ns: int | None = No
 
 
 def _duration_ns(info: SessionInfo, messages: DataFrame, control: DataFrame) -> int:
-    known = info.metadata.get("duration_ns")
-    if isinstance(known, int) and known > 0:
-        return known
+    if known := info.metadata.get("duration_ns"):
+        return int(known)
     last = messages.select("time_ns").union(control.select("time_ns")).agg({"time_ns": "max"}).first()
     return max(1, (last[0] if last is not None else 0) or 0)
 
 
 def _noted(info: SessionInfo) -> dict[str, float]:
-    extra = info.metadata.get("extra")
-    noted = extra.get("cost") if isinstance(extra, dict) else None
+    noted = info.metadata.get("extra", {}).get("cost")
     found = noted.items() if isinstance(noted, dict) else ()
     return {str(name): float(value) for name, value in found if isinstance(value, int | float)}
 
 
 def _summary(info: SessionInfo) -> dict[str, int]:
     """What the broker counted itself, with the number of events that the recorder took."""
-    counted = info.metadata.get("totals")
-    found = {**counted} if isinstance(counted, dict) else {}
-    found["events"] = info.metadata.get("events")
-    return {name: value for name, value in found.items() if isinstance(value, int)}
+    events = info.metadata.get("events")
+    return {**(info.metadata.get("totals") or {}), **({} if events is None else {"events": events})}

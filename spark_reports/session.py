@@ -45,8 +45,7 @@ class SessionInfo:
     events: int | None = None
 
     def knows(self, word: str) -> bool:
-        extra = self.metadata.get("extra")
-        return not isinstance(extra, dict) or word in extra.get("knows", (word,))
+        return word in self.metadata.get("extra", {}).get(schema.KNOWS, (word,))
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -84,8 +83,7 @@ def inspect(location: str) -> SessionInfo:
     died = "The program died while recording; at most the last second was lost."
     if ended == "failed":
         problems.append(f"The recording failed before the end. {metadata.get('error', '')}".strip())
-    extra = metadata.get("extra")
-    if isinstance(extra, dict) and extra.get("gaps"):
+    if metadata.get("extra", {}).get("gaps"):
         problems.append("Not everything was observed: gaps are among the events, and on the time axes.")
     # Plain paths: Spark decodes no %20.
     parts = {name: [f"file://{part.path.resolve().as_posix()}" for part in one.parts] for name, one in judged.items()}
@@ -118,7 +116,9 @@ def _told(folder: Path, location: str) -> tuple[dict[str, Any], list[str]]:
         if not any(schema.parts(folder, name) for name in schema.FOLDERS):
             raise
         return {}, [f"{schema.SESSION_FILE} is damaged: the title, seed, times and totals are not known."]
-    return corruption.believed(metadata), [*corruption.untrue(metadata), *corruption.changed_files(folder, metadata)]
+    believed = corruption.believed(metadata)
+    changed = schema.changed_files(folder, believed.get("checksums", {}))
+    return believed, [*corruption.untrue(metadata), *changed]
 
 
 def inspect_remote(spark: SparkSession, location: str) -> SessionInfo:

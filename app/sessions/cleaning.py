@@ -102,7 +102,7 @@ def clean(parent: Path, limits: Limits, spared: Collection[Path]) -> Cleaned:
     return Cleaned(count, size_bytes)
 
 
-def _recording(folder: Path, metadata: meta.Metadata, spared: Collection[Path]) -> tuple[Recording, str]:
+def _recording(folder: Path, metadata: schema.Metadata, spared: Collection[Path]) -> tuple[Recording, str]:
     """The recording, and the name of the one that it branched from; "" for none."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     origin = metadata.extra.get(BRANCHED_FROM) or {}

@@ -93,7 +93,7 @@ class StoredSession:
         return Inputs(self.scenario, self.text, self.seed, tuple(self.actions()), session_id, name)
 
     def knows(self, word: str) -> bool:
-        return meta.knows(self.metadata, word)
+        return self.metadata.knows(word)
 
     def close(self, *, finished: bool = False) -> None:
         """Nothing goes on."""
@@ -158,7 +158,7 @@ def _sealed(folder: Path, session: Session) -> Session:
         return session
 
 
-def _scenario(text: str, metadata: meta.Metadata) -> tuple[Scenario, str]:
+def _scenario(text: str, metadata: schema.Metadata) -> tuple[Scenario, str]:
     try:
         return parse_scenario(text, schema.SCENARIO_FILE), ""
     except ScenarioError as error:

@@ -16,9 +16,10 @@ from broker_core.observation.peer import KNOWABLE, Look, Peer
 from broker_core.observation.requests import kind_requested, requested, undone_by
 from broker_core.operations.leases import LeasesDone
 from broker_core.recording.keyframes import Cadence
-from broker_core.recording.metadata import KNOWS, OBSERVED, STOPPED, utc
+from broker_core.recording.metadata import OBSERVED, STOPPED, utc
 from broker_core.recording.playback import FolderPlayback, MemoryPlayback, Playback
 from broker_core.recording.recorder import Recorder
+from broker_core.recording.schema import KNOWS
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.handlers import Performed
 from broker_core.snapshots import ConnectionView, Snapshot

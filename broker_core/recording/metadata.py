@@ -6,8 +6,6 @@ import datetime
 import os
 import platform
 import uuid
-import zlib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,44 +15,11 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import private
 from broker_core.recording import schema
 from broker_core.recording.checksums import CRC32, document_checksum
+from broker_core.recording.schema import Metadata
 from broker_core.version import program_version
 
 RUNNING, FINISHED, STOPPED, CRASHED, FAILED = "running", "finished", "stopped", "crashed", "failed"
 OBSERVED = "observed"  # the clock of a session over a broker elsewhere
-KNOWS = "knows"  # in `extra`: the words of what is known in such a session
-ENDED = (RUNNING, FINISHED, STOPPED, CRASHED, FAILED)
-
-
-class Metadata(msgspec.Struct, frozen=True, kw_only=True):
-    """The content of `session.json`.
-
-    `clock` is virtual, wall or observed. `ended` is running, finished (by itself), stopped (by a person), crashed
-    (nobody closed it) or failed (the recording broke; `error` says how). `duration_ns` is session time.
-    `events` counts the recorded events; both are None until the end. `totals` has the fields of
-    `snapshots.Totals`. `checksums` has the CRC-32 of files beside it that have none of their own.
-    """
-
-    format: str = schema.FORMAT
-    format_version: int = schema.FORMAT_VERSION
-    session_id: str = ""
-    scenario: str = ""
-    seed: int | None = None
-    clock: str = "virtual"
-    versions: dict[str, str] = {}
-    started_at: str = ""
-    ended_at: str | None = None
-    ended: str = RUNNING
-    duration_ns: int | None = None
-    events: int | None = None
-    totals: dict[str, int] | None = None
-    error: str = ""
-    extra: dict[str, Any] = {}
-    checksums: dict[str, int] = {}
-
-
-def knows(metadata: Metadata, word: str) -> bool:
-    """Whether figures of this word of `observation.peer.KNOWABLE` are known: all are, where a broker ran here."""
-    return word in metadata.extra.get(KNOWS, (word,))
 
 
 def now_utc() -> str:
@@ -111,7 +76,7 @@ def checked_metadata(folder: Path) -> tuple[Metadata, list[str]]:
     except BrokerError as error:
         if error.code is ErrorCode.UNKNOWN_SESSION_VERSION or not _has_events(folder):
             raise
-        return Metadata(scenario=folder.name, ended=FINISHED), [
+        return Metadata(scenario=folder.name, ended="finished"), [
             f"{schema.SESSION_FILE} is damaged: the title, seed, times and totals are not known."
         ]
 
@@ -135,24 +100,8 @@ def _understood(folder: Path, document: bytes) -> tuple[Metadata, list[str]]:
         metadata = msgspec.convert(raw, Metadata)
     except msgspec.ValidationError as error:
         raise BrokerError(ErrorCode.NOT_A_SESSION, f"{path} cannot be understood ({error})") from None
-    return metadata, [problem] if problem else _changed_files(folder, metadata.checksums)
+    return metadata, [problem] if problem else schema.changed_files(folder, metadata.checksums)
 
 
 def _has_events(folder: Path) -> bool:
     return any(schema.parts(folder, name) or schema.unsealed(folder, name) for name in schema.FOLDERS)
-
-
-def file_checksum(path: Path) -> int:
-    """The CRC-32 of a small file. Raises OSError."""
-    return zlib.crc32(path.read_bytes())
-
-
-def _changed_files(folder: Path, checksums: Mapping[str, int]) -> list[str]:
-    problems = []
-    for name, expected in checksums.items():
-        try:
-            if file_checksum(folder / name) != expected:
-                problems.append(f"{name} is damaged: what it tells may be wrong.")
-        except OSError:
-            problems.append(f"{name} is missing.")
-    return problems

@@ -21,7 +21,7 @@ from broker_core.recording.unsealed_stream import seal_stream, stream_batches
 class Session:
     """A session folder. `problems` names in sentences whatever is missing; everything else can be read."""
 
-    def __init__(self, folder: Path, metadata: meta.Metadata, problems: Iterable[str] = ()) -> None:
+    def __init__(self, folder: Path, metadata: schema.Metadata, problems: Iterable[str] = ()) -> None:
         self.folder = folder
         self.metadata = metadata
         self.recording = is_recording(folder)

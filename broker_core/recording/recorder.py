@@ -211,7 +211,7 @@ class Recorder:
         meta.write_metadata(self.folder, metadata)
 
     def _checksums(self, name: str) -> dict[str, int]:
-        return {name: meta.file_checksum(self.folder / name)}
+        return {name: schema.file_checksum(self.folder / name)}
 
     def _fail(self, error: Exception) -> None:
         self._refusing = True

@@ -7,11 +7,13 @@ from __future__ import annotations
 import contextlib
 import re
 import struct
+import zlib
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
 
+import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -66,6 +68,59 @@ EVENT_SCHEMA: Final = pa.schema(
     ],
     metadata={b"brokerscope.format_version": str(FORMAT_VERSION).encode(), MARK: CRC32.encode()},
 )
+
+_MOST: Final = (1 << 63) - 1
+_Whole = Annotated[int, msgspec.Meta(ge=0, le=_MOST)]
+KNOWS: Final = "knows"  # in `extra`: the words of what is known in a session over a broker elsewhere
+
+
+class Metadata(msgspec.Struct, frozen=True, kw_only=True):
+    """The content of `session.json`.
+
+    `clock` is "observed" for a broker elsewhere. `ended` is running, finished (by itself), stopped (by a person),
+    crashed (nobody closed it) or failed (the recording broke; `error` says how). `duration_ns` is session time,
+    `events` counts what was recorded; both are None until the end. `totals` has the fields of `snapshots.Totals`,
+    `checksums` the CRC-32 of files beside it that have none of their own.
+    """
+
+    format: str = FORMAT
+    format_version: int = FORMAT_VERSION
+    session_id: str = ""
+    scenario: str = ""
+    seed: Annotated[int, msgspec.Meta(ge=-_MOST, le=_MOST)] | None = None
+    clock: Literal["virtual", "wall", "observed"] = "virtual"
+    versions: dict[str, str] = {}
+    started_at: str = ""
+    ended_at: str | None = None
+    ended: Literal["running", "finished", "stopped", "crashed", "failed"] = "running"
+    duration_ns: _Whole | None = None
+    events: _Whole | None = None
+    totals: dict[str, _Whole] | None = None
+    error: str = ""
+    extra: dict[str, Any] = {}
+    checksums: dict[str, int] = {}
+
+    def knows(self, word: str) -> bool:
+        """Whether figures of this word of `observation.peer.KNOWABLE` are known: all are of a broker that ran here."""
+        return word in self.extra.get(KNOWS, (word,))
+
+
+def file_checksum(path: Path) -> int:
+    """The CRC-32 of a small file. Raises OSError."""
+    return zlib.crc32(path.read_bytes())
+
+
+def changed_files(folder: Path, checksums: Mapping[str, int]) -> list[str]:
+    """A sentence for each file beside `session.json` that is not as it says."""
+    problems = []
+    for name, expected in checksums.items():
+        try:
+            if file_checksum(folder / name) != expected:
+                problems.append(f"{name} is damaged: what it tells may be wrong.")
+        except OSError:
+            problems.append(f"{name} is missing.")
+    return problems
+
 
 _PART_NAME = re.compile(r"part-\d{5,}\.parquet", re.ASCII)
 _DELTA = ("seq", "time_ns", "offset", "published_ns", "size_bytes", "to_offset")

@@ -86,7 +86,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "words for numbers": (
         lambda s: _rewrite(s, totals={"published": "many"}, seed=True, ended="well", started_at="soon"),
-        "session.json tells what cannot be (seed, ended, started_at, totals): that is passed over.",
+        "session.json tells what cannot be (seed, started_at, ended, totals): that is passed over.",
     ),
 }
 

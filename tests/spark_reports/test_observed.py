@@ -9,8 +9,9 @@ from pyspark.sql import SparkSession
 
 from broker_core.clock import NS_PER_S
 from broker_core.events import EventKind, EventStream
-from broker_core.recording.metadata import KNOWS, OBSERVED
+from broker_core.recording.metadata import OBSERVED
 from broker_core.recording.recorder import Recorder
+from broker_core.recording.schema import KNOWS
 from broker_core.snapshots import PartitionView, Snapshot, TopicView
 from spark_reports.assertions import judge
 from spark_reports.collect import Made, make_tables

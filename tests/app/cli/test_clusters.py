@@ -13,7 +13,7 @@ from confluent_kafka import Consumer, TopicPartition
 
 from app.cli.main import main
 from app.environment.exits import Exit
-from broker_core.recording.metadata import STOPPED, knows, read_metadata
+from broker_core.recording.metadata import STOPPED, read_metadata
 from broker_core.recording.playback import FolderPlayback
 from broker_core.testing import EmbeddedBroker
 
@@ -66,7 +66,7 @@ def test_a_cluster_is_watched_recorded_and_summed_up(cluster: EmbeddedBroker, tm
     assert not {"delivered", "redelivered"} & summary.keys()
     metadata = read_metadata(folder)
     assert metadata.ended == STOPPED
-    assert not knows(metadata, "deliveries")
+    assert not metadata.knows("deliveries")
     assert [topic.name for topic in FolderPlayback(folder, None).at(0).topics] == ["orders"]
 
 

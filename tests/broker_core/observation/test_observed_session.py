@@ -12,7 +12,6 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind
 from broker_core.observation.observed_session import ObservedSession
 from broker_core.observation.peer import Facts, Look
-from broker_core.recording.metadata import knows
 from broker_core.recording.reader import open_session
 from broker_core.snapshots import PartitionView, Snapshot, TopicView
 from spark_reports.session import inspect
@@ -91,7 +90,7 @@ def test_what_is_seen_is_a_session_that_opens(peer: MadeUpPeer, tmp_path: Path) 
     assert recorded.problems == []
     assert list(recorded.events()) == events
     assert (recorded.metadata.clock, recorded.metadata.scenario) == ("observed", "made-up:1")
-    assert not knows(recorded.metadata, "deliveries") and knows(recorded.metadata, "leases")
+    assert not recorded.metadata.knows("deliveries") and recorded.metadata.knows("leases")
     assert session.playback().after_event(1).topics[0].published == 2
     assert session.playback().at(2_500_000_000) == session.latest
 
