@@ -58,8 +58,6 @@ class RebalanceFacts:
 
 
 class MoveTable(QWidget):
-    """The before and after of a card, drawn: partition, old owner, arrow, new owner."""
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._moves: tuple[Move, ...] = ()

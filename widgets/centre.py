@@ -33,7 +33,6 @@ class PanelArea(QStackedWidget):
 
     @property
     def least_height(self) -> int:
-        """Of the panel in front, in pixels."""
         panel = self.currentWidget()
         return px(panel.least_height) if isinstance(panel, Panel) else 0
 
@@ -44,7 +43,6 @@ class PanelArea(QStackedWidget):
         super().resizeEvent(event)
 
     def _show_focused(self, _before: QWidget | None, now: QWidget | None) -> None:
-        """What the Tab key has come to is in sight."""
         panel = self.currentWidget()
         if isinstance(panel, Panel) and now is not None and now.parentWidget() is panel and now.x() >= panel.width():
             panel.title_row.unfold(True)
@@ -56,7 +54,6 @@ class PanelArea(QStackedWidget):
         event.setAccepted(on_title)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Carried, once it has gone far enough to be meant."""
         at = event.globalPosition().toPoint()
         if self._pressed is not None:
             self._carrying |= (at - self._pressed).manhattanLength() > 2 * QApplication.startDragDistance()

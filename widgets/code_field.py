@@ -95,7 +95,6 @@ class CodeField(QPlainTextEdit):
         self._margin.setGeometry(QRect(inside.left(), inside.top(), self.margin_width(), inside.height()))
 
     def paint_margin(self, event: QPaintEvent) -> None:
-        """Numbers of the lines in sight; that of the wrong one in red."""
         theme = current_theme()
         painter = QPainter(self._margin)
         painter.fillRect(event.rect(), qcolour(theme.sunken))

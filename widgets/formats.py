@@ -51,7 +51,6 @@ def sentence(text: str, names: Container[str] = ()) -> str:
 
 
 def count(number: int | None) -> str:
-    """Digits with a comma every three; "n/a" for None."""
     return NOT_APPLICABLE if number is None else f"{number:,}"
 
 

@@ -70,7 +70,6 @@ class HintBar(QFrame):
         taken: Callable[[], object] = lambda: None,
         dismissed: Callable[[], object] = lambda: None,
     ) -> None:
-        """Show a hint, after those that are waiting."""
         self.show_notice(Notice(sentence, offer, taken, dismissed))
 
     def show_notice(self, notice: Notice) -> None:

@@ -253,7 +253,6 @@ class MainWindow(QMainWindow):
         self.next_step.set_facts(lesson.facts() if has_lesson else None)
 
     def toggle_timeline(self, on: bool) -> None:
-        """Open the timeline, or fold it to one line."""
         self._end_focus()
         self.timeline.set_open(on)
         self._settle()
@@ -269,7 +268,6 @@ class MainWindow(QMainWindow):
         self._settle()
 
     def maximise(self, on: bool) -> None:
-        """Give the panels the height of the canvas; and take it back."""
         self._end_focus()
         self._maximised = on
         self.tabs.set_maximised(on)
@@ -286,7 +284,6 @@ class MainWindow(QMainWindow):
             self.maximise(False)
 
     def _note_sizes(self) -> None:
-        """Sizes that were given by hand are those of the next time."""
         for dock in (self.left_dock, self.right_dock):
             dock.note_width()
 
@@ -329,7 +326,6 @@ class MainWindow(QMainWindow):
         )
 
     def set_layout(self, layout: WindowLayout) -> None:
-        """Show what a layout says; `sidesShown` tells which sides are open."""
         self._end_focus()
         self._give_back_the_height()
         for dock, on, share, width in (
@@ -398,7 +394,6 @@ class MainWindow(QMainWindow):
             self._settle()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Save the layout and emit `closing`; ignored while `may_close()` is False."""
         if not self.may_close():
             event.ignore()
             return

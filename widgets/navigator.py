@@ -36,8 +36,6 @@ _SECTION = int(Qt.ItemDataRole.UserRole) + 2
 
 @dataclass(frozen=True, slots=True)
 class NavRow:
-    """One thing. `id` is that of the canvas, `series` the latest values for the sparkline, oldest first."""
-
     id: str
     name: str
     state: str = ""

@@ -33,8 +33,6 @@ _CENTRE_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
 class PanelTab(QAbstractButton):
-    """The tab of a panel: its title, and a count that has its room before there is one."""
-
     def __init__(self, panel: Panel, parent: QWidget) -> None:
         super().__init__(parent)
         self.info = panel.info
@@ -55,7 +53,6 @@ class PanelTab(QAbstractButton):
             self.update()
 
     def set_open(self, on: bool) -> None:
-        """Whether a panel is shown at all: where none is, no tab is in front."""
         self._is_open = on
         self.update()
 

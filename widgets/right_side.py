@@ -69,7 +69,6 @@ class RightSide(QWidget):
         lesson.hide()
 
     def show_lesson(self, shown: bool) -> None:
-        """Show the lesson, or leave its room to what is below."""
         if shown == self._lesson.isHidden():
             self._lesson.setVisible(shown)
             self._fit()
@@ -120,7 +119,6 @@ class RightSide(QWidget):
             self.bring(self._lesson)
 
     def minimumSizeHint(self) -> QSize:
-        """Texts wrap and scroll: they ask for little."""
         return QSize(240, 160)
 
     def sizeHint(self) -> QSize:

@@ -15,8 +15,6 @@ _NO_LIMIT = 16_777_215  # Qt's QWIDGETSIZE_MAX
 
 
 class _Strip(QAbstractButton):
-    """What is left of a folded side: its name from bottom to top, under a chevron."""
-
     def __init__(self, title: str, sign: str, parent: QWidget) -> None:
         super().__init__(parent)
         self._title, self._sign = title, sign

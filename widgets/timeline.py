@@ -261,7 +261,6 @@ class Timeline(QWidget):
             self.seekRequested.emit(self.snapped(event.position().x(), event.position().y()))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Scrub while the button is down; show where one would go."""
         self._hover_x = event.position().x()
         # A hand that clicks is not quite still: only what leaves the place is a drag.
         if self._pressed_x is not None and abs(self._hover_x - self._pressed_x) >= QApplication.startDragDistance():
@@ -295,7 +294,6 @@ class Timeline(QWidget):
         painter.end()
 
     def event(self, event: QEvent) -> bool:
-        """The tool tip: rate at this moment, and what happened near it."""
         if isinstance(event, QHelpEvent):
             QToolTip.showText(event.globalPos(), as_plain(self.tip_at(event.pos().x())), self)
             return True

@@ -166,7 +166,6 @@ class TimelinePainter:
             second += step
 
     def _branch(self) -> None:
-        """What comes from the session that this one left is hatched."""
         if self._facts.branch_ns is None:
             return
         x = self._strip.x_of(self._facts.branch_ns)
@@ -179,7 +178,6 @@ class TimelinePainter:
         painter.drawLine(QPointF(x, px(TOP)), QPointF(x, self._floor))
 
     def _scenario_end(self) -> None:
-        """Where the session would have ended, had nobody continued it."""
         if self._facts.scenario_end_ns is None:
             return
         x, painter, words = self._strip.x_of(self._facts.scenario_end_ns), self._painter, tr("end of the scenario")

@@ -28,8 +28,6 @@ _SPARED = ("theme", "focus", "export_report", "run_until", "express", "step", "r
 
 
 class ElidedLabel(QLabel):
-    """Plain text that is cut with an ellipsis if there is no room; the whole text is its tool tip."""
-
     def __init__(self, role: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
@@ -103,7 +101,6 @@ class SpeedBox(QComboBox):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """A wheel that happens to pass over changes nothing."""
         if self.hasFocus():
             super().wheelEvent(event)
         else:
@@ -251,7 +248,6 @@ class Toolbar(QToolBar):
         return self.addWidget(button)
 
     def _squeeze(self) -> None:
-        """What there is no room for goes into the menu at the end, with its words."""
         layout = self.layout()
         assert layout is not None
         margins, each = layout.contentsMargins(), max(0, layout.spacing())

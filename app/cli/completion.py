@@ -37,7 +37,6 @@ def command() -> Command:
 
 
 def _complete_places(whole: argparse.ArgumentParser) -> None:
-    """Tell `shtab` which arguments are files, folders and scenarios."""
     for action in _arguments(whole):
         if action.metavar == "SCENARIO":
             vars(action)["complete"] = _scenarios()

@@ -35,7 +35,6 @@ MOST_PIXELS = 10_000
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code. What went wrong is one sentence on standard error."""
     _open_what_is_closed()
     try:
         try:

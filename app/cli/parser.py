@@ -83,7 +83,6 @@ class Parser(argparse.ArgumentParser):
 
 class _Formatter(argparse.HelpFormatter):
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        """What has lines already keeps them."""
         return text if "\n" in text else super()._fill_text(text, width, indent)
 
 

@@ -30,8 +30,6 @@ _PAUSES_S = (0.1, 0.3, 1.0)  # before what was refused is sent again; the last o
 
 
 class Publisher:
-    """Publishes to a topic, and prints the outcome of each message in the order of sending."""
-
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
         self.stored = 0

@@ -165,8 +165,6 @@ class LocalQueueReader(Closable):
 
 
 class HttpQueueReader(Closable):
-    """Of a broker elsewhere."""
-
     long_poll_s = 20.0
 
     def __init__(self, broker: HttpBroker, queue: str, *, as_json: bool) -> None:
@@ -228,7 +226,6 @@ def client_name() -> str:
 
 
 def _check(done: leases.LeasesDone) -> None:
-    """Raises the error of the first lease that was refused."""
     for refused in done.refused:
         code = ErrorCode[refused.error]
         raise BrokerError(code, refused.message.removeprefix(f"{code.sentence}: ").rstrip("."))

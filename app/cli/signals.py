@@ -27,12 +27,10 @@ class Ended(KeyboardInterrupt):
 
 
 def exit_of_interrupt(error: KeyboardInterrupt) -> Exit:
-    """The code of a command that Ctrl+C or a signal has ended."""
     return error.code if isinstance(error, Ended) else Exit.INTERRUPTED
 
 
 def end_signals() -> list[signal.Signals]:
-    """Those that ask to end; what is ignored, as by nohup, stays so."""
     return [number for number in _EXITS if signal.getsignal(number) is not signal.SIG_IGN]
 
 

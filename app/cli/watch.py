@@ -100,7 +100,6 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def refused(options: argparse.Namespace, error: BrokerError) -> CommandError:
-    """What a command says that cannot observe the broker."""
     return CommandError(str(error) if is_cluster(options.broker) else with_hint(error), exit_of(error))
 
 

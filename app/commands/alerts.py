@@ -105,7 +105,6 @@ class AlertHandlers(Handlers):
                 self._tell(last, words, look="hint")
 
     def _tell_corrupt(self) -> None:
-        """What was found corrupt since, in one notice, also in a recorded session."""
         found = self._collector.corrupt[self._told_corrupt :]
         self._told_corrupt += len(found)
         if not found:

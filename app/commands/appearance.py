@@ -126,7 +126,6 @@ class AppearanceHandlers(Handlers):
         self._note_move(before)
 
     def _note_move(self, before: dict[str, Shift]) -> None:
-        """What was moved by hand can be undone, while the same scenario is open."""
         canvas, after, scenario = self._context.canvas, self._context.canvas.arrangement, self._scenario()
 
         def why_not() -> str:

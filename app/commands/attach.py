@@ -80,7 +80,6 @@ class AttachHandlers(Handlers):
             raise error
 
     def _remember(self) -> None:
-        """The address, and never a token."""
         if isinstance(source := self._controller.source, ObservedSource):
             address, settings = source.session.peer.address, self._context.settings
             others = [each for each in settings.recent_addresses if each != address]

@@ -67,7 +67,6 @@ class CommandContext:
         return self.why_ended() or ("" if there else otherwise)
 
     def perform(self, action: UserAction) -> None:
-        """Do `action` in the session, or say why it cannot be done now."""
         if why := self.why_ended() or self.controller.why_not(type(action)):
             self.show_message(why)
         else:
@@ -83,7 +82,6 @@ class CommandContext:
         return True
 
     def open_scenario(self, path: Path) -> None:
-        """Open another scenario and let it run; where it cannot be opened, the present one stays."""
         if self.attempt(lambda: self.controller.open(path)):
             self.controller.run()
 

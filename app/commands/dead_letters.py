@@ -120,7 +120,6 @@ class DeadLetterHandlers(Handlers):
             self._shown.model.set_snapshot(snapshot)
 
     def _read(self, key: Hashable) -> None:
-        """Read the whole dead letter: with many of them, the table has only the beginning of the value."""
         if not isinstance(key, tuple):
             return
         queue, offset = str(key[0]), int(key[1])
@@ -132,7 +131,6 @@ class DeadLetterHandlers(Handlers):
         self._answers.ask(ReadDeadLetters(queue=queue, offsets=[offset]), answered)
 
     def update(self) -> None:
-        """Ask for dead letters beyond those of the snapshot, while the panel is visible and shows the present."""
         snapshot = self._context.views.snapshot
         if snapshot is not None and self._controller.live and self._panel.isVisible():
             self.sync.update(snapshot)
@@ -155,7 +153,6 @@ class DeadLetterHandlers(Handlers):
         return "" if self._panel.current_key() is not None else tr("Choose a dead letter first.")
 
     def redrive(self, keys: Sequence[tuple[str, int]], rate_per_s: float | None = None) -> None:
-        """Redrive dead letters, each given as (queue, offset); many of them in several steps."""
         self._redrives.add(_by_queue(keys), rate_per_s)
 
     def _try(self) -> None:

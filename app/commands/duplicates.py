@@ -25,8 +25,6 @@ KINDS = ("topic", "queue", "group")
 
 
 class DuplicateHandlers(Handlers):
-    """One command for whatever is selected; clients have their own, which asks nothing."""
-
     COMMANDS = (
         Command("duplicate_place", "Duplicate topic, queue or group...", "Topics", "", "copy", "Another one like it."),
     )

@@ -43,7 +43,6 @@ class FlowHandlers(Handlers):
         shown.changed.connect(lambda: panel.forbid(str(shown.data() or "")))
 
     def _targets(self) -> list[str]:
-        """Topics and queues. A subscription is limited where it is made."""
         snapshot = self._snapshot
         topics = {topic.name for topic in snapshot.topics}
         return topic_names(snapshot) + [queue.name for queue in snapshot.queues if queue.name not in topics]

@@ -128,7 +128,6 @@ def client_names(snapshot: Snapshot) -> list[str]:
 
 
 def topic_names(snapshot: Snapshot) -> list[str]:
-    """Topics, without the logs of queues."""
     queues = {queue.name for queue in snapshot.queues}
     return [topic.name for topic in snapshot.topics if topic.name not in queues]
 

@@ -83,7 +83,6 @@ class HelpHandlers(Handlers):
         context.controller.acted.connect(lambda *_args: context.window.hint.take_back(self._hinted))
 
     def _help_panel(self) -> None:
-        """Of the panel in front; of the canvas where the panels are folded."""
         window = self._context.window
         if not window.shows_panels:
             self._help_canvas()
@@ -104,7 +103,6 @@ class HelpHandlers(Handlers):
         dialog.open()
 
     def _follow(self, link: QUrl) -> None:
-        """A guide leads to others, and to a session as a page."""
         if link.fileName() == REFERENCE:
             self._show_reference()
         elif link.fileName().endswith(".html"):
@@ -127,7 +125,6 @@ class HelpHandlers(Handlers):
         self._read(tr("Keys"), "\n".join(rows))
 
     def _hint(self) -> None:
-        """At the first start, where no lesson begins: one thing to try. It disappears after the first action."""
         scenario, context = self._context.controller.scenario, self._context
         context.window.hint.clear()
         if not context.settings.hints or scenario is None or scenario.lesson or not scenario.try_:

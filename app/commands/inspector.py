@@ -108,6 +108,5 @@ class InspectorHandlers(Handlers):
             self._context.views.select(Place(letter.origin_topic, letter.origin_partition, letter.origin_offset).id)
 
     def _topic_of(self, queue: str) -> str:
-        """The topic that a queue reads: its own log, or, of a subscription, the topic that it hangs on."""
         scenario = self._context.controller.scenario
         return queue if scenario is None else scenario.subscriptions.get(queue, queue)

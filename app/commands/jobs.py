@@ -43,7 +43,6 @@ class Job(QObject):
             threading.Thread(target=self._stop, name="cancel", daemon=True).start()
 
     def finish(self, timeout_s: float) -> None:
-        """Cancel, and wait for the end: for closing the program."""
         self._stop()
         self._thread.join(timeout_s)
 

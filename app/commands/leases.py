@@ -64,7 +64,6 @@ class LeaseHandlers(Handlers):
         panel.selectionChanged.connect(lambda _count: context.registry.refresh(*(f"{act}_lease" for act in _MAKES)))
 
     def update(self) -> None:
-        """Ask for what a busy queue holds beyond the snapshot, while the panel is seen and the present is shown."""
         snapshot = self._context.views.snapshot
         if snapshot is not None and self._context.controller.live and self._panel.isVisible():
             self.sweep.update(snapshot)
@@ -80,7 +79,6 @@ class LeaseHandlers(Handlers):
         return self._panel.why_not()
 
     def act(self, act: str, keys: Sequence[tuple[str, int | str, int | str]]) -> None:
-        """Do it to the messages with these keys, as far as they are still held as they are shown."""
         wanted = set(keys)
         leases = [
             row for row in self._context.views.presenter(InFlightPresenter).model.rows if isinstance(row, LeaseView)

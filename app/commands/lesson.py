@@ -88,7 +88,6 @@ class LessonHandlers(Handlers):
         context.registry.set_checked("toggle_lesson", lesson is not None)
 
     def _refresh(self) -> None:
-        """What the session has done since; live, it is kept, and the next thing to do is pointed at."""
         context, controller = self._context, self._context.controller
         collector, scenario = controller.collectors.lesson, controller.scenario
         lesson = collector.lesson
@@ -151,7 +150,6 @@ class LessonHandlers(Handlers):
             controller.collectors.lesson.did(command, controller.end_ns)
 
     def _travelled(self) -> None:
-        """A click on the timeline goes to a moment, as the command does."""
         if self._context.controller.travel.looking_back:
             self._did("go_to")
 

@@ -63,14 +63,12 @@ class MessageHandlers(Handlers):
         context.controller.opened.connect(self._forget)
 
     def _take_offer(self) -> None:
-        """What lacks in the past is in a branch of a recording, or in the present."""
         self._context.registry.trigger("follow_live" if self._controller.stored is None else "branch")
 
     def _show_reason(self) -> None:
         self._panel.forbid_produce(self._context.why_ended())
 
     def _read_again(self) -> None:
-        """At another moment the message that is read may not be there yet."""
         if self._place is not None:
             self._read(self._place)
 

@@ -124,8 +124,6 @@ class RecordingHandlers(Handlers):
             self.open(Path(found))
 
     def open(self, folder: Path, at_ns: int = 0) -> bool:
-        """Look at a recorded session; where it cannot be opened, the present one stays."""
-
         def call() -> None:
             stored = self._controller.open_session(folder, at_ns)
             self._context.show_message(stored.summary())
@@ -144,7 +142,6 @@ class RecordingHandlers(Handlers):
         settings.recent_sessions = (str(folder), *others)[:MOST_RECENT]
 
     def offer_left_open(self) -> None:
-        """Where the program died the last time: offer what it was recording."""
         left = self.library.left_open()
         if not left:
             return

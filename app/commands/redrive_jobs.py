@@ -19,8 +19,6 @@ AT_ONCE = 500
 
 
 class Redrives(QObject):
-    """Performs them one after the other; those with a rate take their time in the session itself."""
-
     def __init__(self, context: CommandContext, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._context = context
@@ -52,7 +50,6 @@ class Redrives(QObject):
         self._next()
 
     def stop(self) -> None:
-        """Leave what waits, and stop what takes its time."""
         if why := self._context.why_ended():
             self._context.show_message(why)
             return

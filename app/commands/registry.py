@@ -131,7 +131,6 @@ class ActionRegistry(QObject):
             action.setChecked(checked)
 
     def set_icons(self, icon_for: Callable[[str], QIcon]) -> None:
-        """Dress the actions; call it again after a change of theme."""
         for command in self._commands.values():
             if command.icon:
                 self.actions[command.id].setIcon(icon_for(command.icon))

@@ -106,7 +106,6 @@ class ReportHandlers(Handlers):
         self._context.window.show_tab("jobs")
 
     def _page_written(self, job: ReportJob) -> None:
-        """The page can be read while what is left is drawn."""
         self.reports.add(job.folder, job.facts.title)
         self._context.show_message(tr("The report is written: {page}", page=job.page))
         if job.facts.id in self._open_when_finished:

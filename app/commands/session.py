@@ -49,7 +49,6 @@ class UntilHandlers(Handlers):
         dialog.open()
 
     def run(self, text: str, beginning: str = HERE) -> None:
-        """Run to the first event that fits `text`, from here or from the beginning."""
         self._last = text
         condition = parse(text, FIELDS)
         if beginning != HERE and not self._context.attempt(
@@ -137,7 +136,6 @@ class SessionHandlers(Handlers):
         return "" if self._controller.travel.looking_back else self._context.why_ended()
 
     def _pause(self) -> None:
-        """Space both stops time and lets it go on."""
         if self._controller.moving:
             self._controller.pause()
         else:

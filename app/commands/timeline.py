@@ -199,7 +199,6 @@ class TimelineHandlers(Handlers):
     # -- branches
 
     def branch(self) -> None:
-        """Run the session again up to the moment that is shown, and go on live from there."""
         moment_ns = self._controller.snapshot.time_ns
         if self._context.attempt(self._controller.branch):
             self._context.show_message(tr("Running it again up to {time}...", time=session_time(moment_ns)))

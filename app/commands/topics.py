@@ -67,7 +67,6 @@ class TopicHandlers(Handlers):
             context.registry.bind(command, ask, self._why_no_topic)
 
     def _topic(self) -> TopicView | None:
-        """The selected topic, or that of the selected lane; if there is one only, that one."""
         context = self._context
         name = context.selected("topic") or context.selected("lane").rpartition("/")[0]
         queues = {queue.name for queue in context.controller.snapshot.queues}
@@ -106,7 +105,6 @@ class TopicHandlers(Handlers):
         )
 
     def _rule_fields(self) -> tuple[Field, ...]:
-        """Which schema values are held to, if there are any."""
         controller = self._controller
         subjects = tuple(controller.collectors.schemas.at(controller.snapshot.time_ns).registry.subjects())
         if not subjects:

@@ -57,7 +57,6 @@ class UndoStack(QObject):
         self.changed.emit()
 
     def pass_final(self) -> None:
-        """The last action cannot be undone; the next undo is that of the action before it."""
         self.final = ""
         self.changed.emit()
 

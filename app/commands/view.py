@@ -172,7 +172,6 @@ class ViewHandlers(Handlers):
         show(self._context.registry.action(command).isChecked())
 
     def _choose(self, item_id: str) -> None:
-        """Chosen in the navigator: framed on the canvas, and brought into sight there; a bookmark is a moment."""
         kind, _, name = item_id.partition(":")
         if kind == "bookmark":
             self._go_to(name)
@@ -206,7 +205,6 @@ class ViewHandlers(Handlers):
         return ""
 
     def _choose_new(self) -> None:
-        """A new thing is selected as soon as it is drawn."""
         if self._new and self._context.canvas.draws(self._new):
             new, self._new = self._new, ""
             self._choose(new)
@@ -218,7 +216,6 @@ class ViewHandlers(Handlers):
         views.refresh(self._snapshot)
 
     def _open(self, item_id: str) -> None:
-        """The panel that tells most of a thing; of dead letters, with those of their queue."""
         kind, _, name = item_id.partition(":")
         if kind == "dlq":
             self._context.views.ways["dead_letters"](name)

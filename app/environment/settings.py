@@ -146,14 +146,12 @@ class Settings:
         return WindowLayout.from_text(self.read(f"layout/{name}", "")) or SHIPPED.get(name)
 
     def keep_layout(self, name: str, layout: WindowLayout) -> None:
-        """Keep a layout under a name, a shipped one's too."""
         own = [kept for kept in self.layout_names() if kept not in SHIPPED]
         if name not in SHIPPED and name not in own:
             self.write(_LAYOUTS, "\n".join([*own, name]))
         self.write(f"layout/{name}", layout.to_text())
 
     def forget_layout(self, name: str) -> None:
-        """A shipped one becomes again what it was; any other is gone."""
         self.write(_LAYOUTS, "\n".join(kept for kept in self.layout_names() if kept not in (*SHIPPED, name)))
         self.write(f"layout/{name}", "")
 

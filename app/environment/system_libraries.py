@@ -61,7 +61,6 @@ def missing(needed: Mapping[str, str], found: Callable[[str], bool] = loads) -> 
 
 
 def install_command(packages: Iterable[str], prefix: str = "sudo ") -> str:
-    """The one shell line that installs Debian packages; each once, sorted."""
     names = " ".join(sorted(set(packages)))
     return f"{prefix}apt-get update && {prefix}apt-get install -y --no-install-recommends {names}"
 

@@ -38,7 +38,6 @@ class LeafColumn:
         self._numbers: dict[int, tuple[int, ...]] = {}
 
     def add(self, moment: int, template: int, numbers: tuple[int, ...]) -> None:
-        """From `moment` on it is this."""
         self.moments.append(moment - self._moment)
         self.templates.append(template - self.template)
         before = self._numbers.get(template) or (0,) * len(numbers)

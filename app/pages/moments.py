@@ -233,7 +233,6 @@ def gather(stored: StoredSession, wanted: PagePart, report: Report) -> dict[str,
 def _timeline(
     stored: StoredSession, collectors: Collectors, first_ns: int, last_ns: int, shown: Callable[[str], str]
 ) -> dict[str, Any]:
-    """The strip below the canvas, cut to the part that is shown."""
     rates = Rates()
     rates.attach(collectors.series)
     model = TimelineModel(rates)

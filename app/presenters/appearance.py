@@ -54,7 +54,6 @@ class Appearance(QObject):
         app.styleHints().colorSchemeChanged.connect(self._follow_system)
 
     def choose_theme(self, name: str) -> None:
-        """light, dark or system, from now on and at the next start."""
         self.theme = name
         self._settings.theme = name
         self._restyle()
@@ -63,7 +62,6 @@ class Appearance(QObject):
         self.choose_theme("light" if current_theme().name == "dark" else "dark")
 
     def choose_scale(self, factor: float) -> None:
-        """One of `SCALES`, from now on and at the next start."""
         self._settings.scale = factor
         self._restyle(factor)
 
@@ -78,7 +76,6 @@ class Appearance(QObject):
 
     @property
     def presenting(self) -> bool:
-        """Whether the window is made for a projector."""
         return self._before is not None
 
     def present(self) -> None:

@@ -72,7 +72,6 @@ class OwnershipModel(TableModel[OwnershipRow]):
         self.set_rows(())
 
     def update(self, snapshot: Snapshot, group: str) -> None:
-        """Show `group` as it had been up to the moment of `snapshot`."""
         at_ns, ownership = snapshot.time_ns, self._ownership
         spans = {place: ownership.spans(place, at_ns, snapshot.events) for place in ownership.places(group)}
         self.set_rows(
@@ -214,7 +213,6 @@ class AssignmentsPresenter(TablePresenter):
             self.ownership.update(snapshot, shown)
 
     def _turn(self, history: bool) -> None:
-        """The panel's filter is that of the table that is shown."""
         models = (self.model, self.ownership)
         before, now = models if history else models[::-1]
         self.panel.filterChanged.disconnect(before.set_filter)

@@ -73,7 +73,6 @@ def _tokens(gate: GateView) -> str:
 
 
 def producer_state(actor: ActorView) -> str:
-    """The state of a producer; while its messages are turned away and it continues, the outcome of those."""
     if actor.outcome and actor.state in {"running", "waiting"}:
         return kind_word(EventKind(actor.outcome)).lower()
     return actor.state
@@ -105,7 +104,6 @@ def _slowest(gate: GateView, kind: str) -> str:
 
 
 def gate_turned_away(gate: GateView) -> str:
-    """The outcome that the policy is for, then whatever else became of messages."""
     blocked = tr("Blocked {time} in all", time=duration(gate.blocked_ns_total))
     counts = {"rejected": gate.rejected, "dropped": gate.dropped, "evicted": gate.evicted}
     words = {kind: f"{tr(kind_word(EventKind(kind)))} {count(number)}" for kind, number in counts.items()}

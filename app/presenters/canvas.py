@@ -314,7 +314,6 @@ class CanvasModel:
 
 
 def _stopped(actors: tuple[ActorView, ...]) -> set[str]:
-    """Groups and queues all of whose consumers and workers have stopped."""
     readers = [actor for actor in actors if actor.role != "producer"]
     return {actor.target for actor in readers} - {actor.target for actor in readers if actor.state != "stopped"}
 
@@ -353,7 +352,6 @@ def _read_by(queue: str, actors: tuple[ActorView, ...], topics: tuple[str, ...])
 
 
 def _taken_by(queue: str, actors: tuple[ActorView, ...]) -> tuple[str, ...]:
-    """The subscribers of several topics that take from a queue, but whose card stands at another one."""
     return tuple(
         actor.name
         for actor in actors

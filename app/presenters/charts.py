@@ -52,8 +52,6 @@ def _verdict(row: RateRow) -> str:
 
 
 class RateTable(TableModel[RateRow]):
-    """Topics, then producers, then readers, the furthest behind first."""
-
     def __init__(self, rates: Rates, parent: QObject | None = None) -> None:
         self._rates = rates
         columns: tuple[Column[RateRow], ...] = (

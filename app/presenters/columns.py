@@ -58,7 +58,6 @@ class Column(Generic[Row]):
 
     @property
     def alignment(self) -> Qt.AlignmentFlag:
-        """Of its title and its cells: numbers stand at the right."""
         return _RIGHT if self.numeric else _LEFT
 
 

@@ -52,7 +52,6 @@ class DeadLetterSync(QObject):
         self._sizes.clear()
 
     def size_of(self, letter: DeadLetterView) -> int:
-        """The size of a letter's value in bytes, however much of it is here."""
         return self._sizes.get((letter.queue, letter.offset), len(letter.value or b""))
 
     def rows(self, queue: QueueView) -> Sequence[DeadLetterView]:

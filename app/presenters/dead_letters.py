@@ -216,7 +216,6 @@ class DeadLettersPresenter(TablePresenter):
         self.panel.currentChanged.connect(self._show_letter)
 
     def restart(self) -> None:
-        """Letters that are the same in the session before are shown again."""
         super().restart()
         self.model.forget()
 

@@ -72,7 +72,6 @@ def _read_anew(
 
 
 def _after(group: GroupView, consumer: str, partitions: dict[str, int], *, joins: bool) -> dict[tuple[str, int], str]:
-    """(topic, partition) to owner as it would be."""
     members = {
         member.member_id: (member.client, MemberSubscription(member.topics, owned=member.partitions))
         for member in group.members

@@ -67,7 +67,6 @@ def attempt_words(lease: LeaseView) -> str:
 
 
 def in_flight_of(snapshot: Snapshot) -> int:
-    """Messages in flight: under a lease, or delivered and not committed."""
     return sum(queue.in_flight for queue in snapshot.queues) + sum(
         at.in_flight for group in snapshot.groups for at in group.offsets
     )
@@ -209,7 +208,6 @@ class InFlightModel(TableModel[Row]):
             self.touch_live()
 
     def restart(self) -> None:
-        """Another session may hold the same leases."""
         self._sources = ()
         self.set_rows(())
 

@@ -29,7 +29,6 @@ class LagTrend(NamedTuple):
 
 
 def counts_removed(offsets: Iterable[OffsetView], compacted: Container[str]) -> bool:
-    """Whether lags may count what compaction has removed: no event tells of it."""
     return any(at.lag and at.topic in compacted for at in offsets)
 
 

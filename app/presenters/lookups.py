@@ -204,8 +204,6 @@ def key_facts(counts: KeyCounts) -> tuple[Fact, ...]:
 
 
 class EventLookup(QObject):
-    """An event, by its number."""
-
     changed = Signal()
 
     def __init__(self, history: History, times: Times, parent: QObject | None = None) -> None:
@@ -286,7 +284,6 @@ class RebalanceLookup:
         """It is all in the snapshot, and on the cards."""
 
     def facts(self, snapshot: Snapshot, name: str) -> InspectorFacts | None:
-        """What moved, why, and what was published since the one before."""
         group, _, started = name.rpartition("/")
         of_group = sorted((one for one in snapshot.rebalances if one.group == group), key=lambda one: one.started_ns)
         view = next((one for one in of_group if str(one.started_ns) == started), None)

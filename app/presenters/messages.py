@@ -83,7 +83,6 @@ _MORE: tuple[tuple[Field, Callable[[Any], Any]], ...] = (
 
 
 def message_key(row: MessageRow) -> Place | None:
-    """Where it is stored; None if there is no message."""
     return None if row.gap else Place(row.topic, row.partition, row.offset)
 
 

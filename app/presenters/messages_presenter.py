@@ -78,7 +78,6 @@ class MessagesPresenter(PanelPresenter):
         self._snapshot = None
 
     def show(self, snapshot: Snapshot) -> None:
-        """The choices as they stand; what has grown is shown."""
         before = self._snapshot
         moved = before is not None and (snapshot.time_ns, snapshot.events) != (before.time_ns, before.events)
         self._snapshot = snapshot
@@ -135,7 +134,6 @@ class MessagesPresenter(PanelPresenter):
 
     @property
     def _moment_ns(self) -> int | None:
-        """The moment that is shown, if that is not now."""
         return None if self._live or self._snapshot is None else self._snapshot.time_ns
 
     @property
@@ -315,7 +313,6 @@ class MessagesPresenter(PanelPresenter):
 
     @property
     def _parts(self) -> tuple[PartitionView, ...] | None:
-        """The partitions of the chosen topic in the snapshot; None if it has none of that name."""
         topics = () if self._snapshot is None else self._snapshot.topics
         return next((topic.partitions for topic in topics if topic.name == self._where.topic), None)
 

@@ -26,7 +26,6 @@ class OtherProducer(NamedTuple):
 
 
 def other_producers(snapshot: Snapshot, rates: Rates) -> tuple[OtherProducer, ...]:
-    """Those of a moment, in the order of their first messages."""
     series, now_ns = rates.series, snapshot.time_ns
     topics = series.other_producers(now_ns)
     blocked: dict[str, list[str]] = {}

@@ -24,7 +24,6 @@ class Owners:
         self._last = None
 
     def update(self, names: Iterable[str]) -> None:
-        """Give every new name the next number; "" gets none."""
         for name in names:
             if name:
                 self._numbers.of(name)
@@ -46,7 +45,6 @@ class Owners:
         return self._numbers.of(name) if name else -1
 
     def letter(self, name: str) -> str:
-        """A, B, ... Z, AA, AB, ...; "" for no owner."""
         number = self.hue(name)
         letters = ""
         while number >= 0:

@@ -71,7 +71,6 @@ class PagedModel(ColumnModel[Row]):
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """The numbers of the first row of the range, and the one after its last."""
         return self._first, self._end
 
     @property

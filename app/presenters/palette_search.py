@@ -217,7 +217,6 @@ class PaletteSearch:
             yield self._entry(target, plain_text(one.key, 60), about, "message", _LIST, None)
 
     def _search(self, text: str) -> Iterator[PaletteEntry]:
-        """Whatever else is in the messages: their panel looks through them."""
         for topic in self._topics[:TOPICS_MOST]:
             title = tr("Search the messages of {topic} for {what}", topic=topic, what=quoted(text))
             yield self._entry(f"filter:{topic}//{quoted(text)}", title, tr("Messages"), "filter", _LIST, _LAST)

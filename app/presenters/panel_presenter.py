@@ -51,8 +51,6 @@ class SnapshotModel(FilteredModel, Protocol):
 
 
 class PanelPresenter(QObject):
-    """Makes `panel`, of `panel_class`, and keeps it up to date."""
-
     panel_class: ClassVar[type[Panel]]
     travels = 0  # through time before it was shown for the last time
 

@@ -115,7 +115,6 @@ class SchemasPresenter(PanelPresenter):
         connect_filter(self.panel, self.model)
 
     def restart(self) -> None:
-        """Another session: nothing is known of it."""
         self.model.set_rows(())
         self.refusals.set_rows(())
         self._show_details(None)

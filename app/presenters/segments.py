@@ -27,8 +27,6 @@ PARTITIONS_AT_ONCE = 60
 
 
 class SegmentRow(NamedTuple):
-    """A segment, and the partition that it belongs to."""
-
     partition: PartitionState
     segment: SegmentView
     active: bool

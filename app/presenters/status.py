@@ -13,8 +13,6 @@ from widgets.status_bar import StatusFacts
 
 @dataclass(frozen=True, slots=True)
 class FrameFigures:
-    """How smooth the last ten seconds were, in ms; `dropped` counts frames that were left out while something moved."""
-
     cost_p50_ms: float
     cost_p99_ms: float
     delay_p50_ms: float

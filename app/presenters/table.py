@@ -193,7 +193,6 @@ class TableModel(ColumnModel[Row]):
             self._show(self._latest)
 
     def let_in(self) -> None:
-        """Show what waits, and hold on from there."""
         self._rearranged = True
         self._show(self._latest)
 
@@ -347,7 +346,6 @@ class TableModel(ColumnModel[Row]):
         self.layoutChanged.emit()
 
     def _report_cells(self, before: list[Row], after: list[Row], changed: list[int]) -> None:
-        """One signal for each run of changed cells in a row; one for all where the runs are many."""
         last_column = len(self.columns) - 1
         if len(changed) > _MAX_CELL_SIGNALS:
             self.dataChanged.emit(self.index(changed[0], 0), self.index(changed[-1], last_column))

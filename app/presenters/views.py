@@ -162,7 +162,6 @@ class Views(QObject):
         self.show_selected()
 
     def restart(self) -> None:
-        """The controller shows another session: follow it, and forget what was looked up."""
         collectors = self._controller.collectors
         self.owners.attach(collectors.hues)
         self.rates.attach(collectors.series)
@@ -250,7 +249,6 @@ def on_canvas(selected: str) -> tuple[str, ...]:
 
 
 def _part_words(excerpt: Excerpt) -> str:
-    """Nothing where a panel is given everything."""
     if excerpt.is_whole:
         return ""
     left_out = (

@@ -96,7 +96,6 @@ def findings_of(folder: Path) -> tuple[Finding, ...] | None:
 
 
 def _text(row: dict[str, object], name: str) -> str:
-    """What an older report does not tell is nothing."""
     return str(row.get(name) or "")
 
 

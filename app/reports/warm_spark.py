@@ -44,12 +44,10 @@ def memory_allows() -> bool:
 
 
 def is_of_this_machine(request: Request) -> bool:
-    """Whether a Spark that is kept can make it."""
     return request.master == LOCAL and not any(map(is_remote, (*request.sessions, str(request.out))))
 
 
 def _is_last(line: str) -> bool:
-    """Whether nothing more is said about this report."""
     return '"report"' in line or '"error"' in line
 
 
@@ -87,7 +85,6 @@ class WarmSpark:
             self._busy = False
 
     def lines(self, request: Request) -> Iterator[str]:
-        """What the process says about `request`, up to its last line; ends early where the process dies."""
         process = self._running()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -141,7 +138,6 @@ class SharedSpark:
         self._socket = Path(platformdirs.user_cache_dir("brokerscope")) / "spark.sock"
 
     def take(self, request: Request) -> bool:
-        """Whether it is there, or could be started, and can make this report."""
         if not is_of_this_machine(request) or not hasattr(socket, "AF_UNIX"):
             return False
         try:
@@ -189,14 +185,12 @@ class SharedSpark:
                         return
 
     def log(self) -> str:
-        """Its log is named in its last line."""
         return ""
 
     def give_back(self) -> None:
         self.close()
 
     def close(self) -> None:
-        """Hang up, which cancels a report that is not done."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with contextlib.suppress(OSError):

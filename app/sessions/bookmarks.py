@@ -48,13 +48,11 @@ class Bookmarks:
         return next((mark for mark in self._marks if mark.time_ns == time_ns), None)
 
     def rename(self, mark: Bookmark, name: str) -> None:
-        """Another name for one. Raises OSError."""
         new = Bookmark(mark.time_ns, _plain(name))
         self._marks = [new if one == mark else one for one in self._marks]
         self._save()
 
     def remove(self, mark: Bookmark) -> None:
-        """One less. Raises OSError."""
         self._marks = [one for one in self._marks if one != mark]
         self._save()
 

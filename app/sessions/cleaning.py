@@ -103,7 +103,6 @@ def clean(parent: Path, limits: Limits, spared: Collection[Path]) -> Cleaned:
 
 
 def _recording(folder: Path, metadata: schema.Metadata, spared: Collection[Path]) -> tuple[Recording, str]:
-    """The recording, and the name of the one that it branched from; "" for none."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     origin = metadata.extra.get(BRANCHED_FROM) or {}
     by_itself = not metadata.extra.get("outside_clients") and not origin and not _has_actions(folder)

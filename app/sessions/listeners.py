@@ -106,7 +106,6 @@ class Listeners(QObject):
         self.changed.emit()
 
     def shut(self, kind: Kind) -> None:
-        """Close a listener; its connections end."""
         close = self._close.pop(kind, None)
         self._where.pop(kind, None)
         if close is not None:

@@ -209,7 +209,6 @@ class SessionController(ShownSession):
         self._with_engine(lambda engine: engine.run_open_ended())
 
     def restart(self, *, new_seed: bool = False) -> None:
-        """The same scenario from 0, with the same seed or with another one."""
         if self.path is not None:
             self.open(self.path, random.randrange(1, 1_000_000) if new_seed else self._seed)
             self.run()
@@ -227,7 +226,6 @@ class SessionController(ShownSession):
         self.reported.emit(" ".join(said))
 
     def close(self) -> None:
-        """Stop, at the end of the program or before another session."""
         self.travel.close()
         if self._reading is not None:
             self._reading.close()
@@ -256,7 +254,6 @@ class SessionController(ShownSession):
     # -- time
 
     def run(self, speed: float | None = None) -> None:
-        """Let time pass, at `speed` from now on."""
         if speed is not None:
             self.speed = speed
         self.fast = False
@@ -285,7 +282,6 @@ class SessionController(ShownSession):
             self._with_engine(lambda engine: engine.pause())
 
     def step(self) -> None:
-        """Go on to the next event, and report it."""
         if self.travel.looking_back:
             self.travel.step(1, self.present)
             return

@@ -108,7 +108,6 @@ class StoredSession:
 
     @property
     def seed(self) -> int:
-        """The seed of the run."""
         return self.metadata.seed or 0
 
     @property

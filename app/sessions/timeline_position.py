@@ -46,7 +46,6 @@ class TimelinePosition(QObject):
 
     @property
     def snapshot(self) -> Snapshot | None:
-        """The moment of the past that is shown; None while the present is."""
         position = self._position
         return position.snapshot if self.looking_back and position is not None else None
 
@@ -77,7 +76,6 @@ class TimelinePosition(QObject):
             position.seek(min(max(0, time_ns), self._end_ns()))
 
     def by(self, delta_ns: int) -> None:
-        """Go so far from the moment that was asked for last."""
         self.to(self.target_ns + delta_ns)
 
     def step(self, events: int, present: Snapshot) -> None:
@@ -116,7 +114,6 @@ class TimelinePosition(QObject):
 
     @property
     def playing(self) -> bool:
-        """True while the past goes on by itself."""
         return self._position is not None and self._position.playing
 
     def play(self, speed: float) -> None:

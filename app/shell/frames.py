@@ -74,14 +74,12 @@ class Frames(QObject):
         self._timer.timeout.connect(self._frame)
 
     def start(self) -> None:
-        """Begin. The garbage collector skips objects that exist now: a full collection would stop the window."""
         gc.collect()
         gc.freeze()
         self._due_s = time.perf_counter()
         self._timer.start()
 
     def stop(self) -> None:
-        """End; the engine gets no more turns from here."""
         if self._timer.isActive():
             gc.unfreeze()
         self._timer.stop()

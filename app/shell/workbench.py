@@ -51,8 +51,6 @@ T = TypeVar("T")
 
 
 class Workbench(QObject):
-    """One window with its controller, presenters and commands."""
-
     def __init__(
         self,
         app: QApplication,

@@ -19,8 +19,6 @@ HINTS = QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTrans
 
 
 class Highlight(IntEnum):
-    """Whether a box can take what is being dragged."""
-
     NONE = 0
     CANDIDATE = 1
     TARGET = 2
@@ -69,7 +67,6 @@ class BoxItem(QGraphicsRectItem):
         self.setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
 
     def place(self, where: Rect) -> None:
-        """Move and size the box; free if nothing changes."""
         if self.x() != where.x or self.y() != where.y:
             self.setPos(where.x, where.y)
         self.resize_to(where.w, where.h)
@@ -89,7 +86,6 @@ class BoxItem(QGraphicsRectItem):
         self.draw(painter, option.exposedRect)
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
-        """Draw what lies in `exposed`, in item coordinates."""
         raise TypeError(f"{type(self).__name__} draws nothing")
 
     def tool_tip(self, x: float, y: float) -> str:

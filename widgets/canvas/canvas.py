@@ -174,7 +174,6 @@ class Canvas(PointerView):
         return dict(self._stage.moved)
 
     def set_arrangement(self, moved: Mapping[str, Shift]) -> None:
-        """Put boxes where they were moved by hand; none for the layout's own places."""
         self._stage.set_moved(dict(moved))
         self.arranged()
 
@@ -182,7 +181,6 @@ class Canvas(PointerView):
         self.boxMoved.emit(dict(self.arranging.before))
 
     def arranged(self) -> None:
-        """Frames and bounds follow what was moved by hand."""
         self._after_layout()
         self.arrangementChanged.emit()
 
@@ -232,7 +230,6 @@ class Canvas(PointerView):
 
     @property
     def sight(self) -> Sight:
-        """What is shown now, and how it is arranged."""
         return replace(super().sight, arrangement=self._stage.arrangement)
 
     def come_back(self, sight: Sight) -> None:
@@ -371,7 +368,6 @@ class Canvas(PointerView):
         return QWidget.focusNextPrevChild(self, forward)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Tab enters at the first box, Shift+Tab at the last."""
         super().focusInEvent(event)
         if event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason):
             forward = event.reason() is Qt.FocusReason.TabFocusReason

@@ -32,7 +32,6 @@ class CardItem(BoxItem):
         self._shown = self._visible(card)
 
     def set_card(self, card: Card, is_small: bool) -> None:
-        """Show other data; repaints only if something that is drawn has changed."""
         self.card = card
         shown = self._visible(card)
         if shown != self._shown or is_small != self.is_small:

@@ -25,8 +25,6 @@ from widgets.i18n import tr
 
 
 class TopicDrag(QObject):
-    """At most one topic in the air. `dropped(topic, group)`."""
-
     dropped = Signal(str, str)
 
     def __init__(self, stage: Stage, viewport: QWidget, start_pixels: int) -> None:

@@ -57,15 +57,12 @@ class CardBox(BoxItem):
 
 
 class GroupItem(CardBox):
-    """A consumer group: its state as colour, icon and word, its generation and its lag."""
-
     def __init__(self, group: GroupBox, look: Look) -> None:
         super().__init__(group.id, look)
         self.group_box = group
         self._shown = self._visible(group)
 
     def set_group(self, group: GroupBox) -> None:
-        """Show other data; repaints only if something that is drawn has changed."""
         self.group_box = group
         shown = self._visible(group)
         if shown != self._shown:

@@ -87,7 +87,6 @@ def draw_lane(painter: QPainter, y: float, lane: Lane, shape: LaneShape, look: L
 
 
 def chip_rect(y: float, at: int, shape: LaneShape) -> QRectF:
-    """Where the owner chip of the group number `at` stands in the row that begins at `y`."""
     height = CHIP_H[shape.step]
     return QRectF(shape.chips_x + at * CHIP_PITCH, y + (LANE_H - height) / 2, CHIP_W, height)
 
@@ -133,7 +132,6 @@ def draw_chip(painter: QPainter, where: QRectF, group: LaneGroup, look: Look) ->
 
 
 def draw_ghost_chip(painter: QPainter, where: QRectF, move: GhostMove, look: Look) -> None:
-    """The owner that a drop would give, in the ring of the accent colour."""
     theme = look.theme
     outer = where.adjusted(-2.5, -2.5, 2.5, 2.5)
     painter.setBrush(qcolour(theme.surface))

@@ -85,7 +85,6 @@ class LinkItem(BoxItem):
         self.update()
 
     def advance_to(self, phase: float) -> None:
-        """Move the dots; `phase` is the share 0..1 of a dot's way."""
         self.phase = phase
         if self.has_dots:
             self.update()

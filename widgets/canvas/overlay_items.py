@@ -13,8 +13,6 @@ from widgets.theme import qcolour
 
 
 class FrameItem(BoxItem):
-    """A frame around a box: solid on its edge for the selection, dashed and outside for the keyboard's focus."""
-
     def __init__(self, item_id: str, look: Look, token: str, gap: float, dashed: bool = False) -> None:
         super().__init__(item_id, look, z=6.0)
         self.token, self.gap = token, gap

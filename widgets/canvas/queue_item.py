@@ -32,8 +32,6 @@ RINGS_LEGEND = mark("The arc is the time left; the number is the attempt, from t
 
 
 class QueueItem(BoxItem):
-    """One queue: what is ready, delayed and in flight, and how long each lease still runs."""
-
     def __init__(self, queue: QueueBox, look: Look) -> None:
         super().__init__(queue.id, look)
         self.queue = queue
@@ -47,7 +45,6 @@ class QueueItem(BoxItem):
         return header, (queue.ready, queue.delayed, queue.in_flight), (*rings, queue.in_flight, queue.reads)
 
     def set_queue(self, queue: QueueBox) -> None:
-        """Show other data; repaints only the part that has changed."""
         self.queue = queue
         parts = self._visible(queue)
         if parts != self._parts:

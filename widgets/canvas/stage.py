@@ -42,7 +42,6 @@ class Motion(QObject):
         return bool(self._moves)
 
     def start(self, moves: Sequence[BoxMove], done: Callable[[], None] | None = None) -> None:
-        """Start the moves; `done` is called once when they have ended."""
         self.finish()
         self._moves, self._done = tuple(moves), done
         for move in self._moves:
@@ -99,7 +98,6 @@ class Stage(QGraphicsScene):
         self.chips: list[ChipItem] = []
 
     def apply(self, view: CanvasView) -> bool:
-        """Show another view; True if the layout has changed."""
         if view is self.view or view == self.view:
             return False
         self.view = view
@@ -315,7 +313,6 @@ class Stage(QGraphicsScene):
         self._slide.finish()
 
     def set_ghost(self, ghost: Ghost | None) -> None:
-        """Ring the owner chips that a drop would change."""
         by_topic: dict[str, dict[tuple[int, str], GhostMove]] = {}
         for move in ghost.moves if ghost is not None else ():
             by_topic.setdefault(move.topic, {})[move.partition, move.group] = move

@@ -112,7 +112,6 @@ class TopicItem(BoxItem):
 
     @property
     def measures(self) -> LaneShape:
-        """Those of the lanes at this step of the zoom."""
         return LaneShape(self._chips, self._scale, self.look.step)
 
     @property
@@ -120,7 +119,6 @@ class TopicItem(BoxItem):
         return len(self.topic.lanes) > LANE_LIMIT
 
     def set_topic(self, topic: TopicBox) -> None:
-        """Show other data, marking for repainting what differs."""
         old, self.topic = self.topic, topic
         if topic == old:
             return

@@ -139,7 +139,6 @@ class FactsTableDialog(QDialog):
             self.table.setRowHidden(row, row in folded or wanted not in " ".join(texts).casefold())
 
     def _copy(self) -> None:
-        """The sentence and the table, with tabs, as a table program takes them."""
         headers = [self.table.horizontalHeaderItem(column) for column in range(self.table.columnCount())]
         lines = [self.sentence.text(), "\t".join(header.text() for header in headers if header is not None)]
         lines += ["\t".join(texts) for texts in self.texts()]

@@ -46,8 +46,6 @@ class MoveChoice:
 
 
 class _ChoiceDelegate(QStyledItemDelegate):
-    """An icon, the title, and below it the content of the group, or why it cannot be chosen."""
-
     def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
         return QSize(200, _ROW)
 

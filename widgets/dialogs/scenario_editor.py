@@ -160,7 +160,6 @@ class ScenarioEditor(QDialog):
         self.setWindowTitle(tr("{name} - scenario", name=f"{self._name}{star}"))
 
     def judge(self) -> bool:
-        """Judge what is written now; True if it can run."""
         self._delay.stop()
         line, sentence = self._judge(self.text())
         theme = current_theme()

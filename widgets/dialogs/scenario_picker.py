@@ -71,8 +71,6 @@ class ScenarioFacts:
 
 
 class _ProgressDelegate(QStyledItemDelegate):
-    """The title, and at the right how far its lesson has come."""
-
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
         super().initStyleOption(option, index)
         words = index.data(_FACTS).short_progress
@@ -243,7 +241,6 @@ class ScenarioPicker(QDialog):
 
 
 def _fit(facts: ScenarioFacts, text: str) -> int | None:
-    """How well a scenario fits, by its title or the name of its file, then by its texts."""
     texts = (facts.about, facts.holds, *facts.watch, *facts.try_)
     fits = [fit(text, name, *texts) for name in (facts.title, facts.id.replace("-", " "), facts.id)]
     return min((rank for rank in fits if rank is not None), default=None)

@@ -16,8 +16,6 @@ ARROW = "\u2190"
 
 @dataclass(frozen=True, slots=True)
 class ChainLink:
-    """One thing in the chain: its words, and the id on the canvas that it leads to."""
-
     words: str
     target: str
 

@@ -139,8 +139,6 @@ class CellDelegate(QStyledItemDelegate):
 
 
 class ChipDelegate(CellDelegate):
-    """An owner: badge in its hue, then its name; no owner is grey."""
-
     def draw(self, painter: QPainter, rect: QRect, index: Index, theme: Theme) -> None:
         hue, letter = index.data(Role.HUE), index.data(Role.BADGE)
         inner = QRectF(rect).adjusted(PAD, 0, -PAD, 0)
@@ -157,8 +155,6 @@ class ChipDelegate(CellDelegate):
 
 
 class StateDelegate(CellDelegate):
-    """A state: its icon and its word, both in its colour."""
-
     def draw(self, painter: QPainter, rect: QRect, index: Index, theme: Theme) -> None:
         """Icon and word; a cell without a state shows its text in grey."""
         word = index.data(Role.STATE)

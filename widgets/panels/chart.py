@@ -91,8 +91,6 @@ CURVES_MAX = 12
 
 
 class _Plot(pg.PlotWidget):
-    """A plot that tells of double clicks, at a place of its scene."""
-
     doubleClicked = Signal(QPointF)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
@@ -150,7 +148,6 @@ class Chart(QWidget):
         self.restyle()
 
     def set_alone(self, alone: bool) -> None:
-        """Whether it has all of the room, so that its button gives it back."""
         self.is_alone = alone
         if alone:
             self.alone_button.set_sign("restore", tr("All charts"))

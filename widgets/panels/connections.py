@@ -80,7 +80,6 @@ class _Listener(QWidget):
         self.problem.hide()
 
     def put(self, grid: QGridLayout, row: int, column: int) -> None:
-        """Into `grid`, at another place than before perhaps."""
         for place, widget in enumerate((self.name, self.port, self.button, self.where)):
             grid.addWidget(widget, row, column + place)
         grid.addWidget(self.problem, row + 1, column, 1, _COLUMNS - 1)

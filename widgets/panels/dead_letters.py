@@ -303,7 +303,6 @@ class DeadLettersPanel(TablePanel):
         self.viewChanged.emit(redriven)
 
     def set_totals(self, dead_lettered: int, redriven: int) -> None:
-        """The numbers of dead-lettered and redriven messages so far, which an empty panel shows."""
         if self.shows_redriven:
             return
         if not dead_lettered:

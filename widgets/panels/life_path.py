@@ -33,8 +33,6 @@ class LifeStep:
 
 
 class _Mark(QWidget):
-    """The icon of a step, on the line that goes through all of them."""
-
     def __init__(self, state: str, *, first: bool, last: bool, later: bool, parent: QWidget | None) -> None:
         super().__init__(parent)
         self._state, self._first, self._last, self._later = state, first, last, later

@@ -50,11 +50,9 @@ class TitleRow(QHBoxLayout):
 
     @property
     def folded(self) -> bool:
-        """Whether only the first of its lines is shown."""
         return self.short and not self._unfolded
 
     def set_short(self, on: bool) -> None:
-        """The panel has little height; or not, and all lines are shown."""
         if on != self.short:
             self.short = on
             self.unfold(False)
@@ -453,7 +451,6 @@ class Panel(QWidget):
                 self.show_body(False)
 
     def show_body(self, filled: bool) -> None:
-        """The body, or the empty state if there is nothing to show."""
         if not filled:
             filtered = bool(self.filter_text)
             self.empty_state.offer_clear(filtered)

@@ -146,7 +146,6 @@ class PayloadView(QWidget):
 
 
 def _fill(root: QTreeWidgetItem, value: Any) -> str:
-    """The value below `root`; a sentence where there was too much of it."""
     count, note = 0, ""
     todo: list[tuple[QTreeWidgetItem, str, Any, int]] = [(root, "", value, 0)]
     # Depth first by hand: data may be nested deeper than Python calls itself.

@@ -25,8 +25,6 @@ _LEVELS = {
 
 @dataclass(frozen=True, slots=True)
 class FindingFacts:
-    """One finding; `level` is bad, warn, info or good."""
-
     level: str
     headline: str
     detail: str

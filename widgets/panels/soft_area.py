@@ -10,8 +10,6 @@ FADE_PIXELS = 28
 
 
 class _Fade(QWidget):
-    """From nothing to the ground of the window. It takes no mouse events."""
-
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)

@@ -365,7 +365,6 @@ class TablePanel(Panel):
         return self._key_at(self.table.currentIndex())
 
     def _selected_spans(self) -> list[tuple[int, int]]:
-        """First and last row of each selected range, from the top down."""
         selection = self.table.selectionModel().selection()
         parts = [selection.at(place) for place in range(selection.count())]
         return sorted({(part.top(), part.bottom()) for part in parts})
@@ -384,7 +383,6 @@ class TablePanel(Panel):
         return self._keys(0, self.model.rowCount() - 1)
 
     def _keys(self, first: int, last: int) -> list[Hashable]:
-        """Keys of the rows from `first` to `last`, both included."""
         at_once = getattr(self.model, "keys", None)
         if at_once is not None:
             # A cell at a time takes a second for a hundred thousand rows.

@@ -8,8 +8,6 @@ from broker_core.simulation.scenario import Scenario
 
 
 class Raised(NamedTuple):
-    """One time that an alert was raised, at a session time."""
-
     name: str
     when: str
     time_ns: int

@@ -65,7 +65,6 @@ class Collectors:
 
 
 def _assigned(snapshot: Snapshot) -> Iterator[Event]:
-    """Who has which partitions, as events of when that was decided."""
     for group in snapshot.groups:
         for member in group.members:
             detail = {"partitions": member.partitions, "member_id": member.member_id}

@@ -17,7 +17,6 @@ Bin = dict[int, int]
 
 
 def bucket_of(latency_ns: int) -> int:
-    """The bucket of a latency."""
     return int(math.log2(max(latency_ns, LEAST_LATENCY_NS)) * BUCKETS_PER_DOUBLING)
 
 

@@ -25,8 +25,6 @@ class Refusal(NamedTuple):
 
 
 class _RunningCount:
-    """When messages were refused, and how many there were by then."""
-
     __slots__ = ("counts", "times_ns")
 
     def __init__(self) -> None:

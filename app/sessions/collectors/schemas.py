@@ -38,7 +38,6 @@ class SchemaCollector:
             self._changes.append(event)
 
     def at(self, time_ns: int) -> Registered:
-        """As they were at a moment; not to be changed."""
         count = bisect_right(self._changes, time_ns, key=attrgetter("time_ns"))
         if self._found is None or self._found[0] != count:
             self._found = (count, self._read(count))

@@ -12,8 +12,6 @@ TICKS_MAX = 300
 
 
 class _Mark:
-    """Events of one kind that are too close to be distinguished."""
-
     __slots__ = ("count", "first", "kind", "last_ns")
 
     def __init__(self, kind: EventKind, first: Event, count: int) -> None:

@@ -44,7 +44,6 @@ class History(QObject):
         self._recorded = None if folder is None else Recorded(folder)
 
     def close(self) -> None:
-        """Nothing is answered any more."""
         self._session += 1
         if self._worker is not None:
             self._worker.shutdown(cancel_futures=True)

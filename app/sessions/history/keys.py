@@ -61,7 +61,6 @@ class Published(NamedTuple):
 def partition_keys(
     topic: str, partition: int, events: int, ring: EventRing, older: Recorded | None, first: int
 ) -> KeyCounts:
-    """Of the first `events` events; those before number `first` are `older`'s."""
     counts: Counter[bytes | None] = Counter()
     batches: list[tuple[int, int]] = []
     if older is not None:
@@ -119,7 +118,6 @@ def _published() -> pc.Expression:
 
 
 def _first(ring: EventRing, events: int) -> Iterator[Event]:
-    """What is in memory of the first `events` events."""
     for event in ring.since(0):
         if event.seq >= events:
             return

@@ -10,8 +10,6 @@ MAX_PLACES = 40
 
 
 class Place(NamedTuple):
-    """A message by where it is stored."""
-
     topic: str
     partition: int
     offset: int
@@ -21,12 +19,10 @@ class Place(NamedTuple):
 
     @property
     def id(self) -> str:
-        """What the inspector calls it."""
         return f"message:{self.name}"
 
     @property
     def name(self) -> str:
-        """As `place_of` reads it."""
         return f"{self.topic}/{self.partition}/{self.offset}"
 
 
@@ -104,7 +100,6 @@ def life_of(place: Place, find: Find) -> Life:
 
 
 def _neighbours(event: Event) -> Iterable[Place]:
-    """Both ends of a move from one place to another."""
     if event.kind not in {EventKind.DEAD_LETTERED, EventKind.REDRIVEN}:
         return
     if event.partition is not None and event.offset is not None:

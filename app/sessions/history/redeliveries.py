@@ -33,7 +33,6 @@ class Redelivery(NamedTuple):
 
     @property
     def is_fetched(self) -> bool:
-        """Whether a client only fetched it once more."""
         return self.delivered.attempt is None
 
 
@@ -52,7 +51,6 @@ def redeliveries(ring: EventRing, recorded: Recorded | None, first: int, until_n
 
 
 def redeliveries_of(events: Iterable[Event]) -> Iterator[Redelivery]:
-    """Those of `events`, in their order."""
     given: dict[tuple[str, str, int], _Runs] = {}
     returned: dict[tuple[str, str, int], _Runs] = {}
     moved: dict[str, Event] = {}
@@ -81,7 +79,6 @@ def _is_again(event: Event) -> bool:
 
 
 def _around(again: list[Event]) -> pc.Expression:
-    """What the events of those readers tell about the messages that they were delivered again."""
     field = pc.field
     first = min(event.offset or 0 for event in again)
     last = max((event.offset or 0) + event.count for event in again)
@@ -111,7 +108,6 @@ class _Runs:
         return found if at >= end else [*found, (at, end, None, 0)]
 
     def put(self, first: int, end: int, event: Event, times: int) -> None:
-        """These offsets are one run from now on."""
         low, high = self._touched(first, end)
         new = [(first, end, event, times)]
         if low < high:

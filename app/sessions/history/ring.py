@@ -32,7 +32,6 @@ class EventRing:
 
     @property
     def newest(self) -> Event | None:
-        """The last one; None before the first."""
         _first, chunks = self._kept
         return chunks[-1][-1] if chunks else None
 

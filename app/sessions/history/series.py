@@ -33,12 +33,10 @@ BLOCKED: Key = ("blocked",)  # nanoseconds that producers were held back, all to
 
 
 def published(topic: str) -> Key:
-    """Messages stored in a topic or queue."""
     return ("published", topic)
 
 
 def stored_bytes(topic: str) -> Key:
-    """Bytes stored in a topic or queue."""
     return ("bytes", topic)
 
 
@@ -78,7 +76,6 @@ def depth(queue: str) -> Key:
 
 
 def dead(queue: str) -> Key:
-    """Dead letters of a queue."""
     return ("dead", queue)
 
 
@@ -168,7 +165,6 @@ class SessionSeries:
         self._is_read = True
 
     def read_whole(self) -> None:
-        """All events are there."""
         self._is_read = False
 
     def names(self, kind: str) -> list[str]:
@@ -177,7 +173,6 @@ class SessionSeries:
             return sorted(key[1] for key in self._points if key[0] == kind and len(key) == 2)
 
     def line(self, time_ns: int) -> int:
-        """The last line of the grid at a moment."""
         return time_ns // self.grid_ns
 
     def window_ns(self, time_ns: int, least: int = 1) -> tuple[int, int]:
