@@ -186,11 +186,9 @@ class BrokerHost(HostLoop, Closable):
 
     def _say_lost(self, now_ns: int, queue: str, state: QueueState) -> None:
         logs = self.broker.queues.topic_of(queue).log.partitions
-        for log, table in zip(logs, state.tables, strict=False):
-            if table.next_offset > log.end_offset:
-                sentence = (
-                    f"the log ends at {log.end_offset}, and {queue} has handed out messages up to {table.next_offset}"
-                )
+        for log, next_offset in zip(logs, state.next_offsets, strict=False):
+            if next_offset > log.end_offset:
+                sentence = f"the log ends at {log.end_offset}, and {queue} has handed out messages up to {next_offset}"
                 self.broker.corruption.add(now_ns, f"{sentence}: those between are lost", log.topic, log.partition)
 
     # -- calls

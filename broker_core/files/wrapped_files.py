@@ -20,45 +20,21 @@ class WrappedFiles:
 
     def __init__(self, files: FileSystem) -> None:
         self._files = files
+        self.size, self.exists, self.listdir = files.size, files.exists, files.listdir
+        self.remove, self.rename, self.truncate = files.remove, files.rename, files.truncate
+        self.fsync_dir, self.lock, self.close = files.fsync_dir, files.lock, files.close
 
     def open_append(self, path: str) -> AppendFile:
         return self._files.open_append(path)
 
-    def read(self, path: str, offset: int, length: int) -> bytes:
-        return self._files.read(path, offset, length)
-
     def write_whole(self, path: str, data: Data, *, durable: bool) -> None:
         self._files.write_whole(path, data, durable=durable)
-
-    def size(self, path: str) -> int:
-        return self._files.size(path)
-
-    def exists(self, path: str) -> bool:
-        return self._files.exists(path)
-
-    def listdir(self, path: str) -> list[str]:
-        return self._files.listdir(path)
 
     def makedirs(self, path: str) -> None:
         self._files.makedirs(path)
 
-    def remove(self, path: str) -> None:
-        self._files.remove(path)
-
-    def rename(self, old: str, new: str) -> None:
-        self._files.rename(old, new)
-
-    def truncate(self, path: str, size: int) -> None:
-        self._files.truncate(path, size)
-
-    def fsync_dir(self, path: str) -> None:
-        self._files.fsync_dir(path)
-
-    def lock(self, path: str) -> FileLock:
-        return self._files.lock(path)
-
-    def close(self) -> None:
-        self._files.close()
+    def read(self, path: str, offset: int, length: int) -> bytes:
+        return self._files.read(path, offset, length)
 
 
 class _BreakableAppendFile:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
 from broker_core.errors import BrokerError
 from broker_core.events import FETCHED_AGAIN, EventKind, EventStream, is_by_hand
+from broker_core.groups.protocol import TopicPartition
 from broker_core.limits import MAX_FETCH_BYTES, MAX_PARTITION_FETCH_BYTES
 from broker_core.messages import Run, StoredMessage
 from broker_core.replies import Reply
@@ -98,7 +99,6 @@ def _without(runs: list[tuple[int, int, str]], start: int, end: int) -> list[tup
     ]
 
 
-TopicPartition = tuple[str, int]
 FetchReply = Reply[list[StoredMessage]]
 
 
@@ -290,20 +290,8 @@ class Fetches:
             self._deliveries[key].acknowledge(min(new, self._log(topic, partition).end_offset))
         for run, live in self._runs(self._log(topic, partition), old, new, stable=key in self._stable):
             self.acknowledged += run.count * live
-            self._events.emit(
-                now_ns,
-                EventKind.ACKNOWLEDGED if live else EventKind.PASSED_OVER,
-                topic=topic,
-                partition=partition,
-                offset=run.offset,
-                count=run.count,
-                size_bytes=run.size_bytes,
-                client=client,
-                group=group,
-                published_ns=run.published_ns,
-                cause="" if live else EventKind.ACKNOWLEDGED.value,
-                member=member,
-            )
+            kind, cause = (EventKind.ACKNOWLEDGED, "") if live else (EventKind.PASSED_OVER, "acknowledged")
+            self._say(now_ns, kind, key, run, client, member, cause=cause)
 
     @staticmethod
     def _runs(log: ReadableLog, start: int, end: int, *, stable: bool) -> list[tuple[Run, bool]]:
@@ -401,21 +389,26 @@ class Fetches:
                 if live and attempt != 1:
                     self.redelivered += run.count * (attempt is not None)
                     self.fetched_again += run.count * (attempt is None)
-                self._events.emit(
-                    now_ns,
-                    EventKind.DELIVERED if live else EventKind.PASSED_OVER,
-                    topic=topic,
-                    partition=partition,
-                    offset=run.offset,
-                    count=run.count,
-                    size_bytes=run.size_bytes,
-                    client=client,
-                    group=group,
-                    attempt=attempt,
-                    published_ns=run.published_ns,
-                    cause="" if attempt else FETCHED_AGAIN,
-                    member=member,
-                )
+                kind, cause = EventKind.DELIVERED if live else EventKind.PASSED_OVER, "" if attempt else FETCHED_AGAIN
+                self._say(now_ns, kind, key, run, client, member, attempt=attempt, cause=cause)
+
+    def _say(
+        self, now_ns: int, kind: EventKind, key: tuple[str, str, int], run: Run, client: str, member: str, **more: Any
+    ) -> None:
+        self._events.emit(
+            now_ns,
+            kind,
+            topic=key[1],
+            partition=key[2],
+            offset=run.offset,
+            count=run.count,
+            size_bytes=run.size_bytes,
+            client=client,
+            group=key[0],
+            published_ns=run.published_ns,
+            member=member,
+            **more,
+        )
 
     def _is_gone(self, group: str, reader: str) -> bool:
         return reader not in self._by_hand if is_by_hand(reader) else not self._groups().is_member(group, reader)

@@ -16,17 +16,17 @@ from broker_core.groups.states import GroupState
 
 
 class KeptMember(msgspec.Struct, frozen=True, array_like=True):
-    """A member; what stands behind `owned` is of the consumer group protocol."""
+    """A member; what stands behind `rebalance_timeout_ms` is of the consumer group protocol."""
 
     member_id: str
     client: str
     host: str
     instance_id: str
-    session_timeout_ms: int
-    rebalance_timeout_ms: int
     protocols: dict[str, bytes]
     assignment: bytes
     owned: tuple[TopicPartition, ...]
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
     epoch: int = 0
     previous_epoch: int = 0
     names: tuple[str, ...] = ()
@@ -48,6 +48,8 @@ class KeptGroup(msgspec.Struct, frozen=True, array_like=True):
 
 
 _DECODER = msgspec.msgpack.Decoder(KeptGroup)
+#: What a member has under the same name.
+_SAME, _OF_CONSUMERS = KeptMember.__struct_fields__[:7], KeptMember.__struct_fields__[9:]
 
 
 def kept_bytes(group: Group) -> bytes | None:
@@ -64,28 +66,11 @@ def kept_bytes(group: Group) -> bytes | None:
 
 
 def _kept(member: Member) -> KeptMember:
-    common = (
-        member.member_id,
-        member.client,
-        member.host,
-        member.instance_id,
-        0 if member.session is None else member.session.timeout_ns // NS_PER_MS,
-        member.rebalance_timeout_ns // NS_PER_MS,
-        member.protocols,
-        member.assignment,
-        member.owned,
-    )
-    if not isinstance(member, ConsumerMember):
-        return KeptMember(*common)
+    names = _SAME + (_OF_CONSUMERS if isinstance(member, ConsumerMember) else ())
     return KeptMember(
-        *common,
-        member.epoch,
-        member.previous_epoch,
-        member.names,
-        member.regex,
-        member.assignor,
-        member.is_classic,
-        member.away,
+        **{name: getattr(member, name) for name in names},
+        session_timeout_ms=0 if member.session is None else member.session.timeout_ns // NS_PER_MS,
+        rebalance_timeout_ms=member.rebalance_timeout_ns // NS_PER_MS,
     )
 
 
@@ -99,9 +84,8 @@ def member_of(kept: KeptMember, kind: GroupType, now_ns: int) -> Member:
     member.host, member.assignment = kept.host, kept.assignment
     member.rebalance_timeout_ns = kept.rebalance_timeout_ms * NS_PER_MS
     if isinstance(member, ConsumerMember):
-        member.epoch, member.previous_epoch = kept.epoch, kept.previous_epoch
-        member.names, member.regex, member.assignor = kept.names, kept.regex, kept.assignor
-        member.is_classic, member.away = kept.is_classic, kept.away
+        for name in _OF_CONSUMERS:
+            setattr(member, name, getattr(kept, name))
         member.target = kept.owned
         # Its rights are looked up with its next heartbeat.
         member.allowed = frozenset(topic for topic, _ in kept.owned).__contains__

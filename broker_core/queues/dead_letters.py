@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
 from itertools import islice
 
 import msgspec
@@ -298,17 +298,11 @@ class DeadLetters:
         return offset < self._log.high_watermark
 
     def preview(self, offsets: Iterable[int], edits: Edits | None = None) -> RedrivePreview:
-        redrivable: list[Redrivable] = []
         refused: list[Refused] = []
-        for offset in dict.fromkeys(offsets):
-            try:
-                stored = self._stored(offset)
-                dead_letter = decode(stored)
-            except BrokerError as error:
-                refused.append(Refused(offset, error))
-            else:
-                message = with_redrive(stored, edits.get(offset) if edits else None)
-                redrivable.append(Redrivable(offset, dead_letter.origin_topic, dead_letter.origin_partition, message))
+        redrivable = [
+            Redrivable(offset, dead_letter.origin_topic, dead_letter.origin_partition, _redriven(stored, offset, edits))
+            for offset, stored, dead_letter in self._each(offsets, refused)
+        ]
         return RedrivePreview(tuple(redrivable), tuple(refused))
 
     def redrive(
@@ -328,11 +322,9 @@ class DeadLetters:
         redriven: list[Redriven] = []
         owners: dict[int, Owner] = {}
         refused: list[Refused] = []
-        for offset in dict.fromkeys(offsets):
+        for offset, stored, dead_letter in self._each(offsets, refused):
             try:
-                stored = self._stored(offset)
-                dead_letter = decode(stored)
-                place = append(with_redrive(stored, edits.get(offset) if edits else None))
+                place = append(_redriven(stored, offset, edits))
             except BrokerError as error:
                 refused.append(Refused(offset, error))
                 continue
@@ -367,13 +359,7 @@ class DeadLetters:
         owners: dict[int, Owner] = {}
         refused: list[Refused] = []
         self._trim()
-        for offset in dict.fromkeys(self._live if offsets is None else offsets):
-            try:
-                stored = self._stored(offset)
-                dead_letter = decode(stored)
-            except BrokerError as error:
-                refused.append(Refused(offset, error))
-                continue
+        for offset, stored, dead_letter in self._each(self._live if offsets is None else offsets, refused):
             owners[offset] = self._live.remove(offset)
             self._gone(now_ns, EventKind.PURGED, stored, dead_letter, client)
         if owners:
@@ -433,6 +419,19 @@ class DeadLetters:
                 if error.code is not ErrorCode.DAMAGED:
                     raise
 
+    def _each(
+        self, offsets: Iterable[int], refused: MutableSequence[Refused]
+    ) -> Iterator[tuple[int, StoredMessage, DeadLetterView]]:
+        """The dead letters at `offsets`; those that cannot be read are added to `refused`."""
+        for offset in dict.fromkeys(offsets):
+            try:
+                stored = self._stored(offset)
+                dead_letter = decode(stored)
+            except BrokerError as error:
+                refused.append(Refused(offset, error))
+            else:
+                yield offset, stored, dead_letter
+
     def _stored(self, offset: int) -> StoredMessage:
         self._trim()
         if offset not in self._live:
@@ -479,3 +478,7 @@ class DeadLetters:
             to_partition=place[1],
             to_offset=place[2],
         )
+
+
+def _redriven(stored: StoredMessage, offset: int, edits: Edits | None) -> Message:
+    return with_redrive(stored, edits.get(offset) if edits else None)

@@ -51,6 +51,8 @@ class Entry(msgspec.Struct, array_like=True, gc=False):
     history: tuple[AttemptView, ...] = ()
     doomed: bool = False
     priority: int = 0
+    sizes: tuple[int, ...] = ()  # of a saved state, with the `ticket` of the deadline
+    ticket: int = -1
 
 
 _ENCODER = msgspec.msgpack.Encoder()
@@ -168,18 +170,8 @@ class QueueJournal:
     def moved(self, now_ns: int, level: int, span: Span, *counted: str) -> None:
         if self._journal is not None and self._counts_attempts:
             self._urgent = True
-            self._unwritten.append(
-                Entry(
-                    self._queue,
-                    now_ns,
-                    level,
-                    span.offset,
-                    span.end,
-                    span.state,
-                    counted,
-                    *span.kept,
-                )
-            )
+            entry = Entry(self._queue, now_ns, level, span.offset, span.end, span.state, counted, *span.kept)
+            self._unwritten.append(entry)
 
     def finished(self, now_ns: int, level: int, first: int, end: int, *counted: str, urgent: bool) -> None:
         """Note finished messages. With `urgent` the next `flush` writes them, otherwise a later one may."""

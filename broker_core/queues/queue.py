@@ -511,7 +511,7 @@ class Queue:
 
     def state(self, now_ns: int) -> QueueState:
         self._journal.write(now_ns)
-        return saved(now_ns, self.levels.tables, self.counts)
+        return saved(now_ns, self.name, self.levels.tables, self.counts)
 
     def restore(self, now_ns: int, state: QueueState) -> None:
         """Continue from `state`, on an unused queue. Leases and retry delays keep their remaining time."""

@@ -41,7 +41,7 @@ class Span(msgspec.Struct, eq=False, gc=False):
 
     @property
     def kept(self) -> tuple[int, str, int, int, tuple[AttemptView, ...], bool, int]:
-        """What outlives the process beside offsets and state, in the order of `SpanState` and of the journal."""
+        """What outlives the process beside offsets and state, in the order of `journal.Entry`."""
         return self.attempts, self.holder, self.since_ns, self.deadline_ns, self.history, self.doomed, self.priority
 
     def size_bytes(self, first: int, end: int) -> int:
