@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 
+import msgspec
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QMenu, QMessageBox
 
@@ -13,12 +14,14 @@ from app.commands.undo import UNDO_WINDOW_MINUTES
 from app.filters.parsing import help_rows
 from app.presenters.dead_letter_sync import DeadLetterSync
 from app.presenters.dead_letters import DeadLettersPresenter, dead_letter_facts
-from app.presenters.redriven import place_of
+from app.presenters.message_facts import request_of
+from app.presenters.redriven import place_of as place_of_redriven
+from app.sessions.history.life import place_of
 from app.sessions.history.redrives import RedrivenMessage
 from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.filters import quoted
-from broker_core.operations.browse import DeadLetterPage, ListDeadOffsets, ReadDeadLetters
+from broker_core.operations.browse import DeadLetterPage, ListDeadOffsets, Present, ReadDeadLetters
 from broker_core.operations.dead_letters import Redrive as RedriveRequest
 from broker_core.operations.dead_letters import Redriven
 from broker_core.simulation.actions.dead_letters import EditDeadLetter, PurgeDeadLetters, Redrive, StopRedrive
@@ -52,6 +55,14 @@ class DeadLetterHandlers(Handlers):
             "Ctrl+Shift+R",
             "redrive",
             "The result of each redrive.",
+        ),
+        Command(
+            "mark_dead_letters",
+            "Topic of dead letters",
+            "Dead letters",
+            "",
+            "dead-letter",
+            "The messages of the topic that is chosen are dead letters, or not any more.",
         ),
     )
 
@@ -101,6 +112,8 @@ class DeadLetterHandlers(Handlers):
         bind("purge_all", lambda: self.ask_purge(letters_of(panel.shown_keys())), why_not_all)
         bind("stop_redrive", self._redrives.stop, context.why_ended)
         bind("show_redriven", self._show_redriven)
+        bind("mark_dead_letters", self._mark, self._why_no_topic)
+        self._shown.topics.by_hand = frozenset(context.settings.dead_letter_topics)
         panel.selectionChanged.connect(
             lambda _count: context.registry.refresh("redrive_selected", "redrive_all", "purge_selected")
         )
@@ -123,6 +136,9 @@ class DeadLetterHandlers(Handlers):
         if not isinstance(key, tuple):
             return
         queue, offset = str(key[0]), int(key[1])
+        if (place := place_of(f"{queue}/{offset}")) is not None:
+            self._answers.ask(request_of(place), partial(self._show_whole, key))
+            return
 
         def answered(found: DeadLetterPage) -> None:
             if found.letters and self._panel.current_key() == key:
@@ -130,10 +146,29 @@ class DeadLetterHandlers(Handlers):
 
         self._answers.ask(ReadDeadLetters(queue=queue, offsets=[offset]), answered)
 
+    def _show_whole(self, key: tuple[str, int], found: Present) -> None:
+        letter = self._shown.model.letter(key)
+        if found.message is not None and letter is not None and self._panel.current_key() == key:
+            whole = msgspec.structs.replace(letter, value=found.message.value, headers=found.message.headers)
+            self._panel.set_details(dead_letter_facts(whole, self._context.views.times))
+
     def update(self) -> None:
         snapshot = self._context.views.snapshot
         if snapshot is not None and self._controller.live and self._panel.isVisible():
             self.sync.update(snapshot)
+
+    def _why_no_topic(self) -> str:
+        return "" if self._context.selected("topic") else tr("Choose a topic first.")
+
+    def _mark(self) -> None:
+        topic, settings = self._context.selected("topic"), self._context.settings
+        marked = self._shown.topics.by_hand ^ {topic}
+        self._shown.topics.by_hand, settings.dead_letter_topics = marked, tuple(sorted(marked))
+        self._context.show_message(
+            tr("{topic} holds dead letters.", topic=topic)
+            if topic in marked
+            else tr("{topic} holds no dead letters.", topic=topic)
+        )
 
     def _or_unseen(self, why_not: Callable[[], str]) -> Callable[[], str]:
         """The panel's own reason; but of dead letters that it has not been asked to show it knows nothing."""
@@ -153,7 +188,10 @@ class DeadLetterHandlers(Handlers):
         return "" if self._panel.current_key() is not None else tr("Choose a dead letter first.")
 
     def redrive(self, keys: Sequence[tuple[str, int]], rate_per_s: float | None = None) -> None:
-        self._redrives.add(_by_queue(keys), rate_per_s)
+        if not (letters := letters_of(keys)):
+            self._context.show_message(tr("Dead letters of a topic are sent back by the program that wrote them."))
+            return
+        self._redrives.add(_by_queue(letters), rate_per_s)
 
     def _try(self) -> None:
         panel = self._panel
@@ -254,7 +292,7 @@ class DeadLetterHandlers(Handlers):
     def _look_at_redriven(self, seq: object) -> None:
         row = next((row for row in self._shown.redriven.rows if row.redriven.seq == seq), None)
         if row is not None:
-            self._context.views.select(place_of(row).id)
+            self._context.views.select(place_of_redriven(row).id)
 
     def _filter(self, text: str) -> None:
         (self._shown.redriven if self._panel.shows_redriven else self._shown.model).set_filter(text)
@@ -289,8 +327,8 @@ class DeadLetterHandlers(Handlers):
 
 
 def letters_of(keys: Sequence[Hashable]) -> list[tuple[str, int]]:
-    """Keys of rows as (queue, offset among its dead letters)."""
-    return [(str(key[0]), int(key[1])) for key in keys if isinstance(key, tuple)]
+    """Keys of rows as (queue, offset among its dead letters). Those of topics are their programs'."""
+    return [(str(key[0]), int(key[1])) for key in keys if isinstance(key, tuple) and "/" not in key[0]]
 
 
 def _by_queue(keys: Sequence[tuple[str, int]]) -> dict[str, tuple[int, ...]]:

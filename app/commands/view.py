@@ -55,7 +55,7 @@ class FilterHandlers(Handlers):
 _ZOOM = ("zoom_in", "zoom_out", "zoom_fit")
 # What to look at, by the kind of thing that was clicked.
 _PANELS_OF = {
-    "topic": ("show_offsets", "show_backpressure"),
+    "topic": ("show_offsets", "show_backpressure", "mark_dead_letters"),
     "lane": ("show_offsets", "show_backpressure"),
     "producer": ("show_offsets", "show_backpressure"),
     "group": ("show_assignments", "show_offsets"),

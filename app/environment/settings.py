@@ -83,6 +83,8 @@ class Settings:
     recent_sessions: _Kept[tuple[str, ...]] = _json("sessions/recent", (), lambda found: tuple(_texts(found)))
     #: Of brokers elsewhere that were attached to lately, the newest first.
     recent_addresses: _Kept[tuple[str, ...]] = _json("attach/recent", (), lambda found: tuple(_texts(found)))
+    #: Topics that hold dead letters, whatever they are called.
+    dead_letter_topics: _Kept[tuple[str, ...]] = _json("dead_letters/topics", (), lambda found: tuple(_texts(found)))
     #: Filters that the user keeps, by name.
     saved_filters: _Kept[dict[str, str]] = _json("filters/kept", {}, _by_name)
     #: (folder, title) of reports that were made lately, the newest first.

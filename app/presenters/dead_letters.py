@@ -1,25 +1,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import chain
 from operator import attrgetter
 
 from PySide6.QtCore import QObject, Signal
 
 from app.presenters.columns import Column, number_column, time_column
+from app.presenters.dead_letter_topics import DeadLetterTopics, TopicLetter
 from app.presenters.panel_presenter import Sources, TablePresenter, overfull_words
 from app.presenters.redriven import RedrivenModel
 from app.presenters.table import TableModel
 from broker_core.filters import Field
 from broker_core.snapshots import DeadLetterView, QueueView, Snapshot
 from widgets.formats import Times, duration, plain_text, session_time
-from widgets.i18n import tr
+from widgets.i18n import mark, tr
 from widgets.panels.dead_letters import AttemptFacts, DeadLetterFacts, DeadLettersPanel
 
 PREVIEW_CHARS = 80
 # More than this is not laid out as text: the pane says how much there is.
 DETAIL_CHARS = 20_000
+OF_TOPICS = mark(
+    "Topics with names such as orders.DLT, orders-dlq and dlq.orders hold dead letters; of another one, Dead letters > "
+    "Topic of dead letters says so."
+)
 
 
 letter_key: Callable[[DeadLetterView], tuple[str, int]] = attrgetter("queue", "offset")
@@ -52,6 +57,7 @@ class DeadLettersModel(TableModel[DeadLetterView]):
         self._times = times
         self._bins: tuple[Sequence[DeadLetterView], ...] = ()
         self.source: Callable[[QueueView], Sequence[DeadLetterView]] = attrgetter("dead_letters")
+        self.of_topics: Callable[[Snapshot], Iterable[Sequence[DeadLetterView]]] = lambda _snapshot: ()
         self.causes: list[tuple[str, int]] = []
         self.whole = 0
         self.size_of: Callable[[DeadLetterView], int] = lambda letter: len(letter.value or b"")
@@ -76,18 +82,13 @@ class DeadLettersModel(TableModel[DeadLetterView]):
             ),
             Column(
                 "Origin",
-                lambda row: tr(
-                    "{topic}/{partition} at {offset:,}",
-                    topic=row.origin_topic,
-                    partition=row.origin_partition,
-                    offset=row.origin_offset,
-                ),
+                lambda row: _origin(row, "{topic}/{partition} at {offset:,}"),
                 (130, 1, 3),
                 "place",
                 sort=lambda row: (row.origin_topic, row.origin_partition, row.origin_offset),
                 about="Topic or queue, partition and offset that the message came from.",
             ),
-            number_column("Attempts", lambda row: len(row.attempts), (80, 0, 1)),
+            number_column("Attempts", _attempts, (80, 0, 1), shown=lambda count: "" if count is None else f"{count:,}"),
             number_column(
                 "Age",
                 lambda row: self._now_ns - row.dead_ns,
@@ -124,7 +125,7 @@ class DeadLettersModel(TableModel[DeadLetterView]):
         tick = snapshot.time_ns // 1_000_000_000 != self._now_ns // 1_000_000_000
         self._now_ns = snapshot.time_ns
         self.whole = sum(queue.dead for queue in snapshot.queues)
-        bins = tuple(self.source(queue) for queue in snapshot.queues)
+        bins = (*(self.source(queue) for queue in snapshot.queues), *self.of_topics(snapshot))
         same = len(bins) == len(self._bins) and all(a is b for a, b in zip(bins, self._bins, strict=True))
         if not same and bins != self._bins:
             self._bins = bins
@@ -142,8 +143,24 @@ class DeadLettersModel(TableModel[DeadLetterView]):
 
     def facts(self, key: Hashable) -> DeadLetterFacts | None:
         """What the details pane shows of one dead letter; None if it is gone."""
-        letter = next((row for row in self.rows if letter_key(row) == key), None)
+        letter = self.letter(key)
         return None if letter is None else dead_letter_facts(letter, self._times)
+
+    def letter(self, key: Hashable) -> DeadLetterView | None:
+        return next((row for row in self.rows if letter_key(row) == key), None)
+
+
+def _attempts(letter: DeadLetterView) -> int | None:
+    return letter.origin.attempts if isinstance(letter, TopicLetter) else len(letter.attempts)
+
+
+def _origin(letter: DeadLetterView, words: str) -> str:
+    if not letter.origin_topic:
+        return tr("not told")
+    if letter.origin_partition < 0 or letter.origin_offset < 0:
+        return letter.origin_topic
+    place = {"partition": letter.origin_partition, "offset": letter.origin_offset}
+    return tr(words, topic=letter.origin_topic, **place)
 
 
 def _haystack(letter: DeadLetterView) -> str:
@@ -162,19 +179,10 @@ def dead_letter_facts(letter: DeadLetterView, times: Times) -> DeadLetterFacts:
         cause=letter.cause,
         facts=(
             (tr("Key"), "none" if letter.key is None else plain_text(letter.key, 400)),
-            (
-                tr("Origin"),
-                tr(
-                    "{topic}/{partition} at offset {offset:,}",
-                    topic=letter.origin_topic,
-                    partition=letter.origin_partition,
-                    offset=letter.origin_offset,
-                ),
-            ),
+            (tr("Origin"), _origin(letter, mark("{topic}/{partition} at offset {offset:,}"))),
             (tr("Dead letter"), tr("{queue}, number {offset:,}", queue=letter.queue, offset=letter.offset)),
-            (tr("Published"), _moment(letter.published_ns, times)),
+            *_told(letter, times),
             (tr("Died"), _moment(letter.dead_ns, times)),
-            (tr("Redrives"), str(letter.redrives)),
             (tr("Size"), tr("no value") if letter.value is None else tr("{count:,} bytes", count=len(value))),
         ),
         headers=tuple((name, plain_text(data, 400)) for name, data in letter.headers),
@@ -191,6 +199,17 @@ def dead_letter_facts(letter: DeadLetterView, times: Times) -> DeadLetterFacts:
         ),
         payload=tr("(no value)") if letter.value is None else text,
     )
+
+
+def _told(letter: DeadLetterView, times: Times) -> tuple[tuple[str, str], ...]:
+    """What the broker knows, or else the program that wrote it."""
+    published = (tr("Published"), _moment(letter.published_ns, times))
+    if not isinstance(letter, TopicLetter):
+        return published, (tr("Redrives"), str(letter.redrives))
+    origin = letter.origin
+    found = [published] if origin.published_ms is not None else []
+    found += [(tr("Given up by"), origin.reader)] if origin.reader else []
+    return (*found, (tr("Attempts"), tr("not told") if origin.attempts is None else f"{origin.attempts:,}"))
 
 
 def _moment(time_ns: int, times: Times) -> str:
@@ -211,22 +230,39 @@ class DeadLettersPresenter(TablePresenter):
         self.redriven = RedrivenModel(sources.times)
         self.panel: DeadLettersPanel = DeadLettersPanel(self.model, self.redriven)
         super().__init__(self.panel, self.model, parent, self.model, self.redriven)
+        self._controller = sources.controller
+        self._snapshot: Snapshot | None = None
+        self.topics = DeadLetterTopics(sources.controller, sources.times, self)
+        self.model.of_topics = self.topics.bins
         self.model.causes_changed.connect(self.panel.set_causes)
         self.panel.causeChosen.connect(self.model.set_cause)
         self.panel.currentChanged.connect(self._show_letter)
+        self.topics.changed.connect(self._show_more)
 
     def restart(self) -> None:
         super().restart()
         self.model.forget()
+        self.topics.restart()
+        self._snapshot = None
+
+    def _show_more(self) -> None:
+        if self._snapshot is not None:
+            self.show(self._snapshot)
 
     def show_around(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
         self.panel.set_totals(snapshot.totals.dead_lettered, snapshot.totals.redriven)
-        self.panel.set_note(overfull_words(self.model.total, self.model.whole, tr("dead letters")))
+        if self.topics.problem and not self.model.rowCount():
+            self.panel.set_empty_words(tr("The dead letters of topics cannot be read."), self.topics.problem)
+        elif not self._controller.knows("leases"):
+            self.panel.set_empty_words(tr("No topic of dead letters has a message."), tr(OF_TOPICS))
+        whole = self.model.whole + self.topics.count(snapshot)
+        self.panel.set_note(overfull_words(self.model.total, whole, tr("dead letters")))
         if not self.panel.selected_count():  # what is shown beside the table was redriven or purged meanwhile
             self._show_letter(None)
 
     def tab_count(self, snapshot: Snapshot) -> int:
-        return sum(queue.dead for queue in snapshot.queues)
+        return sum(queue.dead for queue in snapshot.queues) + self.topics.count(snapshot)
 
     def _show_letter(self, key: Hashable) -> None:
         self.panel.set_details(None if key is None else self.model.facts(key))

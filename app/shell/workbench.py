@@ -32,6 +32,7 @@ from app.shell.frames import Frames
 from app.shell.menu_bar import menu_bar
 from broker_core.clock import ns_from_s
 from broker_core.engine.runner import Engine, Mode
+from broker_core.simulation.actions.dead_letters import Redrive
 from widgets.bytes_text import contained
 from widgets.canvas.canvas import Canvas
 from widgets.i18n import tr
@@ -193,7 +194,7 @@ class Workbench(QObject):
         tint = badge.look if badge.look in {"replay", "branch"} else "live" if standing is None else "attached"
         toolbar.set_tint(tint)
         self.window.tint.set_mode(tint, stale=standing is not None and standing.stale)
-        self.window.tab(DeadLettersPanel).forbid_redrive(self.context.why_ended())
+        self.window.tab(DeadLettersPanel).forbid_redrive(self.context.why_ended() or self.controller.why_not(Redrive))
 
     def _measure_recording(self) -> None:
         controller = self.controller

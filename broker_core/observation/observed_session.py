@@ -10,10 +10,11 @@ from typing import Any, Final
 
 import msgspec
 
+from broker_core.broker.occurrences import SnapshotState
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind, EventStream, Sink
 from broker_core.observation.peer import KNOWABLE, Look, Peer
-from broker_core.observation.requests import kind_requested, requested, undone_by
+from broker_core.observation.requests import kind_requested, requested, tells_itself, undone_by
 from broker_core.operations.leases import LeasesDone
 from broker_core.recording.keyframes import Cadence
 from broker_core.recording.metadata import OBSERVED, STOPPED, utc
@@ -21,7 +22,10 @@ from broker_core.recording.playback import FolderPlayback, MemoryPlayback, Playb
 from broker_core.recording.recorder import Recorder
 from broker_core.recording.schema import KNOWS
 from broker_core.simulation.actions import UserAction
+from broker_core.simulation.actions.alerts import RemoveAlert, SetAlert
+from broker_core.simulation.alert_watch import AlertWatch
 from broker_core.simulation.handlers import Performed
+from broker_core.simulation.handlers.alerts import plan_alert
 from broker_core.snapshots import ConnectionView, Snapshot
 
 AGAIN_S: Final = 1.0  # after a look that has failed
@@ -62,6 +66,10 @@ class ObservedSession:
         self._count = self.latest.events
         self._gaps = 0
         self._memory = MemoryPlayback()
+        own = EventStream()
+        own.attach(self._pass_on)
+        self._alerts = AlertWatch(None, own, lambda: SnapshotState(self.latest))
+        self._lock = threading.Lock()  # of what is passed on, and of the alerts
         self._on_keyframe = on_keyframe
         self._cadence = Cadence()
         self._closing = threading.Event()
@@ -96,18 +104,40 @@ class ObservedSession:
 
     def why_not(self, action: type[Any]) -> str:
         """Why a kind of action cannot be done from here, in a sentence; "" where it can."""
+        if action in {SetAlert, RemoveAlert}:
+            return ""
         request = kind_requested(action)
         return HERE_ONLY if request is None else self.peer.why_not(request)
 
     def perform(self, action: UserAction) -> Performed:
-        """Have the broker do it; waits for its answer. Raises its `BrokerError`."""
+        """Have the broker do it; waits for its answer. Raises its `BrokerError`. Alerts are watched for here."""
+        if isinstance(action, SetAlert | RemoveAlert):
+            return self._watch(action)
         answer: Any = self.peer.ask(requested(action, self.latest, self.peer.epoch_ms))
         sentence, refused = action.sentence, getattr(answer, "refused", ())
         if refused:
             if isinstance(answer, LeasesDone):
                 raise BrokerError(ErrorCode.INVALID_REQUEST, refused[0].message.rstrip("."))
             sentence += f"; {len(refused)} stay, the first because: {refused[0].message.rstrip('.')}"
+        if not tells_itself(action):
+            with self._lock:
+                self._acted(action)
         return Performed(action, sentence, undone_by(action), FINAL)
+
+    def _watch(self, action: SetAlert | RemoveAlert) -> Performed:
+        with self._lock:
+            groups, queues = ([each.name for each in views] for views in (self.latest.groups, self.latest.queues))
+            clients = [each.name for each in self.latest.actors]
+            things = {"group": groups, "queue": queues, "client": clients}
+            plan = plan_alert(action, self._alerts, things, self.latest.time_ns)
+            self._acted(action)
+            plan.do()
+        return Performed(action, action.sentence, plan.inverse)
+
+    def _acted(self, action: UserAction) -> None:
+        """It comes after what was seen of its effects already."""
+        detail: dict[str, Any] = msgspec.to_builtins(action)
+        self._pass_on(Event(0, self.latest.time_ns, EventKind.USER_ACTION, cause=action.sentence, detail=detail))
 
     def close(self) -> None:
         """End the session and its recording, not the broker. Raises the `BrokerError` of a recording that failed.
@@ -140,7 +170,8 @@ class ObservedSession:
                 raise
             self.problem, self._seen_s = "", time.monotonic()
             if look is not None and not self._closing.is_set():
-                self._take(look)
+                with self._lock:
+                    self._take(look)
 
     def _take(self, look: Look) -> None:
         if look.gap:
@@ -152,8 +183,9 @@ class ObservedSession:
             self._pass_on(Event(0, first, EventKind.GAP, cause=look.gap, detail={"from_ns": began_ns}))
         for event in look.events:
             self._pass_on(event)
-        self.latest = msgspec.structs.replace(look.snapshot, events=self._count)
-        self.connections = look.connections
+        self.latest, self.connections = look.snapshot, look.connections
+        self._alerts.look(self.latest.time_ns)
+        self.latest = msgspec.structs.replace(self.latest, events=self._count)
         if look.gap or self._cadence.due(self.latest.time_ns, self._count):
             self._keyframe(self.latest)
 

@@ -12,7 +12,9 @@ from broker_core.snapshots import ConnectionView, Snapshot
 T = TypeVar("T")
 
 #: What a source may know beside topics, partitions, groups and their offsets. Who makes a figure of one of these asks.
-KNOWABLE: Final = ("messages", "deliveries", "leases", "requests", "connections", "backpressure", "schemas")
+KNOWABLE: Final = (
+    *("messages", "segments", "deliveries", "leases", "requests", "connections", "backpressure", "schemas"),
+)
 
 
 class Look(NamedTuple):

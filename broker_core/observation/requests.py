@@ -26,7 +26,7 @@ from broker_core.simulation.actions.queues import (
     ReleaseLease,
     UndoPurgeQueue,
 )
-from broker_core.simulation.actions.topics import Produce
+from broker_core.simulation.actions.topics import ConfigureTopic, Produce, RegisterSchema, SetFlow
 from broker_core.snapshots import Snapshot
 
 _CATALOGUE: Final = {entry.request for entry in CATALOGUE}
@@ -59,6 +59,11 @@ def undone_by(action: UserAction) -> UserAction | None:
     """What undoes it; None where nothing does."""
     found = _UNDO.get(type(action))
     return None if found is None else found(queue=action.queue)  # type: ignore[attr-defined]
+
+
+def tells_itself(action: UserAction) -> bool:
+    """Whether the broker has an event that says that a person did it."""
+    return type(action) in _TOLD
 
 
 def _moved(action: MoveConsumer, latest: Snapshot) -> Request[None]:
@@ -116,6 +121,7 @@ _OTHERS: Final[dict[type[Any], tuple[type[Request[Any]], Callable[[Any, Snapshot
     ReleaseLease: (Release, _leased),
     EndRequestFault: (EndFault, lambda action, _latest: EndFault(fault=action.name)),
 }
+_TOLD: Final = {ConfigureTopic, SetFlow, RegisterSchema, UndoPurgeQueue, UndoPurgeDeadLetters, UndoRedrive}
 _UNDO: Final[dict[type[Any], Callable[..., UserAction]]] = {
     Redrive: UndoRedrive,
     PurgeQueue: UndoPurgeQueue,

@@ -1,4 +1,4 @@
-"""Looks at every alert four times a second of session time, and tells when one is raised and when it is over."""
+"""Looks at every alert, and tells when one is raised and when it is over."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ class _Watched:
 class AlertWatch:
     """Emits `alert_raised` once when a condition has held for its time, and `alert_over` when it holds no more.
 
-    Without an alert it takes no time and has no timer.
+    With `timers` it looks four times a second of session time, else when `look` is called. Without an alert it takes no
+    time and has no timer.
     """
 
-    def __init__(self, timers: Timers, events: EventStream, state: State) -> None:
+    def __init__(self, timers: Timers | None, events: EventStream, state: Callable[[], State]) -> None:
         self._timers = timers
         self._events = events
         self._state = state
@@ -44,7 +45,7 @@ class AlertWatch:
         """Watch for `alert`, in place of one of the same name, from now on."""
         self.remove(now_ns, alert.name)
         self._watched[alert.name] = _Watched(alert, tester(parse(alert.when, FIELDS)))
-        if not self._looking:
+        if self._timers is not None and not self._looking:
             self._looking = True
             self._timers.at(now_ns + LOOK_EVERY_NS, self._look)
 
@@ -55,10 +56,16 @@ class AlertWatch:
             self._tell(now_ns, EventKind.ALERT_OVER, watched)
 
     def _look(self, now_ns: int) -> None:
+        assert self._timers is not None
+        self.look(now_ns)
+        self._looking = bool(self._watched)
+        if self._looking:
+            self._timers.at(now_ns + LOOK_EVERY_NS, self._look)
+
+    def look(self, now_ns: int) -> None:
         if not self._watched:
-            self._looking = False
             return
-        now = Occurrence(None, "", self._state)
+        now = Occurrence(None, "", self._state())
         for watched in tuple(self._watched.values()):
             if not watched.holds(now):
                 if watched.raised:
@@ -70,7 +77,6 @@ class AlertWatch:
             if not watched.raised and now_ns - watched.since_ns >= ns_from_s(watched.alert.for_s):
                 watched.raised = True
                 self._tell(now_ns, EventKind.ALERT_RAISED, watched)
-        self._timers.at(now_ns + LOOK_EVERY_NS, self._look)
 
     def _tell(self, now_ns: int, kind: EventKind, watched: _Watched) -> None:
         alert = watched.alert

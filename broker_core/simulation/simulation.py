@@ -3,6 +3,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -108,7 +109,7 @@ class Simulation:
             rules,
             self.actors,
             self._groups,
-            AlertWatch(self.loop.timers, self.events, BrokerState(self.broker, self.actors)),
+            AlertWatch(self.loop.timers, self.events, partial(BrokerState, self.broker, self.actors)),
             self._effects_of,
             find_file,
             self._begin_cleaning,

@@ -1302,6 +1302,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Eine Sitzung wählen.</translation>
   </message>
   <message>
+   <source>Choose a topic first.</source>
+   <translation>Erst ein Topic wählen.</translation>
+  </message>
+  <message>
    <source>Choose a version of the subject first.</source>
    <translation>Erst eine Version des Subjects wählen.</translation>
   </message>
@@ -1732,6 +1736,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Dead letters of a queue.</source>
    <translation>Dead Letters einer Queue.</translation>
+  </message>
+  <message>
+   <source>Dead letters of a topic are sent back by the program that wrote them.</source>
+   <translation>Dead Letters eines Topics schickt das Programm zurück, das sie geschrieben hat.</translation>
   </message>
   <message>
    <source>Dead letters of the queue.</source>
@@ -2746,6 +2754,10 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Generation {generation}</translation>
   </message>
   <message>
+   <source>Given up by</source>
+   <translation>Aufgegeben von</translation>
+  </message>
+  <message>
    <source>Go</source>
    <translation>Los</translation>
   </message>
@@ -3642,12 +3654,14 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
 
 - **Redrive** sends a message back to its origin: it is appended there first and removed here afterwards, so an interrupted redrive loses nothing.
 - Redrives are counted, so a message that keeps coming back stands out.
-- **Purge** empties the queue of dead letters; it can be undone for a while.</source>
+- **Purge** empties the queue of dead letters; it can be undone for a while.
+- Topics with names such as orders.DLT, orders-dlq or dlq.orders are read, too, with the origin, the cause and the attempts that Spring, Kafka Connect and share groups write into headers.</source>
    <translation>Nachrichten, die aufgegeben wurden, mit der Ursache und dem, was bei jedem Versuch geschah.
 
 - Ein **Redrive** schickt eine Nachricht an ihren Ursprung zurück: erst wird sie dort angehängt, dann hier entfernt, sodass ein abgebrochener Redrive nichts verliert.
 - Redrives werden gezählt: eine Nachricht, die immer wieder kommt, fällt auf.
-- **Entfernen** leert die Ablage; eine Weile lässt es sich zurücknehmen.</translation>
+- **Entfernen** leert die Ablage; eine Weile lässt es sich zurücknehmen.
+- Auch Topics mit Namen wie orders.DLT, orders-dlq oder dlq.orders werden gelesen, mit Ursprung, Ursache und Versuchen, die Spring, Kafka Connect und Share-Gruppen in die Header schreiben.</translation>
   </message>
   <message>
    <source>Messages whose processing failed for good.</source>
@@ -4032,6 +4046,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>No topic has partitions yet.</source>
    <translation>Noch hat kein Topic Partitionen.</translation>
+  </message>
+  <message>
+   <source>No topic of dead letters has a message.</source>
+   <translation>Kein Topic mit Dead Letters enthält eine Nachricht.</translation>
   </message>
   <message>
    <source>No topic yet.</source>
@@ -6360,6 +6378,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Was ein Bild dieses Fensters kostet.</translation>
   </message>
   <message>
+   <source>The dead letters of topics cannot be read.</source>
+   <translation>Die Dead Letters von Topics lassen sich nicht lesen.</translation>
+  </message>
+  <message>
    <source>The details say when each attempt was made, by whom, and how it failed.</source>
    <translation>Die Einzelheiten sagen, wann jeder Versuch war, von wem und wie er fehlschlug.</translation>
   </message>
@@ -6582,6 +6604,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>The messages cannot be read.</source>
    <translation>Die Nachrichten lassen sich nicht lesen.</translation>
+  </message>
+  <message>
+   <source>The messages of the topic that is chosen are dead letters, or not any more.</source>
+   <translation>Die Nachrichten des gewählten Topics sind Dead Letters oder sind es nicht mehr.</translation>
   </message>
   <message>
    <source>The name of a field is written without quotes.</source>
@@ -7272,6 +7298,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Topic gelöscht</translation>
   </message>
   <message>
+   <source>Topic of dead letters</source>
+   <translation>Topic mit Dead Letters</translation>
+  </message>
+  <message>
    <source>Topic or queue</source>
    <translation>Topic oder Queue</translation>
   </message>
@@ -7290,6 +7320,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Topics held to it.</source>
    <translation>Topics, die daran gebunden sind.</translation>
+  </message>
+  <message>
+   <source>Topics with names such as orders.DLT, orders-dlq and dlq.orders hold dead letters; of another one, Dead letters &gt; Topic of dead letters says so.</source>
+   <translation>Topics mit Namen wie orders.DLT, orders-dlq und dlq.orders enthalten Dead Letters; bei einem anderen sagt es Dead Letters &gt; Topic mit Dead Letters.</translation>
   </message>
   <message>
    <source>Totals and reconciliation</source>
@@ -8636,6 +8670,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>nicht gesetzt</translation>
   </message>
   <message>
+   <source>not told</source>
+   <translation>nicht angegeben</translation>
+  </message>
+  <message>
    <source>nothing</source>
    <translation>nichts</translation>
   </message>
@@ -9862,6 +9900,14 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
   <message>
    <source>{title}, started {started}, was left open when the program died.{more}</source>
    <translation>{title}, begonnen {started}, blieb offen, als das Programm endete.{more}</translation>
+  </message>
+  <message>
+   <source>{topic} holds dead letters.</source>
+   <translation>{topic} enthält Dead Letters.</translation>
+  </message>
+  <message>
+   <source>{topic} holds no dead letters.</source>
+   <translation>{topic} enthält keine Dead Letters.</translation>
   </message>
   <message>
    <source>{topic} holds {count} messages in {partitions} partitions.{read} It can be brought back for {minutes} minutes of session time (Ctrl+Z).</source>

@@ -175,11 +175,12 @@ class DeadLettersPanel(TablePanel):
         "- **Redrive** sends a message back to its origin: it is appended there first and removed here "
         "afterwards, so an interrupted redrive loses nothing.\n"
         "- Redrives are counted, so a message that keeps coming back stands out.\n"
-        "- **Purge** empties the queue of dead letters; it can be undone for a while.",
+        "- **Purge** empties the queue of dead letters; it can be undone for a while.\n"
+        "- Topics with names such as orders.DLT, orders-dlq or dlq.orders are read, too, with the origin, the cause and "
+        "the attempts that Spring, Kafka Connect and share groups write into headers.",
         "Ctrl+4",
         group="Data",
         counted=4,
-        needs="leases",
         empty="No message was given up on.",
         how="A message lands here after its last attempt, with its history. Queues whose workers fail, or whose "
         "leases expire, fill this panel.",

@@ -25,7 +25,7 @@ class LogOnDiskPanel(TablePanel):
         "hidden.",
         "Ctrl+Shift+K",
         group="Data",
-        needs="messages",
+        needs="segments",
         empty="There is no log yet.",
         how="Each partition of a topic or queue keeps its messages in segments, listed here.",
         filter_hint="Filter: words, topic = orders, size > 1 MiB",

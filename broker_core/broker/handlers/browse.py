@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from broker_core.broker import browsing
-from broker_core.errors import BrokerError, ErrorCode
-from broker_core.filters import FilterError
+from broker_core.errors import BrokerError
 from broker_core.limits import MAX_FETCH_BYTES
 from broker_core.log.partition_log import PartitionLog
 from broker_core.operations import browse
@@ -78,11 +77,7 @@ def _browse_partition(broker: Broker, _now_ns: int, request: browse.BrowsePartit
 
 def _browse_messages(broker: Broker, _now_ns: int, request: browse.BrowseMessages) -> browse.MergeStep:
     logs = {number: broker.logs.partition(request.topic, number) for number in request.cursors}
-    try:
-        test = browsing.message_test(request.filter)
-    except FilterError as error:
-        raise BrokerError(ErrorCode.INVALID_REQUEST, f"the filter {request.filter!r}: {error}") from None
-    return browsing.step(logs, request, test, broker.schemas.registry)
+    return browsing.step(logs, request, browsing.asked_test(request.filter), broker.schemas.registry)
 
 
 def _describe_message(broker: Broker, _now_ns: int, request: browse.DescribeMessage) -> browse.Present:

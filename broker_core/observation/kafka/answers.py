@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.operations.browse import ListLogs, LogName, LogNames
 from broker_core.operations.groups import (
     DescribeGroup,
     GroupsAnswer,
@@ -52,6 +53,9 @@ def _members(request: Any, seen: Snapshot, shares: _Shares) -> MembersAnswer:
 
 
 ANSWERED: Final[Mapping[type[Any], Callable[[Any, Snapshot, _Shares], Any]]] = {
+    ListLogs: lambda _request, seen, _shares: LogNames(
+        logs=[LogName(name=topic.name, partitions=len(topic.partitions)) for topic in seen.topics]
+    ),
     ListTopics: lambda _request, seen, _shares: TopicsAnswer(topics=list(seen.topics)),
     DescribeTopic: _topic,
     ListGroups: lambda _request, seen, _shares: GroupsAnswer(groups=list(seen.groups)),

@@ -55,10 +55,14 @@ class Cluster:
             return False
         return newest is not None and newest >= version
 
-    def metadata(self) -> Any:
-        """The cluster as one of its brokers sees it; all of them may be asked again. Raises as a connection does."""
+    def metadata(self, topics: Iterable[str] | None = None) -> Any:
+        """The cluster, with all topics or these, as one of its brokers sees it; all of them may be asked again.
+
+        Raises as a connection does.
+        """
         self._away.clear()
-        body = {"topics": None, "allow_auto_topic_creation": False}
+        named = None if topics is None else [{"name": name} for name in topics]
+        body = {"topics": named, "allow_auto_topic_creation": False}
         places = dict.fromkeys((*self._connections, *self.nodes.values(), *self._config.bootstrap))
         timeout_s = min(self._config.timeout_s, max(1.0, 9.0 / len(places)))
         first: BrokerError | None = None

@@ -15,6 +15,7 @@ from broker_core.observation.kafka.arrivals import Arrivals
 from broker_core.observation.kafka.changes import Changes
 from broker_core.observation.kafka.cluster import Cluster
 from broker_core.observation.kafka.config import ConnectionConfig
+from broker_core.observation.kafka.logs import BROWSED, ClusterLogs
 from broker_core.observation.kafka.sweep import Place, Reader, Sweep
 from broker_core.observation.peer import Facts, Look
 from broker_core.operations.request import Request
@@ -51,6 +52,7 @@ class KafkaPeer:
         self._closing = threading.Event()
         self._cluster = Cluster(config, self._closing.wait)
         self._reader = Reader(self._cluster, topics, groups)
+        self._logs = ClusterLogs(Cluster(config, self._closing.wait))
         self._arrivals = Arrivals()
         self._changes = Changes(self._arrivals)
         self._every_s = every_s
@@ -199,16 +201,22 @@ class KafkaPeer:
     # -- in any thread
 
     def ask(self, request: Request[T]) -> T:
-        """As of the last sweep. Raises UNKNOWN_TOPIC_OR_PARTITION, GROUP_ID_NOT_FOUND, READ_ONLY."""
+        """As of the last sweep; messages as they are now.
+
+        Raises UNKNOWN_TOPIC_OR_PARTITION, GROUP_ID_NOT_FOUND, READ_ONLY, and for messages as a connection does.
+        """
+        if type(request) in BROWSED:
+            read: Any = self._logs.answer(request, self.epoch_ms)
+            return cast(T, read)
         found: Any = answer(request, self._shown, self._share_groups)
         return cast(T, found)
 
     def why_not(self, request: type[Request[Any]]) -> str:
-        return "" if request in ANSWERED else WHY_NOT
+        return "" if request in ANSWERED or request in BROWSED else WHY_NOT
 
     def knows(self, word: str) -> bool:
-        """Topics, groups and offsets are known, and nothing of `KNOWABLE`."""
-        return False
+        """Beside topics, groups and offsets, messages can be read."""
+        return word == "messages"
 
     @property
     def facts(self) -> Facts:
@@ -223,6 +231,7 @@ class KafkaPeer:
         """A second call does nothing."""
         self._closing.set()
         self._cluster.close()
+        self._logs.close()
 
 
 def _tolerance_ns(earliest_ns: int, now_ns: int) -> int:

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from broker_core.broker.occurrences import FIELDS, unknown_thing
 from broker_core.filters import parse
 from broker_core.simulation.actions.alerts import RemoveAlert, SetAlert
+from broker_core.simulation.alert_watch import AlertWatch
 from broker_core.simulation.handlers.plan import Handler, Plan, refuse
 
 
@@ -10,21 +13,27 @@ class AlertHandler(Handler):
     """Of the watch of one simulation."""
 
     def _set(self, action: SetAlert) -> Plan:
-        context, alert = self._context, action.alert()
+        context = self._context
         groups = {*context.groups, *context.broker.groups.groups()}
         things = {"group": groups, "queue": context.broker.queues.names(), "client": context.actors}
+        return plan_alert(action, context.alerts, things, context.now_ns)
+
+    def _remove(self, action: RemoveAlert) -> Plan:
+        return plan_alert(action, self._context.alerts, {}, self._context.now_ns)
+
+
+def plan_alert(
+    action: SetAlert | RemoveAlert, alerts: AlertWatch, things: Mapping[str, Iterable[str]], now_ns: int
+) -> Plan:
+    """`things` are the names that there are by kind: group, queue, client. Raises INVALID_REQUEST."""
+    old = alerts.get(action.name)
+    before = None if old is None else SetAlert(old.name, old.when, old.for_s)
+    if isinstance(action, SetAlert):
+        alert = action.alert()
         unknown = unknown_thing(parse(alert.when, FIELDS), things)
         if unknown is not None:
             raise refuse(str(unknown).removesuffix("."))
-        back = self._there(action.name) or RemoveAlert(action.name)
-        return Plan(action, lambda: context.alerts.set(context.now_ns, alert), back)
-
-    def _remove(self, action: RemoveAlert) -> Plan:
-        context, back = self._context, self._there(action.name)
-        if back is None:
-            raise refuse(f"there is no alert {action.name}")
-        return Plan(action, lambda: context.alerts.remove(context.now_ns, action.name), back)
-
-    def _there(self, name: str) -> SetAlert | None:
-        old = self._context.alerts.get(name)
-        return None if old is None else SetAlert(old.name, old.when, old.for_s)
+        return Plan(action, lambda: alerts.set(now_ns, alert), before or RemoveAlert(action.name))
+    if before is None:
+        raise refuse(f"there is no alert {action.name}")
+    return Plan(action, lambda: alerts.remove(now_ns, action.name), before)

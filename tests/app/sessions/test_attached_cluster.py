@@ -8,10 +8,14 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
+from app.presenters.dead_letters import DeadLettersPresenter, dead_letter_facts
+from app.presenters.messages_presenter import MessagesPresenter
 from app.sessions.observed import why_no_address
 from broker_core.testing import EmbeddedBroker
 from tests.app.conftest import Hand
 from tests.app.sessions.test_attached import Attached
+from tests.broker_core.observation.kafka.test_dead_letters import SPRING
+from widgets.panels.dead_letters import DeadLettersPanel
 
 
 @pytest.fixture
@@ -70,3 +74,35 @@ def test_an_address_is_a_url_or_a_cluster() -> None:
     assert why_no_address("http://127.0.0.1:8080") == ""
     assert "--config" in why_no_address("shop:secret@kafka:9092")
     assert why_no_address("ftp://there")
+
+
+def test_messages_and_dead_letters_are_browsed(window: Attached, cluster: EmbeddedBroker) -> None:
+    cluster.create_topic("orders.DLT", partitions=2)
+    headers = [(name, value) for name, value in SPRING if name != "retry_topic-attempts"]
+    cluster.publish("orders.DLT", {"number": 1}, key=b"k", partition=1, headers=headers)
+    workbench = window.hand.workbench
+    shown = workbench.views.presenter(DeadLettersPresenter)
+    workbench.window.show_tab("dead_letters")
+    window.wait(lambda: shown.model.rowCount() == 1)
+    (letter,) = shown.model.rows
+    assert (letter.queue, letter.cause) == ("orders.DLT/1", "IllegalStateException: no price")
+    assert shown.tab_count(window.controller.snapshot) == 1
+    texts = [shown.model.index(0, column).data() for column in range(shown.model.columnCount())]
+    assert "orders/2 at 1,099,511,627,776" in texts
+    facts = dict(dead_letter_facts(letter, workbench.views.times).facts)
+    assert (facts["Given up by"], facts["Attempts"]) == ("billing", "not told")
+    panel = workbench.window.tab(DeadLettersPanel)
+    panel.table.selectRow(0)
+    window.wait(lambda: panel.details.payload.toPlainText() == '{"number":1}')
+    assert "only observed" in panel.why_not_all()
+    # In the past it was not there yet; by hand, another topic is one of dead letters.
+    window.controller.travel.to(1)
+    window.wait(lambda: shown.model.rowCount() == 0)
+    window.controller.travel.to_present()
+    workbench.views.select("topic:orders")
+    workbench.registry.trigger("mark_dead_letters")
+    window.wait(lambda: shown.model.rowCount() == 2)
+    assert {row.cause for row in shown.model.rows} == {"", letter.cause}
+    workbench.window.show_tab("messages")
+    messages = workbench.views.presenter(MessagesPresenter)
+    window.wait(lambda: messages.model.rowCount() == 1)

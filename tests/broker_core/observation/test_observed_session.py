@@ -6,14 +6,18 @@ import queue
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind
 from broker_core.observation.observed_session import ObservedSession
 from broker_core.observation.peer import Facts, Look
 from broker_core.recording.reader import open_session
-from broker_core.snapshots import PartitionView, Snapshot, TopicView
+from broker_core.simulation.actions.alerts import RemoveAlert, SetAlert
+from broker_core.simulation.actions.clients import AddConsumer
+from broker_core.snapshots import GroupView, MemberView, PartitionView, Snapshot, TopicView
 from spark_reports.session import inspect
 
 
@@ -109,6 +113,30 @@ def test_after_a_gap_the_state_is_that_of_the_source(peer: MadeUpPeer, tmp_path:
     told = inspect(str(tmp_path / "s"))
     assert told.metadata.get("totals") is None
     assert told.problems == ("Not everything was observed: gaps are among the events, and on the time axes.",)
+
+
+def test_an_alert_is_watched_for_here_and_is_in_the_recording(peer: MadeUpPeer, tmp_path: Path) -> None:
+    events: list[Event] = []
+    session = ObservedSession(peer, folder=tmp_path / "s", sinks=[events.append])
+    assert session.why_not(SetAlert) == "" != session.why_not(AddConsumer)
+    with pytest.raises(BrokerError, match="billing"):
+        session.perform(SetAlert("behind", 'members("billing") > 0', 1))
+    group = GroupView("billing", "stable", 1, "range", "", (), (), (), 0)
+    for second in range(6):
+        reader = msgspec.structs.replace(group, members=(MemberView("c", "c-1", "", ("orders",), (), 0, 0),))
+        there = [reader] if 1 < second < 5 else [group]
+        peer.looks.put(Look([], msgspec.structs.replace(state(second * NS_PER_S, 0), groups=tuple(there))))
+        peer.looks.join()
+        if second == 0:
+            done = session.perform(SetAlert("behind", 'members("billing") > 0', 1))
+            assert done.inverse == RemoveAlert("behind")
+    session.close()
+    told = [(event.time_ns // NS_PER_S, event.kind) for event in events]
+    assert told == [(0, "user_action"), (3, "alert_raised"), (5, "alert_over")]
+    assert [event.seq for event in events] == [0, 1, 2]
+    recorded = open_session(tmp_path / "s")
+    assert list(recorded.events()) == events and recorded.problems == []
+    assert session.playback().at(5 * NS_PER_S) == session.latest
 
 
 def test_a_source_that_is_away_is_asked_again_and_its_age_is_told(peer: MadeUpPeer) -> None:

@@ -18,6 +18,7 @@ from broker_core.log.config import LogConfig
 from broker_core.observation.kafka.changes import NOT_KNOWN, SEEN_LATE
 from broker_core.observation.kafka.sweep import Reader
 from broker_core.observation.observed_session import ObservedSession
+from broker_core.operations.browse import BrowseMessages, BrowsePartition, DescribeMessage, FindOffsets, ListLogs
 from broker_core.operations.groups import DescribeGroup, ListGroups
 from broker_core.operations.topics import DeleteTopic, ListTopics
 from broker_core.recording.fold import fold
@@ -363,6 +364,37 @@ def test_questions_are_answered_from_what_was_seen_and_nothing_is_changed(broker
     assert peer.why_not(DeleteTopic)
     assert not peer.why_not(ListTopics)
     assert not any(peer.knows(word) for word in ("deliveries", "leases", "backpressure"))
+
+
+def test_messages_are_read_without_a_group(broker: EmbeddedBroker, observe: Observe):
+    broker.create_topic("orders", partitions=2)
+    seen = observe()
+    published(broker, "orders", 5)
+    published(broker, "orders", 3, partition=1)
+    peer = seen.peer
+    assert [(log.name, log.partitions) for log in peer.ask(ListLogs()).logs] == [("orders", 2)]
+    found = peer.ask(FindOffsets(topic="orders")).partitions
+    assert [(at.partition, at.start, at.end) for at in found] == [(0, 0, 5), (1, 0, 3)]
+    page = peer.ask(BrowsePartition(topic="orders", partition=0, first=1, end=4))
+    assert [(row.offset, row.key, row.preview) for row in page.rows] == [
+        (at, b"k", b'{"number":%d}' % at) for at in (1, 2, 3)
+    ]
+    back = peer.ask(BrowseMessages(topic="orders", cursors={0: 5, 1: 3}, back=True, filter="partition = 1"))
+    assert [(row.partition, row.offset) for row in back.rows] == [(1, 2), (1, 1), (1, 0)]
+    when_ns = back.rows[0].published_ns
+    assert 0 <= when_ns <= seen.look().snapshot.time_ns
+    later = peer.ask(FindOffsets(topic="orders", partition=1, from_ns=when_ns + NS_PER_S, until_ns=0)).partitions[0]
+    assert (later.end, later.found) == (0, 3)
+    message = peer.ask(DescribeMessage(topic="orders", partition=0, offset=2)).message
+    assert message is not None
+    assert message.value == b'{"number":2}'
+    assert "any more" in peer.ask(DescribeMessage(topic="orders", partition=0, offset=99)).why
+    with pytest.raises(BrokerError) as failed:
+        peer.ask(FindOffsets(topic="nowhere"))
+    assert failed.value.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    with broker.faults.error("Fetch", "TOPIC_AUTHORIZATION_FAILED"), pytest.raises(BrokerError, match="READ"):
+        peer.ask(BrowsePartition(topic="orders", partition=0, first=0, end=4))
+    assert broker.admin.groups() == []
 
 
 def test_the_requests_of_a_sweep_are_few(broker: EmbeddedBroker, observe: Observe):

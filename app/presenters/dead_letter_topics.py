@@ -1,0 +1,121 @@
+"""Dead letters that programs write into topics of their own: found by the topic's name, read from the headers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+
+from PySide6.QtCore import QObject, Signal
+
+from app.sessions.queries import Answers, Asked
+from broker_core.clock import NS_PER_MS
+from broker_core.observation.kafka.dead_letters import Origin, is_named_so, origin_of
+from broker_core.operations.browse import BrowseMessages, MergeStep, MessageRow
+from broker_core.snapshots import DeadLetterView, Snapshot, TopicView
+from widgets.formats import Times
+
+MOST = 1_000  # of a topic, the newest
+STEP_ROWS = 200
+READ_EVERY_S = 1.0
+
+
+class TopicLetter(DeadLetterView, frozen=True, kw_only=True):
+    """A dead letter in a topic; `queue` is topic/partition, and `dead_ns` when it was written there.
+
+    `published_ns` is only known where `origin` has its time.
+    """
+
+    origin: Origin
+
+
+class _Topic:
+    def __init__(self) -> None:
+        self.ends: dict[int, int] = {}
+        self.starts: tuple[int, ...] = ()
+        self.letters: tuple[TopicLetter, ...] = ()
+        self.asking = False
+        self.read_s = 0.0
+
+
+class DeadLetterTopics(QObject):
+    """`changed` when more are here; `by_hand` are topics that hold dead letters whatever they are called."""
+
+    changed = Signal()
+
+    def __init__(self, asked: Asked, times: Times, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._answers = Answers(asked, self)
+        self._times = times
+        self._read: dict[str, _Topic] = {}
+        self.by_hand: frozenset[str] = frozenset()
+        self.problem = ""
+
+    def restart(self) -> None:
+        self._answers.drop()
+        self._read.clear()
+        self.problem = ""
+
+    def topics(self, snapshot: Snapshot) -> Sequence[TopicView]:
+        """Those that hold dead letters and are no queue's."""
+        of_queues = {name for queue in snapshot.queues for name in (queue.name, queue.dead_letter_topic)}
+        return [
+            topic
+            for topic in snapshot.topics
+            if topic.name not in of_queues and (is_named_so(topic.name) or topic.name in self.by_hand)
+        ]
+
+    def count(self, snapshot: Snapshot) -> int:
+        return sum(topic.messages_count for topic in self.topics(snapshot))
+
+    def bins(self, snapshot: Snapshot) -> Iterable[Sequence[DeadLetterView]]:
+        """The letters that are here, by topic; what is there at other offsets is asked for."""
+        for topic in self.topics(snapshot):
+            kept = self._read.setdefault(topic.name, _Topic())
+            ends = {part.partition: part.end_offset for part in topic.partitions}
+            starts = tuple(part.start_offset for part in topic.partitions)
+            is_due = time.perf_counter() - kept.read_s >= READ_EVERY_S
+            if (ends, starts) != (kept.ends, kept.starts) and is_due and not kept.asking:
+                kept.ends, kept.starts, kept.asking, kept.read_s = ends, starts, True, time.perf_counter()
+                self._step(topic.name, kept, ends, [])
+            yield kept.letters
+
+    def _step(self, topic: str, kept: _Topic, cursors: dict[int, int], found: list[TopicLetter]) -> None:
+        def answered(step: MergeStep) -> None:
+            found.extend(self.letter_of(row) for row in step.rows)
+            if not step.done and len(found) < MOST:
+                self._step(topic, kept, step.cursors, found)
+                return
+            kept.asking, self.problem = False, ""
+            if kept.letters != tuple(found):
+                kept.letters = tuple(found)
+                self.changed.emit()
+
+        def failed(sentence: str) -> None:
+            kept.asking, self.problem = False, sentence
+            self.changed.emit()
+
+        request = BrowseMessages(topic=topic, cursors=cursors, back=True, ends=kept.ends, most=STEP_ROWS)
+        self._answers.ask(request, answered, failed)
+
+    def letter_of(self, row: MessageRow) -> TopicLetter:
+        origin = origin_of(row.headers) or Origin()
+        start = self._times.wall_start
+        published_ns = row.published_ns
+        if origin.published_ms is not None and start is not None:
+            published_ns = origin.published_ms * NS_PER_MS - int(start.timestamp() * 1_000) * NS_PER_MS
+        return TopicLetter(
+            queue=f"{row.topic}/{row.partition}",
+            offset=row.offset,
+            origin_topic=origin.topic,
+            origin_partition=-1 if origin.partition is None else origin.partition,
+            origin_offset=-1 if origin.offset is None else origin.offset,
+            key=row.key,
+            value=row.preview,
+            headers=row.headers,
+            cause=origin.cause,
+            published_ns=published_ns,
+            dead_ns=row.published_ns,
+            redrives=0,
+            attempts=(),
+            origin=origin,
+        )
