@@ -70,7 +70,7 @@ PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("redrive_selected", "redrive_all", "try_redrive", "stop_redrive"),
         ("edit_letter",),
         ("purge_selected", "purge_all"),
-        ("show_redriven",),
+        ("show_redriven", "mark_dead_letters"),
     ),
     "Faults": (
         ("crash", "restart_client"),
