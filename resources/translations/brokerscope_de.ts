@@ -754,10 +754,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Ganze Höhe</translation>
   </message>
   <message>
-   <source>All of them by name.</source>
-   <translation>Alle nach Namen.</translation>
-  </message>
-  <message>
    <source>All of this line</source>
    <translation>Die ganze Zeile</translation>
   </message>
