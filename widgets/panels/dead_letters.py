@@ -176,8 +176,8 @@ class DeadLettersPanel(TablePanel):
         "afterwards, so an interrupted redrive loses nothing.\n"
         "- Redrives are counted, so a message that keeps coming back stands out.\n"
         "- **Purge** empties the queue of dead letters; it can be undone for a while.\n"
-        "- Topics with names such as orders.DLT, orders-dlq or dlq.orders are read, too, with the origin, the cause and "
-        "the attempts that Spring, Kafka Connect and share groups write into headers.",
+        "- Topics with names such as orders.DLT, orders-dlq or dlq.orders are read, too, with the origin, the cause "
+        "and the attempts that Spring, Kafka Connect and share groups write into headers.",
         "Ctrl+4",
         group="Data",
         counted=4,
