@@ -41,33 +41,29 @@ _LOOK_S = 0.1  # how often the progress of a redrive at a rate is asked for
 
 
 def command() -> Command:
-    verbs = Verbs("dlq", "Dead letters of a queue, or of a topic whose schema refuses messages.")
+    verbs = Verbs(
+        "dlq", "Dead letters of a queue, or of a topic whose schema refuses messages.", "name of the queue or topic"
+    )
     listed = verbs.add(
         "list", "List dead letters of a queue, the oldest first; without a queue, how many each has.", _list, reads=True
     )
     listed.add_argument("queue", nargs="?", metavar="QUEUE", help="name of the queue or topic")
     add_field(listed, ListDeadLetters, "limit", default=100)
     _add_conditions(listed)
-    _add_queue(verbs.add("causes", DeadLettersByCause, _causes, reads=True))
-    describe = verbs.add("describe", "Show a dead letter with its attempts.", _describe, reads=True)
-    _add_queue(describe)
+    verbs.add("causes QUEUE", DeadLettersByCause, _causes, reads=True)
+    describe = verbs.add("describe QUEUE", "Show a dead letter with its attempts.", _describe, reads=True)
     describe.add_argument("offset", type=whole(0), metavar="OFFSET", help="its place among the dead letters")
-    redrive = verbs.add("redrive", Redrive, _redrive)
-    _add_queue(redrive)
+    redrive = verbs.add("redrive QUEUE", Redrive, _redrive)
     _add_choice(redrive)
     add_field(redrive, Redrive, "dry_run")
     add_field(redrive, Redrive, "rate_per_s", "--rate", metavar="PER_S", default=None)
     redrive.add_argument("--value", metavar="TEXT", help="of one dead letter: send this in place of its value")
-    _add_queue(verbs.add("undo-redrive", UndoRedrive, _undo_redrive))
-    purge = verbs.add("purge", PurgeLetters, _purge, asks=_purge_question)
-    _add_queue(purge)
+    taken_back, restored = ("taken_back", "redriven message"), ("restored", "dead letter")
+    verbs.does("undo-redrive QUEUE", UndoRedrive, "Took back {count}.", counts=taken_back)
+    purge = verbs.add("purge QUEUE", PurgeLetters, _purge, asks=_purge_question)
     _add_choice(purge)
-    _add_queue(verbs.add("undo-purge", UndoPurgeDeadLetters, _undo_purge))
+    verbs.does("undo-purge QUEUE", UndoPurgeDeadLetters, "Brought back {count}.", counts=restored)
     return verbs.command()
-
-
-def _add_queue(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("queue", metavar="QUEUE", help="name of the queue or topic")
 
 
 def _add_choice(parser: argparse.ArgumentParser) -> None:
@@ -104,7 +100,7 @@ def _list(broker: Broker, options: argparse.Namespace) -> None:
         rows.append((letter.offset, letter.cause, len(letter.attempts), letter.redrives, shown(key), shown(value)))
     columns = ("Offset", "Cause", "Attempts", "Redrives", "Key", "Value")
     such = "such " if conditions else ""
-    print_rows(columns, rows, as_json=options.json, none=f"{options.queue} has no {such}dead letters.")
+    print_rows(columns, rows, options, none=f"{options.queue} has no {such}dead letters.")
     if len(rows) == options.limit:
         note(
             f"There may be more than {counted(options.limit, 'dead letter')}; --limit N shows more.",
@@ -124,14 +120,12 @@ def _list_queues(broker: Broker, options: argparse.Namespace) -> None:
             continue  # a topic without dead letters
         rows.append((name, sum(causes.values()), next(iter(causes), None)))
     columns = ("Queue or topic", "Dead letters", "Most frequent cause")
-    print_rows(columns, rows, as_json=options.json, none="Nothing here can have dead letters: there is no queue.")
+    print_rows(columns, rows, options, none="Nothing here can have dead letters: there is no queue.")
 
 
 def _causes(broker: Broker, options: argparse.Namespace) -> None:
     causes = broker.ask(DeadLettersByCause(queue=options.queue)).causes
-    print_rows(
-        ("Cause", "Dead letters"), causes.items(), as_json=options.json, none=f"{options.queue} has no dead letters."
-    )
+    print_rows(("Cause", "Dead letters"), causes.items(), options, none=f"{options.queue} has no dead letters.")
 
 
 def _letters(broker: Broker, queue: str, **conditions: Any) -> Iterator[Letter]:
@@ -165,11 +159,11 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
         # Headers and attempts as lists: how many there are is not known before.
         facts.append(("Headers", {name: shown(data) for name, data in headers}))
         facts.append(("Attempts", [{"holder": one.holder, "outcome": one.outcome} for one in letter.attempts]))
-        print_facts(facts, as_json=True)
+        print_facts(facts, options)
         return
     facts += [(f"Header {name}", shown(data)) for name, data in headers]
     facts += [(f"Attempt {number}", f"{one.holder}: {one.outcome}") for number, one in enumerate(letter.attempts, 1)]
-    print_facts(facts, as_json=False)
+    print_facts(facts, options)
 
 
 def _chosen(broker: Broker, options: argparse.Namespace) -> list[int] | None:
@@ -198,7 +192,7 @@ def _redrive(broker: Broker, options: argparse.Namespace) -> int:
     if dry_run:
         preview = broker.ask(request)
         rows = [(one.offset, one.to_topic) for one in preview.redriven]
-        print_rows(("Offset", "Goes to"), rows, as_json=options.json, none="Nothing would be redriven.")
+        print_rows(("Offset", "Goes to"), rows, options, none="Nothing would be redriven.")
         return _refusals(preview.refused, options)
     if options.rate_per_s is None:
         return _told(broker.ask(request), options)
@@ -208,7 +202,7 @@ def _redrive(broker: Broker, options: argparse.Namespace) -> int:
 
 def _told(result: Redriven, options: argparse.Namespace) -> int:
     count = len(result.redriven)
-    say(f"Redrove {counted(count, 'dead letter')} of {options.queue}.", as_json=options.json, redriven=count)
+    say(f"Redrove {counted(count, 'dead letter')} of {options.queue}.", options, redriven=count)
     return _refusals(result.refused, options)
 
 
@@ -232,13 +226,8 @@ def _refusals(refused: list[RefusedLetter], options: argparse.Namespace) -> int:
     """Say which were not redriven, and why; the exit code."""
     rows = [(one.offset, one.message) for one in refused]
     if rows:
-        print_rows(("Offset", "Refused"), rows, as_json=options.json, none="")
+        print_rows(("Offset", "Refused"), rows, options, none="")
     return Exit.PARTLY if rows else Exit.DONE
-
-
-def _undo_redrive(broker: Broker, options: argparse.Namespace) -> None:
-    count = broker.ask(UndoRedrive(queue=options.queue)).messages
-    say(f"Took back {counted(count, 'redriven message')}.", as_json=options.json, taken_back=count)
 
 
 def _purge_question(broker: Broker, options: argparse.Namespace) -> str:
@@ -251,17 +240,8 @@ def _purge_question(broker: Broker, options: argparse.Namespace) -> str:
 def _purge(broker: Broker, options: argparse.Namespace) -> int:
     chosen = _chosen(broker, options)
     if chosen == []:
-        say(f"Purged 0 dead letters of {options.queue}.", as_json=options.json, purged=0)
+        say(f"Purged 0 dead letters of {options.queue}.", options, purged=0)
         return Exit.DONE
     result = broker.ask(PurgeLetters(queue=options.queue, offsets=chosen))
-    say(
-        f"Purged {counted(result.purged, 'dead letter')} of {options.queue}.",
-        as_json=options.json,
-        purged=result.purged,
-    )
+    say(f"Purged {counted(result.purged, 'dead letter')} of {options.queue}.", options, purged=result.purged)
     return _refusals(result.refused, options)
-
-
-def _undo_purge(broker: Broker, options: argparse.Namespace) -> None:
-    count = broker.ask(UndoPurgeDeadLetters(queue=options.queue)).messages
-    say(f"Brought back {counted(count, 'dead letter')}.", as_json=options.json, restored=count)

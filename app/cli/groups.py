@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from app.cli.errors import CommandError
 from app.cli.numbers import integer, whole
-from app.cli.output import print_described, print_rows, say
+from app.cli.output import print_described, print_rows
 from app.cli.parser import Command
 from app.cli.target import Broker
 from app.cli.verbs import Verbs
@@ -32,24 +32,14 @@ _NO_GROUP = "There is no group; a group comes with its first member, as by broke
 
 
 def command() -> Command:
-    verbs = Verbs("groups", "Consumer groups and share groups of a broker.")
+    verbs = Verbs("groups", "Consumer groups and share groups of a broker.", "name of the group")
     verbs.add("list", ListGroups, _list, reads=True, clusters=True)
-    _add_group(
-        verbs.add(
-            "describe",
-            "Show state, offsets and lag of a group; of a share group its members, too.",
-            _describe,
-            reads=True,
-            clusters=True,
-        )
-    )
-    _add_group(
-        verbs.add("members", "Show the members of a group and their partitions.", _members, reads=True, clusters=True)
-    )
-    reset = verbs.add(
-        "reset-offsets", "Show how the committed offsets of an empty group would change; --apply changes them.", _reset
-    )
-    _add_group(reset)
+    about = "Show state, offsets and lag of a group; of a share group its members, too."
+    verbs.add("describe GROUP", about, _describe, reads=True, clusters=True)
+    about = "Show the members of a group and their partitions."
+    verbs.add("members GROUP", about, _members, reads=True, clusters=True)
+    about = "Show how the committed offsets of an empty group would change; --apply changes them."
+    reset = verbs.add("reset-offsets GROUP", about, _reset)
     reset.add_argument("--topic", metavar="TOPIC", help="only this one (default: all that the group has committed for)")
     reset.add_argument("--partition", type=whole(0), metavar="P", help="only this one")
     to = reset.add_mutually_exclusive_group(required=True)
@@ -60,12 +50,8 @@ def command() -> Command:
     to.add_argument("--shift-by", type=integer, metavar="N", help="so many messages on; may be negative")
     to.add_argument("--to-group", metavar="GROUP", help="what another group has committed")
     reset.add_argument("--apply", action="store_true", help="without it nothing is changed")
-    _add_group(verbs.add("delete", DeleteGroup, _delete, asks=_delete_question))
+    verbs.does("delete GROUP", DeleteGroup, "Deleted {group}.", asks=_delete_question)
     return verbs.command()
-
-
-def _add_group(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("group", metavar="GROUP", help="name of the group")
 
 
 def _generation(group: GroupView) -> int | None:
@@ -81,16 +67,11 @@ def _list(broker: Broker, options: argparse.Namespace) -> None:
         for group in broker.ask(ListShareGroups()).groups
     ]
     if rows or not shared:
-        print_rows(
-            ("Group", "State", "Generation", "Members", "Lag", "Lag not known"),
-            rows,
-            as_json=options.json,
-            none=_NO_GROUP,
-        )
+        print_rows(("Group", "State", "Generation", "Members", "Lag", "Lag not known"), rows, options, none=_NO_GROUP)
     if shared:
         if rows and not options.json:
             print()
-        print_rows(("Share group", "State", "Group epoch", "Members", "Lag"), shared, as_json=options.json, none="")
+        print_rows(("Share group", "State", "Group epoch", "Members", "Lag"), shared, options, none="")
 
 
 def _asked(broker: Broker, request: Request[T], group: str) -> T | ShareGroupView:
@@ -112,7 +93,7 @@ def _describe_share_group(group: ShareGroupView, options: argparse.Namespace) ->
         ("Group epoch", group.epoch),
         ("Members", len(group.members)),
     ]
-    print_described(facts, "Offsets", columns, rows, as_json=options.json, none=f"{group.name} reads nothing.")
+    print_described(facts, "Offsets", columns, rows, options, none=f"{group.name} reads nothing.")
     if group.members and not options.json:
         print()
         _print_share_members(group, options)
@@ -121,7 +102,7 @@ def _describe_share_group(group: ShareGroupView, options: argparse.Namespace) ->
 def _print_share_members(group: ShareGroupView, options: argparse.Namespace) -> None:
     rows = [(member.client, member.member_id, member.epoch, " ".join(member.topics)) for member in group.members]
     columns = ("Client", "Member id", "Member epoch", "Topics")
-    print_rows(columns, rows, as_json=options.json, none=f"{group.name} has no members; it is {group.state}.")
+    print_rows(columns, rows, options, none=f"{group.name} has no members; it is {group.state}.")
 
 
 def _describe(broker: Broker, options: argparse.Namespace) -> None:
@@ -150,7 +131,7 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
         ("Members", len(group.members)),
     ]
     none = f"{group.name} has committed nothing."
-    print_described(facts, "Offsets", columns, rows, as_json=options.json, none=none)
+    print_described(facts, "Offsets", columns, rows, options, none=none)
 
 
 def _members(broker: Broker, options: argparse.Namespace) -> None:
@@ -168,7 +149,7 @@ def _members(broker: Broker, options: argparse.Namespace) -> None:
         for member in found.members
     ]
     columns = ("Client", "Member id", "Instance id", "Partitions")
-    print_rows(columns, rows, as_json=options.json, none=f"{options.group} has no members; it is {found.state}.")
+    print_rows(columns, rows, options, none=f"{options.group} has no members; it is {found.state}.")
 
 
 def reset_of(options: argparse.Namespace, partitions: list[PartitionPlace]) -> ResetOffsets:
@@ -205,7 +186,7 @@ def _reset(broker: Broker, options: argparse.Namespace) -> None:
     changes = broker.ask(reset_of(options, _chosen(broker, options))).changes
     columns = ("Topic", "Partition", "From", "To", "Change")
     rows = [(one.topic, one.partition, one.from_offset, one.to_offset, one.change) for one in changes]
-    print_rows(columns, rows, as_json=options.json, none="Nothing would change." if not options.apply else "No change.")
+    print_rows(columns, rows, options, none="Nothing would change." if not options.apply else "No change.")
     if rows and not options.apply and not options.json:
         print("Nothing was changed; --apply does it.")
 
@@ -213,8 +194,3 @@ def _reset(broker: Broker, options: argparse.Namespace) -> None:
 def _delete_question(broker: Broker, options: argparse.Namespace) -> str:
     group = broker.ask(DescribeGroup(group=options.group))
     return f"Forget {group.name} and its offsets in {counted(len(group.offsets), 'partition')}"
-
-
-def _delete(broker: Broker, options: argparse.Namespace) -> None:
-    broker.ask(DeleteGroup(group=options.group))
-    say(f"Deleted {options.group}.", as_json=options.json, group=options.group)

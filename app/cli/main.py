@@ -153,6 +153,9 @@ def _scenario_argument(parser: argparse.ArgumentParser, **more: Any) -> None:
     parser.add_argument(
         "scenario", metavar="SCENARIO", help="a YAML file, or the name of a scenario that is shipped", **more
     )
+    parser.add_argument(
+        "--seed", type=integer, metavar="N", help="seed of the random numbers (default: the scenario's)"
+    )
 
 
 def _window_command() -> Command:
@@ -168,9 +171,6 @@ def _window_command() -> Command:
         "  shot          a picture of the window\n" + commands.summary() + "\n\n" + exits.summary(),
     )
     _scenario_argument(parser, nargs="?", default=FIRST_SCENARIO)
-    parser.add_argument(
-        "--seed", type=integer, metavar="N", help="seed of the random numbers (default: the scenario's)"
-    )
     parser.add_argument("--theme", choices=("system", "light", "dark"), default="system", help="default: system")
 
     parser.add_argument("--version", action="store_true", help="say which version this is, and end")
@@ -293,9 +293,6 @@ def _run_command() -> Command:
     _scenario_argument(parser)
     parser.add_argument("--until", type=seconds, metavar="SECONDS", help="session time at which to stop, inclusive")
     parser.add_argument(
-        "--seed", type=integer, metavar="N", help="seed of the random numbers (default: the scenario's)"
-    )
-    parser.add_argument(
         "--speed", type=or_word("max", above_zero), metavar="X", help="session seconds per second, or max (default)"
     )
     parser.add_argument("--session", type=folder, metavar="DIR", help="folder for the recording (default: a new one)")
@@ -361,9 +358,6 @@ def _shot_command() -> Command:
         "--size", type=_size, default=(1600, 1000), metavar="WxH", help="in pixels (default: 1600x1000)"
     )
     parser.add_argument("--theme", choices=("light", "dark"), default="light", help="default: light")
-    parser.add_argument(
-        "--seed", type=integer, metavar="N", help="seed of the random numbers (default: the scenario's)"
-    )
     parser.add_argument("out", type=Path, metavar="OUT.png", help="the file to write")
 
     def run(options: argparse.Namespace) -> int:

@@ -39,17 +39,17 @@ def _list(broker: Broker, options: argparse.Namespace) -> None:
         ("Dead letters", sum(queue.dead for queue in queues)),
     ]
     if not is_running(broker):
-        print_facts(now, as_json=options.json)
+        print_facts(now, options)
         return
     found = broker.ask(DescribeBroker())
     now.append(("Connections", found.connections))
     up_s, totals = found.uptime_ms / 1_000, msgspec.structs.asdict(found.totals)
     if options.json:
-        print_facts([*now, ("Uptime s", up_s), ("Since start", totals)], as_json=True)
+        print_facts([*now, ("Uptime s", up_s), ("Since start", totals)], options)
         return
-    print_facts(now, as_json=False)
+    print_facts(now, options)
     sys.stdout.write(f"\nSince the broker was opened, {up_s:,.0f} s ago:\n\n")
-    print_facts([(name.replace("_", " ").capitalize(), value) for name, value in totals.items()], as_json=False)
+    print_facts([(name.replace("_", " ").capitalize(), value) for name, value in totals.items()], options)
 
 
 def _slow(broker: Broker, options: argparse.Namespace) -> None:
@@ -59,9 +59,9 @@ def _slow(broker: Broker, options: argparse.Namespace) -> None:
         for one in broker.ask(ListSlowReaders(max_lag=options.max_lag, max_lag_ms=max_lag_ms)).slow_readers
     ]
     columns = ("Reader", "Client", "Partition", "Lag", "Lag s")
-    print_rows(columns, rows, as_json=options.json, none="No group is that far behind.")
+    print_rows(columns, rows, options, none="No group is that far behind.")
 
 
 def _damage(broker: Broker, options: argparse.Namespace) -> None:
     rows = [(sentence,) for sentence in broker.ask(ListDamage()).damage]
-    print_rows(("Damage",), rows, as_json=options.json, none="Nothing is damaged.")
+    print_rows(("Damage",), rows, options, none="Nothing is damaged.")

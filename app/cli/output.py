@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -35,9 +36,11 @@ def print_json(value: object) -> None:
     sys.stdout.flush()
 
 
-def print_rows(columns: Sequence[str], rows: Iterable[Sequence[object]], *, as_json: bool, none: str) -> None:
+def print_rows(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], options: argparse.Namespace, none: str = ""
+) -> None:
     """Rows under `columns`; as JSON an object a row. `none` is the sentence for no rows."""
-    if as_json:
+    if options.json:
         for row in rows:
             print_json(dict(zip((column.lower().replace(" ", "_") for column in columns), row, strict=True)))
         return
@@ -60,9 +63,9 @@ def print_rows(columns: Sequence[str], rows: Iterable[Sequence[object]], *, as_j
         sys.stdout.write("".join(f"{line.rstrip()}\n" for line in drawn.get().splitlines()))
 
 
-def print_facts(facts: Sequence[tuple[str, object]], *, as_json: bool) -> None:
+def print_facts(facts: Sequence[tuple[str, object]], options: argparse.Namespace) -> None:
     """One thing, a line for each of its facts; as JSON one object."""
-    if as_json:
+    if options.json:
         print_json({name.lower().replace(" ", "_"): value for name, value in facts})
         return
     width = max((len(name) for name, _ in facts), default=0)
@@ -75,22 +78,21 @@ def print_described(
     name: str,
     columns: Sequence[str],
     rows: Sequence[Sequence[object]],
-    *,
-    as_json: bool,
-    none: str,
+    options: argparse.Namespace,
+    none: str = "",
 ) -> None:
     """The facts of a thing, then its rows; as JSON the rows are the fact `name`. Without any, `none`, or nothing."""
-    if as_json:
+    if options.json:
         keys = [column.lower().replace(" ", "_") for column in columns]
         facts = [*facts, (name, [dict(zip(keys, row, strict=True)) for row in rows])]
-    print_facts(facts, as_json=as_json)
-    if not as_json and (rows or none):
+    print_facts(facts, options)
+    if not options.json and (rows or none):
         print()
-        print_rows(columns, rows, as_json=False, none=none)
+        print_rows(columns, rows, options, none=none)
 
 
-def say(sentence: str, *, as_json: bool = False, **facts: object) -> None:
-    if as_json:
+def say(sentence: str, options: argparse.Namespace, **facts: object) -> None:
+    if options.json:
         print_json(facts)
     else:
         sys.stdout.write(f"{sentence}\n")

@@ -12,7 +12,6 @@ import msgspec
 
 from app.cli.errors import CommandError
 from app.cli.numbers import seconds, whole
-from app.cli.output import say
 from app.cli.parser import Command, Parser, with_exits
 from app.cli.publishers import publisher
 from app.cli.target import Broker, add_target, opened
@@ -166,9 +165,9 @@ def _produce(broker: Broker, options: argparse.Namespace) -> int:
     except BaseException:
         sender.give_up()
         if sender.stored and not options.json:
-            say(f"Published {counted(sender.stored, 'message')} to {options.topic}, and no more:")
+            print(f"Published {counted(sender.stored, 'message')} to {options.topic}, and no more:")
         raise
     sender.close()
     if not options.json:
-        say(f"Published {counted(sender.stored, 'message')} to {options.topic}.")
+        print(f"Published {counted(sender.stored, 'message')} to {options.topic}.")
     return 0

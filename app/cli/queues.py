@@ -34,9 +34,9 @@ _RETRY_FLAGS = {
 
 
 def command() -> Command:
-    verbs = Verbs("queues", "Queues and subscriptions of a broker.")
+    verbs = Verbs("queues", "Queues and subscriptions of a broker.", "name of the queue or subscription")
     verbs.add("list", ListQueues, _list, reads=True)
-    _add_queue(verbs.add("describe", "Show counts, settings, limits and leases of a queue.", _describe, reads=True))
+    verbs.add("describe QUEUE", "Show counts, settings, limits and leases of a queue.", _describe, reads=True)
     create = verbs.add("create", CreateQueue, _create)
     create.add_argument("queue", metavar="QUEUE", help="letters, digits and . _ -")
     _add_settings(create)
@@ -48,21 +48,16 @@ def command() -> Command:
     add_field(subscribe, CreateSubscription, "max_messages")
     add_field(subscribe, CreateSubscription, "policy")
     _add_settings(subscribe)
-    change = verbs.add("configure", "Change how messages are kept and how many are accepted.", _configure)
-    _add_queue(change)
+    change = verbs.add("configure QUEUE", "Change how messages are kept and how many are accepted.", _configure)
     add_log(change)
     add_flow(change)
-    _add_queue(verbs.add("delete", DeleteQueue, _delete, asks=_delete_question))
-    peek = verbs.add("peek", Peek, _peek, reads=True)
-    _add_queue(peek)
+    verbs.does("delete QUEUE", DeleteQueue, "Deleted the queue {queue}.", asks=_delete_question)
+    peek = verbs.add("peek QUEUE", Peek, _peek, reads=True)
     add_field(peek, Peek, "max_messages", "--count")
-    _add_queue(verbs.add("purge", PurgeQueue, _purge, asks=_purge_question))
-    _add_queue(verbs.add("undo-purge", UndoPurgeQueue, _undo))
+    purged, restored = ("purged", "message"), ("restored", "message")
+    verbs.does("purge QUEUE", PurgeQueue, "Purged {count} of {queue}.", counts=purged, asks=_purge_question)
+    verbs.does("undo-purge QUEUE", UndoPurgeQueue, "Brought back {count} to {queue}.", counts=restored)
     return verbs.command()
-
-
-def _add_queue(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("queue", metavar="QUEUE", help="name of the queue or subscription")
 
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
@@ -89,7 +84,7 @@ def _list(broker: Broker, options: argparse.Namespace) -> None:
         for queue in broker.ask(ListQueues()).queues
     ]
     columns = ("Queue", "Reads", "Ready", "Delayed", "In flight", "Dead letters", "Waiting consumers", "Acknowledged")
-    print_rows(columns, rows, as_json=options.json, none="There is no queue; brokerscope queues create makes one.")
+    print_rows(columns, rows, options, none="There is no queue; brokerscope queues create makes one.")
 
 
 def _describe(broker: Broker, options: argparse.Namespace) -> None:
@@ -115,11 +110,11 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
         ("Dead lettered", queue.dead_lettered),
         ("Redriven", queue.redriven),
     ]
-    facts += limit_facts(found.flow, queue.gate, running=is_running(broker), as_json=options.json)
+    facts += limit_facts(found.flow, queue.gate, options, running=is_running(broker))
     columns = ("Holder", "Priority", "Offset", "Attempt", "Max attempts")
     most = queue.max_attempts or "none"
     rows = [(one.holder, one.partition, one.offset, one.attempt, most) for one in queue.leases]
-    print_described(facts, "Leases", columns, rows, as_json=options.json, none="")
+    print_described(facts, "Leases", columns, rows, options, none="")
 
 
 def _create(broker: Broker, options: argparse.Namespace) -> None:
@@ -131,7 +126,7 @@ def _create(broker: Broker, options: argparse.Namespace) -> None:
             log=LogSettings(**given(options, LogSettings)),
         )
     )
-    say(f"Created the queue {options.queue}.", as_json=options.json, queue=options.queue)
+    say(f"Created the queue {options.queue}.", options, queue=options.queue)
 
 
 def _subscribe(broker: Broker, options: argparse.Namespace) -> None:
@@ -145,7 +140,7 @@ def _subscribe(broker: Broker, options: argparse.Namespace) -> None:
     )
     say(
         f"{options.queue} gets every message of {options.topic} from now on.",
-        as_json=options.json,
+        options,
         queue=options.queue,
         topic=options.topic,
     )
@@ -167,11 +162,6 @@ def _delete_question(broker: Broker, options: argparse.Namespace) -> str:
     return f"Delete {queue.name} with {held} and {counted(queue.dead, 'dead letter')}"
 
 
-def _delete(broker: Broker, options: argparse.Namespace) -> None:
-    broker.ask(DeleteQueue(queue=options.queue))
-    say(f"Deleted the queue {options.queue}.", as_json=options.json, queue=options.queue)
-
-
 def _peek(broker: Broker, options: argparse.Namespace) -> None:
     shown = json_bytes if options.json else text_of
     request = Peek(queue=options.queue, encoding="base64", **given(options, Peek, ("max_messages",)))
@@ -180,19 +170,9 @@ def _peek(broker: Broker, options: argparse.Namespace) -> None:
         key, value = bytes_pair(message)
         rows.append((message.partition, message.offset, shown(key), shown(value)))
     none = f"Nothing in {options.queue} can be taken now."
-    print_rows(("Priority", "Offset", "Key", "Value"), rows, as_json=options.json, none=none)
+    print_rows(("Priority", "Offset", "Key", "Value"), rows, options, none=none)
 
 
 def _purge_question(broker: Broker, options: argparse.Namespace) -> str:
     queue = broker.ask(DescribeQueue(queue=options.queue))
     return f"Take {counted(queue.ready + queue.delayed, 'message')} out of {queue.name}"
-
-
-def _purge(broker: Broker, options: argparse.Namespace) -> None:
-    count = broker.ask(PurgeQueue(queue=options.queue)).messages
-    say(f"Purged {counted(count, 'message')} of {options.queue}.", as_json=options.json, purged=count)
-
-
-def _undo(broker: Broker, options: argparse.Namespace) -> None:
-    count = broker.ask(UndoPurgeQueue(queue=options.queue)).messages
-    say(f"Brought back {counted(count, 'message')} to {options.queue}.", as_json=options.json, restored=count)

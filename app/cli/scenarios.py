@@ -39,7 +39,7 @@ def _list(options: argparse.Namespace) -> None:
     for path in shipped_scenarios():
         scenario, _ = load_scenario(path)
         rows.append((path.stem, scenario.title, scenario.until_s))
-    print_rows(("Name", "Title", "Seconds"), rows, as_json=options.json, none="There is none.")
+    print_rows(("Name", "Title", "Seconds"), rows, options, none="There is none.")
 
 
 def _parts(scenario: Scenario) -> dict[str, int]:
@@ -67,11 +67,9 @@ def _describe(options: argparse.Namespace) -> None:
         ("File", str(path)),
     ]
     if options.json:
-        print_facts(
-            [*facts, ("Watch", scenario.watch), ("Try", scenario.try_), ("Has", _parts(scenario))], as_json=True
-        )
+        print_facts([*facts, ("Watch", scenario.watch), ("Try", scenario.try_), ("Has", _parts(scenario))], options)
         return
-    print_facts([*facts, *_parts_facts(scenario)], as_json=False)
+    print_facts([*facts, *_parts_facts(scenario)], options)
     for title, lines in (("Watch", scenario.watch), ("Try", scenario.try_)):
         for number, line in enumerate(lines):
             print(f"{'' if number else chr(10) + title + ':' + chr(10)}- {line}")
@@ -99,4 +97,4 @@ def _check(options: argparse.Namespace) -> None:
     for producer in scenario.producers:
         if isinstance(producer.arrivals, FileArrivals):
             DataFiles(path)(producer.arrivals.file)
-    say(f"{options.scenario} is a scenario: {scenario.title}.", as_json=options.json, title=scenario.title)
+    say(f"{options.scenario} is a scenario: {scenario.title}.", options, title=scenario.title)

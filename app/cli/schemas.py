@@ -37,17 +37,15 @@ _STDIN = "-"
 
 
 def command() -> Command:
-    verbs = Verbs("schemas", "Schemas of a broker.")
+    verbs = Verbs("schemas", "Schemas of a broker.", "name of the subject")
     verbs.add("list", ListSubjects, _list, reads=True)
-    describe = verbs.add("describe", "Show a version of a subject, and which others there are.", _describe, reads=True)
-    _add_subject(describe)
+    about = "Show a version of a subject, and which others there are."
+    describe = verbs.add("describe SUBJECT", about, _describe, reads=True)
     describe.add_argument("--version", type=whole(1), metavar="N", help="default: the latest")
-    register = verbs.add("register", "Register a new version of a subject.", _register)
-    _add_text(register)
-    check = verbs.add("check", "Show what keeps a text from becoming the next version.", _check, reads=True)
-    _add_text(check)
-    diff = verbs.add("diff", DiffSchemas, _diff, reads=True)
-    _add_subject(diff)
+    _add_text(verbs.add("register SUBJECT", "Register a new version of a subject.", _register))
+    about = "Show what keeps a text from becoming the next version."
+    _add_text(verbs.add("check SUBJECT", about, _check, reads=True))
+    diff = verbs.add("diff SUBJECT", DiffSchemas, _diff, reads=True)
     diff.add_argument("before", type=whole(1), metavar="BEFORE", help="a version")
     diff.add_argument("after", type=whole(1), nargs="?", metavar="AFTER", help="another one (default: the latest)")
     mode = verbs.add(
@@ -69,18 +67,12 @@ def command() -> Command:
         choices=("refuse", "dead_letter"),
         help="what becomes of other values: they are refused (default), or dead letters",
     )
-    delete = verbs.add("delete", "Delete a version, or all of a subject.", _delete, asks=_delete_question)
-    _add_subject(delete)
+    delete = verbs.add("delete SUBJECT", "Delete a version, or all of a subject.", _delete, asks=_delete_question)
     delete.add_argument("--version", type=whole(1), metavar="N", help="only this one (default: all)")
     return verbs.command()
 
 
-def _add_subject(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("subject", metavar="SUBJECT", help="name of the subject")
-
-
 def _add_text(parser: argparse.ArgumentParser) -> None:
-    _add_subject(parser)
     parser.add_argument("file", metavar="FILE", help="JSON Schema, Avro or Protobuf; - is standard input")
     add_field(parser, SchemaText, "kind", type=str.upper)
 
@@ -107,7 +99,7 @@ def _list(broker: Broker, options: argparse.Namespace) -> None:
         row = (found.subject, latest.kind, latest.version, latest.id, len(found.versions), found.compatibility)
         rows.append(row)
     columns = ("Subject", "Kind", "Latest", "Id", "Versions", "Compatibility")
-    print_rows(columns, rows, as_json=options.json, none="There is no schema; brokerscope schemas register makes one.")
+    print_rows(columns, rows, options, none="There is no schema; brokerscope schemas register makes one.")
 
 
 def _describe(broker: Broker, options: argparse.Namespace) -> None:
@@ -124,14 +116,14 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
         ("Kind", found.kind),
         ("Text", found.text),
     ]
-    print_facts(facts, as_json=options.json)
+    print_facts(facts, options)
 
 
 def _register(broker: Broker, options: argparse.Namespace) -> None:
     found = broker.ask(RegisterSchema(subject=options.subject, text=_schema(options)))
     say(
         f"{found.subject} has version {found.version}, with the id {found.id}.",
-        as_json=options.json,
+        options,
         subject=found.subject,
         version=found.version,
         id=found.id,
@@ -140,14 +132,14 @@ def _register(broker: Broker, options: argparse.Namespace) -> None:
 
 def _check(broker: Broker, options: argparse.Namespace) -> int:
     rows = [(one,) for one in broker.ask(CheckSchema(subject=options.subject, text=_schema(options))).problems]
-    print_rows(("Problem",), rows, as_json=options.json, none="It can be the next version.")
+    print_rows(("Problem",), rows, options, none="It can be the next version.")
     return Exit.PARTLY if rows else Exit.DONE
 
 
 def _diff(broker: Broker, options: argparse.Namespace) -> None:
     changes = broker.ask(DiffSchemas(subject=options.subject, before=options.before, after=options.after)).changes
     rows = [(one.what, one.pointer, one.before, one.after) for one in changes]
-    print_rows(("What", "Place", "Before", "After"), rows, as_json=options.json, none="They do not differ.")
+    print_rows(("What", "Place", "Before", "After"), rows, options, none="They do not differ.")
 
 
 def _compatibility(broker: Broker, options: argparse.Namespace) -> None:
@@ -162,7 +154,7 @@ def _compatibility(broker: Broker, options: argparse.Namespace) -> None:
         mode = broker.ask(ListSubjects()).compatibility
     say(
         f"{subject or 'Every subject without a mode of its own'} is {mode}.",
-        as_json=options.json,
+        options,
         subject=subject,
         compatibility=mode,
     )
@@ -181,7 +173,7 @@ def _rule(broker: Broker, options: argparse.Namespace) -> None:
         rule = broker.ask(TopicDemands(topic=options.topic)).rule
     say(
         f"{options.topic} {'is held to no schema' if rule is None else f'is held to {rule.subject} ({rule.mode})'}.",
-        as_json=options.json,
+        options,
         topic=options.topic,
         subject=None if rule is None else rule.subject,
         mode=None if rule is None else rule.mode,
@@ -201,7 +193,7 @@ def _delete(broker: Broker, options: argparse.Namespace) -> None:
         versions = [options.version]
     say(
         f"Deleted {counted(len(versions), 'version')} of {options.subject}.",
-        as_json=options.json,
+        options,
         subject=options.subject,
         versions=versions,
     )

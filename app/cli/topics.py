@@ -34,12 +34,10 @@ PUBLISHED = "Published since start"
 
 
 def command() -> Command:
-    verbs = Verbs("topics", "Topics of a broker.")
+    verbs = Verbs("topics", "Topics of a broker.", "name of the topic")
     verbs.add("list", ListTopics, _list, reads=True, clusters=True)
-    describe = verbs.add(
-        "describe", "Show partitions, configuration and limits of a topic.", _describe, reads=True, clusters=True
-    )
-    _add_topic(describe)
+    about = "Show partitions, configuration and limits of a topic."
+    verbs.add("describe TOPIC", about, _describe, reads=True, clusters=True)
     create = verbs.add("create", CreateTopic, _create)
     create.add_argument("topic", metavar="TOPIC", help="letters, digits and . _ -")
     add_field(create, CreateTopic, "partitions")
@@ -49,25 +47,18 @@ def command() -> Command:
     schema = create.add_argument_group("schema")
     add_field(schema, SchemaRule, "subject", "--schema", required=False, default=argparse.SUPPRESS, metavar="SUBJECT")
     add_field(schema, SchemaRule, "mode", "--schema-mode")
-    _add_topic(verbs.add("delete", DeleteTopic, _delete, asks=_delete_question))
-    configure = verbs.add("configure", "Change settings of a topic; the others stay.", _configure)
-    _add_topic(configure)
+    verbs.does("delete TOPIC", DeleteTopic, "Deleted {topic}.", asks=_delete_question)
+    configure = verbs.add("configure TOPIC", "Change settings of a topic; the others stay.", _configure)
     add_log(configure)
     add_flow(configure)
-    more = verbs.add("add-partitions", AddPartitions, _add_partitions)
-    _add_topic(more)
+    more = verbs.add("add-partitions TOPIC", AddPartitions, _add_partitions)
     add_field(more, AddPartitions, "total")
-    trim = verbs.add("delete-records", DeleteRecords, _delete_records, asks=_delete_records_question)
-    _add_topic(trim)
+    trim = verbs.add("delete-records TOPIC", DeleteRecords, _delete_records, asks=_delete_records_question)
     trim.add_argument("--partition", type=whole(0), metavar="P", help="only this one (default: all)")
     trim.add_argument(
         "--before", type=whole(-1), required=True, metavar="OFFSET", help="everything below it; -1 is the end"
     )
     return verbs.command()
-
-
-def _add_topic(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("topic", metavar="TOPIC", help="name of the topic")
 
 
 def add_log(parser: argparse.ArgumentParser) -> None:
@@ -99,7 +90,7 @@ def _list(broker: Broker, options: argparse.Namespace) -> None:
         for topic in broker.ask(ListTopics()).topics
     ]
     columns = ("Topic", "Partitions", "Messages", "Bytes", *((PUBLISHED,) if running else ()))
-    print_rows(columns, rows, as_json=options.json, none="There is no topic; brokerscope topics create makes one.")
+    print_rows(columns, rows, options, none="There is no topic; brokerscope topics create makes one.")
 
 
 def struct_facts(config: msgspec.Struct) -> list[tuple[str, object]]:
@@ -107,11 +98,11 @@ def struct_facts(config: msgspec.Struct) -> list[tuple[str, object]]:
 
 
 def limit_facts(
-    flow: FlowConfig | None, gate: GateView | None, *, running: bool, as_json: bool
+    flow: FlowConfig | None, gate: GateView | None, options: argparse.Namespace, *, running: bool
 ) -> list[tuple[str, object]]:
     """The limits, and how often they were met, which a broker that is not `running` does not know."""
     if flow is None or gate is None:
-        return [("Limits", None), ("Backpressure", None)] if as_json else [("Limits", None)]
+        return [("Limits", None), ("Backpressure", None)] if options.json else [("Limits", None)]
     now: list[tuple[str, object]] = [
         ("Depth", gate.depth),
         ("Slowest reader", gate.slowest or None),
@@ -120,7 +111,7 @@ def limit_facts(
     if running:
         counts = {"rejected": gate.rejected, "dropped": gate.dropped, "evicted": gate.evicted}
         now += [(f"{OUTCOMES[kind]} since start", number) for kind, number in counts.items()]
-    if not as_json:
+    if not options.json:
         return [*struct_facts(flow), *now]
     plain = {name.lower().replace(" ", "_"): value for name, value in now}
     return [("Limits", msgspec.structs.asdict(flow)), ("Backpressure", plain)]
@@ -143,8 +134,8 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
         facts += [("Partitioner", demands.partitioner)]
         facts += [("Schema", rule and rule.subject), ("Schema mode", rule and rule.mode)]
         facts += struct_facts(broker.ask(TopicConfig(topic=name)))
-        facts += limit_facts(demands.flow, demands.gate, running=running, as_json=options.json)
-    print_described(facts, "Partitions", columns, rows, as_json=options.json, none="It has no partitions.")
+        facts += limit_facts(demands.flow, demands.gate, options, running=running)
+    print_described(facts, "Partitions", columns, rows, options, none="It has no partitions.")
 
 
 def _create(broker: Broker, options: argparse.Namespace) -> None:
@@ -162,7 +153,7 @@ def _create(broker: Broker, options: argparse.Namespace) -> None:
     )
     say(
         f"Created {topic.name} with {counted(len(topic.partitions), 'partition')}.",
-        as_json=options.json,
+        options,
         topic=topic.name,
         partitions=len(topic.partitions),
     )
@@ -174,18 +165,13 @@ def _delete_question(broker: Broker, options: argparse.Namespace) -> str:
     return f"Delete {topic.name} with {held}"
 
 
-def _delete(broker: Broker, options: argparse.Namespace) -> None:
-    broker.ask(DeleteTopic(topic=options.topic))
-    say(f"Deleted {options.topic}.", as_json=options.json, topic=options.topic)
-
-
 def configure(broker: Broker, name: str, options: argparse.Namespace, present: FlowConfig | None, command: str) -> None:
     """Change what `add_log` and `add_flow` say of a topic, or of a queue's log."""
     log, flow = LogSettings(**given(options, LogSettings)), flow_of(options, present)
     if log == LogSettings() and flow is None:
         raise CommandError(f"Nothing to change was given; brokerscope {command} configure --help says what can be.")
     broker.ask(ConfigureTopic(topic=name, log=log, flow=flow))
-    say(f"Configured {name}.", as_json=options.json, **{command.rstrip("s"): name})
+    say(f"Configured {name}.", options, **{command.rstrip("s"): name})
 
 
 def _configure(broker: Broker, options: argparse.Namespace) -> None:
@@ -197,7 +183,7 @@ def _add_partitions(broker: Broker, options: argparse.Namespace) -> None:
     broker.ask(AddPartitions(topic=options.topic, total=options.total))
     say(
         f"{options.topic} has {counted(options.total, 'partition')}.",
-        as_json=options.json,
+        options,
         topic=options.topic,
         partitions=options.total,
     )
@@ -223,6 +209,6 @@ def _delete_records(broker: Broker, options: argparse.Namespace) -> None:
     print_rows(
         ("Partition", "Start offset"),
         sorted((int(number), offset) for number, offset in starts.items()),
-        as_json=options.json,
+        options,
         none="It has no partitions.",
     )

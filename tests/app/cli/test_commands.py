@@ -1,5 +1,6 @@
 """Checklist A25: every verb, on a data directory and on a running broker, for people and for programs."""
 
+import argparse
 import json
 
 import pytest
@@ -282,7 +283,7 @@ def test_numbers_that_make_no_sense_are_refused_before_anything_is_done(words: t
 
 
 def test_a_table_in_a_pipe_is_not_folded_and_numbers_stand_to_the_right(capsys) -> None:
-    print_rows(("Name", "Lag"), [("n" * 300, 1_000), ("m", None)], as_json=False, none="")
+    print_rows(("Name", "Lag"), [("n" * 300, 1_000), ("m", None)], argparse.Namespace(json=False))
     assert capsys.readouterr().out.splitlines() == [
         f"Name{' ' * 298}  Lag",
         f"{'n' * 300}  1,000",
