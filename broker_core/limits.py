@@ -13,6 +13,7 @@ MAX_MEMBERS = 100_000  # per group; joins are coalesced, so only memory limits i
 SEGMENT_BYTES = 64 * 1_048_576  # rolled at this size; one segment is recovered at a time
 INDEX_INTERVAL_BYTES = 4_096  # Kafka's: one sparse index entry per this many log bytes
 MAX_GROUP_METADATA_BYTES = 1_048_576  # a subscription or an assignment: 10,000 partitions take 40 kB
+MAX_METADATA_BYTES = 64 * 1_048_576  # of all members of all groups: 1,600 of the largest subscriptions
 MAX_ASSIGNORS = 32  # that one member may offer; Kafka ships four
 UNDO_WINDOW_MS = 5 * 60_000  # of session time in which a purge, a redrive or a deletion can be undone
 MAX_ATTEMPTS = 1_000  # deliveries of one message; more is a loop, not a retry

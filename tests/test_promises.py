@@ -280,7 +280,11 @@ ROWS: dict[str, str] = {
         ../app/cli/test_processes.py test_promise_37_a_token_is_in_no_argument_list_and_nothing_written""",
     "38 the work of a request is bounded": """
         listeners/kafka/test_floods.py test_promise_38_a_request_of_too_many_elements_is_not_begun
-        listeners/kafka/test_floods.py test_promise_38_no_api_takes_more_elements_than_it_serves_in_a_second
+        listeners/kafka/test_cost.py test_promise_38_each_element_of_a_request_costs_little
+        listeners/kafka/test_fetch_sessions.py test_promise_38_a_session_has_so_many_partitions_and_so_have_all_together
+        listeners/kafka/test_floods.py test_promise_38_a_worker_that_changes_much_lets_others_have_the_lock
+        listeners/kafka/test_floods.py test_promise_38_a_request_acknowledges_as_many_records_as_a_batch_has_in_all
+        groups/test_coordinator.py test_promise_38_the_metadata_of_all_members_together_has_a_limit
         listeners/kafka/test_floods.py test_promise_38_a_topic_that_is_named_a_hundred_times_is_described_once
         listeners/kafka/test_floods.py test_promise_38_the_lock_is_free_between_the_slices_of_a_long_answer""",
     "39 what is not asked for costs nothing": """

@@ -85,6 +85,10 @@ class ConsumerMember(Member):
         self.protocols = dict(protocols)
 
     @property
+    def metadata_bytes(self) -> int:
+        return super().metadata_bytes + sum(map(len, self.names))
+
+    @property
     def may_read(self) -> tuple[TopicPartition, ...]:
         return tuple(each for each in self.owned if each not in self.revoking)
 

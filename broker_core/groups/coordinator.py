@@ -28,6 +28,7 @@ from broker_core.groups.protocol import TopicPartition
 from broker_core.groups.rebalancing import Rebalancer, rebalancing
 from broker_core.groups.reconciling import Reconciler
 from broker_core.groups.states import GroupState
+from broker_core.limits import MAX_METADATA_BYTES
 from broker_core.names import check_name
 from broker_core.replies import Reply
 from broker_core.snapshots import GroupView, RebalanceView
@@ -76,6 +77,7 @@ class GroupCoordinator:
         self._mixed = MixedGroups(self._reconciler, self._rebalancer, self.config)
         self._joining = Joining(timers, self.config, self._rebalancer, self._expel)
         self._groups: dict[str, Group] = {}
+        self._metadata_bytes = 0  # of all members; at least what it is, as long as nobody has counted again
         for name in offsets.groups():
             numbers = offsets.numbers(name)
             self._groups[name] = Group(name, numbers.generation, numbers.members)
@@ -114,6 +116,7 @@ class GroupCoordinator:
         for each in kept.members:
             member = member_of(each, kept.type, now_ns)
             group.add(member, kept.protocol_type, each.protocols)
+            self._metadata_bytes += member.metadata_bytes
             if each.session_timeout_ms:
                 self._reconciler.watch(group, now_ns, member, each.session_timeout_ms)
         group.protocol, group.leader = kept.protocol, kept.leader if kept.leader in group.members else ""
@@ -135,6 +138,16 @@ class GroupCoordinator:
 
     # -- calls of members
 
+    def _hold(self, group: str, size_bytes: int) -> None:
+        """Count what a member adds. Raises GROUP_MAX_SIZE_REACHED where all members together hold too much."""
+        self._metadata_bytes += size_bytes
+        if self._metadata_bytes > MAX_METADATA_BYTES:
+            members = (member for found in self._groups.values() for member in found.members.values())
+            self._metadata_bytes = size_bytes + sum(member.metadata_bytes for member in members)
+        if self._metadata_bytes > MAX_METADATA_BYTES:
+            about = f"group {group}: the metadata of all members together would be {self._metadata_bytes} bytes"
+            raise BrokerError(ErrorCode.GROUP_MAX_SIZE_REACHED, about)
+
     def join(self, now_ns: int, group: str, request: JoinRequest) -> Reply[JoinResult]:
         """Join the group, or rejoin as `member_id`. The reply is settled when the next generation begins.
 
@@ -144,6 +157,7 @@ class GroupCoordinator:
         reply: Reply[JoinResult] = Reply()
         try:
             self._joining.check(request)
+            self._hold(group, sum(map(len, request.protocols.values())))
             member_id = request.member_id
             found = self._member_group(group, member_id) if member_id else self._found(now_ns, group)
             if found.type == "consumer" and found.members:
@@ -180,6 +194,7 @@ class GroupCoordinator:
                 self._rebalancer.answer_sync(found, now_ns, member)
             elif member_id == found.leader:
                 try:
+                    self._hold(group, sum(map(len, assignments.values())))
                     self._rebalancer.distribute(found, now_ns, assignments)
                 except BrokerError as error:
                     found.fail_waiting(member, error)
@@ -211,6 +226,7 @@ class GroupCoordinator:
         INVALID_GROUP_ID, and INCONSISTENT_GROUP_PROTOCOL for a group whose members are no consumers.
         """
         joins = said.member_epoch == JOINING
+        self._hold(group, sum(map(len, said.topics or ())))
         found = self._found(now_ns, group) if joins else self._member_group(group, said.member_id)
         if found.members and found.type == "classic":
             if found.protocol_type != CONSUMER:

@@ -109,6 +109,11 @@ class Member:
         self.epoch: int | None = None  # of its own, in the consumer group protocol (KIP-848)
 
     @property
+    def metadata_bytes(self) -> int:
+        """Of what it has sent of itself, and was sent."""
+        return len(self.assignment) + sum(map(len, self.protocols.values()))
+
+    @property
     def waiting(self) -> bool:
         """Whether it waits for the reply to a join or sync; its deadlines are suspended while it does."""
         return self.join is not None or self.sync is not None

@@ -25,8 +25,11 @@ import msgspec
 
 from broker_core.broker.acls import Acl, Acls
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
+from broker_core.limits import MAX_NAME_CHARS
 from broker_core.operations.rights import Operation, ResourceKind
 from broker_core.settings import Settings, checked, checked_class
+
+_DECISIONS_KEPT = 10_000
 
 MIN_TOKEN_CHARS = 16  # 80 bits of base32, which cannot be guessed through a network
 
@@ -126,6 +129,7 @@ class Access:
         self._principals = principals
         self._rules = rules
         self._acls = acls or Acls()
+        self._decided: tuple[tuple[Acl, ...], dict[tuple[object, ...], bool]] = ((), {})  # by these ACLs
 
     @classmethod
     @checked
@@ -182,9 +186,18 @@ class Access:
 
     def allows(self, principal: Principal, operation: Operation, kind: ResourceKind, name: str = "") -> bool:
         """Whether `principal` may. What no rule allows is denied; a rule that denies wins."""
-        rules: tuple[Rule | Acl, ...] = (*self._rules, *self._acls.all)
-        denials = [rule.deny for rule in rules if rule.concerns(principal.name, operation, kind, name)]
-        return bool(denials) and not any(denials)
+        acls, decided = self._decided
+        if acls is not self._acls.all or len(decided) > _DECISIONS_KEPT:
+            acls, decided = self._decided = self._acls.all, {}
+        question = (principal.name, operation, kind, name)
+        answer = decided.get(question)
+        if answer is None:
+            rules: tuple[Rule | Acl, ...] = (*self._rules, *acls)
+            denials = [rule.deny for rule in rules if rule.concerns(*question)]
+            answer = bool(denials) and not any(denials)
+            if len(name) <= MAX_NAME_CHARS:
+                decided[question] = answer
+        return answer
 
     def check(self, principal: Principal, operation: Operation, kind: ResourceKind, name: str = "") -> None:
         """Raises FORBIDDEN where `allows` is False."""

@@ -7,7 +7,19 @@ from typing import Any, NamedTuple
 from broker_core.broker.acls import ANY_NAME, Acl, Acls
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access.access import Access, Rule
-from broker_core.listeners.kafka.call import ADMIN, DONE, READ, WRITE, Answer, Api, Call, failed, later, outcome
+from broker_core.listeners.kafka.call import (
+    ADMIN,
+    DONE,
+    FEW_ELEMENTS,
+    READ,
+    WRITE,
+    Answer,
+    Api,
+    Call,
+    failed,
+    later,
+    outcome,
+)
 from broker_core.operations.rights import Operation, ResourceKind
 
 _ANY, _MATCH, _LITERAL, _PREFIXED = 1, 2, 3, 4
@@ -160,7 +172,7 @@ def _create_acls(call: Call, request: Any) -> Answer:
         call.must(ADMIN, "broker")
     except BrokerError as error:
         return {"results": [failed(error) for _ in request.creations]}
-    return later("results", lambda asked: outcome(_create, call, asked), request.creations)
+    return later(call, "results", lambda asked: outcome(_create, call, asked), request.creations)
 
 
 def _create(call: Call, asked: Any) -> None:
@@ -187,7 +199,7 @@ def _delete_acls(call: Call, request: Any) -> Answer:
         call.must(ADMIN, "broker")
     except BrokerError as error:
         return {"filter_results": [failed(error) for _ in request.filters]}
-    return later("filter_results", partial(outcome, _delete, call), request.filters)
+    return later(call, "filter_results", partial(outcome, _delete, call), request.filters)
 
 
 def _delete(call: Call, asked: Any) -> dict[str, Any]:
@@ -206,7 +218,7 @@ def _delete(call: Call, asked: Any) -> dict[str, Any]:
 
 
 APIS = (
-    Api("DescribeAcls", 29, 1, 3, _describe_acls),
-    Api("CreateAcls", 30, 1, 3, _create_acls),
-    Api("DeleteAcls", 31, 1, 3, _delete_acls),
+    Api("DescribeAcls", 29, 1, 3, _describe_acls, FEW_ELEMENTS),
+    Api("CreateAcls", 30, 1, 3, _create_acls, FEW_ELEMENTS),
+    Api("DeleteAcls", 31, 1, 3, _delete_acls, FEW_ELEMENTS),
 )

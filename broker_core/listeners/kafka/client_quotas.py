@@ -7,7 +7,7 @@ from typing import Any
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.client_quotas import DEFAULT, ClientQuota, QuotaEntity, QuotaKey, check
-from broker_core.listeners.kafka.call import ADMIN, READ, Answer, Api, Call, failed, later, outcome
+from broker_core.listeners.kafka.call import ADMIN, FEW_ELEMENTS, READ, Answer, Api, Call, failed, later, outcome
 from broker_core.listeners.served import ServedHost
 
 _MAX_THROTTLE_MS = 10_000  # at a time; what is left counts for the next request
@@ -33,6 +33,7 @@ def quota_throttle_ms(
 USER, CLIENT_ID = "user", "client-id"  # Kafka's types of entities; of addresses (ip) there are none
 _IP = "ip"
 _EXACT, _DEFAULT, _ANY = 0, 1, 2
+_MOST_COMPONENTS = 20  # of a filter, with room for tags; each is held against each quota
 
 
 def _describe_client_quotas(call: Call, request: Any) -> Answer:
@@ -88,6 +89,7 @@ def _alter_client_quotas(call: Call, request: Any) -> Answer:
     except BrokerError as error:
         return {"entries": [{**failed(error), "entity": _named(each)} for each in request.entries]}
     return later(
+        call,
         "entries",
         lambda each: {**outcome(_alter, call, each, request.validate_only), "entity": _named(each)},
         request.entries,
@@ -140,6 +142,6 @@ def _key(name: str) -> QuotaKey:
 
 
 APIS = (
-    Api("DescribeClientQuotas", 48, 0, 1, _describe_client_quotas),
-    Api("AlterClientQuotas", 49, 0, 1, _alter_client_quotas),
+    Api("DescribeClientQuotas", 48, 0, 1, _describe_client_quotas, _MOST_COMPONENTS),
+    Api("AlterClientQuotas", 49, 0, 1, _alter_client_quotas, FEW_ELEMENTS),
 )

@@ -161,7 +161,7 @@ def _incremental_alter_configs(call: Call, request: Any) -> Answer:
     What `cleanup.policy` lists is appended to and subtracted from. Settings of a group hold for the subscriptions
     that it makes later. Left out: settings of brokers.
     """
-    return later("responses", partial(_alter, call, validate_only=request.validate_only), request.resources)
+    return later(call, "responses", partial(_alter, call, validate_only=request.validate_only), request.resources)
 
 
 def _alter(call: Call, asked: Any, *, validate_only: bool) -> dict[str, Any]:
@@ -227,7 +227,7 @@ def _alter_configs(call: Call, request: Any) -> Answer:
 
     Clients of today ask for IncrementalAlterConfigs instead, except aiokafka, which has only this one.
     """
-    return later("responses", partial(_replace, call, validate_only=request.validate_only), request.resources)
+    return later(call, "responses", partial(_replace, call, validate_only=request.validate_only), request.resources)
 
 
 def _replace(call: Call, asked: Any, *, validate_only: bool) -> dict[str, Any]:
@@ -254,8 +254,8 @@ def _list_config_resources(call: Call, request: Any) -> Answer:
             if each.config is not None and call.may(READ, "group", each.name)
         ],
     }
-    wanted = request.resource_types if call.version >= _FIRST_WITH_TYPES else (_CLIENT_METRICS,)
-    unknown = sorted(set(wanted) - set(there))
+    wanted = dict.fromkeys(request.resource_types if call.version >= _FIRST_WITH_TYPES else (_CLIENT_METRICS,))
+    unknown = sorted(wanted.keys() - there.keys())
     if unknown:
         raise BrokerError(ErrorCode.UNSUPPORTED_VERSION, f"there is no resource type {unknown[0]}")
     return {
@@ -266,7 +266,7 @@ def _list_config_resources(call: Call, request: Any) -> Answer:
 
 
 APIS = (
-    Api("DescribeConfigs", 32, 1, 4, _describe_configs, 5000),
+    Api("DescribeConfigs", 32, 1, 4, _describe_configs, 5_000),
     Api("AlterConfigs", 33, 0, 2, _alter_configs),
     Api("IncrementalAlterConfigs", 44, 0, 1, _incremental_alter_configs),
     Api("ListConfigResources", 74, 0, 1, _list_config_resources),

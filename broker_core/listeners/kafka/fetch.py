@@ -101,6 +101,8 @@ def _session(call: Call, request: Any) -> tuple[FetchSession | None, list[_Place
         (_topic_key(topic), partition) for topic in request.forgotten_topics_data for partition in topic.partitions
     ]
     session.take(((place.key, place) for place in given), forgotten)
+    if given:
+        sessions.make_room()
     return session, list(session.places.values())
 
 

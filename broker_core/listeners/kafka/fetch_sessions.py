@@ -15,6 +15,8 @@ import msgspec
 from broker_core.errors import BrokerError, ErrorCode
 
 MOST = 1_000  # Kafka's max.incremental.fetch.session.cache.slots
+MOST_PLACES = 20_000  # of one session, which are all looked at for each answer
+MOST_PLACES_TOGETHER = 200_000
 INITIAL_EPOCH, FINAL_EPOCH = 0, -1
 _LAST_EPOCH = (1 << 31) - 1
 
@@ -37,6 +39,9 @@ class FetchSession(msgspec.Struct):
         for key in forgotten:
             self.places.pop(key, None)
             self.told.pop(key, None)
+        if len(self.places) > MOST_PLACES:
+            about = f"{self.number} has {len(self.places)} partitions, where {MOST_PLACES} are the most"
+            raise BrokerError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND, about)
 
     def is_news(self, key: Key, said: Any, *, has_records: bool) -> bool:
         """Whether the response lists the partition; one with records goes behind the others then."""
@@ -54,12 +59,19 @@ class FetchSessions:
         self._sessions: OrderedDict[int, FetchSession] = OrderedDict()
 
     def begin(self, principal: str, places: OrderedDict[Key, Any]) -> FetchSession:
-        """A new session; the one that was not used longest gives way."""
+        """A new session; those that were not used longest give way."""
         number = secrets.randbelow((1 << 31) - 1) + 1
-        while len(self._sessions) >= MOST:
-            self._sessions.popitem(last=False)
         made = self._sessions[number] = FetchSession(number, principal, places)
+        self.make_room()
         return made
+
+    def make_room(self) -> None:
+        """Those that were not used longest go where there are too many, or too many partitions in all."""
+        while len(self._sessions) > 1 and (
+            len(self._sessions) > MOST
+            or sum(len(each.places) for each in self._sessions.values()) > MOST_PLACES_TOGETHER
+        ):
+            self._sessions.popitem(last=False)
 
     def find(self, number: int, epoch: int, principal: str) -> FetchSession:
         """The session, at its next epoch. Raises FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH."""

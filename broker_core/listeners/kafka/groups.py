@@ -145,7 +145,7 @@ def _delete_groups(call: Call, request: Any) -> Answer:
 
     Of a share group its subscriptions are deleted; for a while the window can bring them back.
     """
-    return later("results", lambda name: outcome(_delete, call, name, group_id=name), request.groups_names)
+    return later(call, "results", lambda name: outcome(_delete, call, name, group_id=name), request.groups_names)
 
 
 def _delete(call: Call, name: str) -> None:

@@ -107,7 +107,7 @@ def _offset_for_leader_epoch(call: Call, request: Any) -> Answer:
     def row(name: str, asked: Any) -> dict[str, Any]:
         return outcome(_epoch_end, call, name, asked, partition=asked.partition, leader_epoch=-1)
 
-    return {"topics": [*by_partition(request.topics, row)]}
+    return sliced(call, "topics", by_partition(request.topics, row))
 
 
 def _epoch_end(call: Call, name: str, asked: Any) -> dict[str, Any]:

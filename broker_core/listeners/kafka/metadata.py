@@ -22,6 +22,7 @@ from broker_core.listeners.kafka.call import (
     given,
     kafka_code,
     outcome,
+    paced,
     sliced,
 )
 from broker_core.names import check_name
@@ -55,7 +56,7 @@ def _create(call: Call, wanted: Any, missing: list[str]) -> Body:
     """Create missing topics, as far as that is allowed; the response calls the others unknown."""
     host = call.shared.host
     with host.saved_at_end():
-        for name in missing:
+        for name in paced(missing):
             if call.may(ADMIN, "topic", name):
                 # Another client may have created it, and a name may not be allowed: the response shows both.
                 with contextlib.suppress(BrokerError):

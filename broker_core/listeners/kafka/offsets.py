@@ -160,7 +160,7 @@ def _offset_delete(call: Call, request: Any) -> Answer:
         groups.offsets.delete(group, topic, asked.partition_index)
         return {"partition_index": asked.partition_index}
 
-    return {"topics": [*by_partition(request.topics, row)]}
+    return sliced(call, "topics", by_partition(request.topics, row))
 
 
 APIS = (

@@ -15,6 +15,7 @@ from broker_core.listeners.kafka.call import (
     ADMIN,
     CLUSTER_ID,
     DONE,
+    FEW_ELEMENTS,
     LEADER_EPOCH,
     NODE_ID,
     READ,
@@ -27,6 +28,7 @@ from broker_core.listeners.kafka.call import (
     failed,
     gathered,
     outcome,
+    sliced,
 )
 
 
@@ -48,10 +50,9 @@ def _describe_quorum(call: Call, request: Any) -> Answer:
     There is no log of metadata; its offsets are the number of changes of the catalog since the start.
     """
     call.must(READ, "broker")
-    return {
-        "topics": [*by_partition(request.topics, lambda name, each: _partition(call, name, each.partition_index))],
-        "nodes": [{"node_id": NODE_ID, "listeners": [{"name": "CONTROLLER", "host": call.host, "port": call.port}]}],
-    }
+    rows = by_partition(request.topics, lambda name, each: _partition(call, name, each.partition_index))
+    nodes = [{"node_id": NODE_ID, "listeners": [{"name": "CONTROLLER", "host": call.host, "port": call.port}]}]
+    return {"topics": [*rows], "nodes": nodes}
 
 
 def _partition(call: Call, topic: str, partition: int) -> dict[str, Any]:
@@ -123,7 +124,7 @@ def _elect_leaders(call: Call, request: Any) -> Answer:
         return outcome(_elect, call, topic, number, partition_id=number)
 
     named = request.topic_partitions or ()
-    return {"replica_election_results": [*by_partition(named, row, into="partition_result")]}
+    return sliced(call, "replica_election_results", by_partition(named, row, into="partition_result"))
 
 
 def _elect(call: Call, topic: str, partition: int) -> None:
@@ -139,7 +140,8 @@ def _alter_partition_reassignments(call: Call, request: Any) -> Answer:
         return outcome(_reassign, call, topic, asked, partition_index=asked.partition_index)
 
     may_change = getattr(request, "allow_replication_factor_change", True)
-    return {"allow_replication_factor_change": may_change, "responses": [*by_partition(request.topics, row)]}
+    rows = by_partition(request.topics, row)
+    return sliced(call, "responses", rows, allow_replication_factor_change=may_change)
 
 
 def _reassign(call: Call, topic: str, asked: Any) -> None:
@@ -169,7 +171,7 @@ def _alter_replica_log_dirs(call: Call, request: Any) -> Answer:
             topics, lambda topic, number: {"partition_index": number, **outcome(_move, call, path, topic, number)}
         )
 
-    return {"results": [row for each in request.dirs for row in rows(each.path, each.topics)]}
+    return sliced(call, "results", (row for each in request.dirs for row in rows(each.path, each.topics)))
 
 
 def _move(call: Call, path: str, topic: str, partition: int) -> None:
@@ -244,8 +246,8 @@ APIS = (
     Api("ElectLeaders", 43, 0, 2, _elect_leaders),
     Api("AlterPartitionReassignments", 45, 0, 1, _alter_partition_reassignments),
     Api("ListPartitionReassignments", 46, 0, 0, _list_partition_reassignments),
-    Api("DescribeQuorum", 55, 0, 2, _describe_quorum),
-    Api("UpdateFeatures", 57, 0, 2, _update_features),
+    Api("DescribeQuorum", 55, 0, 2, _describe_quorum, FEW_ELEMENTS),
+    Api("UpdateFeatures", 57, 0, 2, _update_features, FEW_ELEMENTS),
     Api("DescribeCluster", 60, 0, 2, _describe_cluster),
     Api("UnregisterBroker", 64, 0, 0, _unregister_broker),
 )

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections import Counter
 from typing import Any, Final
 
 from broker_core.broker.scram_credentials import Mechanism, ScramCredential
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.kafka.call import ADMIN, READ, Answer, Api, Call, failed, later, outcome
+from broker_core.listeners.kafka.call import ADMIN, FEW_ELEMENTS, READ, Answer, Api, Call, failed, later, outcome
 from broker_core.listeners.kafka.sasl import MIN_ITERATIONS
 
 MECHANISMS: Final[dict[int, Mechanism]] = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
@@ -22,8 +23,8 @@ def _describe_user_scram_credentials(call: Call, request: Any) -> Answer:
     users: dict[str, list[ScramCredential]] = {}
     for credential in call.broker.scram_credentials.all:
         users.setdefault(credential.user, []).append(credential)
-    asked = [each.name for each in request.users or ()] or list(users)
-    rows = [_user(name, users.get(name, []), asked.count(name)) for name in dict.fromkeys(asked)]
+    asked = Counter(each.name for each in request.users or ()) or Counter(users.keys())
+    rows = [_user(name, users.get(name, []), times) for name, times in asked.items()]
     return {"results": rows}
 
 
@@ -54,7 +55,7 @@ def _alter_user_scram_credentials(call: Call, request: Any) -> Answer:
         call.must(ADMIN, "broker")
     except BrokerError as error:
         return {"results": [{"user": user, **failed(error)} for user in changes]}
-    return later("results", lambda user: {"user": user, **outcome(_alter, call, user, changes[user])}, changes)
+    return later(call, "results", lambda user: {"user": user, **outcome(_alter, call, user, changes[user])}, changes)
 
 
 def _alter(call: Call, user: str, asked: list[Any]) -> None:
@@ -104,6 +105,6 @@ def _changed(call: Call, user: str, asked: Any) -> ScramCredential | None:
 
 
 APIS = (
-    Api("DescribeUserScramCredentials", 50, 0, 0, _describe_user_scram_credentials),
-    Api("AlterUserScramCredentials", 51, 0, 0, _alter_user_scram_credentials),
+    Api("DescribeUserScramCredentials", 50, 0, 0, _describe_user_scram_credentials, FEW_ELEMENTS),
+    Api("AlterUserScramCredentials", 51, 0, 0, _alter_user_scram_credentials, FEW_ELEMENTS),
 )

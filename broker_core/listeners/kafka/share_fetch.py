@@ -10,7 +10,7 @@ from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError
 from broker_core.kafka_messages.making import Body
 from broker_core.listeners.kafka.call import READ, Answer, Api, Call, Waiting, kafka_code
-from broker_core.listeners.kafka.share_sessions import CLOSING, Place, ShareSession
+from broker_core.listeners.kafka.share_sessions import CLOSING, Place, ShareSession, check_acknowledgements
 from broker_core.queues.lease import Lease, lease_runs
 from broker_core.replies import Reply
 
@@ -40,6 +40,7 @@ def _share_fetch(call: Call, request: Any) -> Answer:
     """
     group = request.group_id
     call.must(READ, "group", group)
+    check_acknowledgements(request.topics)
     closing = request.share_session_epoch == CLOSING  # which may come behind the member's departure
     holder = "" if closing else call.broker.share_groups.member(group, request.member_id).holder
     session = call.shared.share_sessions.at(group, request.member_id, request.share_session_epoch, call.connection.id)
@@ -189,6 +190,7 @@ def _share_acknowledge(call: Call, request: Any) -> Answer:
     """
     group = request.group_id
     call.must(READ, "group", group)
+    check_acknowledgements(request.topics)
     session = call.shared.share_sessions.at(group, request.member_id, request.share_session_epoch)
     responses = []
     for topic in request.topics:

@@ -16,6 +16,7 @@ from broker_core.listeners.kafka.call import (
     Later,
     Waiting,
     failed,
+    later,
     outcome,
     sliced,
 )
@@ -212,14 +213,11 @@ def _delete_share_group_offsets(call: Call, request: Any) -> Answer:
     """
     call.must(ADMIN, "group", request.group_id)
     call.broker.share_groups.must_be_empty(request.group_id)
-    return Later(lambda: _all(call, request.group_id, [each.topic_name for each in request.topics]))
 
-
-def _all(call: Call, group: str, topics: list[str]) -> Body:
     def row(topic: str) -> Body:
-        return outcome(_delete, call, group, topic, topic_name=topic, topic_id=call.topic_id(topic))
+        return outcome(_delete, call, request.group_id, topic, topic_name=topic, topic_id=call.topic_id(topic))
 
-    return {"responses": [row(topic) for topic in topics]}
+    return later(call, "responses", row, [each.topic_name for each in request.topics])
 
 
 def _delete(call: Call, group: str, topic: str) -> None:

@@ -26,6 +26,16 @@ _KINDS = frozenset(range(5))
 Place = tuple[str, int]
 
 
+def check_acknowledgements(topics: Iterable[Any]) -> None:
+    """Raises INVALID_REQUEST where a request acknowledges more records in all than one may."""
+    batches = (each for topic in topics for at in topic.partitions for each in at.acknowledgement_batches)
+    count = sum(max(0, each.last_offset - each.first_offset + 1) for each in batches)
+    if count > MAX_RECORDS:
+        raise BrokerError(
+            ErrorCode.INVALID_REQUEST, f"acknowledgements of {count} records, where {MAX_RECORDS} are most"
+        )
+
+
 class ShareSession(msgspec.Struct):
     """`places` are the (topic, partition) that are fetched, `acquired` the leases by (topic, partition, offset).
 
@@ -43,7 +53,7 @@ class ShareSession(msgspec.Struct):
         failed: BrokerError | None = None
         for batch in batches:
             kinds, count = tuple(batch.acknowledge_types), batch.last_offset - batch.first_offset + 1
-            if count > MAX_RECORDS or len(kinds) not in {1, count} or not {*kinds} <= _KINDS:
+            if len(kinds) not in {1, count} or not {*kinds} <= _KINDS:
                 told = f"acknowledgements {[*kinds[:9]]} of {count} records"
                 failed = failed or BrokerError(ErrorCode.INVALID_REQUEST, told)
                 continue

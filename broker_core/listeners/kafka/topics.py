@@ -6,7 +6,7 @@ from typing import Any
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kafka_messages.making import Body
-from broker_core.listeners.kafka.call import ADMIN, Answer, Api, Call, Later, by_partition, outcome
+from broker_core.listeners.kafka.call import ADMIN, Answer, Api, Call, Later, by_partition, later, outcome, paced
 from broker_core.listeners.kafka.topic_configs import SETTINGS, text_of, with_kept, with_settings
 from broker_core.names import check_name
 
@@ -21,18 +21,16 @@ def _create_topics(call: Call, request: Any) -> Answer:
 
     There is one broker, so the replication factor is 1 (or -1). Left out: assignments of replicas.
     """
-    return _saved(call, "topics", _create, request)
+    return _changed(call, "topics", _create, request)
 
 
-def _saved(call: Call, field: str, change: Callable[[Call, Any, bool], object], request: Any) -> Later:
-    """What `change(call, asked, validate_only)` changes for each topic asked for is written once, at the end."""
+def _changed(call: Call, field: str, change: Callable[[Call, Any, bool], object], request: Any) -> Later:
+    """What `change(call, asked, validate_only)` makes of each topic that is asked for."""
 
-    def work() -> Body:
-        with call.shared.host.saved_at_end():
-            changes = (outcome(change, call, each, request.validate_only, name=each.name) for each in request.topics)
-            return {field: [*changes]}
+    def row(asked: Any) -> Body:
+        return outcome(change, call, asked, request.validate_only, name=asked.name)
 
-    return Later(work)
+    return later(call, field, row, request.topics)
 
 
 def _create(call: Call, asked: Any, validate_only: bool) -> dict[str, Any]:
@@ -67,7 +65,7 @@ def _create(call: Call, asked: Any, validate_only: bool) -> dict[str, Any]:
 
 def _create_partitions(call: Call, request: Any) -> Answer:
     """More partitions for topics; keys may land elsewhere from then on."""
-    return _saved(call, "results", _add, request)
+    return _changed(call, "results", _add, request)
 
 
 def _add(call: Call, asked: Any, validate_only: bool) -> None:
@@ -89,13 +87,9 @@ def _delete_topics(call: Call, request: Any) -> Answer:
         name = call.topic_with(topic_id) if name is None else name
         return outcome(_delete_topic, call, name, name=name or "", topic_id=topic_id)
 
-    def work() -> Body:
-        with call.shared.host.saved_at_end():
-            if call.version < _FIRST_WITH_IDS:
-                return {"responses": [delete(name, None) for name in request.topic_names]}
-            return {"responses": [delete(each.name, each.topic_id) for each in request.topics]}
-
-    return Later(work)
+    if call.version < _FIRST_WITH_IDS:
+        return later(call, "responses", lambda name: delete(name, None), request.topic_names)
+    return later(call, "responses", lambda each: delete(each.name, each.topic_id), request.topics)
 
 
 def _delete_topic(call: Call, name: str | None) -> dict[str, Any]:
@@ -116,7 +110,8 @@ def _go(call: Call, name: str, now_ns: int) -> None:
 
 def _delete_records(call: Call, request: Any) -> Answer:
     """The oldest messages of partitions go; -1 is the end."""
-    return Later(lambda: {"topics": [*by_partition(request.topics, partial(_delete_before, call))]})
+    rows = by_partition(request.topics, partial(_delete_before, call))
+    return Later(lambda: {"topics": [*paced(rows)]})
 
 
 def _delete_before(call: Call, name: str, asked: Any) -> dict[str, Any]:

@@ -8,7 +8,18 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offsets import OffsetAndMetadata
 from broker_core.groups.protocol import TopicPartition
 from broker_core.kafka_messages.making import Body
-from broker_core.listeners.kafka.call import READ, WRITE, Answer, Api, Call, Waiting, by_partition, given, kafka_code
+from broker_core.listeners.kafka.call import (
+    FEW_ELEMENTS,
+    READ,
+    WRITE,
+    Answer,
+    Api,
+    Call,
+    Waiting,
+    by_partition,
+    given,
+    kafka_code,
+)
 from broker_core.log.batch import ProducerStamp
 from broker_core.replies import Reply, all_done
 from broker_core.transactions.coordinator import NOBODY
@@ -98,6 +109,8 @@ def _add_partitions_to_txn(call: Call, request: Any) -> Answer:
             return {"results_by_topic_v3_and_below": _rows(call, topics, judged, outcome)}
 
         return Waiting(_settled(outcome), one)
+    if len(request.transactions) > FEW_ELEMENTS:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"{len(request.transactions)} transactions in one request")
     found = [
         (each, *_add(call, each.transactional_id, _identity_of(each), each.topics, verify_only=each.verify_only))
         for each in request.transactions

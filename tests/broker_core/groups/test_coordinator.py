@@ -5,6 +5,8 @@ import pytest
 from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
+from broker_core.groups import coordinator
+from broker_core.groups.consumer_member import JOINING, ConsumerHeartbeat
 from broker_core.groups.joining import JoinRequest
 from broker_core.groups.protocol import encode_assignment
 from tests.broker_core.groups.group_setup import GROUP, GroupSetup
@@ -358,6 +360,36 @@ def test_a_join_that_makes_no_sense_is_refused_and_leaves_no_group(change, code)
     error = setup.member("indexer-1").raw_join(**change).error
     assert isinstance(error, BrokerError) and error.code is code
     assert setup.coordinator.groups() == []
+
+
+def test_promise_38_the_metadata_of_all_members_together_has_a_limit(monkeypatch: pytest.MonkeyPatch):
+    setup = GroupSetup()
+    setup.group_of(1)
+    held = next(iter(setup.coordinator._groups.values())).members.values()
+    monkeypatch.setattr(coordinator, "MAX_METADATA_BYTES", sum(member.metadata_bytes for member in held) + 100)
+
+    def join(group: str, size_bytes: int) -> BrokerError | None:
+        request = JoinRequest(
+            client_id="c",
+            session_timeout_ms=10_000,
+            rebalance_timeout_ms=1,
+            protocol_type="connect",
+            protocols={"a": bytes(size_bytes)},
+        )
+        error = setup.coordinator.join(setup.now_ns, group, request).error
+        assert error is None or isinstance(error, BrokerError)
+        return error
+
+    assert join("one", 60) is None
+    refused = join("two", 60)
+    assert refused is not None and refused.code is ErrorCode.GROUP_MAX_SIZE_REACHED
+    assert "together" in str(refused)
+    with pytest.raises(BrokerError):
+        names = tuple(f"topic-{number}" for number in range(20))
+        said = ConsumerHeartbeat(client_id="c", member_id="m", member_epoch=JOINING, topics=names)
+        setup.coordinator.consumer_heartbeat(setup.now_ns, "three", said)
+    setup.run(60)
+    assert join("two", 60) is None, "who is gone is not counted"
 
 
 def test_a_bad_group_name_and_a_full_group_are_refused():

@@ -61,6 +61,20 @@ def test_there_are_so_many_and_no_more(monkeypatch: pytest.MonkeyPatch):
     assert sessions.find(numbers[-1], 1, "shop").number == numbers[-1]
 
 
+def test_promise_38_a_session_has_so_many_partitions_and_so_have_all_together(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(fetch_sessions, "MOST_PLACES", 3)
+    monkeypatch.setattr(fetch_sessions, "MOST_PLACES_TOGETHER", 5)
+    sessions = FetchSessions()
+    first, second, third = (begun(sessions) for _ in range(3))
+    with pytest.raises(BrokerError):
+        sessions.find(first.number, 1, "shop")
+    third.take([(("orders", 2), "from 0")], [])
+    assert sessions.find(second.number, 1, "shop") is second
+    with pytest.raises(BrokerError) as refused:
+        third.take([(("orders", 3), "from 0")], [])
+    assert refused.value.code is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+
+
 def test_a_client_reads_everything_in_a_session_and_again_when_it_is_lost(
     admin: Admin, listener: KafkaListener, producer: Producer, monkeypatch: pytest.MonkeyPatch
 ):

@@ -7,20 +7,23 @@ import socket
 import struct
 import time
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 
 import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 
-from broker_core import Admin, BrokerHost
+from broker_core import Admin, BrokerError, BrokerHost, ErrorCode
 from broker_core import Producer as OwnProducer
 from broker_core.listeners.access.access import ANYBODY, Access
 from broker_core.listeners.access.limits import GuardConfig
 from broker_core.listeners.kafka import call
-from broker_core.listeners.kafka.apis import APIS, TABLE
+from broker_core.listeners.kafka.apis import TABLE
 from broker_core.listeners.kafka.call import Call, Later
 from broker_core.listeners.kafka.connection import STRANGERS_FRAME_BYTES
 from broker_core.listeners.kafka.listener import KafkaListener
+from broker_core.listeners.kafka.share_sessions import check_acknowledgements
+from broker_core.log.client_batch import MAX_RECORDS
 from tests.broker_core.listeners.kafka.raw import asked, frame_of
 from tests.broker_core.listeners.kafka.test_malformed_frames import CLIENT, frame, head
 from tests.broker_core.listeners.kafka.test_produce_and_consume import produce
@@ -219,10 +222,6 @@ def test_promise_38_a_request_of_too_many_elements_is_not_begun(
     assert "more elements" in listener.connections.gone()[-1].last_error
 
 
-def test_promise_38_no_api_takes_more_elements_than_it_serves_in_a_second():
-    assert max(api.most_elements for api in APIS) <= 20_000
-
-
 def test_promise_38_a_topic_that_is_named_a_hundred_times_is_described_once(listener: KafkaListener, admin: Admin):
     admin.create_topic("orders", 50)
     found = asked(listener.port, 3, 1, {"topics": [{"name": "orders"}] * 100})
@@ -251,3 +250,21 @@ def test_promise_38_the_lock_is_free_between_the_slices_of_a_long_answer(
     assert isinstance(answer, Later)
     assert answer.work() == {"rows": [0, 1, 2, 3, 4], "error_code": 0}
     assert taken == ["row", *["lock", "row"] * 4, "lock"]
+
+
+def test_promise_38_a_worker_that_changes_much_lets_others_have_the_lock(monkeypatch: pytest.MonkeyPatch):
+    order: list[str] = []
+    monkeypatch.setattr(call, "_SLICE_S", 0.0)
+    monkeypatch.setattr(time, "sleep", lambda _seconds: order.append("others"))
+    for number in call.paced(range(3)):
+        order.append(str(number))
+    assert order == ["0", "others", "1", "others", "2", "others"]
+
+
+def test_promise_38_a_request_acknowledges_as_many_records_as_a_batch_has_in_all():
+    half = SimpleNamespace(first_offset=0, last_offset=MAX_RECORDS // 2 - 1)
+    partition = SimpleNamespace(acknowledgement_batches=(half,))
+    check_acknowledgements([SimpleNamespace(partitions=[partition] * 2)])
+    with pytest.raises(BrokerError) as refused:
+        check_acknowledgements([SimpleNamespace(partitions=[partition])] * 3)
+    assert refused.value.code is ErrorCode.INVALID_REQUEST

@@ -9,6 +9,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 
 from broker_core import Admin, BrokerError, BrokerHost, ErrorCode
+from broker_core.engine.data_directory import DataDirectory
 from broker_core.faults.kafka_names import KAFKA_ERRORS
 from broker_core.groups.offset_table import OffsetTable
 from broker_core.listeners.kafka.listener import KafkaListener
@@ -87,3 +88,18 @@ def test_librdkafka_is_told_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             finally:
                 monkeypatch.undo()
                 consumer.close()
+
+
+def test_a_topic_is_not_said_to_be_made_while_the_disk_refuses_the_catalog(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def full(_directory: DataDirectory, _catalog: object) -> bool:
+        raise BrokerError(ErrorCode.STORAGE_ERROR, "'catalog.json': no space left on device")
+
+    with BrokerHost(tmp_path, config=QUICK) as host, KafkaListener(host, port=0) as listener:
+        wanted = {"name": "orders", "num_partitions": 1, "replication_factor": 1, "assignments": (), "configs": ()}
+        with monkeypatch.context() as disk:
+            disk.setattr(DataDirectory, "save_catalog", full)
+            answer = asked(listener.port, KEYS["CreateTopics"], 7, {"topics": [wanted]})
+        assert answer.topics[0].error_code == KAFKA_ERRORS["KAFKA_STORAGE_ERROR"]
+        assert "no space" in answer.topics[0].error_message
