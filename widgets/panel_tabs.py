@@ -252,9 +252,9 @@ class PanelTabs(QWidget):
 
     def _name_more(self) -> None:
         """The menu has the name of the panel in front if that is one of its own."""
-        hidden = bool(self.current) and self._tabs[self.current].isHidden()
+        hidden = self._open and bool(self.current) and self._tabs[self.current].isHidden()
         self.more.setText((self._panels[self.current].title if hidden else tr("More panels")).replace("&", "&&"))
-        set_property(self.more, "front", hidden and self._open)
+        set_property(self.more, "front", hidden)
 
     def _fill_more(self) -> None:
         menu = self.more.menu()

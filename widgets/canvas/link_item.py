@@ -7,6 +7,7 @@ from PySide6.QtGui import QPainter, QPainterPath, QPen, QPolygonF
 
 from widgets.canvas.box_item import PILL_H, STATE_ICON, BoxItem, Look, draw_icon, draw_pill, pen, pill_width
 from widgets.canvas.geometry import LinkPath, Rect
+from widgets.canvas.layout import PUBLISH_GAP
 from widgets.canvas.lettering import face_at, least_units, rate_text, width_of
 from widgets.canvas.ports import point_at
 from widgets.canvas.step import Step
@@ -175,11 +176,12 @@ class LinkWordItem(BoxItem):
             self.update()
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
-        """A pill; in an overview its icon alone, as there the word stands in the boxes at both ends."""
+        """A pill; its icon alone in an overview, where the word stands in the boxes at both ends, and if it is too long."""
         look, rect = self.look, self.rect()
         colour, height = look.theme.colour(self.style.token), PILL_H[look.step]
-        words = look.step is not Step.OVERVIEW
-        width = pill_width(self.style, look) if words else height
+        width = pill_width(self.style, look)
+        words = look.step is not Step.OVERVIEW and width <= PUBLISH_GAP + height / 2
+        width = width if words else height
         where = QRectF((rect.width() - width) / 2, (rect.height() - height) / 2, width, height)
         if words:
             draw_pill(painter, where.x(), where.y(), self.style, look, width)

@@ -325,6 +325,8 @@ class BackpressurePanel(Panel):
         filter_hint="Filter by topic or queue",
     )
 
+    least_height = 84  # gauges scroll by themselves
+
     chosen = Signal(str)
     limitsChosen = Signal(str, object)
     limitsWanted = Signal()
@@ -412,7 +414,7 @@ class BackpressurePanel(Panel):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        across = max(1, (self.width() - 24) // GAUGE_WIDTH)
+        across = max(1, (self.width() - 24) // px(GAUGE_WIDTH))
         if across == self._across:
             return
         self._across = across

@@ -93,6 +93,8 @@ class ChartsPanel(Panel):
         filter_hint="Filter the rates",
     )
 
+    least_height = 84  # table and charts scroll by themselves
+
     momentChosen = Signal(float)
     pointed = Signal(object)
 
@@ -101,7 +103,7 @@ class ChartsPanel(Panel):
         self._charts: dict[str, Chart] = {}
         self.rates_table = RowTable(rates, self)
         self.rates_table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.rates_table.setMinimumWidth(336)
+        self.rates_table.setMinimumWidth(366)
         self.rates_table.setAccessibleName(tr("Rates of now"))
         self._area = ChartGrid(self)
         scroll = scrolled(self._area, self)
