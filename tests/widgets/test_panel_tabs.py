@@ -187,6 +187,9 @@ def test_tabs_stand_in_five_groups_and_those_that_do_not_fit_are_in_a_menu_with_
     assert settled(window).shown_tab() == "report" and window.shows_panels
     assert window.tabs.more.text() == "Report", "the menu says which of its own is in front"
     assert window.place_of_tab("report").center() == window.place_of_tab("jobs").center() != QPoint()
+    window.toggle_bottom(False)
+    assert window.tabs.more.text() == "More panels", "none of them is in front"
+    window.toggle_bottom(True)
     assert places() == narrow
     window.tabs.more.menu().aboutToShow.emit()
     assert "Jobs, 2" in [action.text() for action in window.tabs.more.menu().actions()]

@@ -15,6 +15,7 @@ from app.shell.workbench import Workbench
 from tests.app.one_window import end
 from tests.widgets.reading import around
 from widgets.main_window import MainWindow
+from widgets.panels.backpressure import BackpressurePanel
 from widgets.panels.cell_painter import ROW_HEIGHT
 from widgets.panels.messages import MessagesPanel
 from widgets.theme import px
@@ -206,6 +207,11 @@ def test_with_type_twice_as_large_a_panel_shows_rows(workbench: Workbench, windo
         assert panel.focus_filter() and panel.filter_field is not None
         settled(workbench)
         assert panel.rect().contains(panel.filter_field.geometry()), "whatever has the focus is in sight"
+        window.show_tab("backpressure")
+        settled(workbench)
+        gauge = window.tab(BackpressurePanel).gauges()[0]
+        seen = gauge.visibleRegion().boundingRect()
+        assert seen.width() == gauge.width() and seen.height() > 2 * row, "its name, state and depth"
     finally:
         workbench.appearance.choose_scale(1.0)
         show(workbench)
