@@ -176,7 +176,7 @@ class LinkWordItem(BoxItem):
             self.update()
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
-        """A pill; its icon alone in an overview, where the word stands in the boxes at both ends, and if it is too long."""
+        """A pill; its icon alone if its word is too long, and in an overview: the boxes at both ends have the word."""
         look, rect = self.look, self.rect()
         colour, height = look.theme.colour(self.style.token), PILL_H[look.step]
         width = pill_width(self.style, look)
