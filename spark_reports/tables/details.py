@@ -37,16 +37,22 @@ def detailed(control: pl.DataFrame) -> pl.DataFrame:
     return control.sort("seq").with_columns(told.alias("told")).unnest("told")
 
 
+def _each(detailed: pl.DataFrame, kinds: tuple[str, ...], name: str, *kept: str) -> tuple[pl.DataFrame, list[pl.Expr]]:
+    """One row per element of the list `name` of events of these kinds, with the columns `kept`; and what each element
+    has: topic, partition, and numbers.
+    """
+    value = pl.col(name).list
+    rows = detailed.filter(pl.col("kind").is_in(kinds)).select(*kept, name)
+    numbers = [value.get(place, null_on_oob=True).cast(pl.Int64) for place in (2, 3)]
+    place = [value.get(0).alias("topic"), value.get(1).cast(pl.Int32).alias("partition")]
+    return rows.explode(name, empty_as_null=False, keep_nulls=False), [*place, *numbers]
+
+
 def places(detailed: pl.DataFrame, *kinds: str) -> pl.DataFrame:
-    """One row per partition of the events of these kinds, with its `topic` and `partition`, in order."""
-    place = pl.col("partitions").list
-    return (
-        detailed.filter(pl.col("kind").is_in(kinds))
-        .select("seq", "time_ns", "kind", "group", "client", "generation", "partitions")
-        .explode("partitions", empty_as_null=False, keep_nulls=False)
-        .with_columns(topic=place.get(0), partition=place.get(1).cast(pl.Int32))
-        .drop("partitions")
-    )
+    """One row per partition of the events of these kinds, in order."""
+    kept = ("seq", "time_ns", "kind", "group", "client", "generation")
+    rows, (topic, partition, *_) = _each(detailed, kinds, "partitions", *kept)
+    return rows.select(*kept, topic, partition)
 
 
 def compacted(control: pl.DataFrame) -> pl.Series:
@@ -64,19 +70,8 @@ def deletions(control: pl.DataFrame) -> pl.DataFrame:
 
 def resets(detailed: pl.DataFrame) -> pl.DataFrame:
     """One row per partition whose committed offset a user moved from `old` (null for none) to `new`."""
-    change = pl.col("changes").list
-    return (
-        detailed.filter(pl.col("kind") == "offsets_reset")
-        .select("group", "seq", "time_ns", "changes")
-        .explode("changes", empty_as_null=False, keep_nulls=False)
-        .select(
-            *("group", "seq", "time_ns"),
-            topic=change.get(0),
-            partition=change.get(1).cast(pl.Int32),
-            old=change.get(2).cast(pl.Int64),
-            new=change.get(3).cast(pl.Int64),
-        )
-    )
+    rows, (topic, partition, old, new) = _each(detailed, ("offsets_reset",), "changes", "group", "seq", "time_ns")
+    return rows.select("group", "seq", "time_ns", topic, partition, old=old, new=new)
 
 
 def passed(detailed: pl.DataFrame) -> pl.DataFrame:
@@ -97,31 +92,11 @@ def passed(detailed: pl.DataFrame) -> pl.DataFrame:
 
 def aborted(detailed: pl.DataFrame) -> pl.DataFrame:
     """The messages of aborted transactions, as in `passed`."""
-    place = pl.col("aborted").list
-    return (
-        detailed.filter(pl.col("kind") == "transaction_ended")
-        .select("aborted")
-        .explode("aborted", empty_as_null=False, keep_nulls=False)
-        .select(
-            pl.lit("").alias("group"),
-            topic=place.get(0),
-            partition=place.get(1).cast(pl.Int32),
-            at=place.get(2).cast(pl.Int64),
-            count=place.get(3).cast(pl.Int64),
-        )
-    )
+    rows, (topic, partition, first, count) = _each(detailed, ("transaction_ended",), "aborted")
+    return rows.select(pl.lit("").alias("group"), topic, partition, at=first, count=count)
 
 
 def markers(detailed: pl.DataFrame) -> pl.DataFrame:
     """Where transactions have ended: `topic`, `partition` and `offset` of each marker, which is no message."""
-    place = pl.col("markers").list
-    return (
-        detailed.filter(pl.col("kind") == "transaction_ended")
-        .select("markers")
-        .explode("markers", empty_as_null=False, keep_nulls=False)
-        .select(
-            topic=place.get(0),
-            partition=place.get(1).cast(pl.Int32),
-            offset=place.get(2).cast(pl.Int64),
-        )
-    )
+    rows, (topic, partition, offset, _) = _each(detailed, ("transaction_ended",), "markers")
+    return rows.select(topic, partition, offset=offset)
