@@ -1,4 +1,4 @@
-"""Every table of the report: its name, what a reader calls it, its columns, and how it is made.
+"""Every table of the report: its name, its columns, and how it is made.
 
 One file per question: pure functions from what the passes brought home (`spark_reports.passes`) to the rows of a
 table, each with the schema of its answer as DDL. Times are nanoseconds of session time; `start_ns` is the beginning
@@ -48,10 +48,9 @@ if TYPE_CHECKING:
 
 
 class Table(NamedTuple):
-    """One table: `schema` is DDL, `build` says how, `label` is read by people."""
+    """One table: `schema` is DDL, `build` says how."""
 
     name: str
-    label: str
     schema: str
     build: Callable[[Frames], pl.DataFrame]
 
@@ -62,138 +61,74 @@ def _over(key: str, columns: str) -> str:
 
 _LATENCY = latency.SCHEMA_COLUMNS
 TABLES = (
-    Table("totals", "Totals", totals.SCHEMA, lambda f: f.totals),
-    Table(
-        "reconciliation",
-        "Reconciliation",
-        totals.RECONCILIATION_SCHEMA,
-        lambda f: totals.reconciliation(f.totals, f.summary),
-    ),
-    Table("recording", "Gaps in the recording", recording.SCHEMA, lambda f: recording.recording(f.broken_numbers)),
-    Table("audit", "Delivery audit", audit.SCHEMA, lambda f: audit.audit(f.audited)),
-    Table(
-        "audit_list",
-        "Audit, message by message",
-        audit_list.SCHEMA,
-        lambda f: audit_list.audit_list(audit.suspects(f.audited), f.happened),
-    ),
-    Table("deleted_unread", "Deleted unread", deleted.SCHEMA, lambda f: deleted.deleted(f.audited, f.control)),
-    Table("throughput", "Throughput over time", throughput.SCHEMA, lambda f: f.throughput),
-    Table(
-        "throughput_series",
-        "Throughput",
-        throughput.SERIES_SCHEMA,
-        lambda f: throughput.throughput_series(f.throughput, f.scale),
-    ),
-    Table("latency", "Latency", _over("", _LATENCY), lambda f: latency.latency(f.latency_buckets)),
+    Table("totals", totals.SCHEMA, lambda f: f.totals),
+    Table("reconciliation", totals.RECONCILIATION_SCHEMA, lambda f: totals.reconciliation(f.totals, f.summary)),
+    Table("recording", recording.SCHEMA, lambda f: recording.recording(f.broken_numbers)),
+    Table("audit", audit.SCHEMA, lambda f: audit.audit(f.audited)),
+    Table("audit_list", audit_list.SCHEMA, lambda f: audit_list.audit_list(audit.suspects(f.audited), f.happened)),
+    Table("deleted_unread", deleted.SCHEMA, lambda f: deleted.deleted(f.audited, f.control)),
+    Table("throughput", throughput.SCHEMA, lambda f: f.throughput),
+    Table("throughput_series", throughput.SERIES_SCHEMA, lambda f: throughput.throughput_series(f.throughput, f.scale)),
+    Table("latency", _over("", _LATENCY), lambda f: latency.latency(f.latency_buckets)),
     Table(
         "latency_by_group",
-        "Latency by group",
         _over("topic STRING, `group` STRING", _LATENCY),
         lambda f: latency.latency(f.latency_buckets, "topic", "group"),
     ),
     Table(
         "latency_over_time",
-        "Latency over time",
         _over("start_ns BIGINT", _LATENCY),
         lambda f: latency.latency(f.latency_buckets, "start_ns"),
     ),
-    Table(
-        "latency_curve",
-        "Latency by percentile",
-        latency.CURVE_SCHEMA,
-        lambda f: latency.latency_curve(f.latency_buckets),
-    ),
-    Table("latency_heat", "Latency heat map", latency.HEAT_SCHEMA, lambda f: latency.latency_heat(f.latency_buckets)),
-    Table("lag", "Lag over time", lag.SCHEMA, lambda f: f.lag),
-    Table("lag_series", "Lag", lag.SERIES_SCHEMA, lambda f: lag.lag_series(f.lag, f.control, f.scale)),
+    Table("latency_curve", latency.CURVE_SCHEMA, lambda f: latency.latency_curve(f.latency_buckets)),
+    Table("latency_heat", latency.HEAT_SCHEMA, lambda f: latency.latency_heat(f.latency_buckets)),
+    Table("lag", lag.SCHEMA, lambda f: f.lag),
+    Table("lag_series", lag.SERIES_SCHEMA, lambda f: lag.lag_series(f.lag, f.control, f.scale)),
     Table(
         "groups",
-        "Groups",
         groups.SCHEMA,
         lambda f: groups.groups(
             f.counted, latency.latency(f.latency_buckets, "group"), f.behind, f.rebalances, f.pauses, f.consumers
         ),
     ),
-    Table("consumers", "Consumers", consumers.SCHEMA, lambda f: f.consumers),
+    Table("consumers", consumers.SCHEMA, lambda f: f.consumers),
     Table(
-        "consumers_over_time",
-        "Consumers over time",
-        utilisation.TIME_SCHEMA,
-        lambda f: utilisation.in_hand_over_time(f.spans_there, f.scale),
+        "consumers_over_time", utilisation.TIME_SCHEMA, lambda f: utilisation.in_hand_over_time(f.spans_there, f.scale)
     ),
-    Table("queues", "Queues", queues.SCHEMA, lambda f: f.queues),
-    Table("leases", "Leases", leases.SCHEMA, lambda f: leases.leases(f.counted, f.detailed, f.spans, f.scale)),
-    Table("rebalances", "Rebalances", rebalances.SCHEMA, lambda f: f.rebalances),
-    Table(
-        "unserved",
-        "Partitions nobody read",
-        unserved.SCHEMA,
-        lambda f: unserved.unserved(f.pauses, f.published_in_pauses),
-    ),
-    Table("hues", "Numbers of the hues", hues.SCHEMA, lambda f: hues.hues(f.control)),
-    Table("ownership", "Partition owners", ownership.SCHEMA, lambda f: f.ownership),
-    Table(
-        "share_groups",
-        "Share groups and subscriptions",
-        share_groups.SCHEMA,
-        lambda f: share_groups.share_groups(f.counted, f.control, f.queues),
-    ),
-    Table("transactions", "Transactions", transactions.SCHEMA, lambda f: transactions.transactions(f.transactions)),
-    Table(
-        "transaction_list",
-        "Transactions, the longest first",
-        transactions.LIST_SCHEMA,
-        lambda f: transactions.transaction_list(f.transactions),
-    ),
-    Table("stable_waits", "Waits at the last stable offset", transactions.WAITS_SCHEMA, lambda f: f.stable_waits),
-    Table("redeliveries", "Redeliveries", redeliveries.SCHEMA, lambda f: redeliveries.redeliveries(f.counted)),
-    Table(
-        "dead_letters",
-        "Dead letters by cause",
-        dead_letters.SCHEMA,
-        lambda f: dead_letters.dead_letters(f.dead_letters),
-    ),
-    Table(
-        "dead_letter_keys",
-        "Dead letters by key",
-        dead_letters.KEYS_SCHEMA,
-        lambda f: dead_letters.dead_letter_keys(f.dead_letters),
-    ),
-    Table(
-        "dead_letter_list",
-        "Dead letters",
-        dead_letters.LIST_SCHEMA,
-        lambda f: dead_letters.dead_letter_list(f.dead_letters),
-    ),
-    Table(
-        "dead_letters_over_time",
-        "Dead letters over time",
-        dead_letters.TIME_SCHEMA,
-        lambda f: dead_letters.dead_letters_over_time(f.counted),
-    ),
-    Table("backpressure", "Blocked producers", backpressure.SCHEMA, lambda f: f.blocks),
+    Table("queues", queues.SCHEMA, lambda f: f.queues),
+    Table("leases", leases.SCHEMA, lambda f: leases.leases(f.counted, f.detailed, f.spans, f.scale)),
+    Table("rebalances", rebalances.SCHEMA, lambda f: f.rebalances),
+    Table("unserved", unserved.SCHEMA, lambda f: unserved.unserved(f.pauses, f.published_in_pauses)),
+    Table("hues", hues.SCHEMA, lambda f: hues.hues(f.control)),
+    Table("ownership", ownership.SCHEMA, lambda f: f.ownership),
+    Table("share_groups", share_groups.SCHEMA, lambda f: share_groups.share_groups(f.counted, f.control, f.queues)),
+    Table("transactions", transactions.SCHEMA, lambda f: transactions.transactions(f.transactions)),
+    Table("transaction_list", transactions.LIST_SCHEMA, lambda f: transactions.transaction_list(f.transactions)),
+    Table("stable_waits", transactions.WAITS_SCHEMA, lambda f: f.stable_waits),
+    Table("redeliveries", redeliveries.SCHEMA, lambda f: redeliveries.redeliveries(f.counted)),
+    Table("dead_letters", dead_letters.SCHEMA, lambda f: dead_letters.dead_letters(f.dead_letters)),
+    Table("dead_letter_keys", dead_letters.KEYS_SCHEMA, lambda f: dead_letters.dead_letter_keys(f.dead_letters)),
+    Table("dead_letter_list", dead_letters.LIST_SCHEMA, lambda f: dead_letters.dead_letter_list(f.dead_letters)),
+    Table("dead_letters_over_time", dead_letters.TIME_SCHEMA, lambda f: dead_letters.dead_letters_over_time(f.counted)),
+    Table("backpressure", backpressure.SCHEMA, lambda f: f.blocks),
     Table(
         "backpressure_series",
-        "Backpressure",
         backpressure.SERIES_SCHEMA,
         lambda f: backpressure.backpressure_series(f.blocks, f.counted),
     ),
     Table(
         "backpressure_over_time",
-        "Backpressure over time",
         backpressure.TIME_SCHEMA,
         lambda f: backpressure.backpressure_over_time(f.blocks, f.counted, f.scale),
     ),
-    Table("blockers", "What blocked what", blockers.SCHEMA, lambda f: blockers.blockers(f.blocks, f.counted)),
-    Table("refusals", "Schema refusals", refusals.SCHEMA, lambda f: refusals.refusals(f.counted)),
-    Table("partitions", "Partition skew", keys.PARTITIONS_SCHEMA, lambda f: f.partitions),
-    Table("hot_keys", "Hot keys", keys.SCHEMA, lambda f: keys.hot_keys(f.hot_keys, f.partitions)),
-    Table("markers", "Faults, actions and alerts", markers.SCHEMA, lambda f: markers.markers(f.happening)),
-    Table("cost", "What it cost", cost.SCHEMA, lambda f: cost.cost(f.noted, *f.recorded)),
+    Table("blockers", blockers.SCHEMA, lambda f: blockers.blockers(f.blocks, f.counted)),
+    Table("refusals", refusals.SCHEMA, lambda f: refusals.refusals(f.counted)),
+    Table("partitions", keys.PARTITIONS_SCHEMA, lambda f: f.partitions),
+    Table("hot_keys", keys.SCHEMA, lambda f: keys.hot_keys(f.hot_keys, f.partitions)),
+    Table("markers", markers.SCHEMA, lambda f: markers.markers(f.happening)),
+    Table("cost", cost.SCHEMA, lambda f: cost.cost(f.noted, *f.recorded)),
     Table(
         "effects",
-        "What changed after each",
         effects.SCHEMA,
         lambda f: effects.effects(markers.markers(f.happening), f.counted, f.latency_buckets, f.behind, f.scale),
     ),
