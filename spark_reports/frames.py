@@ -125,9 +125,7 @@ class Frames:
     def control(self) -> pl.DataFrame:
         most = control_pass.MOST
         found = bring(control_pass.control(self.control_events, most)).sort("seq")
-        if found.height > most:
-            self.notes.append(f"Only the first {most:,} of the events beside the messages are told.")
-        return found.head(most)
+        return self._first(found, most, "of the events beside the messages")
 
     @cached_property
     def rollup(self) -> pl.DataFrame:
@@ -176,9 +174,7 @@ class Frames:
             return rows(recording.BROKEN_SCHEMA, [])
         most = recording_pass.MOST
         found = bring(recording_pass.broken_numbers(self.messages, self.control_events, most)).sort("word")
-        if found.height > most:
-            self.notes.append(f"Only the first {most:,} places where numbers of events are missing or twice are told.")
-        return found.head(most)
+        return self._first(found, most, "places where numbers of events are missing or twice")
 
     @cached_property
     def hot_keys(self) -> pl.DataFrame:
@@ -233,8 +229,11 @@ class Frames:
             return rows(audit_list.HAPPENED_SCHEMA, [])
         most = suspects_pass.MOST
         found = bring(suspects_pass.happened(self.messages, self._local(suspects), most)).sort("seq")
+        return self._first(found, most, "events of messages that broke a rule")
+
+    def _first(self, found: pl.DataFrame, most: int, what: str) -> pl.DataFrame:
         if found.height > most:
-            self.notes.append(f"Only the first {most:,} events of messages that broke a rule are told.")
+            self.notes.append(f"Only the first {most:,} {what} are told.")
         return found.head(most)
 
     def _local(self, frame: pl.DataFrame) -> DataFrame:

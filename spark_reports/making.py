@@ -4,7 +4,7 @@ import contextlib
 import importlib
 import os
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,12 +26,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from spark_reports.kinds import Report
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
 
 #: What the code that Spark generates is made of.
 _SOURCE = """

@@ -389,8 +389,7 @@ class GroupCoordinator:
         ]
 
     def is_member(self, group: str, member_id: str) -> bool:
-        found = self._groups.get(group)
-        return found is not None and member_id in found.members
+        return member_id in self._members(group)
 
     def static_member(self, group: str, instance_id: str) -> str:
         """The id of the static member that is called so; "" for none."""
@@ -404,13 +403,11 @@ class GroupCoordinator:
 
     def clients(self, group: str) -> dict[str, str]:
         """Client ids by member id; empty for an unknown group."""
-        found = self._groups.get(group)
-        return {key: member.client for key, member in found.members.items()} if found is not None else {}
+        return {key: member.client for key, member in self._members(group).items()}
 
     def hosts(self, group: str) -> dict[str, str]:
         """The addresses of members outside this process, by member id; empty for an unknown group."""
-        found = self._groups.get(group)
-        return {key: member.host for key, member in found.members.items() if member.host} if found is not None else {}
+        return {key: member.host for key, member in self._members(group).items() if member.host}
 
     def has_left(self, group: str, topic: str) -> bool:
         """Whether `group` has members and none of them subscribes to `topic`. False for a group without members."""
@@ -458,6 +455,10 @@ class GroupCoordinator:
             group = self._groups[name] = Group(name)
             group.state_since_ns = now_ns
         return group
+
+    def _members(self, group: str) -> Mapping[str, Member]:
+        found = self._groups.get(group)
+        return {} if found is None else found.members
 
     def _existing(self, name: str) -> Group:
         group = self._groups.get(name)

@@ -2,13 +2,12 @@
 
 Exact: partitions and their ends, members, owners, generations, states and causes of
 groups, committed offsets and lag, leases, dead letters, rebalances, totals, and every count of queues and gates.
-What events do not say is listed in `NOT_IN_EVENTS`: it stands as in the keyframe, or is estimated.
+What events do not say is listed in FORMAT.md: it stands as in the keyframe, or is estimated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Final
+from collections.abc import Callable
 
 import msgspec
 
@@ -20,51 +19,11 @@ from broker_core.recording.publish_times import PublishTimes
 from broker_core.simulation.client_counts import ClientCounts
 from broker_core.snapshots import STAYS_AFTER_THE_END, ActorView, FaultView, Snapshot, Totals, TransactionView
 
-#: Where a folded snapshot may differ from a keyframe, and what it shows instead.
-NOT_IN_EVENTS: Final = {
-    "PartitionView.transactions": "of a client that publishes beside its transaction: as if it were part of it",
-    "PartitionView.size_bytes": "as in the keyframe, for batches have headers and are compressed",
-    "GateView.tokens": "as in the keyframe",
-    "GateView.depth": "of a compacted topic that nobody reads: what was removed counts, too",
-    "OffsetView.lag_ns": "of a compacted topic: as if nothing had been removed; of what was there before a cluster was "
-    "observed: None until a keyframe has it",
-    "OffsetView.position": "from assignment to first delivery: the committed offset",
-    "OffsetView.lag": "of a group that began in the middle of a partition, or was reset to it, since the keyframe: "
-    "without all older markers of transactions",
-    "OffsetView.committed": "behind markers of transactions: right behind the last message",
-    "MemberView.last_heartbeat_ns": "as in the keyframe",
-    "MemberView.topics": "as at the last join that was told",
-    "RebalanceView.cause": "of a running one: the first cause",
-    "QueueView.ready": "ready + delayed is exact; where chance draws delays, each is taken for half of the longest",
-    "QueueView.delayed": "see ready",
-    "QueueView.waiting_takers": "as in the keyframe",
-    "QueueView.lease_ms": "0 of a queue that came after the keyframe; max_attempts, dead_letter_topic likewise",
-    "LeaseView.key": "None where several messages were handed out at once",
-    "LeaseView.deadline_ns": "a whole lease from an extension",
-    "DeadLetterView.value": "None until a keyframe holds the letter; headers, attempts and redrives likewise",
-    "ActorView.state": "as in the keyframe, but for moves, crashes, restarts and blocked producers",
-    "TopicView": "of one that was deleted and restored since the keyframe: empty; queues likewise",
-}
-
-_COUNTED: Final = {
-    EventKind.PUBLISHED: "published",
-    EventKind.DELIVERED: "delivered",
-    EventKind.ACKNOWLEDGED: "acknowledged",
-    EventKind.DEAD_LETTERED: "dead_lettered",
-    EventKind.REDRIVEN: "redriven",
-    EventKind.REJECTED: "rejected",
-    EventKind.DROPPED: "dropped",
-    EventKind.EXPIRED: "expired",
-    EventKind.EVICTED: "evicted",
-    EventKind.PURGED: "purged",
-}
-
-
 #: When the message at an offset of a place was published, up to a time; None where not known.
 FindPublished = Callable[[Place, int, int], int | None]
 
 
-def _never_published(_place: Place, _offset: int, _time_ns: int) -> int | None:
+def never_published(_place: Place, _offset: int, _time_ns: int) -> int | None:
     return None
 
 
@@ -75,7 +34,7 @@ class Fold:
         self,
         keyframe: Snapshot,
         find_letter: FindLetter = nobody_knows,
-        published_before: FindPublished = _never_published,
+        published_before: FindPublished = never_published,
     ) -> None:
         """`find_letter(queue, offset)` knows the payloads and attempts of dead letters.
 
@@ -122,8 +81,8 @@ class Fold:
         if event.kind is EventKind.REBALANCE_STARTED:
             self._totals["rebalances"] += 1
             return
-        name = _COUNTED.get(event.kind)
-        if name is None:
+        name = event.kind.value
+        if name not in self._totals:
             return
         if event.kind is EventKind.PURGED:
             # Purged dead letters are counted by the dead-letter queue.
@@ -217,18 +176,3 @@ class Fold:
                 sorted(self._transactions.values(), key=lambda each: (each.started_ns, each.producer_id))
             ),
         )
-
-
-def fold(
-    keyframe: Snapshot,
-    events: Iterable[Event],
-    *,
-    time_ns: int | None = None,
-    find_letter: FindLetter = nobody_knows,
-    published_before: FindPublished = _never_published,
-) -> Snapshot:
-    """`keyframe` with the `events` after it: the state at `time_ns`, or at the last event's time."""
-    folded = Fold(keyframe, find_letter, published_before)
-    for event in events:
-        folded.add(event)
-    return folded.snapshot(time_ns)

@@ -110,6 +110,12 @@ class StoredTransaction(msgspec.Struct, array_like=True, frozen=True):
     offsets: tuple[PendingOffset, ...] = ()
 
 
+#: What a transaction has under the same name.
+_SAME = tuple(
+    name for name in StoredTransaction.__struct_fields__ if name not in {"state", "partitions", "groups", "offsets"}
+)
+
+
 class Transaction:
     """A transactional id. `cause` is the reason of the end of its transaction, "" where the producer ended it."""
 
@@ -155,28 +161,19 @@ class Transaction:
 
     def stored(self) -> StoredTransaction:
         return StoredTransaction(
-            self.producer_id,
-            self.epoch,
-            self.previous_epoch,
-            self.ends_at_epoch,
-            self.timeout_ms,
-            self.state.value,
-            self.client,
-            self.started_ms,
-            self.updated_ms,
-            self.cause,
-            tuple(self.partitions),
-            tuple(self.groups),
-            tuple(self.offsets.values()),
+            **{name: getattr(self, name) for name in _SAME},
+            state=self.state.value,
+            partitions=tuple(self.partitions),
+            groups=tuple(self.groups),
+            offsets=tuple(self.offsets.values()),
         )
 
     @classmethod
     def of(cls, transactional_id: str, stored: StoredTransaction) -> Transaction:
         found = cls(transactional_id, Identity(stored.producer_id, stored.epoch), stored.timeout_ms, stored.client)
-        found.previous_epoch = stored.previous_epoch
-        found.ends_at_epoch = stored.ends_at_epoch
+        for name in _SAME:
+            setattr(found, name, getattr(stored, name))
         found.state = TransactionState(stored.state)
-        found.started_ms, found.updated_ms, found.cause = stored.started_ms, stored.updated_ms, stored.cause
         found.partitions = dict.fromkeys(stored.partitions)
         found.groups = dict.fromkeys(stored.groups)
         found.offsets = {(each.group, each.topic, each.partition): each for each in stored.offsets}

@@ -14,30 +14,7 @@ ABOUT_SCHEMA = (
     "session INT, name STRING, scenario STRING, seed BIGINT, started_at STRING, ended STRING, duration_ns BIGINT, "
     "recorded_events BIGINT"
 )
-FIGURES = {
-    "length_ns": "BIGINT",
-    "published": "BIGINT",
-    "delivered": "BIGINT",
-    "acknowledged": "BIGINT",
-    "redelivered": "BIGINT",
-    "dead_lettered": "BIGINT",
-    "turned_away": "BIGINT",
-    "published_per_s": "DOUBLE",
-    "delivered_per_s": "DOUBLE",
-    "bytes_per_s": "DOUBLE",
-    "p50_ns": "DOUBLE",
-    "p99_ns": "DOUBLE",
-    "p999_ns": "DOUBLE",
-    "max_ns": "DOUBLE",
-    "acknowledged_p99_ns": "DOUBLE",
-    "rebalances": "BIGINT",
-    "rebalancing_ns": "BIGINT",
-    "moved": "BIGINT",
-    "blocked_ns": "BIGINT",
-    "faults": "BIGINT",
-    "user_actions": "BIGINT",
-    "events": "BIGINT",
-}
+FIGURES = {name: "DOUBLE" if one.section in ("Throughput", "Latency") else "BIGINT" for name, one in MEASURES.items()}
 SCHEMA = f"{ABOUT_SCHEMA}, " + ", ".join(f"{name} {kind}" for name, kind in FIGURES.items())
 MEASURES_SCHEMA = "session INT, name STRING, scenario STRING, started_at STRING, measure STRING, value DOUBLE"
 

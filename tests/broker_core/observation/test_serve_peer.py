@@ -21,11 +21,11 @@ from broker_core.observation.peer import Look
 from broker_core.observation.serve_peer import ServePeer
 from broker_core.observation.times import moved
 from broker_core.operations.browse import BrowsePartition
-from broker_core.recording.fold import fold
 from broker_core.simulation.data_files import DataFiles
 from broker_core.simulation.scenario import load_scenario
 from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot
+from tests.broker_core.recording.folded import fold
 from tests.broker_core.recording.test_fold import differences, times_of, told
 
 

@@ -5,9 +5,9 @@ import pytest
 
 from broker_core.broker.broker import Broker
 from broker_core.recording.accounts import Accounts
-from broker_core.recording.fold import fold
 from broker_core.snapshots import PartitionView, Snapshot
 from broker_core.transactions.transaction import PendingOffset
+from tests.broker_core.recording.folded import fold
 from tests.broker_core.transactions.coordinator_setup import CoordinatorSetup
 
 

@@ -21,12 +21,12 @@ from broker_core.observation.observed_session import ObservedSession
 from broker_core.operations.browse import BrowseMessages, BrowsePartition, DescribeMessage, FindOffsets, ListLogs
 from broker_core.operations.groups import DescribeGroup, ListGroups
 from broker_core.operations.topics import DeleteTopic, ListTopics
-from broker_core.recording.fold import fold
 from broker_core.recording.metadata import read_metadata
 from broker_core.recording.reader import open_session
 from broker_core.snapshots import GroupView, Snapshot
 from broker_core.testing import EmbeddedBroker
 from tests.broker_core.observation.kafka.conftest import Observer
+from tests.broker_core.recording.folded import fold
 from tests.broker_core.recording.test_fold import differences, times_of, told
 
 Observe = Callable[..., Observer]
