@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import msgspec
 
+TopicPartition = tuple[str, int]  # a partition of a topic
+
 Headers = tuple[tuple[str, bytes], ...]
 
 # Record headers for values that Kafka's record format has no field for.

@@ -12,7 +12,7 @@ from broker_core.groups.coordinator import GroupCoordinator
 from broker_core.groups.fetches import Fetches
 from broker_core.groups.offset_reset import Change, Target
 from broker_core.groups.offsets import OffsetAndMetadata, OffsetStore
-from broker_core.groups.protocol import TopicPartition
+from broker_core.messages import TopicPartition
 from broker_core.replies import Reply
 
 Committed = tuple[tuple[str, int, OffsetAndMetadata], ...]  # group, partition, what it has committed

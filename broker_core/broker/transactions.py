@@ -15,9 +15,10 @@ from broker_core.groups.offsets import OffsetAndMetadata
 from broker_core.log.growth import Growth
 from broker_core.log.partition_log import PartitionLog
 from broker_core.log.producer_ids import ProducerIds
+from broker_core.messages import TopicPartition
 from broker_core.replies import Reply
 from broker_core.transactions.ports import OpenPart
-from broker_core.transactions.transaction import Identity, PendingOffset, Place
+from broker_core.transactions.transaction import Identity, PendingOffset
 
 _GONE = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.OFFSET_OUT_OF_RANGE})
 
@@ -40,19 +41,19 @@ class TransactionPorts(msgspec.Struct, eq=False, dict=True):
             epochs = {producer_id: epoch for producer_id, epoch, _ in log.producers}
             for producer_id in log.open_transactions:
                 identity = Identity(producer_id, epochs.get(producer_id, 0))
-                yield OpenPart(Place(log.topic, log.partition), identity)
+                yield OpenPart((log.topic, log.partition), identity)
 
-    def write_marker(self, now_ns: int, place: Place, identity: Identity, *, commits: bool) -> int | None:
+    def write_marker(self, now_ns: int, place: TopicPartition, identity: Identity, *, commits: bool) -> int | None:
         log = self._log(place)
         if log is None or identity.producer_id not in log.open_transactions:
             return None
         return log.append_marker(now_ns, *identity, commits=commits)
 
-    def aborted(self, place: Place, producer_id: int, marker_offset: int) -> Iterable[range]:
+    def aborted(self, place: TopicPartition, producer_id: int, marker_offset: int) -> Iterable[range]:
         log = self._log(place)
         return () if log is None else log.aborted_with(producer_id, marker_offset)
 
-    def durable(self, place: Place, end_offset: int) -> Reply[None]:
+    def durable(self, place: TopicPartition, end_offset: int) -> Reply[None]:
         log = self._log(place)
         if log is None:
             return Reply.of(None)
@@ -60,10 +61,10 @@ class TransactionPorts(msgspec.Struct, eq=False, dict=True):
         reply.then(lambda _done: self._growth.appended(*place))
         return reply
 
-    def ended(self, now_ns: int, places: Iterable[Place]) -> None:
+    def ended(self, now_ns: int, places: Iterable[TopicPartition]) -> None:
         for place in places:
             self._fetches.appended(now_ns, *place)
-            topic = self._logs.get(place.topic)
+            topic = self._logs.get(place[0])
             for subscription in () if topic is None else topic.subscriptions.values():
                 subscription.queue.appended(now_ns)
 
@@ -83,7 +84,7 @@ class TransactionPorts(msgspec.Struct, eq=False, dict=True):
                     raise
         return self._offsets.flushed()
 
-    def _log(self, place: Place) -> PartitionLog | None:
+    def _log(self, place: TopicPartition) -> PartitionLog | None:
         try:
             return self._logs.partition(*place)
         except BrokerError as error:

@@ -6,10 +6,9 @@ from broker_core.clients.host import Host
 from broker_core.clock import ns_from_s
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.offset_reset import Change, Target
-from broker_core.groups.protocol import TopicPartition
 from broker_core.log.config import LogConfig
 from broker_core.log.partitioners import PartitionerKind
-from broker_core.messages import StoredMessage
+from broker_core.messages import StoredMessage, TopicPartition
 from broker_core.operations.dead_letters import DeadLettersByCause, UndoPurgeDeadLetters, UndoRedrive
 from broker_core.operations.groups import DeleteGroup, ResetOffsets
 from broker_core.operations.queues import (

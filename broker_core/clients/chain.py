@@ -8,8 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from broker_core.clients.middleware import Context, Middleware
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.groups.protocol import TopicPartition
-from broker_core.messages import Message, StoredMessage
+from broker_core.messages import Message, StoredMessage, TopicPartition
 from broker_core.settings import checked_class
 
 R = TypeVar("R")

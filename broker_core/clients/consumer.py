@@ -18,9 +18,8 @@ from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import reader_by_hand
 from broker_core.groups.assignors import COOPERATIVE
-from broker_core.groups.protocol import TopicPartition
 from broker_core.log.reserved_headers import expires_ns
-from broker_core.messages import StoredMessage
+from broker_core.messages import StoredMessage, TopicPartition
 from broker_core.replies import Reply
 from broker_core.schemas.pattern import InvalidPatternError, Pattern
 

@@ -12,8 +12,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 
 from broker_core.clients.group_consumer import GroupConsumer
-from broker_core.groups.protocol import TopicPartition
-from broker_core.messages import StoredMessage
+from broker_core.messages import StoredMessage, TopicPartition
 from broker_core.settings import checked, checked_class
 
 _SCHEMA = """

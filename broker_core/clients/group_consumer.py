@@ -17,9 +17,8 @@ from broker_core.clients.serializer import Serializer
 from broker_core.closable import Closable
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offset_reset import Change, Target, preview
-from broker_core.groups.protocol import TopicPartition
 from broker_core.kinds import kind_of
-from broker_core.messages import StoredMessage
+from broker_core.messages import StoredMessage, TopicPartition
 from broker_core.replies import Reply
 from broker_core.settings import Count, TimeS, checked_class, validated
 

@@ -18,10 +18,10 @@ from broker_core.groups.joining import JoinRequest
 from broker_core.groups.members import CONSUMER, JoinResult
 from broker_core.groups.protocol import (
     MemberSubscription,
-    TopicPartition,
     decode_assignment,
     encode_subscription,
 )
+from broker_core.messages import TopicPartition
 from broker_core.replies import Reply
 from broker_core.settings import Positive, Settings, TimeMsNumber, TimeMsOrZero, WaitMs
 from broker_core.timers import Timer

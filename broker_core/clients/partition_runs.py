@@ -5,8 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Container, Iterator, Sequence
 
-from broker_core.groups.protocol import TopicPartition
-from broker_core.messages import StoredMessage
+from broker_core.messages import StoredMessage, TopicPartition
 
 _FEW = 8  # up to here a plain loop is faster
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from broker_core.groups.members import Member
-from broker_core.groups.protocol import TopicPartition
+from broker_core.messages import TopicPartition
 from broker_core.timers import Timer
 
 JOINING, LEAVING, LEAVING_FOR_A_WHILE = 0, -1, -2  # member epochs of heartbeats with a meaning

@@ -14,9 +14,8 @@ import msgspec
 
 from broker_core.errors import BrokerError
 from broker_core.events import FETCHED_AGAIN, EventKind, EventStream, is_by_hand
-from broker_core.groups.protocol import TopicPartition
 from broker_core.limits import MAX_FETCH_BYTES, MAX_PARTITION_FETCH_BYTES
-from broker_core.messages import Run, StoredMessage
+from broker_core.messages import Run, StoredMessage, TopicPartition
 from broker_core.replies import Reply
 from broker_core.timers import Timer, Timers
 

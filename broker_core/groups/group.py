@@ -13,8 +13,9 @@ from broker_core.groups.commits import Commits
 from broker_core.groups.history import Causes, Owned
 from broker_core.groups.members import CONSUMER, JoinResult, Member, SyncResult, read_subscription
 from broker_core.groups.offsets import OffsetStore
-from broker_core.groups.protocol import TopicPartition, decode_assignment
+from broker_core.groups.protocol import decode_assignment
 from broker_core.groups.states import VALID_PREVIOUS, GroupState
+from broker_core.messages import TopicPartition
 from broker_core.replies import Reply
 from broker_core.snapshots import GroupView
 from broker_core.timers import Timer

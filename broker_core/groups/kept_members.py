@@ -11,8 +11,8 @@ from broker_core.clock import NS_PER_MS
 from broker_core.groups.consumer_member import ConsumerMember
 from broker_core.groups.group import Group, GroupType
 from broker_core.groups.members import Member
-from broker_core.groups.protocol import TopicPartition
 from broker_core.groups.states import GroupState
+from broker_core.messages import TopicPartition
 
 
 class KeptMember(msgspec.Struct, frozen=True, array_like=True):

@@ -6,7 +6,8 @@ import msgspec
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError
-from broker_core.groups.protocol import MemberSubscription, TopicPartition, decode_subscription
+from broker_core.groups.protocol import MemberSubscription, decode_subscription
+from broker_core.messages import TopicPartition
 from broker_core.replies import Reply
 from broker_core.snapshots import MemberView
 from broker_core.timers import Timer, Timers

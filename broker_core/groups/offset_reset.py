@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from broker_core.groups.protocol import TopicPartition
+from broker_core.messages import TopicPartition
 from broker_core.settings import CallArguments, Whole
 
 Form = Literal["earliest", "latest", "offset", "timestamp", "shift-by", "group"]

@@ -12,7 +12,7 @@ from broker_core.errors import BrokerError
 from broker_core.files import DiskFiles, FileSystem
 from broker_core.groups.offset_journal import NUMBERS, Changes, GroupRow, MembersRow, OffsetJournal, OffsetRow
 from broker_core.groups.offset_table import MEMORY, CorruptTable, OffsetTable, quarantine, salvage
-from broker_core.groups.protocol import TopicPartition
+from broker_core.messages import TopicPartition
 from broker_core.replies import Reply
 
 

@@ -12,8 +12,7 @@ import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.limits import MAX_GROUP_METADATA_BYTES
-
-TopicPartition = tuple[str, int]
+from broker_core.messages import TopicPartition
 
 SUBSCRIPTION_VERSION = 3
 ASSIGNMENT_VERSION = 0

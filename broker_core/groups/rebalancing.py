@@ -14,8 +14,9 @@ from broker_core.groups.group import Group
 from broker_core.groups.history import Causes, RebalanceHistory
 from broker_core.groups.members import CONSUMER, Member, SyncResult
 from broker_core.groups.offsets import OffsetStore
-from broker_core.groups.protocol import TopicPartition, decode_assignment
+from broker_core.groups.protocol import decode_assignment
 from broker_core.groups.states import GroupState
+from broker_core.messages import TopicPartition
 from broker_core.timers import Timers
 
 

@@ -28,9 +28,10 @@ from broker_core.groups.group import Group
 from broker_core.groups.joining import JoinRequest
 from broker_core.groups.members import CONSUMER, Member
 from broker_core.groups.offsets import OffsetStore
-from broker_core.groups.protocol import MemberSubscription, TopicPartition
+from broker_core.groups.protocol import MemberSubscription
 from broker_core.groups.rebalancing import Rebalancer
 from broker_core.groups.states import GroupState
+from broker_core.messages import TopicPartition
 from broker_core.timers import Timers
 
 ASSIGNORS = ("uniform", "range")  # those that Kafka's coordinator has

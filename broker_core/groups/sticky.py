@@ -8,7 +8,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping
 
-from broker_core.groups.protocol import MemberSubscription, TopicPartition
+from broker_core.groups.protocol import MemberSubscription
+from broker_core.messages import TopicPartition
 
 Members = Mapping[str, MemberSubscription]
 Partitions = Mapping[str, int]

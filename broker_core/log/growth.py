@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from broker_core.messages import TopicPartition
 from broker_core.replies import Reply
 from broker_core.timers import Timers
-
-TopicPartition = tuple[str, int]
 
 
 class Growth:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from msgspec import Meta
 
 from broker_core.groups.offset_reset import Change, Target
-from broker_core.groups.protocol import TopicPartition
+from broker_core.messages import TopicPartition
 from broker_core.operations.entry import Entry
 from broker_core.operations.fields import Name, Partition, Signed
 from broker_core.operations.request import Input, Request, Result

@@ -13,7 +13,8 @@ from functools import partial
 from typing import NamedTuple
 
 from broker_core.events import Event, EventKind
-from broker_core.recording.markers import Markers, Place
+from broker_core.messages import TopicPartition
+from broker_core.recording.markers import Markers
 from broker_core.snapshots import Snapshot
 
 
@@ -182,7 +183,7 @@ class Accounts:
                 if (topic, number) == (event.topic, event.partition):
                     read.delete(event.offset + event.count, partial(self._messages, (topic, number)))
 
-    def _messages(self, place: Place, first: int, end: int) -> int:
+    def _messages(self, place: TopicPartition, first: int, end: int) -> int:
         """How many of these offsets are those of messages."""
         return end - first - self._markers.between(place, first, end)
 

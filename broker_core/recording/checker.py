@@ -21,9 +21,10 @@ from collections.abc import Callable, Collection, Iterable, MutableMapping
 from typing import Any
 
 from broker_core.events import BROKER_CRASH, Event, EventKind, is_by_hand
+from broker_core.messages import TopicPartition
 from broker_core.queues.queue_events import RESET_OFFSETS, UNDO_PURGE
 from broker_core.recording.accounts import Offsets
-from broker_core.recording.markers import Markers, Place, markers_of
+from broker_core.recording.markers import Markers, markers_of
 from broker_core.recording.violation import MAX_HISTORY, Violation, ownership, shortest
 from broker_core.simulation.scenario import Scenario
 
@@ -65,8 +66,10 @@ class Checker:
         of which no event tells, and they read on for a moment what was taken from them.
         """
         self._events: list[Event] = []
-        self._deleted_to: dict[Place, int] = defaultdict(int)  # the first offset of each partition that is there
-        self._ends: dict[Place, int] = defaultdict(int)  # the next offset of each partition
+        self._deleted_to: dict[TopicPartition, int] = defaultdict(
+            int
+        )  # the first offset of each partition that is there
+        self._ends: dict[TopicPartition, int] = defaultdict(int)  # the next offset of each partition
         self._max_attempts = {} if max_attempts is None else max_attempts
         self._max_depth = max_depth or {}
         self._depths: dict[str, int] = defaultdict(int)
@@ -81,7 +84,7 @@ class Checker:
         self._own_offsets = own_offsets
         self._unseen_seeks = unseen_seeks
         self._markers = Markers()
-        self._open: dict[str, dict[Place, int]] = {}  # by client, the first offset of its transaction
+        self._open: dict[str, dict[TopicPartition, int]] = {}  # by client, the first offset of its transaction
         self._starts: dict[GroupPlace, int] = {}
         self._given: dict[GroupPlace, Offsets] = {}
         self._known: dict[GroupPlace, Offsets] = {}  # what the broker itself remembers as given, up to its crash
@@ -217,7 +220,7 @@ class Checker:
         if end > self._committed.get(key, 0):
             self._rereads.discard(key)
 
-    def _must_be_committed(self, event: Event, place: Place) -> None:
+    def _must_be_committed(self, event: Event, place: TopicPartition) -> None:
         begin, end = event.offsets.start, event.offsets.stop
         for client, firsts in self._open.items():
             if end > firsts.get(place, end):
@@ -374,7 +377,7 @@ class Checker:
             told = f"{event.topic} holds {depth} messages, and takes {limit}"
             self._fail(told, event, history=self._waiting(event.topic))
 
-    def _append(self, event: Event, place: Place, offset: int | None) -> None:
+    def _append(self, event: Event, place: TopicPartition, offset: int | None) -> None:
         topic, partition = place
         if offset is None or offset != self._ends[place]:
             self._fail(f"{topic}/{partition} goes on at {offset}, not at {self._ends[place]}", event, topic=topic)

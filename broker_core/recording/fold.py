@@ -12,18 +12,18 @@ from collections.abc import Callable
 import msgspec
 
 from broker_core.events import Event, EventKind
+from broker_core.messages import TopicPartition
 from broker_core.recording.fold_broker import FoldedBroker
 from broker_core.recording.fold_queues import FindLetter, nobody_knows
-from broker_core.recording.markers import Place
 from broker_core.recording.publish_times import PublishTimes
 from broker_core.simulation.client_counts import ClientCounts
 from broker_core.snapshots import STAYS_AFTER_THE_END, ActorView, FaultView, Snapshot, Totals, TransactionView
 
 #: When the message at an offset of a place was published, up to a time; None where not known.
-FindPublished = Callable[[Place, int, int], int | None]
+FindPublished = Callable[[TopicPartition, int, int], int | None]
 
 
-def never_published(_place: Place, _offset: int, _time_ns: int) -> int | None:
+def never_published(_place: TopicPartition, _offset: int, _time_ns: int) -> int | None:
     return None
 
 
@@ -158,7 +158,7 @@ class Fold:
         broker = self._broker
         topics = broker.topics
 
-        def published_ns(place: Place, offset: int) -> int | None:
+        def published_ns(place: TopicPartition, offset: int) -> int | None:
             known = self._published.of(place, offset)
             return self._published_before(place, offset, time_ns) if known is None else known
 

@@ -12,12 +12,13 @@ from broker_core.events import Event, EventKind
 from broker_core.groups.commits import lag_behind
 from broker_core.groups.history import REBALANCES_KEPT, RebalanceHistory
 from broker_core.groups.states import GroupState
+from broker_core.messages import TopicPartition
 from broker_core.recording.fold_topics import Bounds, FoldedTopics
-from broker_core.recording.markers import Markers, Place
+from broker_core.recording.markers import Markers
 from broker_core.snapshots import GroupView, MemberView, OffsetView, RebalanceView, Snapshot
 
 #: When the message at an offset was published; None where not known.
-PublishedNs = Callable[[Place, int], int | None]
+PublishedNs = Callable[[TopicPartition, int], int | None]
 
 
 class _Member:
@@ -35,18 +36,18 @@ class FoldedGroup:
         self._view = view
         self._logs = topics
         self._markers = markers  # those since the keyframe
-        self._older_markers: dict[Place, int] = {}  # how many of the keyframe lie behind the committed offset
+        self._older_markers: dict[TopicPartition, int] = {}  # how many of the keyframe lie behind the committed offset
         self._members = {member.member_id: _Member(member) for member in view.members}
         self._read = frozenset(view.topics)  # of the generation of now
-        self._committed: dict[Place, int] = {}
-        self._positions: dict[Place, int] = {}
+        self._committed: dict[TopicPartition, int] = {}
+        self._positions: dict[TopicPartition, int] = {}
         # Where it began to read what it has not committed yet.
-        self._starts: dict[Place, int] = {}
+        self._starts: dict[TopicPartition, int] = {}
         # What its owner was handed since it was assigned the partition: from which offset on, up to which, and how
         # many of what it has not committed are markers older than the keyframe.
-        self._held: dict[Place, tuple[int, int, int]] = {}
+        self._held: dict[TopicPartition, tuple[int, int, int]] = {}
         # When the message at the committed offset was published, and for which offset that holds.
-        self._oldest: dict[Place, tuple[int, int]] = {}
+        self._oldest: dict[TopicPartition, tuple[int, int]] = {}
         for offset in view.offsets:
             place = (offset.topic, offset.partition)
             if offset.committed is not None:
@@ -160,16 +161,16 @@ class FoldedGroup:
         end = event.offsets.stop
         return max(0, end - start - event.count - self._markers.between(event.place, start, end))
 
-    def _older(self, place: Place) -> int:
+    def _older(self, place: TopicPartition) -> int:
         """How many markers older than the keyframe it has before it."""
         known = self._older_markers.get(place)
         return self._markers.older(place, self._starts.get(place, 0)) if known is None else known
 
-    def _begin(self, place: Place) -> int | None:
+    def _begin(self, place: TopicPartition) -> int | None:
         """The committed offset, else where it began; None where neither is known."""
         return self._committed.get(place, self._starts.get(place))
 
-    def markers_left(self, place: Place, end: int) -> int:
+    def markers_left(self, place: TopicPartition, end: int) -> int:
         begin = self._begin(place)
         return 0 if begin is None else self._older(place) + self._markers.between(place, begin, end)
 
@@ -194,7 +195,7 @@ class FoldedGroup:
         """The offset before which it has finished with everything; None where it has not begun."""
         return self._begin((topic, partition))
 
-    def lags(self) -> Iterator[tuple[Place, int | None, bool]]:
+    def lags(self) -> Iterator[tuple[TopicPartition, int | None, bool]]:
         """The lag of each partition that it reads, None where not known, and whether its members subscribe to it."""
         wanted = self._wanted()
         for place in self._places():
@@ -202,7 +203,7 @@ class FoldedGroup:
             lag, _ = lag_behind(0, end - self.markers_left(place, end), self._begin(place), lambda _offset: None)
             yield place, lag, place[0] in wanted
 
-    def _places(self) -> Iterator[Place]:
+    def _places(self) -> Iterator[TopicPartition]:
         for topic in sorted(self._wanted() | {topic for topic, _ in self._committed}):
             for number in range(self._logs.partition_count(topic)):
                 yield topic, number
@@ -225,7 +226,7 @@ class FoldedGroup:
             ),
         )
 
-    def _offset(self, time_ns: int, place: Place, owner: str, published_ns: PublishedNs) -> OffsetView:
+    def _offset(self, time_ns: int, place: TopicPartition, owner: str, published_ns: PublishedNs) -> OffsetView:
         end, committed = self._logs.end_offset(*place), self._committed.get(place)
         shown_end, begin = end - self.markers_left(place, end), self._begin(place)
         published = partial(self._oldest_ns, place, published_ns)
@@ -239,7 +240,7 @@ class FoldedGroup:
         in_flight = max(0, held_end - first - older - self._markers.between(place, first, held_end))
         return OffsetView(place[0], place[1], owner, position, committed, end, lag, lag_ns, in_flight, first, start)
 
-    def _oldest_ns(self, place: Place, published_ns: PublishedNs, begin: int) -> int | None:
+    def _oldest_ns(self, place: TopicPartition, published_ns: PublishedNs, begin: int) -> int | None:
         offset, known_ns = self._oldest.get(place, (-1, 0))
         return known_ns if offset == begin else published_ns(place, begin)
 

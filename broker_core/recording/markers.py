@@ -8,18 +8,17 @@ from bisect import bisect_left
 from collections.abc import Iterable
 
 from broker_core.events import Event
+from broker_core.messages import TopicPartition
 from broker_core.snapshots import PartitionView, TopicView
 
-Place = tuple[str, int]
 
-
-def markers_of(event: Event) -> list[tuple[Place, int]]:
+def markers_of(event: Event) -> list[tuple[TopicPartition, int]]:
     """(partition, offset) of each marker that a `transaction_ended` tells of."""
     rows = event.told.get("markers", ())
     return [((str(topic), int(partition)), int(offset)) for topic, partition, offset in rows]
 
 
-def aborted_by(event: Event) -> list[tuple[Place, int, int]]:
+def aborted_by(event: Event) -> list[tuple[TopicPartition, int, int]]:
     """(partition, first offset, end offset) of the messages that a `transaction_ended` tells of as aborted."""
     rows = event.told.get("aborted", ())
     return [((str(topic), int(part)), int(first), int(first) + int(count)) for topic, part, first, count in rows]
@@ -29,13 +28,13 @@ class Markers:
     """The markers of the events so far, and how many the partitions of a keyframe had before them."""
 
     def __init__(self, keyframe: Iterable[TopicView] = ()) -> None:
-        self._offsets: dict[Place, list[int]] = {}
-        self._aborted: dict[Place, list[tuple[int, int]]] = {}
-        self._keyframe: dict[Place, PartitionView] = {
+        self._offsets: dict[TopicPartition, list[int]] = {}
+        self._aborted: dict[TopicPartition, list[tuple[int, int]]] = {}
+        self._keyframe: dict[TopicPartition, PartitionView] = {
             (topic.name, part.partition): part for topic in keyframe for part in topic.partitions if part.markers
         }
 
-    def older(self, place: Place, start: int) -> int:
+    def older(self, place: TopicPartition, start: int) -> int:
         """How many markers of the keyframe lie behind `start`; all of them where it is in the midst of its messages."""
         part = self._keyframe.get(place)
         return part.markers if part is not None and start < part.end_offset else 0
@@ -46,14 +45,14 @@ class Markers:
         for place, first, end in aborted_by(event):
             self._aborted.setdefault(place, []).append((first, end))
 
-    def between(self, place: Place, offset: int, end_offset: int) -> int:
+    def between(self, place: TopicPartition, offset: int, end_offset: int) -> int:
         known = self._offsets.get(place)
         return max(0, bisect_left(known, end_offset) - bisect_left(known, offset)) if known else 0
 
-    def aborted_between(self, place: Place, offset: int, end_offset: int) -> int:
+    def aborted_between(self, place: TopicPartition, offset: int, end_offset: int) -> int:
         spans = self._aborted.get(place, ())
         return sum(max(0, min(end, end_offset) - max(first, offset)) for first, end in spans)
 
-    def passed_over(self, place: Place, offset: int, end_offset: int) -> int:
+    def passed_over(self, place: TopicPartition, offset: int, end_offset: int) -> int:
         """How many of these offsets a reader of committed messages is given nothing for."""
         return self.between(place, offset, end_offset) + self.aborted_between(place, offset, end_offset)

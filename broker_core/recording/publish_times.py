@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from broker_core.events import Event, EventKind
+from broker_core.messages import TopicPartition
 from broker_core.recording.event_index import EventIndex, RowGroup
 from broker_core.recording.schema import MESSAGES
 from broker_core.recording.unsealed_stream import Written
 
-Place = tuple[str, int]  # topic, partition
 Part = RowGroup | Written
 
 PARTS_KEPT: Final = 128
@@ -36,24 +36,24 @@ class PublishTimes:
     """
 
     def __init__(self) -> None:
-        self._firsts: dict[Place, list[int]] = {}
-        self._ends: dict[Place, list[int]] = {}
-        self._times_ns: dict[Place, list[int]] = {}
-        self._since_ns: dict[Place, list[int]] = {}
+        self._firsts: dict[TopicPartition, list[int]] = {}
+        self._ends: dict[TopicPartition, list[int]] = {}
+        self._times_ns: dict[TopicPartition, list[int]] = {}
+        self._since_ns: dict[TopicPartition, list[int]] = {}
 
     def published(self, event: Event) -> None:
         if event.partition is not None and event.offset is not None:
             place = (event.topic, event.partition)
             self.add(place, event.offset, event.count, event.time_ns, event.published_ns)
 
-    def add(self, place: Place, first: int, count: int, time_ns: int, since_ns: int | None = None) -> None:
+    def add(self, place: TopicPartition, first: int, count: int, time_ns: int, since_ns: int | None = None) -> None:
         """`count` messages from offset `first` on were published at `time_ns`, or evenly from `since_ns` up to it."""
         self._firsts.setdefault(place, []).append(first)
         self._ends.setdefault(place, []).append(first + count)
         self._times_ns.setdefault(place, []).append(time_ns)
         self._since_ns.setdefault(place, []).append(time_ns if since_ns is None else since_ns)
 
-    def of(self, place: Place, offset: int, later_ns: int | None = None) -> int | None:
+    def of(self, place: TopicPartition, offset: int, later_ns: int | None = None) -> int | None:
         """When the message at `offset`, or the first one behind it, was published.
 
         None where it came before all that is known, `later_ns` where it comes after.
@@ -69,7 +69,7 @@ class PublishTimes:
         first = self._firsts[place][at]
         return spread(self._since_ns[place][at], times_ns[at], max(0, offset - first), self._ends[place][at] - first)
 
-    def first_ns(self, place: Place) -> int | None:
+    def first_ns(self, place: TopicPartition) -> int | None:
         times_ns = self._times_ns.get(place)
         return times_ns[0] if times_ns else None
 
@@ -81,7 +81,7 @@ class FolderTimes:
         self._index = index
         self._read: OrderedDict[Part, PublishTimes] = OrderedDict()
 
-    def of(self, place: Place, offset: int, time_ns: int) -> int | None:
+    def of(self, place: TopicPartition, offset: int, time_ns: int) -> int | None:
         """When the message at `offset`, or the first one behind it, was published; None where not by `time_ns`."""
         later_ns: int | None = None
         for part in self._index.newest_first(MESSAGES, time_ns):

@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from broker_core.clients.consumer import Consumer
 from broker_core.clients.effects import SqliteEffects
 from broker_core.errors import BrokerError
-from broker_core.groups.protocol import TopicPartition
-from broker_core.messages import StoredMessage
+from broker_core.messages import StoredMessage, TopicPartition
 from broker_core.simulation.actor import Actor
 from broker_core.simulation.specs import ConsumerSpec, GroupSpec
 

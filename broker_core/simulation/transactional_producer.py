@@ -11,7 +11,7 @@ from broker_core.messages import Message
 from broker_core.replies import Reply
 from broker_core.simulation.producer import STORAGE_RETRY_S, ProducerActor
 from broker_core.simulation.specs import ProducerSpec, Transactional
-from broker_core.transactions.transaction import Identity, Place
+from broker_core.transactions.transaction import Identity
 
 # Its transaction is not open any more: it timed out, or another producer has the transactional id.
 _OVER = frozenset(
@@ -82,7 +82,7 @@ class TransactionalProducerActor(ProducerActor):
 
     async def _join(self, partition: int) -> None:
         while True:
-            now_ns, place = self.loop.now_ns, Place(self.spec.to, partition)
+            now_ns, place = self.loop.now_ns, (self.spec.to, partition)
             try:
                 if self._identity is None:
                     timeout_ms = self._transactional.timeout_ms

@@ -11,8 +11,8 @@ import msgspec
 from broker_core.clients.consumer import Consumer, ConsumerConfig
 from broker_core.clients.effects import SqliteEffects
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.groups import protocol
 from broker_core.messages import Headers, StoredMessage
+from broker_core.messages import TopicPartition as Place
 from broker_core.replies import Reply
 from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.specs import ConsumerSpec, GroupSpec
@@ -26,7 +26,6 @@ RESTART_S = 1.0  # of a function that a broker's error has ended, as by a superv
 WAIT_MS = 1_000.0  # a part of a poll without an end
 OFFSET_INVALID = -1001  # librdkafka's
 _BOUNDS = {-2: 0, -1: 1}  # OFFSET_BEGINNING, OFFSET_END
-Place = protocol.TopicPartition
 
 
 class TopicPartition(msgspec.Struct, frozen=True):

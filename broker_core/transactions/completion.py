@@ -12,7 +12,7 @@ from broker_core.replies import Reply, all_done
 from broker_core.timers import Timers
 from broker_core.transactions.ports import Ports
 from broker_core.transactions.state_log import StateLog
-from broker_core.transactions.transaction import ENDING, Identity, Place, Transaction, TransactionState
+from broker_core.transactions.transaction import ENDING, Identity, Transaction, TransactionState
 
 _AGAIN_NS = 500 * NS_PER_MS  # the delay of a retry after a disk error
 
@@ -54,7 +54,7 @@ class Completion:
         except BrokerError:
             self._again(now_ns, found, producer_id, done)
             return
-        durable = [self._ports.durable(Place(topic, number), at + 1) for topic, number, at in found.markers]
+        durable = [self._ports.durable((topic, number), at + 1) for topic, number, at in found.markers]
         waits = [committed, *durable]
 
         def settled(_all: Reply[None]) -> None:
@@ -78,7 +78,7 @@ class Completion:
         with contextlib.suppress(BrokerError):
             self._states.write(now_ns, found)
         self.tell(now_ns, found.transactional_id, identity, found.client, cause, commits, markers)
-        self._ports.ended(now_ns, [Place(topic, partition) for topic, partition, _ in markers])
+        self._ports.ended(now_ns, [(topic, partition) for topic, partition, _ in markers])
         done.resolve(None)
 
     def _again(self, now_ns: int, found: Transaction, producer_id: int, done: Reply[None]) -> None:
@@ -115,7 +115,7 @@ class Completion:
         found: list[list[str | int]] = []
         for topic, partition, marker in markers:
             end = -1
-            for span in self._ports.aborted(Place(topic, partition), producer_id, marker):
+            for span in self._ports.aborted((topic, partition), producer_id, marker):
                 if span.start == end:
                     found[-1][3] = span.stop - int(found[-1][2])
                 else:

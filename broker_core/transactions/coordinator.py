@@ -14,6 +14,7 @@ from broker_core.events import EventKind, EventStream
 from broker_core.limits import MAX_WAIT_MS
 from broker_core.log.batch import NO_PRODUCER_ID, ProducerStamp
 from broker_core.log.producer_ids import MAX_EPOCH
+from broker_core.messages import TopicPartition
 from broker_core.replies import Reply
 from broker_core.snapshots import TransactionView
 from broker_core.timers import Timers
@@ -26,7 +27,6 @@ from broker_core.transactions.transaction import (
     PREPARED,
     Identity,
     PendingOffset,
-    Place,
     Transaction,
     TransactionConfig,
     TransactionState,
@@ -116,7 +116,7 @@ class TransactionCoordinator:
     # -- its transaction
 
     def add_partitions(
-        self, now_ns: int, transactional_id: str, identity: Identity, places: Iterable[Place]
+        self, now_ns: int, transactional_id: str, identity: Identity, places: Iterable[TopicPartition]
     ) -> Reply[None]:
         """Add partitions to the transaction, which begins if needed. The reply is settled when that is stored.
 

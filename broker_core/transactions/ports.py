@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
+from broker_core.messages import TopicPartition
 from broker_core.replies import Reply
-from broker_core.transactions.transaction import Identity, PendingOffset, Place
+from broker_core.transactions.transaction import Identity, PendingOffset
 
 
 class OpenPart(NamedTuple):
     """An open transaction in a partition's log."""
 
-    place: Place
+    place: TopicPartition
     identity: Identity
 
 
@@ -25,19 +26,19 @@ class Ports(Protocol):
     def open_parts(self) -> Iterable[OpenPart]:
         """The open transactions in all logs."""
 
-    def write_marker(self, now_ns: int, place: Place, identity: Identity, *, commits: bool) -> int | None:
+    def write_marker(self, now_ns: int, place: TopicPartition, identity: Identity, *, commits: bool) -> int | None:
         """Append the marker. Returns its offset, None where the producer has no open transaction there.
 
         None also for a deleted partition. Raises STORAGE_ERROR.
         """
 
-    def aborted(self, place: Place, producer_id: int, marker_offset: int) -> Iterable[range]:
+    def aborted(self, place: TopicPartition, producer_id: int, marker_offset: int) -> Iterable[range]:
         """The offsets that the marker at this offset has aborted; none where it has committed them."""
 
-    def durable(self, place: Place, end_offset: int) -> Reply[None]:
+    def durable(self, place: TopicPartition, end_offset: int) -> Reply[None]:
         """A reply that is settled when all messages below `end_offset` are durable."""
 
-    def ended(self, now_ns: int, places: Iterable[Place]) -> None:
+    def ended(self, now_ns: int, places: Iterable[TopicPartition]) -> None:
         """The transaction has ended in these partitions: serve consumers that wait at its first message."""
 
     def committed_offset(self, group: str, topic: str, partition: int) -> int:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from broker_core.messages import TopicPartition
 from broker_core.settings import Settings, TimeMs, WaitMs
 from broker_core.timers import Timer
 
@@ -68,13 +69,6 @@ class Identity(NamedTuple):
     epoch: int
 
 
-class Place(NamedTuple):
-    """A partition."""
-
-    topic: str
-    partition: int
-
-
 class PendingOffset(NamedTuple):
     """An offset that is committed with the transaction. `leader_epoch` is -1 where the client sent none.
 
@@ -105,7 +99,7 @@ class StoredTransaction(msgspec.Struct, array_like=True, frozen=True):
     started_ms: int
     updated_ms: int
     cause: str = ""
-    partitions: tuple[Place, ...] = ()
+    partitions: tuple[TopicPartition, ...] = ()
     groups: tuple[str, ...] = ()
     offsets: tuple[PendingOffset, ...] = ()
 
@@ -131,7 +125,7 @@ class Transaction:
         self.started_ms = self.updated_ms = 0
         self.started_ns = 0  # the start in session time
         self.cause = ""
-        self.partitions: dict[Place, None] = {}
+        self.partitions: dict[TopicPartition, None] = {}
         self.groups: dict[str, None] = {}
         self.offsets: dict[tuple[str, str, int], PendingOffset] = {}
         self.markers: list[tuple[str, int, int]] = []  # those written so far, as (topic, partition, offset)

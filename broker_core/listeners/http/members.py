@@ -9,10 +9,9 @@ from collections.abc import Callable, Sequence
 
 from broker_core.clients.consumer import Consumer, ConsumerConfig
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.groups.protocol import TopicPartition
 from broker_core.listeners.http.polling import Polled, Waits
 from broker_core.listeners.served import ServedHost
-from broker_core.messages import StoredMessage
+from broker_core.messages import StoredMessage, TopicPartition
 
 
 class GroupMember:

@@ -7,9 +7,8 @@ from collections import deque
 from typing import Protocol, TypeVar
 
 from broker_core.clients.consumer import Consumer
-from broker_core.groups.protocol import TopicPartition
 from broker_core.listeners.served import ServedHost
-from broker_core.messages import StoredMessage
+from broker_core.messages import StoredMessage, TopicPartition
 from broker_core.replies import Reply
 
 T = TypeVar("T")

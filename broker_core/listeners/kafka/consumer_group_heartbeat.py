@@ -10,8 +10,8 @@ from typing import Any
 
 from broker_core.errors import BrokerError
 from broker_core.groups.consumer_member import JOINING, ConsumerHeartbeat
-from broker_core.groups.protocol import TopicPartition
 from broker_core.listeners.kafka.call import READ, Answer, Api, Call, Kept, failed, given
+from broker_core.messages import TopicPartition
 
 
 def _consumer_group_heartbeat(call: Call, request: Any) -> Answer:

@@ -4,7 +4,6 @@ from typing import Any
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offsets import OffsetAndMetadata
-from broker_core.groups.protocol import TopicPartition
 from broker_core.kafka_messages.making import Body
 from broker_core.listeners.kafka.call import (
     ADMIN,
@@ -19,6 +18,7 @@ from broker_core.listeners.kafka.call import (
     kafka_code,
     sliced,
 )
+from broker_core.messages import TopicPartition
 
 
 def _offset_commit(call: Call, request: Any) -> Answer:

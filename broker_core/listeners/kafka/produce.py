@@ -21,8 +21,9 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.kafka.call import WRITE, Answer, Api, Call, Waiting, kafka_code
 from broker_core.log.batch import parse_header
 from broker_core.log.client_batch import client_batches
+from broker_core.messages import TopicPartition
 from broker_core.replies import Reply, all_done
-from broker_core.transactions.transaction import Identity, Place
+from broker_core.transactions.transaction import Identity
 
 _NO_ACKS, _ALL = 0, -1
 _Outcome = Reply[Published | None] | BrokerError
@@ -49,7 +50,7 @@ def _produce(call: Call, request: Any) -> Answer:
 def _add_to_transaction(call: Call, request: Any) -> Reply[None]:
     """The partitions of the request belong to the transaction of the producer that its first batch names."""
     identity: Identity | None = None
-    places: list[Place] = []
+    places: list[TopicPartition] = []
     for topic in request.topic_data:
         name = call.name_of(topic)
         for each in topic.partition_data:
@@ -61,7 +62,7 @@ def _add_to_transaction(call: Call, request: Any) -> Reply[None]:
                 and call.may(WRITE, "topic", name)
             ):
                 identity = identity or Identity(header.producer_id, header.producer_epoch)
-                places.append(Place(name, each.index))
+                places.append((name, each.index))
     if identity is None:
         return Reply.of(None)  # each is refused for what it is
     call.must(WRITE, "transactional_id", request.transactional_id)

@@ -13,8 +13,8 @@ from typing import NamedTuple, TypeVar
 
 from broker_core.broker.broker import Broker
 from broker_core.events import is_by_hand, reader_by_hand
-from broker_core.groups.protocol import TopicPartition
 from broker_core.listeners.kafka.members import PendingMembers
+from broker_core.messages import TopicPartition
 
 _MOST = 10_000
 _MOST_PLACES = 1_000  # that a reader whose group is not known has fetched

@@ -6,7 +6,6 @@ from typing import Any, TypeVar
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offsets import OffsetAndMetadata
-from broker_core.groups.protocol import TopicPartition
 from broker_core.kafka_messages.making import Body
 from broker_core.listeners.kafka.call import (
     FEW_ELEMENTS,
@@ -21,9 +20,10 @@ from broker_core.listeners.kafka.call import (
     kafka_code,
 )
 from broker_core.log.batch import ProducerStamp
+from broker_core.messages import TopicPartition
 from broker_core.replies import Reply, all_done
 from broker_core.transactions.coordinator import NOBODY
-from broker_core.transactions.transaction import Identity, PendingOffset, Place
+from broker_core.transactions.transaction import Identity, PendingOffset
 
 T = TypeVar("T")
 _NEVER = 1 << 15  # no version of the API has the error
@@ -132,10 +132,10 @@ def _settled(outcome: _Outcome) -> Reply[None]:
 
 def _add(
     call: Call, transactional_id: str, identity: Identity, topics: Any, *, verify_only: bool
-) -> tuple[dict[Place, int], _Outcome]:
+) -> tuple[dict[TopicPartition, int], _Outcome]:
     """What is wrong with single partitions, and what becomes of the others."""
-    judged: dict[Place, int] = {}
-    places = [Place(topic.name, number) for topic in topics for number in topic.partitions]
+    judged: dict[TopicPartition, int] = {}
+    places = [(topic.name, number) for topic in topics for number in topic.partitions]
     transactions = call.broker.transactions
     try:
         call.must(WRITE, "transactional_id", transactional_id)
@@ -155,12 +155,12 @@ def _add(
         return judged, error
 
 
-def _check(call: Call, place: Place) -> None:
-    call.must_topic(WRITE, place.topic)
+def _check(call: Call, place: TopicPartition) -> None:
+    call.must_topic(WRITE, place[0])
     call.broker.logs.partition(*place)
 
 
-def _verify(call: Call, identity: Identity, place: Place) -> None:
+def _verify(call: Call, identity: Identity, place: TopicPartition) -> None:
     try:
         call.broker.transactions.check_append(ProducerStamp(*identity, 0, True), *place)
     except BrokerError as error:
@@ -169,11 +169,11 @@ def _verify(call: Call, identity: Identity, place: Place) -> None:
         raise BrokerError(ErrorCode.TRANSACTION_ABORTABLE, error.about) from error
 
 
-def _rows(call: Call, topics: Any, judged: Mapping[Place, int], outcome: _Outcome) -> list[Body]:
+def _rows(call: Call, topics: Any, judged: Mapping[TopicPartition, int], outcome: _Outcome) -> list[Body]:
     failed = _code_of(call, outcome if isinstance(outcome, BrokerError) else outcome.error, _FENCED_FROM)
 
     def row(topic: str, number: int) -> Body:
-        return {"partition_index": number, "partition_error_code": failed or judged.get(Place(topic, number), 0)}
+        return {"partition_index": number, "partition_error_code": failed or judged.get((topic, number), 0)}
 
     return [*by_partition(topics, row, into="results_by_partition")]
 

@@ -6,7 +6,8 @@ from array import array
 from bisect import bisect_right
 from typing import Final
 
-from broker_core.recording.publish_times import Place, spread
+from broker_core.messages import TopicPartition
+from broker_core.recording.publish_times import spread
 
 _RESOLUTION_NS: Final = 1_000_000  # of times in records
 _MOST_POINTS: Final = 500  # of a partition; beyond, every second one of the older half is forgotten
@@ -45,9 +46,9 @@ class Arrivals:
     """Times are nanoseconds of the session; of what was published before it, negative."""
 
     def __init__(self) -> None:
-        self._partitions: dict[Place, _Partition] = {}
+        self._partitions: dict[TopicPartition, _Partition] = {}
 
-    def seen(self, place: Place, end: int, time_ns: int) -> int | None:
+    def seen(self, place: TopicPartition, end: int, time_ns: int) -> int | None:
         """`end` is the end now. Since when what has come is new: the last time when the end was the former; None for
         the first look.
         """
@@ -58,7 +59,7 @@ class Arrivals:
         part.add(end, time_ns, time_ns)
         return since_ns
 
-    def found(self, place: Place, asked_ns: int, offset: int, time_ns: int) -> None:
+    def found(self, place: TopicPartition, asked_ns: int, offset: int, time_ns: int) -> None:
         """The first message of the time `asked_ns` or later is that at `offset`, of `time_ns`; -1: there is none.
 
         Of what came after the first look that is not taken: there the recording knows what has been seen, and no more.
@@ -73,7 +74,7 @@ class Arrivals:
             at = part.offsets.index(part.first_end)
             part.before_ns[at] = min(part.before_ns[at], asked_ns)
 
-    def bracket(self, place: Place, offset: int) -> tuple[int | None, int | None]:
+    def bracket(self, place: TopicPartition, offset: int) -> tuple[int | None, int | None]:
         """The earliest and the latest time at which the message at `offset` can have arrived; None where not known."""
         part = self._partitions.get(place)
         if part is None:
@@ -82,7 +83,7 @@ class Arrivals:
         earliest = part.after_ns[at - 1] if at else None
         return earliest, part.before_ns[at] if at < len(part.offsets) else None
 
-    def of(self, place: Place, offset: int) -> int | None:
+    def of(self, place: TopicPartition, offset: int) -> int | None:
         """When the message at `offset` arrived, as if all between two points had come evenly; None for unknown."""
         earliest, latest = self.bracket(place, offset)
         if earliest is None or latest is None:
@@ -92,7 +93,7 @@ class Arrivals:
         first = part.offsets[at - 1]
         return spread(earliest, latest, offset - first, part.offsets[at] - first)
 
-    def forget(self, place: Place, before: int | None = None) -> None:
+    def forget(self, place: TopicPartition, before: int | None = None) -> None:
         """What came before an offset; without one, all of a partition."""
         if before is None:
             self._partitions.pop(place, None)

@@ -7,8 +7,9 @@ from typing import Any, Final, NamedTuple
 
 from broker_core.events import Event, EventKind
 from broker_core.groups.states import GroupState
+from broker_core.messages import TopicPartition
 from broker_core.observation.kafka.arrivals import Arrivals
-from broker_core.observation.kafka.sweep import GroupSeen, MemberSeen, Place, Sweep, TopicSeen
+from broker_core.observation.kafka.sweep import GroupSeen, MemberSeen, Sweep, TopicSeen
 from broker_core.snapshots import GroupView, MemberView, OffsetView, PartitionView, RebalanceView, Snapshot, TopicView
 
 NOT_KNOWN: Final = -1  # the generation of a group of which no API tells it
@@ -31,16 +32,16 @@ class Changes:
     def __init__(self, arrivals: Arrivals) -> None:
         self._arrivals = arrivals
         self._topics: dict[str, TopicSeen] = {}
-        self._ends: dict[Place, int] = {}
-        self._starts: dict[Place, int] = {}
+        self._ends: dict[TopicPartition, int] = {}
+        self._starts: dict[TopicPartition, int] = {}
         self._groups: dict[str, GroupSeen] = {}  # with the members and assignments of the last settled state
-        self._owners: dict[str, dict[Place, MemberSeen]] = {}  # who has had a partition at the last two looks
+        self._owners: dict[str, dict[TopicPartition, MemberSeen]] = {}  # who has had a partition at the last two looks
         self._running: dict[str, _Rebalance] = {}
         self._failures: dict[str, bool] = {}  # whether it was told
         self._last_ns = 0
         self._now_ns = 0
         self._out: list[Event] = []
-        self.committed: dict[str, dict[Place, int]] = {}
+        self.committed: dict[str, dict[TopicPartition, int]] = {}
 
     @property
     def rebalancing(self) -> bool:
@@ -48,7 +49,7 @@ class Changes:
         return bool(self._running)
 
     @property
-    def ends(self) -> dict[Place, int]:
+    def ends(self) -> dict[TopicPartition, int]:
         return self._ends
 
     def first(self, sweep: Sweep, ended_ns: int) -> Snapshot:
@@ -181,7 +182,7 @@ class Changes:
                     cause="retention, compaction or an administrator",
                 )
 
-    def _published(self, place: Place, offset: int, count: int, since_ns: int | None) -> None:
+    def _published(self, place: TopicPartition, offset: int, count: int, since_ns: int | None) -> None:
         self._emit(
             EventKind.PUBLISHED,
             topic=place[0],
@@ -265,7 +266,9 @@ class Changes:
             gained = {*member.partitions} - set(() if before is None else before.partitions)
             self._moved(EventKind.PARTITIONS_ASSIGNED, name, seen, member, gained)
 
-    def _moved(self, kind: EventKind, name: str, seen: GroupSeen, member: MemberSeen, places: set[Place]) -> None:
+    def _moved(
+        self, kind: EventKind, name: str, seen: GroupSeen, member: MemberSeen, places: set[TopicPartition]
+    ) -> None:
         if places:
             detail = {"member_id": member.member_id, "partitions": [list(place) for place in sorted(places)]}
             self._of_group(kind, name, seen, client=member.client, detail=detail)

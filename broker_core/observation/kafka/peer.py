@@ -10,13 +10,14 @@ from typing import Any, Final, TypeVar, cast
 from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.errors import BrokerError
 from broker_core.events import Event, EventKind
+from broker_core.messages import TopicPartition
 from broker_core.observation.kafka.answers import ANSWERED, WHY_NOT, answer
 from broker_core.observation.kafka.arrivals import Arrivals
 from broker_core.observation.kafka.changes import Changes
 from broker_core.observation.kafka.cluster import Cluster
 from broker_core.observation.kafka.config import ConnectionConfig
 from broker_core.observation.kafka.logs import BROWSED, ClusterLogs
-from broker_core.observation.kafka.sweep import Place, Reader, Sweep
+from broker_core.observation.kafka.sweep import Reader, Sweep
 from broker_core.observation.peer import Facts, Look
 from broker_core.operations.request import Request
 from broker_core.recording.fold import Fold
@@ -60,7 +61,7 @@ class KafkaPeer:
         self._zero_s = self._due_s = self._clock_due_s = 0.0
         self.epoch_ms = 0
         self._away_since_s: float | None = None
-        self._dated: set[tuple[Place, int]] = set()
+        self._dated: set[tuple[TopicPartition, int]] = set()
         self._shown = Snapshot(0, 0)
         self._share_groups: dict[str, ShareGroupView] = {}
         self._clock_said = False
@@ -110,7 +111,7 @@ class KafkaPeer:
         self._share_groups.update(sweep.share_groups)
         for name in [name for name in self._share_groups if sweep.all_groups and name not in sweep.listed]:
             del self._share_groups[name]
-        read: dict[Place, int] = {}
+        read: dict[TopicPartition, int] = {}
         for committed in self._changes.committed.values():
             for place, at in committed.items():
                 read[place] = min(at, read.get(place, at))
@@ -128,7 +129,7 @@ class KafkaPeer:
             fold.add(event)
         return fold.snapshot(now_ns)
 
-    def _published_ns(self, place: Place, offset: int, time_ns: int) -> int | None:
+    def _published_ns(self, place: TopicPartition, offset: int, time_ns: int) -> int | None:
         earliest, latest = self._arrivals.bracket(place, offset)
         if (
             earliest is None
@@ -143,7 +144,7 @@ class KafkaPeer:
         time, bisected for all partitions at once.
         """
         for _ in range(rounds):
-            wanted: dict[Place, tuple[int, int]] = {}
+            wanted: dict[TopicPartition, tuple[int, int]] = {}
             for committed in self._changes.committed.values():
                 for place, at in committed.items():
                     if place in wanted or at >= self._changes.ends.get(place, 0) or (place, at) in self._dated:

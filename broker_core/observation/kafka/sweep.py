@@ -13,11 +13,11 @@ import msgspec
 from broker_core.errors import BrokerError
 from broker_core.groups.protocol import decode_assignment, decode_subscription
 from broker_core.groups.states import GroupState
+from broker_core.messages import TopicPartition
 from broker_core.observation.kafka.cluster import Call, Cluster
 from broker_core.snapshots import ShareGroupView, ShareMemberView, ShareOffsetView
 
 T = TypeVar("T")
-Place = tuple[str, int]
 CLASSIC, CONSUMER, SHARE = "classic", "consumer", "share"
 LATEST, EARLIEST = -1, -2
 _SELDOM_S: Final = 30.0  # earliest offsets and settings
@@ -44,7 +44,7 @@ class MemberSeen(NamedTuple):
     client: str
     instance_id: str
     topics: tuple[str, ...]
-    partitions: tuple[Place, ...]
+    partitions: tuple[TopicPartition, ...]
 
 
 class GroupSeen(NamedTuple):
@@ -74,9 +74,9 @@ class Sweep(msgspec.Struct):
     listed: dict[str, str] = msgspec.field(default_factory=dict)  # group: kind
     groups: dict[str, GroupSeen] = msgspec.field(default_factory=dict)
     share_groups: dict[str, ShareGroupView] = msgspec.field(default_factory=dict)
-    committed: dict[str, dict[Place, int]] = msgspec.field(default_factory=dict)
-    ends: dict[Place, int] = msgspec.field(default_factory=dict)
-    starts: dict[Place, int] = msgspec.field(default_factory=dict)
+    committed: dict[str, dict[TopicPartition, int]] = msgspec.field(default_factory=dict)
+    ends: dict[TopicPartition, int] = msgspec.field(default_factory=dict)
+    starts: dict[TopicPartition, int] = msgspec.field(default_factory=dict)
     compacted: dict[str, bool] = msgspec.field(default_factory=dict)
     failures: dict[str, str] = msgspec.field(default_factory=dict)
 
@@ -91,7 +91,7 @@ class Reader:
         self._denials: dict[tuple[str, str], str] = {}
         self._seldom_at = 0.0
         self._configured: set[str] = set()
-        self._leaders: dict[Place, int] = {}
+        self._leaders: dict[TopicPartition, int] = {}
 
     def sweep(self) -> Sweep:
         """Committed offsets are asked before ends, so that no lag is negative. Raises `BrokerError` where no broker
@@ -117,10 +117,10 @@ class Reader:
         return found
 
     def offsets(
-        self, wanted: Iterable[tuple[Place, int]], failures: dict[str, str] | None = None
-    ) -> dict[Place, tuple[int, int]]:
+        self, wanted: Iterable[tuple[TopicPartition, int]], failures: dict[str, str] | None = None
+    ) -> dict[TopicPartition, tuple[int, int]]:
         """ListOffsets of (partition, Unix time in ms, or LATEST, EARLIEST...): (offset, time of that record)."""
-        by_leader: dict[int, list[tuple[Place, int]]] = {}
+        by_leader: dict[int, list[tuple[TopicPartition, int]]] = {}
         for place, at in wanted:
             if (leader := self._leaders.get(place)) is not None and not self._is_denied("ListOffsets", place[0]):
                 by_leader.setdefault(leader, []).append((place, at))
@@ -129,7 +129,7 @@ class Reader:
             for leader, places in by_leader.items()
             for part in _parts(places, _MOST_PARTITIONS)
         ]
-        found: dict[Place, tuple[int, int]] = {}
+        found: dict[TopicPartition, tuple[int, int]] = {}
         said: dict[str, str] = {} if failures is None else failures
         for _call, answer in self._answers(calls, said):
             for topic in answer.topics:
@@ -140,7 +140,7 @@ class Reader:
 
     # -- the parts of a sweep
 
-    def _at(self, when: int) -> Iterator[tuple[Place, int]]:
+    def _at(self, when: int) -> Iterator[tuple[TopicPartition, int]]:
         return ((place, when) for place in self._leaders)
 
     def _metadata(self, found: Sweep) -> None:
@@ -318,7 +318,7 @@ def _matches(name: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def _by_topic(places: Iterable[tuple[Place, int]]) -> list[dict[str, Any]]:
+def _by_topic(places: Iterable[tuple[TopicPartition, int]]) -> list[dict[str, Any]]:
     rows: dict[str, list[dict[str, Any]]] = {}
     for (topic, partition), when in places:
         rows.setdefault(topic, []).append({"partition_index": partition, "current_leader_epoch": -1, "timestamp": when})

@@ -6,7 +6,7 @@ from collections import Counter
 
 from broker_core.log.batch import ProducerStamp
 from broker_core.messages import Message
-from broker_core.transactions.transaction import Identity, Place
+from broker_core.transactions.transaction import Identity
 from tests.broker_core.clients.virtual_broker import VirtualBroker
 
 
@@ -21,7 +21,7 @@ class Transactions:
 
     def publish(self, *values: bytes) -> None:
         broker, now_ns = self.virtual.broker, self.virtual.now_ns
-        broker.transactions.add_partitions(now_ns, self.name, self.identity, [Place("commits", 0)])
+        broker.transactions.add_partitions(now_ns, self.name, self.identity, [("commits", 0)])
         stamp = ProducerStamp(*self.identity, self.sequences[0], transactional=True)
         messages = [Message(value) for value in values]
         assert broker.publishing.publish_batch(

@@ -13,7 +13,8 @@ from broker_core.groups.coordinator import GroupCoordinator
 from broker_core.groups.joining import JoinRequest
 from broker_core.groups.members import JoinResult, SyncResult
 from broker_core.groups.offsets import OffsetStore
-from broker_core.groups.protocol import MemberSubscription, TopicPartition, decode_assignment, encode_subscription
+from broker_core.groups.protocol import MemberSubscription, decode_assignment, encode_subscription
+from broker_core.messages import TopicPartition
 from broker_core.replies import Reply
 from broker_core.timers import Timers
 

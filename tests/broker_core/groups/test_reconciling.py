@@ -15,7 +15,8 @@ from broker_core.events import EventKind
 from broker_core.groups.assignors import lead
 from broker_core.groups.consumer_member import LEAVING, LEAVING_FOR_A_WHILE, ConsumerHeartbeat
 from broker_core.groups.joining import JoinRequest
-from broker_core.groups.protocol import MemberSubscription, TopicPartition, decode_assignment, encode_subscription
+from broker_core.groups.protocol import MemberSubscription, decode_assignment, encode_subscription
+from broker_core.messages import TopicPartition
 from tests.broker_core.groups.group_setup import GROUP, GroupSetup
 from tests.long_form import examples
 

@@ -20,7 +20,6 @@ from broker_core.listeners.kafka.apis import APIS
 from broker_core.listeners.kafka.codec import Header, response
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.operations.rights import Operation
-from broker_core.transactions.transaction import Place
 from tests.broker_core.listeners.kafka.conftest import QUICK
 from tests.broker_core.listeners.kafka.raw import served
 
@@ -80,7 +79,7 @@ def _set_up(host: BrokerHost) -> Callable[[int], None]:
             broker.share_groups.subscribe(now_ns, "low-share", topic)
         broker.share_groups.heartbeat(now_ns, "low-share", "m", 0, "holder", (SECRET, OPEN))
         identity = broker.transactions.begin_session(now_ns, "low-tx", 60_000, client="c").result()
-        broker.transactions.add_partitions(now_ns, "low-tx", identity, [Place(SECRET, 0), Place(OPEN, 0)])
+        broker.transactions.add_partitions(now_ns, "low-tx", identity, [(SECRET, 0), (OPEN, 0)])
         broker.transactions.begin_session(now_ns, "secret-tx", 60_000, client="c")
 
     return act

@@ -13,7 +13,6 @@ from broker_core.events import EventKind
 from broker_core.operations.waiting import ConditionAnswer, WaitUntil
 from broker_core.replies import Reply
 from broker_core.testing.embedded_broker import ConditionTimeoutError, EmbeddedBroker
-from broker_core.transactions.transaction import Place
 
 
 @pytest.fixture
@@ -122,7 +121,7 @@ def begin_transaction(broker: EmbeddedBroker) -> None:
     def begin(now_ns: int) -> None:
         transactions = broker.host.broker.transactions
         identity = transactions.begin_session(now_ns, "pay", 60_000, client="one").result()
-        transactions.add_partitions(now_ns, "pay", identity, [Place("orders", 0)])
+        transactions.add_partitions(now_ns, "pay", identity, [("orders", 0)])
 
     broker.host.call(begin)
 

@@ -16,7 +16,7 @@ from broker_core.messages import Message
 from broker_core.replies import Reply
 from broker_core.timers import Timers
 from broker_core.transactions.state_log import DIRECTORY
-from broker_core.transactions.transaction import Identity, Place
+from broker_core.transactions.transaction import Identity
 from tests.broker_core.log.test_transactions import committed
 
 EPOCH_MS = 1_700_000_000_000
@@ -89,7 +89,7 @@ class CoordinatorSetup:
         return reply.result()
 
     def send(self, identity: Identity, partition: int, *values: str, transactional_id: str = "payments") -> None:
-        self.transactions.add_partitions(self.now_ns, transactional_id, identity, [Place("orders", partition)])
+        self.transactions.add_partitions(self.now_ns, transactional_id, identity, [("orders", partition)])
         self.sync()
         self.publish(identity, partition, values)
 

@@ -11,7 +11,7 @@ from broker_core.log.batch import ProducerStamp
 from broker_core.log.producer_ids import MAX_EPOCH
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
-from broker_core.transactions.transaction import Identity, PendingOffset, Place, TransactionState
+from broker_core.transactions.transaction import Identity, PendingOffset, TransactionState
 
 from .coordinator_setup import CoordinatorSetup
 
@@ -75,9 +75,9 @@ def test_each_state_takes_what_the_table_says():
     add, end = setup.transactions.add_partitions, setup.transactions.end
     refused(WRONG_STATE, end, 0, "payments", identity, commits=True)
     refused(WRONG_STATE, end, 0, "payments", identity, commits=False)
-    refused(ErrorCode.INVALID_PRODUCER_ID_MAPPING, add, 0, "nobody", identity, [Place("orders", 0)])
-    refused(ErrorCode.INVALID_PRODUCER_ID_MAPPING, add, 0, "payments", Identity(9, 0), [Place("orders", 0)])
-    refused(FENCED, add, 0, "payments", Identity(0, 7), [Place("orders", 0)])
+    refused(ErrorCode.INVALID_PRODUCER_ID_MAPPING, add, 0, "nobody", identity, [("orders", 0)])
+    refused(ErrorCode.INVALID_PRODUCER_ID_MAPPING, add, 0, "payments", Identity(9, 0), [("orders", 0)])
+    refused(FENCED, add, 0, "payments", Identity(0, 7), [("orders", 0)])
     refused(ErrorCode.INVALID_REQUEST, setup.init, "")
     refused(ErrorCode.INVALID_TRANSACTION_TIMEOUT, setup.init, "payments", 0)
     refused(ErrorCode.INVALID_TRANSACTION_TIMEOUT, setup.init, "payments", 900_001)
@@ -361,7 +361,7 @@ def test_promise_39_an_id_costs_the_same_however_many_there_are():
     transactions._by_producer = LookedUp()
     for name in ("payments", "refunds"):
         identity = transactions.begin_session(0, name, 60_000, client="shop").result()
-        transactions.add_partitions(0, name, identity, [Place("orders", 0)])
+        transactions.add_partitions(0, name, identity, [("orders", 0)])
         transactions.add_group(0, name, identity, "billing")
         transactions.put_offsets(0, name, identity, [PendingOffset("billing", "orders", 0, 0)])
         assert transactions.unstable_offsets("billing") == {("orders", 0)}
