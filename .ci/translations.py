@@ -52,7 +52,7 @@ def words() -> list[str]:
             found.update(_words_of(ast.parse(path.read_text(encoding="utf-8"))))
     for name, documented in DOCUMENTED.items():
         found.update(_words_of_docstrings(ast.parse((ROOT / name).read_text(encoding="utf-8")), documented))
-    for path in sorted(SCENARIOS.glob("*.yaml")):
+    for path in sorted(SCENARIOS.rglob("*.yaml")):
         found.update(_words_of_lesson(yaml.safe_load(path.read_text(encoding="utf-8"))))
     return sorted(found - {""})
 

@@ -80,7 +80,7 @@ class AttachHandlers(Handlers):
             raise error
 
     def _remember(self) -> None:
-        if isinstance(source := self._controller.source, ObservedSource):
+        if isinstance(source := self._controller.source, ObservedSource) and self._controller.path is None:
             address, settings = source.session.peer.address, self._context.settings
             others = [each for each in settings.recent_addresses if each != address]
             settings.recent_addresses = (address, *others)[:MOST_RECENT]

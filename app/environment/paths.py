@@ -24,7 +24,7 @@ def shipped_scenarios() -> list[Path]:
     )
     order = {name: place for place, name in enumerate(listed)}
     return sorted(
-        resources.path("scenarios").glob("*.yaml"), key=lambda path: (order.get(path.stem, len(order)), path.stem)
+        resources.path("scenarios").rglob("*.yaml"), key=lambda path: (order.get(path.stem, len(order)), path.stem)
     )
 
 

@@ -10,14 +10,16 @@ from typing import Any, TypeVar
 
 from app.environment.paths import called, new_session_folder
 from app.sessions.collectors.collectors import Collectors
+from app.sessions.own_cluster import OwnCluster
 from app.sessions.source import Inputs, Standing, closed
 from broker_core.clients.http_broker import checked_url
 from broker_core.clock import ns_from_s
 from broker_core.engine.runner import Engine, EngineStatus, Mode
-from broker_core.errors import ConfigError
+from broker_core.errors import BrokerError, ConfigError
 from broker_core.observation.kafka.config import addresses, is_cluster
 from broker_core.observation.observed_session import ObservedSession
 from broker_core.observation.peer import KNOWABLE, Peer
+from broker_core.observation.peers import peer_at
 from broker_core.operations.request import Request
 from broker_core.recording.playback import Playback
 from broker_core.recording.recorder import Recorder
@@ -59,6 +61,25 @@ def attached(
     return ObservedSource(peer, folder)
 
 
+def attached_to_own(
+    scenario: Scenario, text: str, path: Path, *, seed: int | None, record: bool, sessions: Path | None
+) -> ObservedSource:
+    """A cluster of our own that runs `scenario`, observed; it ends with the session. Raises `BrokerError`."""
+    cluster = OwnCluster(scenario, text, path, seed)
+    folder = new_session_folder(path, sessions) if record else None
+    shown = Scenario(
+        **{name: getattr(scenario, name) for name in ("title", "about", "watch", "try_", "lesson")},
+        until_s=float(1 << 32),
+    )
+    try:
+        source = ObservedSource(peer_at(cluster.address), folder, shown)
+    except BrokerError:
+        cluster.close()
+        raise
+    source.closing = cluster.close
+    return source
+
+
 class ObservedSource:
     """Observes `peer`, from now on. Requests wait for their answers in a thread of their own."""
 
@@ -67,15 +88,22 @@ class ObservedSource:
     seed = None
     outside_clients = True
 
-    def __init__(self, peer: Peer, folder: Path | None) -> None:
-        """Raises `BrokerError` where the peer cannot be reached, or `folder` cannot be used."""
+    def __init__(self, peer: Peer, folder: Path | None, scenario: Scenario | None = None) -> None:
+        """`scenario` has the words and the lesson for what is observed.
+
+        Raises `BrokerError` where the peer cannot be reached, or `folder` cannot be used.
+        """
         self.folder = folder
-        self.collectors = Collectors(deliveries=peer.knows("deliveries"))
+        if scenario is None:
+            about = tr("A broker that runs elsewhere, as it is seen from here.")
+            scenario = Scenario(title=peer.address, about=about, until_s=float(1 << 32))
+        self.scenario = scenario
+        self.collectors = Collectors(scenario, deliveries=peer.knows("deliveries"))
+        #: Called after the end.
+        self.closing: Callable[[], object] = lambda: None
         self.session = ObservedSession(
             peer, folder=folder, sinks=self.collectors.all(), on_keyframe=self.collectors.keyframe
         )
-        about = tr("A broker that runs elsewhere, as it is seen from here.")
-        self.scenario = Scenario(title=peer.address, about=about, until_s=float(1 << 32))
         self._worker = ThreadPoolExecutor(2, thread_name_prefix="attached")
         self._ended = False
 
@@ -156,4 +184,7 @@ class ObservedSource:
         if not self._ended:
             self._ended = True
             self._worker.shutdown(wait=False)  # what is asked for still gets its answer
-            self.session.close()
+            try:
+                self.session.close()
+            finally:
+                self.closing()

@@ -14,7 +14,7 @@ from app.environment.paths import new_session_folder
 from app.sessions.branching import branch_of
 from app.sessions.collectors.collectors import Collectors
 from app.sessions.event_text import event_line
-from app.sessions.observed import ObservedSource
+from app.sessions.observed import ObservedSource, attached_to_own
 from app.sessions.reading import KEYFRAMES_MAX, Reading
 from app.sessions.shown import ShownSession
 from app.sessions.simulated import SimulatedSource
@@ -86,6 +86,10 @@ class SessionController(ShownSession):
         Raises ScenarioError or BrokerError; the session before goes on then.
         """
         scenario, text = load_scenario(path)
+        if scenario.attach:
+            kept: Any = {"record": self.record, "sessions": self.sessions}
+            self.observe(attached_to_own(scenario, text, path, seed=seed, **kept), path)
+            return
         self._begin(scenario, text, path, seed, {})
 
     def _begin(self, scenario: Scenario, text: str, path: Path, seed: int | None, extra: dict[str, Any]) -> LiveSession:
@@ -114,9 +118,9 @@ class SessionController(ShownSession):
         self._at_end = None
         self.branched_from, self.branched_at_ns, self.rerun_until_ns = "", None, 0
 
-    def observe(self, source: ObservedSource) -> None:
-        """Show a broker that runs elsewhere, in place of the session before."""
-        self._show(source, source.collectors, None, None)
+    def observe(self, source: ObservedSource, path: Path | None = None) -> None:
+        """Show a broker that runs elsewhere, in place of the session before; `path` is that of its lesson."""
+        self._show(source, source.collectors, path, None)
         self.opened.emit()
 
     def open_session(self, folder: Path, at_ns: int = 0) -> StoredSession:

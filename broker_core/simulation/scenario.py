@@ -31,6 +31,7 @@ class Scenario(Strict, frozen=True, kw_only=True):
 
     `rebalance_delay_ms` is how long an empty group waits for more members, `consumer_session_timeout_ms` and
     `consumer_heartbeat_interval_ms` are what the broker tells members of the consumer protocol.
+    With `attach` the window runs it as a cluster beside itself, and is attached to that.
     The steps of a `lesson` tick themselves; `watch` and `try` are what there is to see and to do besides.
     """
 
@@ -40,6 +41,7 @@ class Scenario(Strict, frozen=True, kw_only=True):
     try_: tuple[str, ...] = msgspec.field(default=(), name="try")
     seed: int = 1
     until_s: float
+    attach: bool = False
     durability: Literal["memory", "file"] = "file"
     rebalance_delay_ms: int = 600
     consumer_session_timeout_ms: int = 45_000

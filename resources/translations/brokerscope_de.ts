@@ -278,6 +278,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein Build, der dreimal fehlschlägt, kommt zu den Dead Letters.</translation>
   </message>
   <message>
+   <source>A classic group tells its members and their partitions, and not how often it has rebalanced. Between two looks there may have been two. Groups of the consumer protocol tell their epoch, and are counted.</source>
+   <translation>Eine klassische Gruppe sagt, wer ihre Mitglieder sind und welche Partitionen sie haben, aber nicht, wie oft sie umverteilt hat. Zwischen zwei Blicken können es zwei gewesen sein. Gruppen des neuen Protokolls sagen ihre Epoche, und die wird gezählt.</translation>
+  </message>
+  <message>
    <source>A command, a name, a key, a message (orders/3/17) or a time (00:31)</source>
    <translation>Befehl, Name, Schlüssel, Nachricht (orders/3/17) oder Zeit (00:31)</translation>
   </message>
@@ -656,6 +660,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>After a crash, what was polled and not committed is lost or comes again. With fewer messages in a poll there is less of it; but there are more commits.</source>
    <translation>Nach einem Absturz ist verloren oder kommt wieder, was geholt und nicht committet war. Mit weniger Nachrichten je Poll ist es weniger; dafür gibt es mehr Commits.</translation>
+  </message>
+  <message>
+   <source>After half a minute billing-2 leaves, and its partitions go to billing-1.</source>
+   <translation>Nach einer halben Minute geht billing-2, und seine Partitionen bekommt billing-1.</translation>
   </message>
   <message>
    <source>After its third attempt it goes to the dead letters.</source>
@@ -1362,6 +1370,14 @@ Wanduhrzeit {wall}</translation>
    <translation>Klicken oder ziehen, um in der Sitzung zurückzugehen; Links und Rechts gehen um eine Sekunde.</translation>
   </message>
   <message>
+   <source>Click the group billing, and set an alert with Ctrl+Alt+Y.</source>
+   <translation>Klicken Sie die Gruppe billing an und legen Sie mit Strg+Alt+Y einen Alarm an.</translation>
+  </message>
+  <message>
+   <source>Click the group billing.</source>
+   <translation>Klicken Sie die Gruppe billing an.</translation>
+  </message>
+  <message>
    <source>Client</source>
    <translation>Client</translation>
   </message>
@@ -1440,6 +1456,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Committed</source>
    <translation>Committet</translation>
+  </message>
+  <message>
+   <source>Committed offsets are asked for before the ends, so that no lag is ever negative.</source>
+   <translation>Nach den bestätigten Offsets wird vor den Enden gefragt, damit kein Rückstand je negativ ist.</translation>
   </message>
   <message>
    <source>Compacted</source>
@@ -2318,6 +2338,10 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Alles, was der Broker tat, der Reihe nach. Was von Hand getan wurde, ist darunter. Ein Klick auf eine Zeile zeigt sie im Inspektor, ein Doppelklick geht zu ihrem Zeitpunkt.</translation>
   </message>
   <message>
+   <source>Everything that was seen is recorded. The cluster goes on behind, and so does the recording.</source>
+   <translation>Alles, was zu sehen war, ist aufgezeichnet. Der Cluster läuft dahinter weiter, und die Aufzeichnung auch.</translation>
+  </message>
+  <message>
    <source>Everything, with the events in front.</source>
    <translation>Alles, mit den Ereignissen vorn.</translation>
   </message>
@@ -2618,6 +2642,10 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Live folgen (Alt+Rechts)</translation>
   </message>
   <message>
+   <source>Follow live again (Alt+Right).</source>
+   <translation>Folgen Sie wieder der Gegenwart (Alt+Rechts).</translation>
+  </message>
+  <message>
    <source>Follow the messages from left to right: producers, topics, and groups of consumers.</source>
    <translation>Den Nachrichten von links nach rechts folgen: Producer, Topics und Gruppen von Consumern.</translation>
   </message>
@@ -2758,6 +2786,10 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Los</translation>
   </message>
   <message>
+   <source>Go back to a moment before that: click the timeline, or Ctrl+J.</source>
+   <translation>Gehen Sie zu einem Augenblick davor zurück: mit einem Klick auf die Zeitleiste oder mit Strg+J.</translation>
+  </message>
+  <message>
    <source>Go on writing</source>
    <translation>Weiterschreiben</translation>
   </message>
@@ -2834,6 +2866,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Half of all messages carry one key and go to one partition. Its owner processes without a pause; the other counters mostly wait.</source>
    <translation>Die Hälfte aller Nachrichten trägt einen Schlüssel und kommt in eine Partition. Ihr Besitzer arbeitet ohne Pause; die anderen Counter warten meist.</translation>
+  </message>
+  <message>
+   <source>Hand it on: File &gt; Session as a page... (Ctrl+Shift+H).</source>
+   <translation>Geben Sie es weiter: Datei &gt; Sitzung als Seite... (Strg+Umschalt+H).</translation>
   </message>
   <message>
    <source>Has all partitions to itself</source>
@@ -3300,6 +3336,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Lag falls to zero in the pause.</source>
    <translation>Der Rückstand fällt in der Pause auf null.</translation>
+  </message>
+  <message>
+   <source>Lag in messages is the end of each partition less what is committed. In seconds it is the age of the oldest message that is not committed.</source>
+   <translation>Der Rückstand in Nachrichten ist das Ende jeder Partition ohne das Bestätigte. In Sekunden ist er das Alter der ältesten Nachricht, die nicht bestätigt ist.</translation>
   </message>
   <message>
    <source>Lag is the end of the log less what the group has committed. Orders arrive faster than two clerks can work.</source>
@@ -4252,6 +4292,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Eine Datei, die alle im Browser öffnen und durchfahren können.</translation>
   </message>
   <message>
+   <source>One file with every moment that was seen, which anybody opens in a browser, without a cluster and without a network.</source>
+   <translation>Eine Datei mit jedem Augenblick, der zu sehen war; jeder öffnet sie im Browser, ohne Cluster und ohne Netz.</translation>
+  </message>
+  <message>
    <source>One line</source>
    <translation>Eine Zeile</translation>
   </message>
@@ -4324,8 +4368,16 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Dead Letters öffnen (Strg+4), eine Zeile auswählen und zurückschicken (Strg+D).</translation>
   </message>
   <message>
+   <source>Open Dead letters (Ctrl+4).</source>
+   <translation>Öffnen Sie Dead Letters (Strg+4).</translation>
+  </message>
+  <message>
    <source>Open Events. Its tab counts the alerts that last now.</source>
    <translation>Ereignisse öffnen. Der Reiter zählt die Alarme, die gerade andauern.</translation>
+  </message>
+  <message>
+   <source>Open In flight (Ctrl+3).</source>
+   <translation>Öffnen Sie In Arbeit (Strg+3).</translation>
   </message>
   <message>
    <source>Open In flight.</source>
@@ -4342,6 +4394,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Open Messages and compare the keys and partitions of some rows.</source>
    <translation>Nachrichten öffnen und Schlüssel und Partition einiger Zeilen vergleichen.</translation>
+  </message>
+  <message>
+   <source>Open Offsets (Ctrl+2).</source>
+   <translation>Öffnen Sie Offsets (Strg+2).</translation>
   </message>
   <message>
    <source>Open it</source>
@@ -4430,6 +4486,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Or the group, with the partition that it reads.</source>
    <translation>Oder die Gruppe mit der Partition, die sie liest.</translation>
+  </message>
+  <message>
+   <source>Orders come in. The window asks the cluster for its offsets every second.</source>
+   <translation>Bestellungen kommen herein. Das Fenster fragt den Cluster jede Sekunde nach seinen Offsets.</translation>
   </message>
   <message>
    <source>Origin</source>
@@ -6342,12 +6402,20 @@ Wanduhrzeit {wall}</translation>
    <translation>Die Zeichenfläche wurde ausgeblendet.</translation>
   </message>
   <message>
+   <source>The card says what moved. A rebalance that begins and ends between two looks says that it was seen after it was over.</source>
+   <translation>Die Karte sagt, was den Besitzer wechselte. Von einem Rebalance, der zwischen zwei Blicken beginnt und endet, sagt sie, dass er erst danach gesehen wurde.</translation>
+  </message>
+  <message>
    <source>The changes to {name} are not saved.</source>
    <translation>Was in {name} geschrieben wurde, steht in keiner Datei.</translation>
   </message>
   <message>
    <source>The clerks catch up, because on average they are faster than the shop. The archive reads the same messages at its own pace, and neither holds up the other.</source>
    <translation>Die Clerks holen auf, denn im Mittel sind sie schneller als der Shop. Das Archiv liest dieselben Nachrichten in eigenem Tempo, und keiner hält den anderen auf.</translation>
+  </message>
+  <message>
+   <source>The cluster knows nothing of it. It is watched for here, on each look, and is in the recording. At 01:30 billing-1 becomes slow.</source>
+   <translation>Der Cluster weiß davon nichts. Er wird hier beobachtet, bei jedem Blick, und steht in der Aufzeichnung. Um 01:30 wird billing-1 langsam.</translation>
   </message>
   <message>
    <source>The command is in the palette (Ctrl+P): {name}</source>
@@ -6692,6 +6760,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>The past: nothing can be changed here. Alt+Right follows the present again.</source>
    <translation>Die Vergangenheit: hier lässt sich nichts ändern. Alt+Rechts folgt wieder der Gegenwart.</translation>
+  </message>
+  <message>
+   <source>The picture is the newest look again, and what was missed meanwhile is on the timeline.</source>
+   <translation>Das Bild ist wieder der neueste Blick, und was inzwischen geschah, steht auf der Zeitleiste.</translation>
   </message>
   <message>
    <source>The present is shown already.</source>
@@ -7618,6 +7690,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was anders war: {what}.</translation>
   </message>
   <message>
+   <source>What was published is the difference between two looks. Who has published it no cluster tells, so no producer is drawn.</source>
+   <translation>Veröffentlicht ist der Unterschied zwischen zwei Blicken. Wer veröffentlicht hat, sagt kein Cluster; darum ist kein Producer gezeichnet.</translation>
+  </message>
+  <message>
    <source>What was redriven</source>
    <translation>Was zurückgespielt wurde</translation>
   </message>
@@ -7698,6 +7774,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Welche Ereignisse</translation>
   </message>
   <message>
+   <source>Which messages a reader holds only its client knows. The panel says so, and no figure, chart or report counts it as 0.</source>
+   <translation>Welche Nachrichten ein Leser hält, weiß nur sein Client. Der Bereich sagt es, und keine Zahl, kein Diagramm und kein Bericht zählt sie als 0.</translation>
+  </message>
+  <message>
    <source>Which policy loses nothing, and what does it cost?</source>
    <translation>Welche Regel verliert nichts, und was kostet sie?</translation>
   </message>
@@ -7724,6 +7804,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Why does a smaller max_poll_messages lose less and repeat less?</source>
    <translation>Warum verliert und wiederholt ein kleineres max_poll_messages weniger?</translation>
+  </message>
+  <message>
+   <source>Why does the card of a rebalance say "at least one"?</source>
+   <translation>Warum sagt die Karte eines Rebalance "at least one"?</translation>
   </message>
   <message>
    <source>With a dry run and a rate.</source>
@@ -7828,6 +7912,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>You can step (F4), run (F5) and run fast (F6). Ctrl+P finds every command.</source>
    <translation>Die Zeit läuft in Schritten (F4), normal (F5) und schnell (F6). Strg+P findet jeden Befehl.</translation>
+  </message>
+  <message>
+   <source>Your own cluster</source>
+   <translation>Ein eigener Cluster</translation>
   </message>
   <message>
    <source>Zoom in</source>
@@ -8740,6 +8828,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>open</source>
    <translation>offen</translation>
+  </message>
+  <message>
+   <source>orders.DLT is read as dead letters because of its name. Origin, cause and attempts are from the headers that the program has written.</source>
+   <translation>orders.DLT gilt wegen seines Namens als Topic mit Dead Letters. Ursprung, Ursache und Versuche stehen in den Headern, die das Programm geschrieben hat.</translation>
   </message>
   <message>
    <source>other reasons</source>

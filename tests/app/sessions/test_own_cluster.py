@@ -1,0 +1,55 @@
+"""The lesson on a cluster of one's own: the window attaches to what it starts, and each step can be done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from app.environment.paths import find_scenario
+from app.sessions import own_cluster
+from app.sessions.observed import ObservedSource
+from app.shell.badge import shown_badge
+from broker_core.observation.kafka import peer
+from broker_core.simulation.actions.alerts import SetAlert
+from tests.app.conftest import Hand
+
+
+def test_all_ten_steps_are_done(open_workbench: Callable[..., Hand], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_cluster, "SPEED", 30.0)
+    monkeypatch.setattr(peer, "MOST_SHARE", 0.5)
+    hand = open_workbench()
+    workbench = hand.workbench
+    controller, registry = workbench.controller, workbench.registry
+    recent = workbench.settings.recent_addresses
+    workbench.context.open_scenario(find_scenario("your-own-cluster"))
+    assert isinstance(controller.source, ObservedSource)
+    assert controller.scenario is not None and controller.scenario.title == "Your own cluster"
+    assert workbench.settings.recent_addresses == recent, "it is there for the lesson only"
+    assert shown_badge(controller).look == "attached"
+    lesson = controller.collectors.lesson
+
+    def wait(done: Callable[[], object]) -> None:
+        def look() -> None:
+            workbench.draw()
+            assert done()
+
+        hand.qtbot.waitUntil(look, timeout=60_000)
+
+    workbench.views.select("group:billing")
+    for command in ("show_offsets", "show_in_flight", "show_dead_letters"):
+        registry.trigger(command)
+        wait(lambda command=command: workbench.window.shown_tab() == command.removeprefix("show_"))
+    wait(lambda: lesson.done[3])
+    controller.travel.to(1)
+    wait(lambda: controller.travel.looking_back)
+    registry.trigger("follow_live")
+    assert controller.live
+    controller.perform(SetAlert("behind", 'lag("billing") > 100000'))
+    wait(lambda: lesson.done[8])
+    registry.triggered.emit("session_page")
+    wait(lambda: all(lesson.done))
+    dead = next(topic for topic in controller.present.topics if topic.name == "orders.DLT")
+    assert dead.messages_count >= 1
+    controller.stop()
+    assert shown_badge(controller).word == "STOPPED"
