@@ -11,20 +11,19 @@ from collections.abc import Callable
 
 import msgspec
 
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError
 from broker_core.files import FileSystem
-from broker_core.log.config import MAX_SEGMENT_BYTES, LogConfig
+from broker_core.log.config import LogConfig
 from broker_core.log.group_commit import GroupCommit
-from broker_core.log.partition_log import PartitionLog
+from broker_core.log.internal_log import InternalLog
 from broker_core.messages import Message
 from broker_core.queues.spans import Span
 from broker_core.queues.states import LeaseState
 from broker_core.replies import Reply
 from broker_core.snapshots import AttemptView
 
-DIRECTORY = "queue-journal"  # cannot be a topic's, which ends with a partition number
+DIRECTORY = "queue-journal"
 _SEGMENT_BYTES = 4 * 1_048_576
-_PAGE = 10_000
 _AT_A_TIME = 500  # entries of one record
 _MOST_UNWRITTEN = 1_000
 _FINISHED = LeaseState.ARCHIVED
@@ -60,8 +59,8 @@ _NO_ENTRIES = _ENCODER.encode([])
 _DECODER = msgspec.msgpack.Decoder(list[Entry])
 
 
-class Journal:
-    """The journal of all queues of a data directory, as durable as the directory. Its log is created on first use."""
+class Journal(InternalLog):
+    """The journal of all queues of a data directory."""
 
     def __init__(
         self,
@@ -72,43 +71,22 @@ class Journal:
         tell: Callable[[int, str], object],
     ) -> None:
         """`tell(now_ns, sentence)` is called once when writing begins to fail."""
-        self._files = files
-        self._syncs = syncs
-        self._config = LogConfig(
-            durability=config.durability,
-            segment_bytes=_SEGMENT_BYTES,
-            segment_ms=None,
-            max_message_bytes=MAX_SEGMENT_BYTES,
-        )
-        self._epoch_ms = epoch_ms
+        super().__init__(files, syncs, config, epoch_ms, DIRECTORY, segment_bytes=_SEGMENT_BYTES)
         self._tell = tell
         self._failed = False
-        self.log = self._opened() if files.exists(DIRECTORY) else None
 
     @property
     def end_offset(self) -> int:
         return 0 if self.log is None else self.log.end_offset
 
-    @property
-    def logs(self) -> tuple[PartitionLog, ...]:
-        """Its log, () before the first write."""
-        return () if self.log is None else (self.log,)
-
-    def _opened(self) -> PartitionLog:
-        return PartitionLog(self._files, DIRECTORY, DIRECTORY, 0, config=self._config, epoch_ms=self._epoch_ms)
-
     def write(self, now_ns: int, entries: list[Entry]) -> Reply[None]:
         """Append `entries`. The reply is settled when they are durable; it fails with STORAGE_ERROR."""
+        parts = (entries[first : first + _AT_A_TIME] for first in range(0, len(entries), _AT_A_TIME))
         try:
-            if self.log is None:
-                self.log = self._opened()
-            parts = (entries[first : first + _AT_A_TIME] for first in range(0, len(entries), _AT_A_TIME))
-            self.log.append_batch(now_ns, [Message(_ENCODER.encode(part)) for part in parts])
+            reply = self.append(now_ns, [Message(_ENCODER.encode(part)) for part in parts])
         except BrokerError as error:
-            reply: Reply[None] = Reply()
+            reply = Reply()
             reply.fail(error)
-        else:
-            reply = self._syncs.durable(self.log, self.log.end_offset)
         reply.then(lambda done: self._note(now_ns, done))
         return reply
 
@@ -121,31 +99,15 @@ class Journal:
     def entries(self, from_offset: int = 0) -> dict[str, list[tuple[int, Entry]]]:
         """(journal offset, entry) by queue, from `from_offset` on, in order."""
         found: dict[str, list[tuple[int, Entry]]] = {}
-        if self.log is None:
-            return found
-        offset = max(from_offset, self.log.start_offset)
-        while offset < self.log.high_watermark:
-            try:
-                page = self.log.read(offset, max_messages=_PAGE)
-            except BrokerError as error:
-                if error.code is not ErrorCode.DAMAGED:
-                    raise
-                page = []  # reported with the corruption of all logs
-            offset = page[-1].offset + 1 if page else offset + 1
-            for record in page:
-                for entry in _DECODER.decode(record.value or _NO_ENTRIES):
-                    found.setdefault(entry.queue, []).append((record.offset, entry))
+        for record in self.records(from_offset):
+            for entry in _DECODER.decode(record.value or _NO_ENTRIES):
+                found.setdefault(entry.queue, []).append((record.offset, entry))
         return found
 
     def forget_before(self, offset: int) -> None:
         """Delete segments before `offset`, which saved states include. Raises STORAGE_ERROR."""
         if self.log is not None and self.log.size_bytes > _SEGMENT_BYTES:
             self.log.delete_before(min(offset, self.log.high_watermark))
-
-    def close(self) -> None:
-        """Close its log. Raises STORAGE_ERROR."""
-        if self.log is not None:
-            self.log.close()
 
 
 class QueueJournal:
