@@ -86,7 +86,7 @@ def _sum(table: str, name: str, *columns: str) -> Callable[[Tables], Values]:
 
 def _total(name: str) -> Callable[[Tables], Values]:
     def values(tables: Tables) -> Values:
-        """None where the session does not know it."""
+        """None if the session does not know it."""
         row = next((row for row in tables["totals"] if row["name"] == name), None)
         return {} if row is None else {"": row["recorded"]}
 

@@ -76,7 +76,7 @@ class FileSystem(Protocol):
         """Make the names in the directory durable. It may run in any thread."""
 
     def lock(self, path: str) -> FileLock:
-        """Lock the file at `path`. Raises DIRECTORY_IN_USE where it is locked."""
+        """Lock the file at `path`. Raises DIRECTORY_IN_USE if it is locked."""
 
     def close(self) -> None:
         """Close all open files."""

@@ -177,7 +177,7 @@ class ReservedFiles(WrappedFiles):
             return 0
 
     def spending(self, action: Callable[[], T]) -> T:
-        """The result of `action`. Where it fails, it is retried without the reserve."""
+        """The result of `action`. If it fails, it is retried without the reserve."""
         try:
             return action()
         except BrokerError:

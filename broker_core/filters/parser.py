@@ -140,7 +140,7 @@ class Parser:
         return known and self._is_word("contains")
 
     def _is_called(self) -> bool:
-        """True where one name in brackets follows, and then an operator."""
+        """True if one name in brackets follows, and then an operator."""
         if len(self._tokens) < self._at + 4:
             return False
         _open, name, close, operator = self._tokens[self._at : self._at + 4]

@@ -144,7 +144,6 @@ class Gate:
         return offer.reply
 
     def room(self, now_ns: int) -> None:
-        """The depth may have fallen: admit waiting offers while depth and rate permit."""
         if self._admitting:
             return  # called by a consumer that was served by an admission; the outer call continues
         self._admitting = True
@@ -168,7 +167,6 @@ class Gate:
             self._admitting = False
 
     def configure(self, now_ns: int, config: FlowConfig) -> None:
-        """Change the limits; waiting offers are admitted, or wait under the new limits."""
         self.config = config
         self._bucket = _bucket_of(config)
         self.room(now_ns)
@@ -182,7 +180,7 @@ class Gate:
         return sum(offer.count for offer in gone)
 
     def withdraw(self, now_ns: int, reply: Reply[Verdict]) -> bool:
-        """Fail the waiting offer of `reply`; False where it does not wait."""
+        """Fail the waiting offer of `reply`; False if it does not wait."""
         offer = self._line.get(id(reply))
         if offer is None:
             return False

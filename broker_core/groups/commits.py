@@ -67,11 +67,11 @@ class Commits(msgspec.Struct, eq=False):
         return None if value is None else value.offset
 
     def start(self, group: str, topic: str, partition: int) -> int | None:
-        """The offset at which the group began to read before its first commit; None where that is not known."""
+        """The offset at which the group began to read before its first commit; None if that is not known."""
         return self._starts.get((group, topic, partition))
 
     def begin(self, group: str, topic: str, partition: int, offset: int) -> bool:
-        """The group reads from `offset` on, having committed nothing. False where that is no news."""
+        """The group reads from `offset` on, having committed nothing. False if that is no news."""
         known = self._starts.get((group, topic, partition))
         self._starts[group, topic, partition] = offset
         return known != offset
@@ -82,12 +82,12 @@ class Commits(msgspec.Struct, eq=False):
             del self._starts[key]
 
     def goes_on(self, group: str, topic: str, partition: int) -> int | None:
-        """The committed offset, or else where the group began to read; None where neither is known."""
+        """The committed offset, or else where the group began to read; None if neither is known."""
         committed = self.committed(group, topic, partition)
         return self.start(group, topic, partition) if committed is None else committed
 
     def lag(self, group: str, topic: str, partition: int) -> int | None:
-        """Messages from where the group goes on, or began, up to the end; None where that is not known."""
+        """Messages from where the group goes on, or began, up to the end; None if that is not known."""
         begin, end = self.goes_on(group, topic, partition), self._end_offset(topic, partition)
         markers = 0 if begin is None else self._markers_between(topic, partition, begin, end)
         return lag_behind(0, end - markers, begin, lambda _offset: None)[0]
@@ -122,7 +122,7 @@ def lag_behind(
     now_ns: int, end: int, begin: int | None, published_ns: Callable[[int], int | None]
 ) -> tuple[int | None, int | None]:
     """Messages to the end from `begin`, the committed offset, or else where the group began to read; and the age of the
-    first of them. None where not known; of a partition that never held a message it is 0.
+    first of them. None if not known; of a partition that never held a message it is 0.
 
     `end` is less by one for each marker in between, which is no message. `published_ns(offset)` is the time of a
     stored message.

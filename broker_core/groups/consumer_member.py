@@ -38,7 +38,7 @@ class ConsumerHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConsumerHeartbeatResult(msgspec.Struct, frozen=True):
-    """The reply to a heartbeat. `assignment` is the complete current assignment, None where it is unchanged."""
+    """The reply to a heartbeat. `assignment` is the complete current assignment, None if it is unchanged."""
 
     member_id: str
     member_epoch: int
@@ -49,7 +49,7 @@ class ConsumerHeartbeatResult(msgspec.Struct, frozen=True):
 class ConsumerMember(Member):
     """A member that reconciles: `target` is its future assignment, `revoking` are the partitions to give up first.
 
-    `reported` is the assignment of its last reply, None where it has to be sent again.
+    `reported` is the assignment of its last reply, None if it has to be sent again.
     """
 
     __slots__ = (

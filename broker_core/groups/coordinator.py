@@ -139,7 +139,7 @@ class GroupCoordinator:
     # -- calls of members
 
     def _hold(self, group: str, size_bytes: int) -> None:
-        """Count what a member adds. Raises GROUP_MAX_SIZE_REACHED where all members together hold too much."""
+        """Count what a member adds. Raises GROUP_MAX_SIZE_REACHED if all members together hold too much."""
         self._metadata_bytes += size_bytes
         if self._metadata_bytes > MAX_METADATA_BYTES:
             members = (member for found in self._groups.values() for member in found.members.values())
@@ -253,7 +253,6 @@ class GroupCoordinator:
         self._member_group(group, member_id).find(member_id).polled(now_ns)
 
     def heard_from_all(self, now_ns: int) -> None:
-        """Restart the session timeouts and poll intervals of all members of all groups."""
         for group in self._groups.values():
             for member in group.members.values():
                 member.heard(now_ns)
@@ -343,7 +342,6 @@ class GroupCoordinator:
         self.commits.forget(group)
 
     def topic_changed(self, now_ns: int, topic: str) -> None:
-        """A topic was created, deleted or extended: groups that subscribe to it rebalance."""
         count = self._count(topic)
         if count == 0:
             self.offsets.delete_topic(topic)

@@ -29,7 +29,7 @@ class Deliveries:
     __slots__ = ("_acknowledged", "_end", "_runs")
 
     def __init__(self, acknowledged: int | None) -> None:
-        """The offset before which everything was acknowledged; None where nothing was."""
+        """The offset before which everything was acknowledged; None if nothing was."""
         self._acknowledged = acknowledged
         self._end = 0  # of the furthest delivery
         self._runs: list[tuple[int, int, str]] = []  # what is not acknowledged, by offset, and who got it last
@@ -206,7 +206,7 @@ class Fetches:
         return self._log(topic, partition).messages_between(first, end) if first < end else 0, first
 
     def position(self, group: str, topic: str, partition: int) -> int | None:
-        """The next offset that the group's owner reads; None where the group never read."""
+        """The next offset that the group's owner reads; None if the group never read."""
         return self._positions.get((group, topic, partition))
 
     def came(self, reader: str) -> None:

@@ -198,7 +198,6 @@ class Group:
         return max(sorted(votes), key=votes.__getitem__)
 
     def subscribe(self) -> frozenset[str]:
-        """Read the members' subscriptions in the elected protocol. Returns all their topics."""
         for member in self.members.values():
             member.subscription = read_subscription(
                 self.protocol_type, member.protocols[self.protocol], member.instance_id
@@ -235,7 +234,6 @@ class Group:
     # -- replies
 
     def park(self, member: Member, reply: Reply[JoinResult]) -> None:
-        """Park the join of a member until the next generation; its earlier join fails."""
         self.fail_waiting(
             member,
             BrokerError(ErrorCode.REBALANCE_IN_PROGRESS, f"{member.member_id} has joined {self.name} again"),

@@ -48,7 +48,7 @@ class RebalanceHistory:
         self.started += 1
 
     def update(self, group: str, **changes: object) -> RebalanceView | None:
-        """Set fields of the running rebalance of `group`; `ended_ns` ends it. None where none is running."""
+        """Set fields of the running rebalance of `group`; `ended_ns` ends it. None if none is running."""
         old = self._running.pop(group, None)
         if old is None:
             return None

@@ -53,7 +53,7 @@ _SAME, _OF_CONSUMERS = KeptMember.__struct_fields__[:7], KeptMember.__struct_fie
 
 
 def kept_bytes(group: Group) -> bytes | None:
-    """What to keep of the members, b"" for nothing; None where it stays as it is: until a generation has begun."""
+    """What to keep of the members, b"" for nothing; None if it stays as it is: until a generation has begun."""
     if group.type == "classic" and group.state not in {GroupState.STABLE, GroupState.EMPTY}:
         return None
     members = tuple(_kept(member) for member in group.members.values() if member.host)

@@ -89,7 +89,7 @@ class MixedGroups:
         return SyncResult(encode_assignment(member.reported), member.epoch, next(iter(member.protocols)))
 
     def classic_heartbeat(self, group: Group, now_ns: int, member_id: str, generation: int) -> None:
-        """The heartbeat of a classic member. Raises REBALANCE_IN_PROGRESS where its assignment changes."""
+        """The heartbeat of a classic member. Raises REBALANCE_IN_PROGRESS if its assignment changes."""
         member = self._classic(group, member_id, generation)
         member.heard(now_ns)
         gains = set(member.target) - set(member.owned) - self._reconciler.owned_by_others(group, member)
@@ -102,7 +102,6 @@ class MixedGroups:
         return member
 
     def downgrade(self, group: Group, now_ns: int, cause: str) -> None:
-        """Where only classic members are left, turn the group back into a classic one and rebalance."""
         members = [each for each in group.members.values() if isinstance(each, ConsumerMember)]
         if not members or not all(each.is_classic for each in members):
             return

@@ -27,7 +27,7 @@ class Target(CallArguments, frozen=True):
 
 
 class Change(msgspec.Struct, frozen=True, gc=False):
-    """The change of one partition. `from_offset` and `change` are None where nothing was committed."""
+    """The change of one partition. `from_offset` and `change` are None if nothing was committed."""
 
     topic: str
     partition: int
@@ -46,7 +46,7 @@ class Bounds(Protocol):
         """The offset after the last one."""
 
     def offset_at(self, topic: str, partition: int, timestamp_ms: int) -> int | None:
-        """The first offset whose message is not older than `timestamp_ms`, None where all are."""
+        """The first offset whose message is not older than `timestamp_ms`, None if all are."""
 
 
 Committed = Callable[[str, str, int], int | None]

@@ -179,7 +179,7 @@ class OffsetStore:
         return len(ticket.changes)
 
     def begin_flush(self) -> FlushTicket | None:
-        """The ticket of a flush, None where nothing has changed. One flush at a time.
+        """The ticket of a flush, None if nothing has changed. One flush at a time.
 
         Call its `run` in any thread without the broker's lock, then `end_flush` under the lock.
         """
@@ -286,7 +286,7 @@ class OffsetStore:
         return ahead if ahead < NUMBERS // 2 else 0
 
     def _replay(self, journal: OffsetJournal | None) -> bool:
-        """Apply the journal; False where there is none. Its first frame replaces the whole state."""
+        """Apply the journal; False if there is none. Its first frame replaces the whole state."""
         whole = False
         if journal is not None and journal.exists():
             for changes in journal.read():

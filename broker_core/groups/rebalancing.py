@@ -32,7 +32,6 @@ class Rebalancer(msgspec.Struct, eq=False):
     _reads_anew: Callable[[int], object]
 
     def begin(self, group: Group, now_ns: int, cause: str) -> None:
-        """Start a rebalance, or add a cause to the running one. In an eager group all partitions are revoked."""
         self.started(group, now_ns, cause)
         if group.state is GroupState.PREPARING:
             return

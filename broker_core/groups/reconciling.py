@@ -223,7 +223,6 @@ class Reconciler(msgspec.Struct, eq=False):
         return before != (member.names, member.regex, member.assignor)
 
     def subscribe(self, group: Group, now_ns: int, member: ConsumerMember, request: ConsumerHeartbeat) -> None:
-        """Apply the subscription of a member; where it has changed, compute a new target."""
         if self._take(member, request):
             cause = f"{member.client} changed its subscription"
             self.assign_anew(group, now_ns, cause)

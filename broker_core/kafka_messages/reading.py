@@ -36,7 +36,7 @@ class Cursor:
         self._end = len(data)
 
     def take(self, size: int) -> bytes:
-        """So many bytes. Raises MALFORMED_REQUEST where they are not there."""
+        """So many bytes. Raises MALFORMED_REQUEST if they are not there."""
         end = self._position + size
         if size < 0 or end > self._end:
             raise BrokerError(ErrorCode.MALFORMED_REQUEST, f"{size} bytes are announced at byte {self._position}")

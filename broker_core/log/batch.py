@@ -37,7 +37,7 @@ _tables: dict[tuple[int | None, int], list[bytes]] = {}  # by the bytes of a key
 
 
 def records_alike(messages: Sequence[Message]) -> tuple[list[bytes], int] | None:
-    """(pieces of the records, bytes of keys and values); None where the messages are not uniform."""
+    """(pieces of the records, bytes of keys and values); None if the messages are not uniform."""
     count = len(messages)
     if not LEAST_RECORDS <= count <= _MOST_RECORDS:
         return None
@@ -65,7 +65,7 @@ def records_alike(messages: Sequence[Message]) -> tuple[list[bytes], int] | None
 
 
 def _length_of_each(parts: list[bytes | None]) -> int | None:
-    """The common length of `parts`; None where they differ or one is None."""
+    """The common length of `parts`; None if they differ or one is None."""
     try:
         lengths = set(map(len, parts))  # type: ignore[arg-type]
     except TypeError:
@@ -314,7 +314,7 @@ def encode_kept(kept: Sequence[StoredMessage], batch: bytes | memoryview) -> byt
 
 
 def parse_header(data: bytes | memoryview, position: int = 0) -> BatchHeader | None:
-    """The header at `position`, or None where there is no plausible one. The checksum is not verified."""
+    """The header at `position`, or None if there is no plausible one. The checksum is not verified."""
     if len(data) - position < HEADER_BYTES:
         return None
     (
@@ -376,7 +376,7 @@ def is_intact(batch: bytes | bytearray | memoryview, base_offset: int) -> bool:
 def decode_batch(batch: bytes | memoryview, topic: str, partition: int, published_ns: int) -> Iterator[StoredMessage]:
     """The messages of an intact batch, decoded lazily; a control batch has none.
 
-    Raises DAMAGED where a record cannot be parsed.
+    Raises DAMAGED if a record cannot be parsed.
     """
     if batch[_LOW_ATTRIBUTES] & CONTROL_BIT:
         return

@@ -79,7 +79,7 @@ class BatchIndex:
         return slot
 
     def slot_for_time(self, published_ns: int, start: int = 0) -> int | None:
-        """The first slot from `start` on that was published at `published_ns` or later; None where there is none."""
+        """The first slot from `start` on that was published at `published_ns` or later; None if there is none."""
         if self.max_published_ns is None or self.max_published_ns < published_ns:
             return None
         if self._in_time_order:

@@ -19,7 +19,7 @@ def write_checked(files: FileSystem, path: str, body: bytes, *, durable: bool) -
 
 
 def read_checked(files: FileSystem, path: str) -> bytes | None:
-    """The body of a file by `write_checked`; None where the checksum does not match. The file must exist."""
+    """The body of a file by `write_checked`; None if the checksum does not match. The file must exist."""
     data = files.read(path, 0, files.size(path))
     if len(data) < _FRAME.size:
         return None
@@ -58,7 +58,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
 
     @classmethod
     def load(cls, files: FileSystem, directory: str) -> Checkpoint | None:
-        """The checkpoint, None where there is none. Raises DAMAGED where its checksum does not match."""
+        """The checkpoint, None if there is none. Raises DAMAGED if its checksum does not match."""
         path = f"{directory}/{CHECKPOINT_FILE}"
         if not files.exists(path):
             return None

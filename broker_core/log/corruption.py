@@ -39,7 +39,7 @@ class Corruption:
         return None
 
     def check_between(self, offset: int, end_offset: int) -> None:
-        """Raises DAMAGED where an offset from `offset` to `end_offset` - 1 is lost."""
+        """Raises DAMAGED if an offset from `offset` to `end_offset` - 1 is lost."""
         for lost in self.ranges:
             if lost.end_offset > offset and lost.start_offset < end_offset:
                 raise BrokerError(

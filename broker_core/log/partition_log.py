@@ -39,7 +39,6 @@ from broker_core.messages import Message
 
 
 def is_too_old(published_ns: int, config: LogConfig, now_ns: int) -> bool:
-    """Whether a message published at `published_ns` is older than `retention_ms`."""
     return config.retention_ms is not None and now_ns - published_ns > config.retention_ms * NS_PER_MS
 
 
@@ -151,7 +150,6 @@ class PartitionLog(PartitionReader):
 
     @property
     def judges_messages(self) -> bool:
-        """Whether each message is checked before it is stored, for its key or its time to live."""
         return self._needs_keys or self._ttl_ms is not None
 
     def _settle_limits(self) -> None:
@@ -387,7 +385,7 @@ class PartitionLog(PartitionReader):
             rewrite.sparse.save(self._context.files, new.index_path, durable=self._waits_for_sync)
 
     def begin_sync(self) -> SyncTicket | None:
-        """A ticket that makes all appended messages durable; None where they are.
+        """A ticket that makes all appended messages durable; None if they are.
 
         One fdatasync serves all that wait for offsets below the ticket's `end_offset`. Raises STORAGE_ERROR after a
         failed sync.

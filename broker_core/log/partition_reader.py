@@ -256,7 +256,7 @@ class PartitionReader:
         return self.end_offset
 
     def message(self, offset: int, *, unsynced: bool = False) -> StoredMessage:
-        """The message at `offset`. Raises OFFSET_OUT_OF_RANGE where there is none, and DAMAGED."""
+        """The message at `offset`. Raises OFFSET_OUT_OF_RANGE if there is none, and DAMAGED."""
         found = self.read(offset, max_messages=1, unsynced=unsynced)
         if not found or found[0].offset != offset:
             raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"there is no message {offset} in {self.name}")
@@ -276,14 +276,14 @@ class PartitionReader:
         return found
 
     def published_ns(self, offset: int) -> int:
-        """The publishing time of the message at `offset`. Raises OFFSET_OUT_OF_RANGE where there is none."""
+        """The publishing time of the message at `offset`. Raises OFFSET_OUT_OF_RANGE if there is none."""
         runs = self.runs(offset, offset + 1)
         if not runs:
             raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"there is no message {offset} in {self.name}")
         return runs[0].published_ns
 
     def published_from_ns(self, offset: int) -> int | None:
-        """The publishing time of the first message at `offset` or later; None where there is none."""
+        """The publishing time of the first message at `offset` or later; None if there is none."""
         for _segment, index in self._segments.indexes(max(offset, self.start_offset)):
             for slot in range(index.slot_from(max(offset, self.start_offset)), len(index)):
                 if index.payloads[slot] != MARKER:

@@ -46,7 +46,7 @@ class ProducerStates:
         self._by_id: dict[int, ProducerState] = {}
 
     def duplicate(self, stamp: ProducerStamp, count: int) -> RememberedBatch | None:
-        """The stored batch that this one repeats, or None where it is the next one.
+        """The stored batch that this one repeats, or None if it is the next one.
 
         Raises INVALID_PRODUCER_EPOCH for an older epoch, OUT_OF_ORDER_SEQUENCE_NUMBER for a gap or the repetition of
         an older batch than the remembered ones. An unknown producer may start at any number, a new epoch at 0.
@@ -106,13 +106,12 @@ class ProducerStates:
             del self._by_id[producer_id]
 
     def fence(self, producer_id: int, epoch: int) -> None:
-        """A marker with `epoch` was written: refuse batches of the producer with an older one."""
         state = self._by_id.get(producer_id)
         if state is not None and epoch > state.epoch:
             self._by_id[producer_id] = ProducerState(epoch)
 
     def known(self) -> list[tuple[int, int, RememberedBatch | None]]:
-        """(producer id, epoch, last batch) of each producer; the batch is None where the epoch has sent none."""
+        """(producer id, epoch, last batch) of each producer; the batch is None if the epoch has sent none."""
         return [
             (producer_id, state.epoch, state.batches[-1] if state.batches else None)
             for producer_id, state in self._by_id.items()

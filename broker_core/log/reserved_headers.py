@@ -34,7 +34,7 @@ def counted_bytes(headers: Headers) -> int:
 
 
 def check_sizes(name: str, messages: Sequence[Message], limit_bytes: int) -> None:
-    """Raises MESSAGE_TOO_LARGE where a message exceeds the limit of the partition `name`."""
+    """Raises MESSAGE_TOO_LARGE if a message exceeds the limit of the partition `name`."""
     for message in messages:
         size = len(message.key or b"") + len(message.value or b"") + counted_bytes(message.headers)
         if size > limit_bytes:

@@ -23,7 +23,7 @@ class FoundBatch(NamedTuple):
 class BadBytes(NamedTuple):
     """Bytes `start` to `end` - 1 are not a batch.
 
-    Offsets from `offset` on are missing, up to `next_offset` of the next intact batch, None where there is none.
+    Offsets from `offset` on are missing, up to `next_offset` of the next intact batch, None if there is none.
     """
 
     start: int

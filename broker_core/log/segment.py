@@ -33,7 +33,7 @@ class PartitionContext(NamedTuple):
 
 
 class SegmentView(msgspec.Struct, frozen=True, gc=False):
-    """The view of a segment. `size_bytes` is the file's; `batches` is None where they were not counted.
+    """The view of a segment. `size_bytes` is the file's; `batches` is None if they were not counted.
 
     `indexed`: the index file covers all of it. `compacted`: compaction has removed messages. `damaged`: parts cannot be
     read. `first_ns` and `last_ns` are the publishing times of its first and last batch.
@@ -206,7 +206,7 @@ class Segment:
         self._context.corruption.add(start_offset, end_offset, f"{self.path!r} is damaged from byte {position} on")
 
     def batch(self, index: BatchIndex, slot: int) -> bytes:
-        """The bytes of the batch in this slot. Raises DAMAGED where they are corrupt."""
+        """The bytes of the batch in this slot. Raises DAMAGED if they are corrupt."""
         position = index.positions[slot]
         data = self._context.files.read(self.path, position, index.sizes[slot])
         base_offset = index.base_offset(slot)

@@ -122,7 +122,7 @@ class SegmentIndex:
 
     @classmethod
     def load(cls, files: FileSystem, path: str) -> SegmentIndex | None:
-        """The index in the file at `path`; None where it is corrupt."""
+        """The index in the file at `path`; None if it is corrupt."""
         body = read_checked(files, path)
         if body is None:
             return None

@@ -57,7 +57,7 @@ class SegmentList:
         ]
 
     def holds(self, segment: Segment) -> bool:
-        """False where it was deleted or replaced."""
+        """False if it was deleted or replaced."""
         at = bisect_left(self._bases, segment.base_offset)
         return at < len(self._segments) and self._segments[at] is segment
 

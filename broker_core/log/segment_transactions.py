@@ -38,11 +38,10 @@ class SegmentTransactions:
         self.open = dict(open_before or ())
 
     def begin(self, producer_id: int, offset: int) -> None:
-        """Register a transactional batch at `offset`, the first of the producer's transaction or a later one."""
         self.open.setdefault(producer_id, offset)
 
     def end(self, producer_id: int, marker_offset: int, *, commits: bool) -> int | None:
-        """Register a marker. Returns the first offset of the transaction, None where the log has no message of it."""
+        """Register a marker. Returns the first offset of the transaction, None if the log has no message of it."""
         self.markers.append(marker_offset)
         first_offset = self.open.pop(producer_id, None)
         if first_offset is not None and not commits:

@@ -95,7 +95,7 @@ def encode(now_ns: int, stored: StoredMessage, queue: str, cause: str, attempts:
 
 
 def decode(stored: StoredMessage) -> DeadLetterView:
-    """The dead letter of a stored message. Raises DAMAGED where the message is not a dead letter."""
+    """The dead letter of a stored message. Raises DAMAGED if the message is not a dead letter."""
     found = {name.removeprefix(PREFIX): value for name, value in stored.headers if name.startswith(PREFIX)}
     dead_ns = stored.published_ns
     try:

@@ -121,7 +121,7 @@ _VIEWS_KEPT = 2_048  # decoded dead letters, for a window that reads the same on
 _SMALL_BYTES = 4_096  # larger ones are decoded each time
 
 Append = Callable[[Message], tuple[str, int, int]]  # to the origin; returns (topic, partition, offset)
-Withdraw = Callable[[str, int, int], bool]  # (topic, partition, offset) -> False where the message was delivered
+Withdraw = Callable[[str, int, int], bool]  # (topic, partition, offset) -> False if the message was delivered
 
 
 class Refused(msgspec.Struct, frozen=True):

@@ -95,7 +95,7 @@ class LeaseOutcomes(msgspec.Struct, eq=False):
     def _dead_letter(
         self, now_ns: int, level: int, span: Span, first: int, end: int, history: History, *counted: str
     ) -> None:
-        """Append to the dead letter queue, then finish here. Where the append fails, it is retried later."""
+        """Append to the dead letter queue, then finish here. If the append fails, it is retried later."""
         table = self._levels.tables[level]
         for offset in range(first, end):
             try:

@@ -310,7 +310,6 @@ class LeaseTable:
         return span
 
     def remove_ready(self, wanted: int) -> list[Span]:
-        """Remove up to `wanted` ready messages, the lowest offsets first; they are finished."""
         removed = []
         while wanted > 0 and self.ready:
             oldest = min(self.heads(), key=lambda head: head[2])[0] if self.has_priorities else None
@@ -353,7 +352,6 @@ class LeaseTable:
         return first, end
 
     def bring_back(self, removed: Span) -> int:
-        """Make removed messages ready again, as far as the log still has them. Returns their number."""
         first = max(removed.offset, self.log.start_offset)
         if first >= removed.end:
             return 0

@@ -11,7 +11,7 @@ from broker_core.queues.spans import Span
 
 
 def check_priorities(queue: str, levels: int, messages: Sequence[Message]) -> None:
-    """Raises INVALID_RECORD where `queue`, which has `levels` levels, has none for the priority of a message.
+    """Raises INVALID_RECORD if `queue`, which has `levels` levels, has none for the priority of a message.
 
     RabbitMQ treats such a message as one of the highest level. Here that would be the least urgent one, and a mistyped
     number would silently wait behind all others.
@@ -68,7 +68,7 @@ class Levels:
     def next_place(self, now_ns: int) -> tuple[int, int | None, bool] | None:
         """(level, priority within it or None, whether later messages may come from there too) of the next message.
 
-        None where no message is ready.
+        None if no message is ready.
         """
         if self.ageing_ns is None:
             return next(((level, None, True) for level, table in enumerate(self.tables) if table.ready), None)

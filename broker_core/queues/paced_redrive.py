@@ -21,7 +21,7 @@ class PacedRedrives:
         return self._running.get(queue)
 
     def last(self, queue: str) -> PacedRedrive:
-        """The one that is under way, or the last one. Raises UNKNOWN_DEAD_LETTER where there was none."""
+        """The one that is under way, or the last one. Raises UNKNOWN_DEAD_LETTER if there was none."""
         found = self._last.get(queue)
         if found is None:
             raise BrokerError(ErrorCode.UNKNOWN_DEAD_LETTER, f"no redrive of {queue} at a rate was asked for")
@@ -35,13 +35,13 @@ class PacedRedrives:
         self._last.pop(queue, None)
 
     def check(self, queue: str) -> None:
-        """Raises INVALID_REQUEST where a redrive of `queue` is running."""
+        """Raises INVALID_REQUEST if a redrive of `queue` is running."""
         if queue in self._running:
             about = f"a redrive of {queue} is under way; stop it, or let it end"
             raise BrokerError(ErrorCode.INVALID_REQUEST, about)
 
     def start(self, now_ns: int, queue: str, paced: PacedRedrive) -> None:
-        """Start `paced`. Raises INVALID_REQUEST where another is running."""
+        """Start `paced`. Raises INVALID_REQUEST if another is running."""
         self.check(queue)
         self._running[queue] = self._last[queue] = paced
         paced.reply.then(lambda _done: self._running.pop(queue, None))
@@ -61,7 +61,7 @@ class PacedRedrive:
         rate_per_s: float,
         redrive: Callable[[int, int], RedriveResult],
     ) -> None:
-        """Raises INVALID_REQUEST where the rate is not positive."""
+        """Raises INVALID_REQUEST if the rate is not positive."""
         if not 0 < rate_per_s < float("inf"):
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"a redrive at {rate_per_s} a second")
         self.reply: Reply[RedriveResult] = Reply()

@@ -70,7 +70,6 @@ class PurgeLog:
         return removed
 
     def bring_back_from(self, now_ns: int, level: int, offset: int, client: str) -> list[Span]:
-        """Make all finished messages from `offset` on ready again, as never delivered."""
         table = self._levels.table(level)
         spans = table.bring_back_from(offset)
         count = sum(span.open for span in spans)
@@ -92,7 +91,6 @@ class PurgeLog:
         return True
 
     def turn_away(self, now_ns: int, level: int, offset: int, client: str) -> bool:
-        """Evict a message that `client` has just published; False where it is leased already."""
         span = self._levels.table(level).withdraw(offset)
         if span is None:
             return False
@@ -101,7 +99,7 @@ class PurgeLog:
         return True
 
     def evict(self, now_ns: int, messages: int, size_bytes: int, than: int | None) -> bool:
-        """Evict the oldest ready messages to free that many messages and bytes; False where that is impossible."""
+        """Evict the oldest ready messages to free that many messages and bytes; False if that is impossible."""
         evicted = self._levels.evict(messages, size_bytes, than)
         cause = "room for a newer message" if than is None else f"room for a message of priority {than}"
         for level, span in evicted:
@@ -110,7 +108,6 @@ class PurgeLog:
         return bool(evicted)
 
     def evict_least_urgent(self, now_ns: int, messages: int) -> list[tuple[int, int]]:
-        """Evict up to `messages`, the newest of the least urgent first. Returns (level, offset) of each."""
         found: list[tuple[int, int]] = []
         while len(found) < messages and self._levels.ready:
             level, span = self._levels.newest_of_least_urgent()

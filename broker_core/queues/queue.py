@@ -124,7 +124,7 @@ class Queue:
         """`jitter` returns random numbers in [0, 1) for the retry policy.
 
         `room(now_ns)` is called when messages were finished, so that the gate can admit others. `journal` is None for a
-        queue in memory. `levels` are by default the log's partitions. Raises INVALID_CONFIG where the log has fewer
+        queue in memory. `levels` are by default the log's partitions. Raises INVALID_CONFIG if the log has fewer
         partitions than there are priorities.
         """
         if levels is None and len(log.partitions) < config.priorities:
@@ -246,7 +246,7 @@ class Queue:
 
         `attempt`, where given, must be the lease's, so that a holder of two deliveries of a message can distinguish
         them. With `durable` (default: the queue's `durable_acks`) the reply is settled when the acknowledgement is as
-        durable as the queue; otherwise a crash may undo it. Raises INVALID_LEASE where a lease has expired or belongs
+        durable as the queue; otherwise a crash may undo it. Raises INVALID_LEASE if a lease has expired or belongs
         to another holder, and STORAGE_ERROR; the reply fails with STORAGE_ERROR.
         """
         table = self.levels.table(partition)
@@ -337,7 +337,6 @@ class Queue:
         return due[0]
 
     def release_holder(self, now_ns: int, holder: str, cause: str) -> int:
-        """Cancel the takes of `holder` and release its messages. Returns their number."""
         for acquire in self._waiting_acquires.of(holder):
             self.cancel_take(acquire.reply)
         released = 0
@@ -437,7 +436,6 @@ class Queue:
                 self._events.part(now_ns, kind, 0, span)
 
     def peek(self, max_messages: int = 1) -> list[StoredMessage]:
-        """Up to `max_messages` of the next messages, level by level, without taking them."""
         found: list[StoredMessage] = []
         for table in self.levels.tables:
             found += [table.log.message(offset) for offset in table.ready_offsets(max_messages - len(found))]
@@ -455,24 +453,23 @@ class Queue:
         return self._purge_log.can_undo(now_ns)
 
     def undo_purge(self, now_ns: int, client: str = "user") -> int:
-        """Restore the messages of the last purge within the undo window. Returns their number."""
         brought_back = self._purge_log.undo_purge(now_ns, client)
         self._finished(now_ns)
         return brought_back
 
     def withdraw(self, now_ns: int, partition: int, offset: int, client: str = "user") -> bool:
-        """Remove one message, to undo its redrive; False where it is leased or finished."""
+        """Remove one message, to undo its redrive; False if it is leased or finished."""
         self.levels.table(partition).grow()
         withdrawn = self._purge_log.withdraw(now_ns, partition, offset, client)
         self._finished(now_ns)
         return withdrawn
 
     def turn_away(self, now_ns: int, partition: int, offset: int, client: str) -> bool:
-        """Evict a message that `client` has just published; False where it is leased already."""
+        """Evict a message that `client` has just published; False if it is leased already."""
         return self._purge_log.turn_away(now_ns, partition, offset, client)
 
     def evict(self, now_ns: int, messages: int, size_bytes: int, than: int | None = None) -> bool:
-        """Evict the oldest ready messages to free that many messages and bytes; False where that is impossible.
+        """Evict the oldest ready messages to free that many messages and bytes; False if that is impossible.
 
         With `than`, only messages less urgent than that priority are evicted, the least urgent first.
         """

@@ -49,7 +49,6 @@ class QueueEvents:
         )
 
     def skipped(self, now_ns: int, level: int, skipped: Skipped) -> None:
-        """Emit EXPIRED, or DAMAGE with the error, for a message that could not be delivered."""
         self._stream.emit(
             now_ns,
             EventKind.EXPIRED if skipped.error is None else EventKind.DAMAGE,
@@ -64,7 +63,6 @@ class QueueEvents:
         )
 
     def undone(self, now_ns: int, what: str, client: str, count: int, runs: list[tuple[int, int, int]]) -> None:
-        """Emit the undo of an action on `count` messages; `runs` holds their (partition, first, end)."""
         self._stream.emit_action(
             now_ns,
             topic=self._topic,

@@ -86,7 +86,7 @@ class SpanIndex:
         self._used: dict[int, int] = {}
 
     def get(self, offset: int) -> Span | None:
-        """The span of `offset`; None where the message is finished or was never delivered."""
+        """The span of `offset`; None if the message is finished or was never delivered."""
         page = self._pages.get(offset >> _PAGE_BITS)
         return None if page is None else page[offset & _MASK]
 
@@ -153,7 +153,6 @@ class SpanIndex:
         return None
 
     def runs(self) -> Iterator[tuple[int, int, Span]]:
-        """All members in offset order, as (first, end, span) of consecutive offsets in one span."""
         first, end, current = 0, 0, None
         for number in sorted(self._pages):
             for slot, span in enumerate(self._pages[number]):

@@ -87,7 +87,6 @@ class Subscription:
         return sum(self.queue.turn_away(now_ns, partition, place, client) for place in newest)
 
     def gate_view(self) -> GateView | None:
-        """The gauges of the backlog; None without a limit."""
         if self.max_messages is None:
             return None
         return GateView(

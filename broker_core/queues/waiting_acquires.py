@@ -39,7 +39,6 @@ class WaitingAcquires:
         self._line[id(acquire.reply)] = acquire
 
     def leave(self, reply: Reply[list[Lease]]) -> WaitingAcquire | None:
-        """Remove the acquire of `reply`; None where there is none."""
         acquire = self._line.pop(id(reply), None)
         if acquire is not None:
             acquire.timer.cancel()

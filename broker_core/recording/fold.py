@@ -19,7 +19,7 @@ from broker_core.recording.publish_times import PublishTimes
 from broker_core.simulation.client_counts import ClientCounts
 from broker_core.snapshots import STAYS_AFTER_THE_END, ActorView, FaultView, Snapshot, Totals, TransactionView
 
-#: When the message at an offset of a place was published, up to a time; None where not known.
+#: When the message at an offset of a place was published, up to a time; None if not known.
 FindPublished = Callable[[TopicPartition, int, int], int | None]
 
 

@@ -17,7 +17,7 @@ from broker_core.recording.fold_topics import Bounds, FoldedTopics
 from broker_core.recording.markers import Markers
 from broker_core.snapshots import GroupView, MemberView, OffsetView, RebalanceView, Snapshot
 
-#: When the message at an offset was published; None where not known.
+#: When the message at an offset was published; None if not known.
 PublishedNs = Callable[[TopicPartition, int], int | None]
 
 
@@ -167,7 +167,6 @@ class FoldedGroup:
         return self._markers.older(place, self._starts.get(place, 0)) if known is None else known
 
     def _begin(self, place: TopicPartition) -> int | None:
-        """The committed offset, else where it began; None where neither is known."""
         return self._committed.get(place, self._starts.get(place))
 
     def markers_left(self, place: TopicPartition, end: int) -> int:
@@ -186,17 +185,17 @@ class FoldedGroup:
                 del kept[place]
 
     def reads(self, topic: str) -> bool:
-        """False where it never read it, or reads it no longer."""
+        """False if it never read it, or reads it no longer."""
         if not any(place[0] == topic for place in (*self._committed, *self._starts)):
             return False
         return not (self._members and self._read and topic not in self._read)
 
     def finished_to(self, topic: str, partition: int) -> int | None:
-        """The offset before which it has finished with everything; None where it has not begun."""
+        """The offset before which it has finished with everything; None if it has not begun."""
         return self._begin((topic, partition))
 
     def lags(self) -> Iterator[tuple[TopicPartition, int | None, bool]]:
-        """The lag of each partition that it reads, None where not known, and whether its members subscribe to it."""
+        """The lag of each partition that it reads, None if not known, and whether its members subscribe to it."""
         wanted = self._wanted()
         for place in self._places():
             end = self._logs.end_offset(*place)

@@ -161,7 +161,7 @@ class FoldedQueue:
             self._gone[offset] = letter
 
     def dead_letter_restored(self, offset: int, find: FindLetter, *, unseen: bool) -> bool:
-        """An undo has brought back the dead letter at `offset`; False where it is another queue's.
+        """An undo has brought back the dead letter at `offset`; False if it is another queue's.
 
         With `unseen` it is counted although nobody knows what it was.
         """

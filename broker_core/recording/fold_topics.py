@@ -63,7 +63,6 @@ class FoldedGates:
             gate.dropped += event.count
 
     def view(self, target: str, time_ns: int, depth: int, slowest: str) -> GateView | None:
-        """The gauges; None where `target` has no gate."""
         gate = self._gates.get(target)
         if gate is None:
             return None

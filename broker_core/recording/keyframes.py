@@ -179,7 +179,7 @@ class Keyframes:
         return self._read(bisect_right(self._index, events, key=lambda frame: frame.events) - 1)
 
     def letter(self, queue: str, offset: int) -> DeadLetterView | None:
-        """The dead letter of `queue` at `offset`, with its payload; None where no keyframe lists it."""
+        """The dead letter of `queue` at `offset`, with its payload; None if no keyframe lists it."""
         found = self._letters.get((queue, offset))
         if found is None and self._more_letters():
             found = self._letters.get((queue, offset))
@@ -213,7 +213,7 @@ class Keyframes:
         return Snapshot(0, 0)
 
     def _decoded(self, frame: _Frame) -> Snapshot | None:
-        """The keyframe at its place in the file; None where it is damaged, or its header is."""
+        """The keyframe at its place in the file; None if it is damaged, or its header is."""
         try:
             with self._frames_path.open("rb") as file:
                 file.seek(frame.at - _HEADER.size)

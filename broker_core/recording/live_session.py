@@ -54,7 +54,7 @@ OFFSETS_FILE = "offsets.sqlite"
 
 
 class LiveSession:
-    """Everything that belongs to one run. `folder` is None where nothing is recorded.
+    """Everything that belongs to one run. `folder` is None if nothing is recorded.
 
     `epoch_ms` is the Unix time of session time 0.
     """

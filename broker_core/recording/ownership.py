@@ -24,7 +24,7 @@ class Span(NamedTuple):
     """A partition was `owner`'s from `start_ns` up to `end_ns`, None while it is.
 
     An owner that loses a partition reads on until its next heartbeat. `reads_on`: it has done so, while there is no
-    other owner; from then on `read_until_ns` is the last time that it was given something, None where it was not.
+    other owner; from then on `read_until_ns` is the last time that it was given something, None if it was not.
     """
 
     owner: str
@@ -244,7 +244,7 @@ class Ownership:
             self._given.add((event.group, event.member_id), had, had)
 
     def _silent(self, event: Event, member: Reader) -> _Lost | None:
-        """Since when a member was not heard of that has left, or is replaced; None where the event does not say."""
+        """Since when a member was not heard of that has left, or is replaced; None if the event does not say."""
         heard_ns = event.told.get("heard_ns")
         return None if heard_ns is None else _Lost("silence", max(int(heard_ns), self._delivered_ns.get(member, 0)))
 
@@ -362,7 +362,7 @@ class Ownership:
         return tuple(span.at(time_ns, events, span is begun[-1]) for span in begun)
 
     def since_ns(self, place: Place, owner: str, time_ns: int, events: int = 1 << 62) -> int | None:
-        """Since when `owner` has had the partition at `time_ns`; None where not known. `events` as in `spans`."""
+        """Since when `owner` has had the partition at `time_ns`; None if not known. `events` as in `spans`."""
         spans = self.spans(place, time_ns, events)
         return spans[-1].start_ns if spans and spans[-1].owner == owner and spans[-1].end_ns is None else None
 

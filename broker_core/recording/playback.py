@@ -52,7 +52,6 @@ class FolderPlayback:
         return self._keyframes.problem
 
     def check(self) -> None:
-        """Verify all keyframes of a recording that has ended; `problem` then names the damage."""
         self._keyframes.check()
 
     def at(self, time_ns: int) -> Snapshot:
@@ -135,5 +134,4 @@ class MemoryPlayback:
         return frames[max(0, place)] if frames else Snapshot(0, 0)
 
     def events(self, _first_seq: int, _to_seq: int) -> Iterator[Event]:
-        """None were kept."""
         return iter(())

@@ -56,7 +56,7 @@ class PublishTimes:
     def of(self, place: TopicPartition, offset: int, later_ns: int | None = None) -> int | None:
         """When the message at `offset`, or the first one behind it, was published.
 
-        None where it came before all that is known, `later_ns` where it comes after.
+        None if it came before all that is known, `later_ns` where it comes after.
         """
         at = bisect_right(self._firsts.get(place, ()), offset) - 1
         if at < 0:
@@ -82,7 +82,7 @@ class FolderTimes:
         self._read: OrderedDict[Part, PublishTimes] = OrderedDict()
 
     def of(self, place: TopicPartition, offset: int, time_ns: int) -> int | None:
-        """When the message at `offset`, or the first one behind it, was published; None where not by `time_ns`."""
+        """When the message at `offset`, or the first one behind it, was published; None if not by `time_ns`."""
         later_ns: int | None = None
         for part in self._index.newest_first(MESSAGES, time_ns):
             times = self._of(part)

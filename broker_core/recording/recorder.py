@@ -30,7 +30,7 @@ LOST_MAX_EVENTS = MAX_PENDING_EVENTS + BATCH_EVENTS  # those that wait, and the 
 class Recorder:
     """A sink of the event stream that writes a session folder from a thread of its own.
 
-    Calling it with an event costs an append. Where the disk is slower than the broker, the call waits: memory
+    Calling it with an event costs an append. If the disk is slower than the broker, the call waits: memory
     stays bounded and nothing is lost. The first failure of the disk ends the recording: `error` says what
     happened, later events are not taken any more (`missed` counts them), and `close` raises it.
     """

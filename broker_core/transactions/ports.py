@@ -27,7 +27,7 @@ class Ports(Protocol):
         """The open transactions in all logs."""
 
     def write_marker(self, now_ns: int, place: TopicPartition, identity: Identity, *, commits: bool) -> int | None:
-        """Append the marker. Returns its offset, None where the producer has no open transaction there.
+        """Append the marker. Returns its offset, None if the producer has no open transaction there.
 
         None also for a deleted partition. Raises STORAGE_ERROR.
         """

@@ -22,7 +22,7 @@ class Use:
     def __init__(
         self, consumers: Rows, over_time: Rows, ownership: Rows, redeliveries: Rows, scale: Scale, *, told: bool = True
     ) -> None:
-        """`told` is False where the report has no consumers: nobody knows who read."""
+        """`told` is False if the report has no consumers: nobody knows who read."""
         self.told = told
         self._consumers = consumers
         self._over_time = over_time
