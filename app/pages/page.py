@@ -13,7 +13,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 import resources
@@ -212,7 +211,9 @@ def _write(target: Path, page: bytes) -> None:
 
 
 @cache
-def _environment() -> Environment:
+def _environment() -> Any:  # jinja2 is loaded for a page alone
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
     return Environment(
         loader=FileSystemLoader(resources.path("session_page")),
         autoescape=True,

@@ -12,7 +12,6 @@ from app.environment.paths import called, new_session_folder
 from app.sessions.collectors.collectors import Collectors
 from app.sessions.own_cluster import OwnCluster
 from app.sessions.source import Inputs, Standing, closed
-from broker_core.clients.http_broker import checked_url
 from broker_core.clock import ns_from_s
 from broker_core.engine.runner import Engine, EngineStatus, Mode
 from broker_core.errors import BrokerError, ConfigError
@@ -45,6 +44,8 @@ OWN_TIME = mark("The time of a broker elsewhere is its own: look back on the tim
 
 def why_no_address(address: str) -> str:
     """What is wrong with an address, in a sentence; "" where nothing is."""
+    from broker_core.clients.http_broker import checked_url  # urllib3 takes long to load
+
     try:
         (addresses if is_cluster(address) else checked_url)(address)
     except ConfigError as error:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from broker_core.observation.kafka.config import connection_config, is_cluster
 from broker_core.observation.peer import Peer
-from broker_core.observation.serve_peer import ServePeer
 
 
 def peer_at(
@@ -28,4 +27,6 @@ def peer_at(
         from broker_core.observation.kafka.peer import KafkaPeer  # loads asyncio, which few windows need
 
         return KafkaPeer(connection_config(address, config), every_s=every_s, topics=topics, groups=groups)
+    from broker_core.observation.serve_peer import ServePeer  # loads urllib3
+
     return ServePeer(address, token=token or None, ca_file=ca_file or None)

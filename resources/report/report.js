@@ -5,7 +5,7 @@
     // The session on one time axis: how much came in, how far readers were behind, and below it what happened when.
     "plot-overview": () => {
       const { published, lag, waiting, dead } = data.overview;
-      const behind = [["Lag", lag, "warn"], ["Waiting in queues", waiting, "band-ink"]].filter(([, values]) => values.some(Boolean));
+      const behind = [["Lag", lag, "warn"], ["Waiting in queues", waiting, "waiting"]].filter(([, values]) => values.some(Boolean));
       const most = Math.max(1, ...dead);
       const lane = (params, api) => {
         const [from, y] = api.coord([api.value(0), api.value(2)]), [to] = api.coord([api.value(1), api.value(2)]), height = Math.min(12, api.size([0, 1])[1] * 0.66);

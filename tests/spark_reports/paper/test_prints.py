@@ -133,6 +133,15 @@ def test_the_pdf_has_findings_plots_and_tables_in_words(tmp_path: Path) -> None:
 
 
 @needs_poppler
+def test_a_table_is_on_one_page_unless_it_is_long(tmp_path: Path) -> None:
+    tables = [printed(f"Table {each}", [{"row": f"{each}.{row}"} for row in range(25)]) for each in "abcdef"]
+    write_pdf(replace(paper_of(only()), tables=tables), tmp_path / "report.pdf")
+    pages = words_of(tmp_path / "report.pdf").split("\f")
+    for each in "abcdef":
+        assert [f"{each}.24" in page for page in pages] == [f"Table {each}" in page for page in pages]
+
+
+@needs_poppler
 def test_the_pdf_begins_with_its_verdict_and_the_session_over_time(tmp_path: Path) -> None:
     def fail(_axes: object) -> None:
         raise ValueError("no axis")
