@@ -317,7 +317,7 @@ class Timeline(QWidget):
         ]
         if facts.branch_ns is not None and moment <= facts.branch_ns + near:
             at = session_time(facts.branch_ns)
-            lines.append(tr("The branch begins at {time}; what is hatched is that of the session before.", time=at))
+            lines.append(tr("The branch begins at {time}; the hatched part belongs to the session before.", time=at))
         if facts.scenario_end_ns is not None and abs(facts.scenario_end_ns - moment) <= near:
             lines.append(tr("The end of the scenario; the session went on."))
         ticks = [tick.label for tick in facts.ticks if abs(tick.time_ns - moment) <= near]

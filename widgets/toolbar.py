@@ -139,7 +139,7 @@ class Toolbar(QToolBar):
         self.more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.more.setText("»")
         self.more.setAccessibleName(tr("More commands"))
-        self.more.setToolTip(tr("What has no room in the toolbar"))
+        self.more.setToolTip(tr("Buttons that do not fit in the toolbar"))
         self.more.setMenu(QMenu(self.more))
         self._spared: dict[str, QAction] = {}  # the places of what may go into the menu
         self.badge = plain_label(tr("LIVE"), "badge", self)

@@ -40,8 +40,8 @@ def command() -> Command:
     )
     parser.add_argument("--partition", type=whole(0), metavar="P", help="without a group: only this one")
     parser.add_argument("--offset", type=whole(0), metavar="OFFSET", help="without a group: from here on")
-    parser.add_argument("--count", type=whole(1), metavar="N", help="end after so many messages")
-    parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="end when nothing came for so long")
+    parser.add_argument("--count", type=whole(1), metavar="N", help="end after this many messages")
+    parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="end if nothing arrives for this long")
     parser.add_argument("--keep", action="store_true", help="queues: give every message back instead of acknowledging")
     add_target(parser)
 

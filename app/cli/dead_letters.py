@@ -52,7 +52,7 @@ def command() -> Command:
     _add_conditions(listed)
     verbs.add("causes QUEUE", DeadLettersByCause, _causes, reads=True)
     describe = verbs.add("describe QUEUE", "Show a dead letter with its attempts.", _describe, reads=True)
-    describe.add_argument("offset", type=whole(0), metavar="OFFSET", help="its place among the dead letters")
+    describe.add_argument("offset", type=whole(0), metavar="OFFSET", help="its offset among the dead letters")
     redrive = verbs.add("redrive QUEUE", Redrive, _redrive)
     _add_choice(redrive)
     add_field(redrive, Redrive, "dry_run")
@@ -68,9 +68,9 @@ def command() -> Command:
 
 def _add_choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "offsets", type=whole(0), nargs="*", default=[], metavar="OFFSET", help="their places, as dlq list says"
+        "offsets", type=whole(0), nargs="*", default=[], metavar="OFFSET", help="their offsets, as dlq list shows them"
     )
-    parser.add_argument("--all", action="store_true", help="all, or all that the conditions below mean")
+    parser.add_argument("--all", action="store_true", help="all, or all that match the conditions below")
     _add_conditions(parser)
 
 

@@ -37,7 +37,7 @@ def consume_command() -> Command:
         metavar="SECONDS",
         help="between polls of a topic without news (default: 1)",
     )
-    parser.add_argument("--count", type=whole(1), metavar="N", help="end after so many")
+    parser.add_argument("--count", type=whole(1), metavar="N", help="end after this many messages")
     return parser, _consume
 
 

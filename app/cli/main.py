@@ -173,7 +173,7 @@ def _window_command() -> Command:
     _scenario_argument(parser, nargs="?", default=FIRST_SCENARIO)
     parser.add_argument("--theme", choices=("system", "light", "dark"), default="system", help="default: system")
 
-    parser.add_argument("--version", action="store_true", help="say which version this is, and end")
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
 
     def run(options: argparse.Namespace) -> int:
         if options.version:

@@ -68,7 +68,7 @@ def command() -> Command:
     parser.add_argument("topic", metavar="TOPIC", help="a topic or a queue")
     # With a default of its own: argparse would call it missing where the topic is.
     parser.add_argument(
-        "values", nargs="*", default=[], metavar="VALUE", help="a message each (default: the lines of standard input)"
+        "values", nargs="*", default=[], metavar="VALUE", help="one message each (default: the lines of standard input)"
     )
     parser.add_argument("--key", metavar="KEY", help="key of each message")
     parser.add_argument("--key-separator", metavar="SIGN", help="separator of key and value in a line")

@@ -24,7 +24,7 @@ def command() -> Command:
         of_verb = verbs.add_parser(name, help=about, description=about)
         if verb is not _list:
             of_verb.add_argument("scenario", metavar="SCENARIO", help="a YAML file, or the name of one that is shipped")
-        of_verb.add_argument("--json", action="store_true", help="JSON lines for programs instead of text for people")
+        of_verb.add_argument("--json", action="store_true", help="print JSON lines instead of text")
         of_verb.set_defaults(verb=verb)
 
     def run(options: argparse.Namespace) -> int:

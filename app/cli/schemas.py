@@ -61,7 +61,7 @@ def command() -> Command:
     rule.add_argument("topic", metavar="TOPIC", help="a topic or a queue")
     which = rule.add_mutually_exclusive_group()
     which.add_argument("--subject", metavar="SUBJECT", help="values must be accepted by its schema")
-    which.add_argument("--none", action="store_true", help="the topic has no schema any more")
+    which.add_argument("--none", action="store_true", help="remove the topic's schema")
     rule.add_argument(
         "--mode",
         choices=("refuse", "dead_letter"),

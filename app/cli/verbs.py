@@ -97,7 +97,7 @@ class Verbs:
 
 
 def _add_yes(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--yes", action="store_true", help="do not ask at a terminal whether it is meant")
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation on a terminal")
 
 
 def _agreed(broker: Broker, options: argparse.Namespace, question: Question) -> bool:

@@ -40,7 +40,7 @@ def command() -> Command:
     )
     add_elsewhere(parser)
     parser.add_argument("--session", type=folder, metavar="DIR", help="folder for the recording (default: a new one)")
-    parser.add_argument("--until", type=above_zero, metavar="S", help="end after so many seconds (default: Ctrl+C)")
+    parser.add_argument("--until", type=above_zero, metavar="S", help="end after this many seconds (default: Ctrl+C)")
     return parser, _run
 
 
@@ -57,7 +57,7 @@ def add_elsewhere(parser: argparse.ArgumentParser) -> None:
     cluster.add_argument(
         "--config", type=properties, metavar="FILE", help="client.properties: how to connect, with user and password"
     )
-    cluster.add_argument("--every", type=above_zero, metavar="S", help="seconds between two looks (default: 1)")
+    cluster.add_argument("--every", type=above_zero, metavar="S", help="seconds between polls (default: 1)")
     for name in ("topics", "groups"):
         cluster.add_argument(
             f"--{name}",

@@ -76,7 +76,7 @@ def command() -> Command:
     parser.add_argument(
         "--page", type=Path, metavar="FILE.html", help="write what happened as one page, as brokerscope share does"
     )
-    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="what to run, behind --")
+    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="what to run, after --")
     return parser, run
 
 

@@ -59,7 +59,7 @@ class ClientFaultHandlers(Handlers):
         open_form(
             context,
             tr("Break requests"),
-            tr("What Kafka programs send to the broker meets a fault, as often and as long as you say."),
+            tr("Requests of Kafka programs are broken, as often and for as long as you say."),
             (
                 choice("effect", tr("What happens"), {effect: tr(words) for effect, words in EFFECTS.items()}, "error"),
                 choice("error", tr("Error"), errors, "NOT_LEADER_OR_FOLLOWER", shown_for=_for("error")),

@@ -132,7 +132,7 @@ class ClientHandlers(Handlers):
         open_form(
             context,
             tr("Add consumer"),
-            tr("It joins its group at once, and the group shares out its partitions anew."),
+            tr("It joins its group at once, and the group shares out its partitions again."),
             (
                 Field("name", tr("Name"), value=free_name("consumer", client_names(snapshot))),
                 choice(
@@ -188,7 +188,7 @@ class ClientHandlers(Handlers):
                 choice(
                     "spacing",
                     tr("Gaps"),
-                    {"constant": tr("equal"), "poisson": tr("as of independent senders (Poisson)")},
+                    {"constant": tr("equal"), "poisson": tr("like independent senders (Poisson)")},
                     "constant",
                 ),
                 Field("linger_ms", tr("Linger"), "whole", 0, most=60_000, none=tr("send each at once"), suffix=" ms"),

@@ -86,7 +86,7 @@ class TimelineHandlers(Handlers):
     def _why_no_branch(self) -> str:
         controller = self._controller
         if controller.rerunning:
-            return tr("What is run again has not come to its moment yet.")
+            return tr("The rerun has not reached its moment yet.")
         return self._why_nowhere() or controller.why_no_branch()
 
     # -- going

@@ -1146,6 +1146,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Durchsuchen...</translation>
   </message>
   <message>
+   <source>Buttons that do not fit in the toolbar</source>
+   <translation>Was in der Werkzeugleiste keinen Platz hat</translation>
+  </message>
+  <message>
    <source>By</source>
    <translation>Um wie viel</translation>
   </message>
@@ -1716,6 +1720,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Ctrl+Space lists what may be written, Ctrl+Return runs it, Ctrl+S saves it.</source>
    <translation>Strg+Leertaste zeigt, was hier stehen kann, Strg+Eingabe führt es aus, Strg+S speichert es.</translation>
+  </message>
+  <message>
+   <source>Current rates</source>
+   <translation>Raten jetzt</translation>
   </message>
   <message>
    <source>Curves grow here as session time passes and messages are published.</source>
@@ -3146,7 +3154,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Darauf wird nicht mehr geachtet.</translation>
   </message>
   <message>
-   <source>It joins its group at once, and the group shares out its partitions anew.</source>
+   <source>It joins its group at once, and the group shares out its partitions again.</source>
    <translation>Er tritt seiner Gruppe sofort bei, und die Gruppe teilt ihre Partitionen neu auf.</translation>
   </message>
   <message>
@@ -4060,7 +4068,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Kein Szenario ist offen.</translation>
   </message>
   <message>
-   <source>No session has been recorded yet. Run a scenario; it is recorded by itself.</source>
+   <source>No session has been recorded yet. Run a scenario; it is recorded automatically.</source>
    <translation>Noch wurde keine Sitzung aufgezeichnet. Ein Szenario starten; es zeichnet sich von selbst auf.</translation>
   </message>
   <message>
@@ -4948,10 +4956,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Raten sind das Mittel der letzten {time}.</translation>
   </message>
   <message>
-   <source>Rates of now</source>
-   <translation>Raten jetzt</translation>
-  </message>
-  <message>
    <source>Rates, latencies and lag over time.</source>
    <translation>Raten, Latenzen und Rückstand über die Zeit.</translation>
   </message>
@@ -5286,6 +5290,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Requests are served while it is stopped, and their own waits (`fetch.max.wait.ms`, `timeout_ms`) end as ever. The clocks of clients do not follow: a real consumer goes on sending its heartbeats by its own clock, and neither its `max.poll.interval.ms` nor its session timeout, backoff or delivery timeout passes sooner.</source>
    <translation>Anfragen werden beantwortet, während sie angehalten ist, und ihre eigenen Wartezeiten (`fetch.max.wait.ms`, `timeout_ms`) enden wie immer. Die Uhren der Clients folgen nicht: Ein echter Consumer sendet seine Heartbeats weiter nach seiner eigenen Uhr, und weder sein `max.poll.interval.ms` noch Sitzungszeit, Backoff oder Zustellfrist läuft früher ab.</translation>
+  </message>
+  <message>
+   <source>Requests of Kafka programs are broken, as often and for as long as you say.</source>
+   <translation>Was Kafka-Programme an den Broker senden, trifft auf einen Fehler, so oft und so lange wie angegeben.</translation>
   </message>
   <message>
    <source>Requests of `api` ("Produce") are answered with `error` ("NOT_LEADER_OR_FOLLOWER"), and not served.</source>
@@ -6344,7 +6352,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Die Klammern sind zu tief verschachtelt; mit weniger schreiben.</translation>
   </message>
   <message>
-   <source>The branch begins at {time}; what is hatched is that of the session before.</source>
+   <source>The branch begins at {time}; the hatched part belongs to the session before.</source>
    <translation>Der Zweig beginnt bei {time}; schraffiert ist, was aus der Sitzung davor stammt.</translation>
   </message>
   <message>
@@ -6808,6 +6816,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>The report job could not be started: {error}.</source>
    <translation>Der Berichtsauftrag konnte nicht gestartet werden: {error}.</translation>
+  </message>
+  <message>
+   <source>The rerun has not reached its moment yet.</source>
+   <translation>Was noch einmal läuft, ist noch nicht an seinem Moment.</translation>
   </message>
   <message>
    <source>The result of each redrive.</source>
@@ -7582,10 +7594,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was Kafka-Programme vom Broker wollen, Request für Request.</translation>
   </message>
   <message>
-   <source>What Kafka programs send to the broker meets a fault, as often and as long as you say.</source>
-   <translation>Was Kafka-Programme an den Broker senden, trifft auf einen Fehler, so oft und so lange wie angegeben.</translation>
-  </message>
-  <message>
    <source>What a producer without idempotence publishes is stored twice: the reply is lost, and it publishes again.</source>
    <translation>Was ein Producer ohne Idempotenz veröffentlicht, wird zweimal gespeichert: Die Antwort geht verloren, und er veröffentlicht noch einmal.</translation>
   </message>
@@ -7606,10 +7614,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was geschieht, wenn eine Lease kürzer ist, als die Arbeit dauert?</translation>
   </message>
   <message>
-   <source>What has no room in the toolbar</source>
-   <translation>Was in der Werkzeugleiste keinen Platz hat</translation>
-  </message>
-  <message>
    <source>What holds producers back.</source>
    <translation>Was Producer aufhält.</translation>
   </message>
@@ -7620,10 +7624,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>What is a reason to use range?</source>
    <translation>Welchen Grund gibt es, Range zu benutzen?</translation>
-  </message>
-  <message>
-   <source>What is run again has not come to its moment yet.</source>
-   <translation>Was noch einmal läuft, ist noch nicht an seinem Moment.</translation>
   </message>
   <message>
    <source>What it has in hand and has not committed comes again after it has joined.</source>
@@ -8090,10 +8090,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>etwa mails</translation>
   </message>
   <message>
-   <source>as of independent senders (Poisson)</source>
-   <translation>wie von unabhängigen Sendern (Poisson)</translation>
-  </message>
-  <message>
    <source>as payments</source>
    <translation>als Zahlungen</translation>
   </message>
@@ -8544,6 +8540,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>library.md</source>
    <translation>library.de.md</translation>
+  </message>
+  <message>
+   <source>like independent senders (Poisson)</source>
+   <translation>wie von unabhängigen Sendern (Poisson)</translation>
   </message>
   <message>
    <source>line-1 was given up when its session timed out, after ten seconds. Until the group had rebalanced, nobody read its partition.</source>

@@ -66,7 +66,7 @@ class ChooseSessionDialog(QDialog):
         for column, width in enumerate(_WIDTHS):
             self.list.setColumnWidth(column, width)
         self.empty = plain_label(
-            tr("No session has been recorded yet. Run a scenario; it is recorded by itself."), "muted"
+            tr("No session has been recorded yet. Run a scenario; it is recorded automatically."), "muted"
         )
         self.empty.setVisible(not lines)
         self.list.setVisible(bool(lines))

@@ -104,7 +104,7 @@ class ChartsPanel(Panel):
         self.rates_table = RowTable(rates, self)
         self.rates_table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.rates_table.setMinimumWidth(366)
-        self.rates_table.setAccessibleName(tr("Rates of now"))
+        self.rates_table.setAccessibleName(tr("Current rates"))
         self._area = ChartGrid(self)
         scroll = scrolled(self._area, self)
         self.stack.addWidget(side_by_side(self, self.rates_table, scroll, (2, 5), (600, 1000)))

@@ -271,7 +271,7 @@ def test_the_key_for_a_branch_pressed_twice_makes_one(hand: Hand) -> None:
     window, controller = hand.workbench.window, hand.workbench.controller
     for _twice in range(2):
         hand.qtbot.keyClick(window.timeline, Key.Key_B, Mod.ControlModifier)
-    assert hand.workbench.registry.reason("branch") == "What is run again has not come to its moment yet."
+    assert hand.workbench.registry.reason("branch") == "The rerun has not reached its moment yet."
 
     def there() -> bool:
         controller.grant(0.05)
