@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from pathlib import Path
 
 from PySide6.QtCore import QTimer, QUrl
@@ -10,16 +10,58 @@ from app.commands.context import CommandContext, Handlers
 from app.commands.jobs import Job, ReportJob
 from app.commands.registry import Command
 from app.presenters.reports import ReportsPresenter
-from app.reports.parts import part_choices, why_no_assertions
 from app.reports.recent import Reports
 from app.sessions.cleaning import keep
 from app.sessions.library import Entry, Library
 from broker_core.clock import ns_from_s
+from spark_reports.assertions import check
+from spark_reports.errors import ReportError
+from spark_reports.parts import IN_HISTORY, PARTS
 from spark_reports.request import Request
-from widgets.dialogs.export_report import SESSION, ExportReportDialog, ReportHabits, ReportWish, SessionChoice
-from widgets.i18n import tr
+from widgets.dialogs.export_report import (
+    SESSION,
+    ExportReportDialog,
+    PartChoice,
+    ReportHabits,
+    ReportWish,
+    SessionChoice,
+)
+from widgets.i18n import mark, tr
 from widgets.panels.jobs import JobsPanel
 from widgets.panels.report import ReportPanel
+
+TITLES = {
+    "throughput": mark("Throughput"),
+    "latency": mark("Latency"),
+    "lag": mark("Consumer lag"),
+    "rebalances": mark("Rebalances and owners"),
+    "consumers": mark("Groups and consumers"),
+    "queues": mark("Queues and redeliveries"),
+    "share-groups": mark("Share groups and subscriptions"),
+    "transactions": mark("Transactions"),
+    "dead-letters": mark("Dead letters"),
+    "backpressure": mark("Backpressure"),
+    "schemas": mark("Schema refusals"),
+    "keys": mark("Keys and partitions"),
+    "events": mark("Faults and user actions"),
+    "audit": mark("Delivery audit"),
+    "recording": mark("Gaps in the recording"),
+    "totals": mark("Totals and reconciliation"),
+}
+
+
+def why_no_assertions(assertions: Collection[str], parts: Collection[str]) -> str:
+    """What is wrong with what is asserted, in one sentence; "" if nothing is."""
+    try:
+        check(assertions, parts)
+    except ReportError as error:
+        return str(error)
+    return ""
+
+
+def part_choices() -> list[PartChoice]:
+    return [PartChoice(name, tr(TITLES[name]), name in IN_HISTORY) for name in PARTS]
+
 
 PREPARE_AFTER_MS = 2_000  # a session that ends is sealed first, and often the window closes with it
 

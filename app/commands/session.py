@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -13,14 +14,59 @@ from app.commands.context import CommandContext, Handlers
 from app.commands.forms import not_there
 from app.commands.registry import Command
 from app.filters.parsing import help_rows
-from app.sessions.until import RunUntil
-from broker_core.broker.occurrences import FIELDS
+from app.sessions.event_text import event_line
+from broker_core.broker.occurrences import FIELDS, BrokerState, occurrences, tester
 from broker_core.clock import ns_from_s
 from broker_core.engine.runner import Engine
-from broker_core.filters import FilterError, parse
+from broker_core.events import Event
+from broker_core.filters import Filter, FilterError, parse
 from broker_core.simulation.simulation import Simulation
 from widgets.dialogs.run_until import HERE, NEW_SEED, RunUntilDialog
 from widgets.i18n import tr
+
+
+class RunUntil:
+    """A background task for the engine: steps until an event, or the state right after it, fits `condition`.
+
+    `found` is that event afterwards, None if the session came to `until_ns` before.
+    """
+
+    def __init__(self, simulation: Simulation, condition: Filter, until_ns: int) -> None:
+        self._simulation = simulation
+        self._fits = tester(condition)
+        self._state = BrokerState(simulation.broker, simulation.actors)
+        self._until_ns = until_ns
+        self._pending: list[Event] = []
+        self.found: Event | None = None
+
+    def go_on(self, enough: Callable[[], bool]) -> bool:
+        """In the engine's thread: True if it is found, or if nothing more comes."""
+        simulation, loop, pending = self._simulation, self._simulation.loop, self._pending
+        simulation.events.attach(pending.append)
+        try:
+            while not enough():
+                for _ in range(8):
+                    if not loop.run_next(self._until_ns):
+                        loop.advance_to(self._until_ns)
+                        return True
+                    if pending and self._look():
+                        return True
+            return False
+        finally:
+            simulation.events.detach(pending.append)
+
+    def _look(self) -> bool:
+        for event in self._pending:
+            if any(self._fits(each) for each in occurrences(event, self._state)):
+                self.found = event
+                break
+        self._pending.clear()
+        return self.found is not None
+
+    def summary(self, done: bool) -> str:
+        if self.found is not None:
+            return tr("Stopped right after {found}", found=event_line(self.found))
+        return tr("It never happened: the session came to its end.") if done else ""
 
 
 class UntilHandlers(Handlers):

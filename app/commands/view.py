@@ -1,14 +1,15 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import islice
 
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QObject, QPoint, Signal
 from PySide6.QtWidgets import QMenu
 
 from app.commands.context import CommandContext, Handlers
 from app.commands.registry import Command
-from app.filters.saved import SavedFilters
+from app.environment.settings import Settings
 from app.presenters.palette_search import PaletteSearch, things
 from app.presenters.panels import PANELS
 from app.sessions.history.keys import Published
@@ -22,6 +23,35 @@ from broker_core.simulation.handlers import Performed
 from widgets.i18n import tr
 from widgets.palette import CommandPalette
 from widgets.panels.charts import ChartsPanel
+
+MAX_SAVED = 200
+
+
+class SavedFilters(QObject):
+    """(name, text) pairs in the order of their names; `changed` when there are others."""
+
+    changed = Signal()
+
+    def __init__(self, settings: Settings, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._settings = settings
+        self._saved = dict(islice(settings.saved_filters.items(), MAX_SAVED))
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(sorted(self._saved.items(), key=lambda item: item[0].casefold()))
+
+    def save(self, name: str, text: str) -> None:
+        if name and (name in self._saved or len(self._saved) < MAX_SAVED):
+            self._saved[name] = text
+            self._write()
+
+    def delete(self, name: str) -> None:
+        if self._saved.pop(name, None) is not None:
+            self._write()
+
+    def _write(self) -> None:
+        self._settings.saved_filters = self._saved
+        self.changed.emit()
 
 
 class FilterHandlers(Handlers):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,24 +15,26 @@ from app.environment.paths import new_session_folder
 from app.sessions.branching import branch_of
 from app.sessions.collectors.collectors import Collectors
 from app.sessions.event_text import event_line
+from app.sessions.history.ring import EventRing
 from app.sessions.observed import ObservedSource, attached_to_own
 from app.sessions.reading import KEYFRAMES_MAX, Reading
-from app.sessions.shown import ShownSession
 from app.sessions.simulated import SimulatedSource
-from app.sessions.source import Source, closed
+from app.sessions.source import Source, Standing, closed
 from app.sessions.stored import SCENARIO_PATH, StoredSession
+from app.sessions.timeline_position import TimelinePosition
 from broker_core.clock import ns_from_s
 from broker_core.engine.engine_host import EngineHost
-from broker_core.engine.runner import BackgroundTask, Engine, Mode
+from broker_core.engine.runner import BackgroundTask, Engine, EngineStatus, Mode
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.request import Request
 from broker_core.recording.live_session import LiveSession
 from broker_core.recording.metadata import OBSERVED
+from broker_core.recording.recorder import Recorder
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.data_files import DataFiles
 from broker_core.simulation.handlers import Performed
 from broker_core.simulation.scenario import Scenario, load_scenario
-from broker_core.snapshots import Snapshot
+from broker_core.snapshots import ConnectionView, Snapshot
 from widgets.formats import sentence, session_time
 from widgets.i18n import tr
 
@@ -43,7 +46,7 @@ _SAID_PLAINLY = frozenset({ErrorCode.INVALID_REQUEST, ErrorCode.NON_EMPTY_GROUP,
 T = TypeVar("T")
 
 
-class SessionController(ShownSession):
+class SessionController(QObject):
     """One session at a time. Signals come in the window's thread.
 
     `acted` with a `Performed` when an action was done, `refused` with a sentence when it could not be, and whether it
@@ -68,6 +71,19 @@ class SessionController(ShownSession):
     def __init__(self, *, record: bool = True, sessions: Path | None = None, parent: QObject | None = None) -> None:
         """`record` holds for sessions to come; `sessions` is where they go, the user's folder where it is None."""
         super().__init__(parent)
+        self.source: Source | None = None
+        self.path: Path | None = None
+        self._seed: int | None = None
+        self.collectors = Collectors()
+        self.speed = 1.0
+        self.fast = False
+        self.stopped = False
+        self.open_ended = False  # it goes on past the end of its scenario
+        self.branched_from = ""
+        self.branched_at_ns: int | None = None  # up to where a branch is the session that it left
+        self.rerun_until_ns = 0  # of a branch, and of what was continued: up to where it is run again
+        self.background_tasks = 0  # that are asked for and have not ended
+        self.travel = TimelinePosition(lambda: self.end_ns, self)
         self.record = record
         self.sessions = sessions
         self._reading: Reading | None = None
@@ -77,6 +93,119 @@ class SessionController(ShownSession):
         self._acted.connect(self._report)
         self._stepped.connect(self._report_step)
         self._background_ended.connect(self._report_background)
+
+    # -- what is shown
+
+    @property
+    def scenario(self) -> Scenario | None:
+        """What the session was made from; None where no session is open."""
+        return None if self.source is None else self.source.scenario
+
+    @property
+    def events(self) -> EventRing:
+        return self.collectors.events
+
+    @property
+    def status(self) -> EngineStatus:
+        """How the session is doing; of one that is only looked at, that it is over."""
+        if self.source is None:
+            return EngineStatus(Mode.FINISHED, 1.0, 0, 0.0, "")
+        return self.source.status
+
+    @property
+    def standing(self) -> Standing | None:
+        return None if self.source is None else self.source.standing
+
+    @property
+    def present(self) -> Snapshot:
+        """The latest state, whatever is shown."""
+        if self.source is None or not self.source.has_present:
+            return self.travel.snapshot or Snapshot(0, 0)
+        return self.source.latest
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The state that is shown: the latest, or that of a moment of the past."""
+        return self.travel.snapshot or self.present
+
+    @property
+    def end_ns(self) -> int:
+        return 0 if self.source is None else self.source.end_ns
+
+    @property
+    def live(self) -> bool:
+        """False while the window shows the past: nothing in the session can be changed there."""
+        return self.source is not None and self.source.has_present and not self.travel.looking_back
+
+    @property
+    def stored(self) -> StoredSession | None:
+        """The session that was recorded before and is only looked at."""
+        return self.source if isinstance(self.source, StoredSession) else None
+
+    @property
+    def simulated(self) -> SimulatedSource | None:
+        """The session that is simulated here, or has just ended."""
+        return self.source if isinstance(self.source, SimulatedSource) else None
+
+    def why_not(self, what: type[Any]) -> str:
+        """Why a kind of action, or `Engine`'s driving of time, is not possible in this session; "" where it is."""
+        return "" if self.source is None else self.source.why_not(what)
+
+    def knows(self, word: str) -> bool:
+        """Whether figures of this word of `observation.peer.KNOWABLE` are known; "beginning" is that of the broker."""
+        return self.source is None or self.source.knows(word)
+
+    def why_no_branch(self) -> str:
+        """Why the session cannot be run again; "" where it can."""
+        return tr("No session is open.") if self.source is None else self.source.why_no_branch()
+
+    @property
+    def rerunning(self) -> bool:
+        """True until what is run again has come to its moment."""
+        return self.background_tasks > 0 and self.end_ns < self.rerun_until_ns
+
+    @property
+    def passed_end_ns(self) -> int | None:
+        """Where the scenario ends, once the session has gone on past that; else None."""
+        until_ns = 0 if self.scenario is None else ns_from_s(self.scenario.until_s)
+        return until_ns if 0 < until_ns < self.end_ns else None
+
+    @property
+    def moving(self) -> bool:
+        """True while session time passes on the screen."""
+        if self.travel.looking_back:
+            return self.travel.playing
+        if self.standing is not None and self.standing.stale:
+            return False
+        return not self.stopped and (self.background_tasks > 0 or self.status.mode in {Mode.RUNNING, Mode.EXPRESS})
+
+    @property
+    def seed(self) -> int | None:
+        return None if self.source is None else self.source.seed
+
+    @property
+    def started_at(self) -> datetime:
+        assert self.source is not None
+        return self.source.started_at
+
+    @property
+    def folder(self) -> Path | None:
+        return None if self.source is None else self.source.folder
+
+    @property
+    def recorder(self) -> Recorder | None:
+        return None if self.source is None or self.stopped else self.source.recorder
+
+    @property
+    def outside_clients(self) -> bool:
+        return self.source is not None and self.source.outside_clients
+
+    @property
+    def connections(self) -> Sequence[ConnectionView]:
+        return () if self.source is None else self.source.connections
+
+    def recorded_bytes(self) -> int:
+        return 0 if self.recorder is None else self.recorder.recorded_bytes
 
     # -- which session
 

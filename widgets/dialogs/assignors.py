@@ -4,22 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QDialog,
-    QDialogButtonBox,
-    QGridLayout,
-    QHeaderView,
-    QRadioButton,
-    QTableWidget,
-    QTableWidgetItem,
-    QWidget,
-)
+from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHeaderView, QRadioButton, QWidget
 
 from widgets.boxes import vbox
+from widgets.dialogs.dialog import MARGINS, Dialog, TextTable
 from widgets.facts import let_wrap, plain_label, set_plain_tip
 from widgets.i18n import tr
-from widgets.panels.cell_painter import tabular_font
 
 ROWS_MAX = 2_000
 
@@ -36,7 +26,7 @@ class AssignorPlan:
     current: bool = False
 
 
-class AssignorsDialog(QDialog):
+class AssignorsDialog(Dialog):
     """A column for each assignor; `chosen(name)` on Switch."""
 
     chosen = Signal(str)
@@ -53,8 +43,7 @@ class AssignorsDialog(QDialog):
         parent: QWidget | None = None,
     ) -> None:
         """`places` are the partitions, `now` their owners; `why_not` says why nothing can be switched now."""
-        super().__init__(parent)
-        self.setWindowTitle(tr("Assignors of {group}", group=group))
+        super().__init__(tr("Assignors of {group}", group=group), parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setModal(True)
         self._plans = tuple(plans)
@@ -76,7 +65,8 @@ class AssignorsDialog(QDialog):
             self.radios[plan.name] = radio
             self.group.addButton(radio, row)
         grid.setColumnStretch(2, 1)
-        self.table = QTableWidget(min(len(self._places), ROWS_MAX), 2 + len(self._plans), self)
+        rows = min(len(self._places), ROWS_MAX)
+        self.table = TextTable(rows, 2 + len(self._plans), tr("Owners by assignor"), self)
         self._fill()
         self.note = plain_label(
             tr(
@@ -88,20 +78,16 @@ class AssignorsDialog(QDialog):
         let_wrap(self.note)
         self.problem = plain_label("", "problem", self)
         let_wrap(self.problem)
-        buttons = QDialogButtonBox(self)
-        self.switch_button = buttons.addButton("", QDialogButtonBox.ButtonRole.AcceptRole)
-        buttons.addButton(tr("Close"), QDialogButtonBox.ButtonRole.RejectRole)
-        buttons.accepted.connect(self._accept)
-        buttons.rejected.connect(self.reject)
+        self.make_buttons("", tr("Close"))
         vbox(
             plain_label(tr("What would each assignor do with {group} now?", group=group), "heading", self),
             grid,
             (self.table, 1),
             self.note,
             self.problem,
-            buttons,
+            self.buttons,
             on=self,
-            margins=(16, 14, 16, 14),
+            margins=MARGINS,
             spacing=10,
         )
         self.group.idToggled.connect(lambda _id, _on: self._judge())
@@ -115,30 +101,15 @@ class AssignorsDialog(QDialog):
     def _fill(self) -> None:
         table = self.table
         table.setHorizontalHeaderLabels([tr("Partition"), tr("Owner now"), *(plan.name for plan in self._plans)])
-        table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
-        table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
-        table.setShowGrid(False)
-        table.setTabKeyNavigation(False)
-        table.verticalHeader().hide()
-        table.setAccessibleName(tr("Owners by assignor"))
         for row in range(table.rowCount()):
             now = self._now[row]
-            self._put(row, 0, self._places[row])
-            self._put(row, 1, now or tr("nobody"))
+            table.put(row, 0, self._places[row])
+            table.put(row, 1, now or tr("nobody"))
             for column, plan in enumerate(self._plans, 2):
                 owner = plan.owners[row]
                 words = owner or tr("nobody")
-                self._put(row, column, words if owner == now else f"\u2192 {words}", moved=owner != now)
-        header = table.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-
-    def _put(self, row: int, column: int, text: str, *, moved: bool = False) -> None:
-        item = QTableWidgetItem(text)
-        font = tabular_font()
-        font.setBold(moved)
-        item.setFont(font)
-        self.table.setItem(row, column, item)
+                table.put(row, column, words if owner == now else f"\u2192 {words}", bold=owner != now)
+        table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
 
     def plan(self) -> AssignorPlan | None:
         checked = self.group.checkedId()
@@ -152,13 +123,13 @@ class AssignorsDialog(QDialog):
             why = tr("Choose an assignor.")
         elif plan.current:
             why = why or tr("The group uses {assignor} already.", assignor=words)
-        self.switch_button.setText(tr("Switch to {assignor}", assignor=words) if words else tr("Switch"))
-        self.switch_button.setEnabled(not why)
-        set_plain_tip(self.switch_button, why)
+        self.accept_button.setText(tr("Switch to {assignor}", assignor=words) if words else tr("Switch"))
+        self.accept_button.setEnabled(not why)
+        set_plain_tip(self.accept_button, why)
         self.problem.setText(why)
 
     def _accept(self) -> None:
         plan = self.plan()
-        if plan is not None and self.switch_button.isEnabled():
+        if plan is not None and self.accept_button.isEnabled():
             self.accept()
             self.chosen.emit(plan.name)

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
+from widgets.dialogs.dialog import Dialog
 from widgets.facts import let_wrap, plain_label
 from widgets.i18n import mark, tr
 from widgets.panels.cell_painter import as_plain
@@ -23,7 +24,7 @@ class SessionLine:
     hint: str = ""
 
 
-class ChooseSessionDialog(QDialog):
+class ChooseSessionDialog(Dialog):
     """`chosen(keys)` with one key, or with `many` where that many are asked for; `browseRequested()` for others."""
 
     chosen = Signal(list)
@@ -40,8 +41,7 @@ class ChooseSessionDialog(QDialog):
         browse: bool = True,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(title)
+        super().__init__(title, parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(900, 460)
         self._many = many
@@ -71,13 +71,10 @@ class ChooseSessionDialog(QDialog):
         self.empty.setVisible(not lines)
         self.list.setVisible(bool(lines))
         self.filter.setVisible(bool(lines))
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        self.accept_button = self.buttons.addButton(button or tr("Open"), QDialogButtonBox.ButtonRole.AcceptRole)
+        self.make_buttons(button or tr("Open"))
         if browse:
             other = self.buttons.addButton(tr("Another folder..."), QDialogButtonBox.ButtonRole.ActionRole)
             other.clicked.connect(self._browse)
-        self.buttons.accepted.connect(self._accept)
-        self.buttons.rejected.connect(self.reject)
         column_layout = QVBoxLayout(self)
         for widget in (words, self.filter, self.list, self.empty, self.buttons):
             column_layout.addWidget(widget)

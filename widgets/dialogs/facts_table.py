@@ -12,12 +12,12 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLineEdit,
     QProgressBar,
-    QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
     QWidget,
 )
 
+from widgets.dialogs.dialog import TextTable
 from widgets.facts import let_wrap, plain_label
 from widgets.i18n import tr
 from widgets.icons import icon
@@ -64,13 +64,7 @@ class FactsTableDialog(QDialog):
         self.unfold.hide()
         self.unfold.toggled.connect(lambda _on: self._show_only())
         self._folded: frozenset[int] = frozenset()
-        self.table = QTableWidget(self)
-        self.table.setAccessibleName(title)
-        self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
-        self.table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
-        self.table.verticalHeader().hide()
-        self.table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        self.table.setShowGrid(False)
+        self.table = TextTable(0, 0, title, self)
         self.table.hide()
         self.filter.hide()
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)

@@ -9,8 +9,6 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QCheckBox,
     QComboBox,
-    QDialog,
-    QDialogButtonBox,
     QDoubleSpinBox,
     QFormLayout,
     QLineEdit,
@@ -19,8 +17,8 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.boxes import vbox
+from widgets.dialogs.dialog import MARGINS, Dialog
 from widgets.facts import let_wrap, plain_label, set_plain_tip
-from widgets.i18n import tr
 from widgets.theme import px
 
 Values = dict[str, Any]
@@ -59,7 +57,7 @@ def _nothing(_values: Values) -> str:
     return ""
 
 
-class FormDialog(QDialog):
+class FormDialog(Dialog):
     """`chosen(values)` when the button is pressed: a value for each field that is shown, by its name."""
 
     chosen = Signal(object)
@@ -76,8 +74,7 @@ class FormDialog(QDialog):
         parent: QWidget | None = None,
     ) -> None:
         """`why_not(values)` says what is wrong, "" for nothing; `tell(values)` what would happen."""
-        super().__init__(parent)
-        self.setWindowTitle(title)
+        super().__init__(title, parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setModal(True)
         self.fields = tuple(fields)
@@ -90,17 +87,12 @@ class FormDialog(QDialog):
         for label in (self.about, self.note, self.problem):
             let_wrap(label)
         self.problem.setMinimumHeight(self.problem.fontMetrics().lineSpacing() + 2)
-        self.buttons = QDialogButtonBox(self)
-        self.accept_button = self.buttons.addButton(button, QDialogButtonBox.ButtonRole.AcceptRole)
-        self.accept_button.setDefault(True)
-        self.cancel_button = self.buttons.addButton(tr("Cancel"), QDialogButtonBox.ButtonRole.RejectRole)
-        self.buttons.accepted.connect(self._accept)
-        self.buttons.rejected.connect(self.reject)
+        self.make_buttons(button)
         self.rows = QFormLayout(horizontalSpacing=14, verticalSpacing=8)
         self.rows.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         for field in self.fields:
             self._add(field)
-        self.column = vbox(on=self, margins=(16, 14, 16, 14), spacing=10)
+        self.column = vbox(on=self, margins=MARGINS, spacing=10)
         self._compose()
         self.setMinimumWidth(px(WIDTH))
         self._judge()

@@ -7,8 +7,6 @@ from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
-    QDialog,
-    QDialogButtonBox,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -21,6 +19,7 @@ from PySide6.QtWidgets import (
 from widgets.boxes import hbox, scrolled, vbox
 from widgets.canvas.view import NEW_GROUP, Ghost, GhostMove
 from widgets.cards import Move, MoveTable, Party
+from widgets.dialogs.dialog import MARGINS, Dialog
 from widgets.facts import plain_label, set_plain_tip
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
@@ -77,7 +76,7 @@ class _ChoiceDelegate(QStyledItemDelegate):
         painter.restore()
 
 
-class MoveToGroupDialog(QDialog):
+class MoveToGroupDialog(Dialog):
     """A list of targets and what the move would do.
 
     `ghostRequested(consumer, target)` is answered with `set_ghost`; `chosen(consumer, target, start)` comes on Move,
@@ -96,8 +95,7 @@ class MoveToGroupDialog(QDialog):
         new_name: str = "",
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(tr("Move to group"))
+        super().__init__(tr("Move to group"), parent)
         self.setModal(True)
         self.consumer = consumer
         self._name_error = name_error
@@ -122,13 +120,8 @@ class MoveToGroupDialog(QDialog):
         self._ghost_title = plain_label("", "heading", self, wrap=True)
         self._ghost_note = plain_label("", "muted", self, wrap=True)
         self.moves = MoveTable(self)
-        buttons = QDialogButtonBox(self)
-        self.move_button = buttons.addButton(tr("Move"), QDialogButtonBox.ButtonRole.AcceptRole)
-        self.move_button.setDefault(True)
-        buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
-        buttons.accepted.connect(self._accept)
-        buttons.rejected.connect(self.reject)
-        self._lay_out(buttons)
+        self.make_buttons(tr("Move"))
+        self._lay_out()
         for choice in choices:
             item = QListWidgetItem(self.list)
             item.setData(_CHOICE, choice)
@@ -145,14 +138,14 @@ class MoveToGroupDialog(QDialog):
         # The first ghost is requested after the signals can have been connected.
         QTimer.singleShot(0, self, self._ask)
 
-    def _lay_out(self, buttons: QDialogButtonBox) -> None:
+    def _lay_out(self) -> None:
         left = vbox(self._heading, (self.list, 1), self.name, self.start, spacing=8)
         inner = QWidget(self)
         vbox(self.moves, 1, on=inner, margins=(0, 0, 0, 0))
         area = scrolled(inner, self)
         right = vbox(self._ghost_title, self._ghost_note, (area, 1), spacing=6)
         panes = hbox((left, 4), (right, 5), spacing=20)
-        vbox((panes, 1), self.problem, buttons, on=self, margins=(16, 14, 16, 14), spacing=10)
+        vbox((panes, 1), self.problem, self.buttons, on=self, margins=MARGINS, spacing=10)
         self.resize(780, 420)
 
     def choose(self, target: str) -> None:
@@ -219,8 +212,8 @@ class MoveToGroupDialog(QDialog):
         else:
             problem = ""
         self.problem.setText(problem)
-        self.move_button.setEnabled(not problem)
-        set_plain_tip(self.move_button, problem)
+        self.accept_button.setEnabled(not problem)
+        set_plain_tip(self.accept_button, problem)
 
     def set_ghost(self, ghost: Ghost | None) -> None:
         self._ghost_title.setText(ghost.title if ghost is not None else "")
@@ -229,7 +222,7 @@ class MoveToGroupDialog(QDialog):
 
     def _accept(self) -> None:
         choice = self.choice()
-        if choice is None or not self.move_button.isEnabled():
+        if choice is None or not self.accept_button.isEnabled():
             if self.name.isVisible():
                 self.name.setFocus()
             return

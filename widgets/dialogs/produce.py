@@ -4,17 +4,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import (
-    QComboBox,
-    QDialog,
-    QDialogButtonBox,
-    QDoubleSpinBox,
-    QHBoxLayout,
-    QSpinBox,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QSpinBox, QWidget
 
 from widgets.boxes import hbox, vbox
+from widgets.dialogs.dialog import MARGINS, Dialog
 from widgets.dialogs.message_form import MessageForm, MessageText
 from widgets.facts import plain_label, set_plain_tip, set_property
 from widgets.i18n import tr
@@ -35,7 +28,7 @@ class Produced(NamedTuple):
     rate_per_s: float | None
 
 
-class ProduceDialog(QDialog):
+class ProduceDialog(Dialog):
     """`produceRequested(Produced)` on Send; it stays open, so that another can follow."""
 
     produceRequested = Signal(object)
@@ -44,8 +37,7 @@ class ProduceDialog(QDialog):
         self, targets: Sequence[tuple[str, int, bool]], chosen: str = "", parent: QWidget | None = None
     ) -> None:
         """`targets` holds (name, partitions, is a queue: its partitions are priorities)."""
-        super().__init__(parent)
-        self.setWindowTitle(tr("Produce"))
+        super().__init__(tr("Produce"), parent)
         self._targets = {name: (count, queue) for name, count, queue in targets}
         self.to = QComboBox(self)
         self.to.setAccessibleName(tr("Topic or queue"))
@@ -77,12 +69,7 @@ class ProduceDialog(QDialog):
         self.resize(620, 470)
 
     def _compose(self) -> None:
-        buttons = QDialogButtonBox(self)
-        self.send = buttons.addButton(tr("Send"), QDialogButtonBox.ButtonRole.AcceptRole)
-        self.send.setDefault(True)
-        buttons.addButton(tr("Close"), QDialogButtonBox.ButtonRole.RejectRole)
-        buttons.accepted.connect(self._accept)
-        buttons.rejected.connect(self.reject)
+        self.make_buttons(tr("Send"), tr("Close"))
         where = hbox((self.to, 2), (self.partition, 1))
         many = QHBoxLayout()
         for words, field in ((tr("How many"), self.count), (tr("Rate"), self.rate), (tr("Expires after"), self.ttl)):
@@ -93,7 +80,7 @@ class ProduceDialog(QDialog):
             tr("In a stream, $number in the value is the number of each message, from 0."), "muted", self
         )
         hint.setWordWrap(True)
-        vbox(where, (self.form, 1), many, hint, self.problem, buttons, on=self, margins=(16, 14, 16, 14), spacing=10)
+        vbox(where, (self.form, 1), many, hint, self.problem, self.buttons, on=self, margins=MARGINS, spacing=10)
 
     def _on_target(self) -> None:
         count, queue = self._targets.get(self.to.currentText(), (0, False))
@@ -136,8 +123,8 @@ class ProduceDialog(QDialog):
     def _judge(self) -> None:
         wrong = self._why_not()
         self.show_message(wrong, wrong=True)
-        self.send.setEnabled(not wrong)
-        set_plain_tip(self.send, wrong)
+        self.accept_button.setEnabled(not wrong)
+        set_plain_tip(self.accept_button, wrong)
 
     def show_message(self, sentence: str, *, wrong: bool = False) -> None:
         """What came of the last Send, or, if that is `wrong`, why it was not done."""

@@ -4,16 +4,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QDialog,
-    QDialogButtonBox,
-    QDoubleSpinBox,
-    QPlainTextEdit,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QPlainTextEdit, QWidget
 
 from widgets.boxes import hbox, vbox
+from widgets.dialogs.dialog import MARGINS, Dialog
 from widgets.facts import plain_label, set_plain_tip
 from widgets.i18n import tr
 from widgets.theme import mono_font
@@ -28,14 +22,13 @@ class Outcome(NamedTuple):
     more: int = 0
 
 
-class RedriveDialog(QDialog):
+class RedriveDialog(Dialog):
     """`redriveRequested(rate_per_s or None)` on Redrive. `set_outcome` fills in the dry run when it is there."""
 
     redriveRequested = Signal(object)
 
     def __init__(self, count: int, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(tr("Redrive"))
+        super().__init__(tr("Redrive"), parent)
         self.setModal(True)
         self.head = plain_label(tr("{count} dead letters, back to their origin.", count=f"{count:,}"), "heading", self)
         self.outcome = plain_label(tr("Trying it without doing it..."), "muted", self, wrap=True)
@@ -50,13 +43,8 @@ class RedriveDialog(QDialog):
         self.rate.setAccessibleName(tr("Rate"))
         self.limited.toggled.connect(self.rate.setEnabled)
         row = hbox(self.limited, self.rate, 1)
-        buttons = QDialogButtonBox(self)
-        self.go = buttons.addButton(tr("Redrive"), QDialogButtonBox.ButtonRole.AcceptRole)
-        self.go.setDefault(True)
-        buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
-        buttons.accepted.connect(self._accept)
-        buttons.rejected.connect(self.reject)
-        vbox(self.head, self.outcome, (self.lines, 1), row, buttons, on=self, margins=(16, 14, 16, 14), spacing=10)
+        self.make_buttons(tr("Redrive"))
+        vbox(self.head, self.outcome, (self.lines, 1), row, self.buttons, on=self, margins=MARGINS, spacing=10)
         self.resize(560, 380)
 
     def set_outcome(self, outcome: Outcome) -> None:
@@ -67,8 +55,8 @@ class RedriveDialog(QDialog):
             words += " " + tr("The other {more} were not tried.", more=f"{outcome.more:,}")
         self.outcome.setText(words)
         self.lines.setPlainText("\n".join(outcome.lines))
-        self.go.setEnabled(outcome.going > 0 or outcome.more > 0)
-        set_plain_tip(self.go, "" if self.go.isEnabled() else words)
+        self.accept_button.setEnabled(outcome.going > 0 or outcome.more > 0)
+        set_plain_tip(self.accept_button, "" if self.accept_button.isEnabled() else words)
 
     def _accept(self) -> None:
         self.accept()

@@ -4,20 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QDialogButtonBox,
-    QStackedWidget,
-    QTableWidget,
-    QTableWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialogButtonBox, QStackedWidget, QWidget
 
 from widgets.boxes import vbox
+from widgets.dialogs.dialog import TextTable
 from widgets.dialogs.form import Field, FormDialog, Values
 from widgets.facts import let_wrap, plain_label
 from widgets.i18n import tr
-from widgets.panels.cell_painter import tabular_font
 from widgets.theme import px
 
 ROWS_MAX = 2_000
@@ -47,27 +40,17 @@ class ReviewDialog(FormDialog):
         why_not: Callable[[Values], str] = lambda _values: "",
         parent: QWidget | None = None,
     ) -> None:
-        self.review_table = QTableWidget(0, 0)
+        self.review_table = TextTable(0, 0, tr("What will change"))
         self.summary = plain_label("", "heading")
         self.pages = QStackedWidget()
         super().__init__(title, about, fields, tr("Review"), why_not=why_not, parent=parent)
 
     def _compose(self) -> None:
         first = QWidget(self)
-        column = vbox(self.about, self.rows, 1, on=first, margins=(0, 0, 0, 0))
+        vbox(self.about, self.rows, 1, on=first, margins=(0, 0, 0, 0))
         second = QWidget(self)
-        column = QVBoxLayout(second)
-        column.setContentsMargins(0, 0, 0, 0)
         let_wrap(self.summary)
-        column.addWidget(self.summary)
-        column.addWidget(self.review_table, 1)
-        table = self.review_table
-        table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
-        table.setSelectionBehavior(QTableWidget.SelectionBehavior.SelectRows)
-        table.setShowGrid(False)
-        table.setTabKeyNavigation(False)
-        table.verticalHeader().hide()
-        table.setAccessibleName(tr("What will change"))
+        vbox(self.summary, (self.review_table, 1), on=second, margins=(0, 0, 0, 0))
         for page in (first, second):
             self.pages.addWidget(page)
         self.back_button = self.buttons.addButton(tr("Back"), QDialogButtonBox.ButtonRole.ActionRole)
@@ -99,18 +82,14 @@ class ReviewDialog(FormDialog):
         table.setRowCount(len(rows))
         for place, row in enumerate(rows):
             for column, text in enumerate(row):
-                item = QTableWidgetItem(text)
-                item.setFont(tabular_font())
+                item = table.put(place, column, text)
                 if 0 < column < len(row) - 1:
                     item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-                table.setItem(place, column, item)
-        header = table.horizontalHeader()
         table.resizeColumnsToContents()
         for column in range(len(review.columns)):
             # The frame around the current cell takes room, too.
             table.setColumnWidth(column, table.columnWidth(column) + px(24))
-        header.setStretchLastSection(True)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        table.horizontalHeader().setStretchLastSection(True)
         self.summary.setText(review.summary)
         self.problem.setText("")
         self.pages.setCurrentIndex(1)

@@ -3,8 +3,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QDialog, QDialogButtonBox, QRadioButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QRadioButton, QVBoxLayout, QWidget
 
+from widgets.dialogs.dialog import Dialog
 from widgets.facts import let_wrap, mark_wrong, plain_label
 from widgets.filter_field import FilterField, FilterHelp, FilterPopup
 from widgets.i18n import mark, tr
@@ -18,7 +19,7 @@ _BEGINNINGS = (
 EXAMPLES = mark('kind = dead_lettered and cause contains timeout; lag > 100 and group = "billing"; time >= 00:31')
 
 
-class RunUntilDialog(QDialog):
+class RunUntilDialog(Dialog):
     """`chosen(condition, beginning)`; `beginning` is one of HERE, SAME_SEED, NEW_SEED."""
 
     chosen = Signal(str, str)
@@ -33,8 +34,7 @@ class RunUntilDialog(QDialog):
         parent: QWidget | None = None,
     ) -> None:
         """`why_not(text)` says what is wrong with a condition; `why_not_here` why it cannot go on from here."""
-        super().__init__(parent)
-        self.setWindowTitle(tr("Run until"))
+        super().__init__(tr("Run until"), parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setMinimumWidth(560)
         self._why_not = why_not
@@ -73,11 +73,8 @@ class RunUntilDialog(QDialog):
         here.setEnabled(not why_not_here)
         here.setToolTip(why_not_here)
         self.beginnings.button(1 if why_not_here else 0).setChecked(True)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        self.accept_button = buttons.addButton(tr("Run"), QDialogButtonBox.ButtonRole.AcceptRole)
-        buttons.accepted.connect(self._accept)
-        buttons.rejected.connect(self.reject)
-        column.addWidget(buttons)
+        self.make_buttons(tr("Run"))
+        column.addWidget(self.buttons)
         self.field.textChanged.connect(lambda _text: self._judge())
         self._judge()
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import (
-    QDialog,
     QDialogButtonBox,
     QLineEdit,
     QListWidget,
@@ -19,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from widgets.boxes import vbox
 from widgets.bytes_text import contained
+from widgets.dialogs.dialog import Dialog
 from widgets.facts import FactsGrid, let_wrap, plain_label
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
@@ -98,7 +98,7 @@ class _ProgressDelegate(QStyledItemDelegate):
         painter.restore()
 
 
-class ScenarioPicker(QDialog):
+class ScenarioPicker(Dialog):
     """`chosen(id)` to open a scenario, `editRequested(id)` to change a copy of it."""
 
     chosen = Signal(str)
@@ -106,8 +106,7 @@ class ScenarioPicker(QDialog):
 
     def __init__(self, scenarios: Sequence[ScenarioFacts], current: str = "", parent: QWidget | None = None) -> None:
         """`current` is the id of the one that is open."""
-        super().__init__(parent)
-        self.setWindowTitle(tr("Scenarios"))
+        super().__init__(tr("Scenarios"), parent)
         self.resize(900, 560)
         self._scenarios = {facts.id: facts for facts in scenarios}
         self.filter_field = QLineEdit(self, placeholderText=tr("Search titles and texts"), clearButtonEnabled=True)
@@ -120,7 +119,7 @@ class ScenarioPicker(QDialog):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._list(scenarios)
         self.list.currentItemChanged.connect(lambda _item, _old: self._show())
-        self.list.itemDoubleClicked.connect(lambda _item: self._open())
+        self.list.itemDoubleClicked.connect(lambda _item: self._accept())
         self._nothing = plain_label(tr("No scenario holds these words."), "muted", self)
         self._nothing.hide()
         left = QWidget(self)
@@ -131,13 +130,8 @@ class ScenarioPicker(QDialog):
         split.setStretchFactor(1, 1)
         split.setSizes([320, 550])
         split.setChildrenCollapsible(False)
-        self.buttons = QDialogButtonBox(self)
-        self.open_button = self.buttons.addButton(tr("Open"), QDialogButtonBox.ButtonRole.AcceptRole)
-        self.open_button.setDefault(True)
+        self.make_buttons(tr("Open"))
         self.edit_button = self.buttons.addButton(tr("Edit a copy..."), QDialogButtonBox.ButtonRole.ActionRole)
-        self.buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
-        self.buttons.accepted.connect(self._open)
-        self.buttons.rejected.connect(self.reject)
         self.edit_button.clicked.connect(self._edit)
         vbox((split, 1), self.buttons, on=self, margins=(16, 16, 16, 16), spacing=12)
         self.select(current or (scenarios[0].id if scenarios else ""))
@@ -202,7 +196,7 @@ class ScenarioPicker(QDialog):
 
     def _show(self) -> None:
         facts = self._scenarios.get(self.current())
-        self.open_button.setEnabled(facts is not None)
+        self.accept_button.setEnabled(facts is not None)
         self.edit_button.setEnabled(facts is not None)
         self.title.setText("" if facts is None else contained(facts.title))
         self.holds.setText("" if facts is None else facts.holds)
@@ -218,7 +212,7 @@ class ScenarioPicker(QDialog):
             head.setVisible(bool(lines))
             grid.set_facts([(f"{number}.", line) for number, line in enumerate(lines, 1)])
 
-    def _open(self) -> None:
+    def _accept(self) -> None:
         if chosen := self.current():
             self.accept()
             self.chosen.emit(chosen)

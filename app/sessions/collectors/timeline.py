@@ -2,11 +2,111 @@
 
 from __future__ import annotations
 
-from app.sessions.collectors.timeline_spans import TimelineSpans
 from app.sessions.event_text import KINDS
 from broker_core.events import Event, EventKind, is_users
+from widgets.formats import duration
 from widgets.i18n import tr
-from widgets.timeline import Tick
+from widgets.timeline import Band, Tick
+
+SPANS_MAX = 300  # of a lane
+
+
+class _Span:
+    __slots__ = ("count", "end_ns", "label", "start_ns")
+
+    def __init__(self, start_ns: int, label: str) -> None:
+        self.start_ns = start_ns
+        self.end_ns: int | None = None
+        self.label = label
+        self.count = 1
+
+
+class Spans:
+    """The spans of one lane. `many` says what several are, with {count}."""
+
+    def __init__(self, lane: str, many: str) -> None:
+        self._lane = lane
+        self._many = many
+        self._spans: list[_Span] = []
+        self._open: dict[tuple[str, str], _Span] = {}
+        self._gap_ns = 0
+
+    def begin(self, key: tuple[str, str], time_ns: int, label: str) -> None:
+        """Something begins; `label` may hold {lasted}."""
+        newest = self._spans[-1] if self._spans else None
+        if newest is not None and newest.end_ns is not None and time_ns - newest.end_ns < self._gap_ns:
+            newest.count += 1
+            newest.end_ns = None
+            self._open[key] = newest
+            return
+        span = self._open[key] = _Span(time_ns, label)
+        self._spans.append(span)
+        if len(self._spans) > SPANS_MAX:
+            self._thin(time_ns)
+
+    def end(self, key: tuple[str, str], time_ns: int, label: str = "") -> None:
+        """It is over; `label` replaces the one of its beginning."""
+        span = self._open.pop(key, None)
+        if span is not None and span not in self._open.values():
+            span.end_ns = time_ns
+            span.label = label or span.label
+
+    def _thin(self, now_ns: int) -> None:
+        self._gap_ns = max(self._gap_ns * 2, now_ns // SPANS_MAX)
+        kept: list[_Span] = []
+        for span in self._spans:
+            before = kept[-1] if kept else None
+            over = before is not None and before.end_ns is not None and span.end_ns is not None
+            if before is not None and over and span.start_ns - (before.end_ns or 0) < self._gap_ns:
+                before.end_ns = max(before.end_ns or 0, span.end_ns or 0)
+                before.count += span.count
+            else:
+                kept.append(span)
+        self._spans = kept
+
+    def bands(self, now_ns: int) -> tuple[Band, ...]:
+        found = []
+        for span in tuple(self._spans):
+            end_ns = span.end_ns
+            lasted = duration((now_ns if end_ns is None else end_ns) - span.start_ns)
+            label = self._many.format(count=span.count) if span.count > 1 else span.label.replace("{lasted}", lasted)
+            found.append(Band(span.start_ns, end_ns, label, self._lane))
+        return tuple(found)
+
+
+class TimelineSpans:
+    """A sink for the events that begin and end something."""
+
+    def __init__(self) -> None:
+        self._rebalances = Spans("rebalances", tr("{count:,} rebalances"))
+        self._blocked = Spans("backpressure", tr("Producers were blocked {count:,} times"))
+
+    kinds = frozenset(
+        {
+            EventKind.REBALANCE_STARTED,
+            EventKind.REBALANCE_COMPLETED,
+            EventKind.PRODUCER_BLOCKED,
+            EventKind.PRODUCER_UNBLOCKED,
+        }
+    )
+
+    def __call__(self, event: Event) -> None:
+        kind = event.kind
+        if kind is EventKind.REBALANCE_STARTED:
+            label = tr("{group} rebalances, {{lasted}}: {cause}", group=event.group, cause=event.cause)
+            self._rebalances.begin((event.group, ""), event.time_ns, label)
+        elif kind is EventKind.REBALANCE_COMPLETED:
+            label = tr("{group} rebalanced, {{lasted}}: {cause}", group=event.group, cause=event.cause)
+            self._rebalances.end((event.group, ""), event.time_ns, label)
+        elif kind is EventKind.PRODUCER_BLOCKED:
+            label = tr("{client} blocked by {topic}, {{lasted}}", client=event.client, topic=event.topic)
+            self._blocked.begin((event.topic, event.client), event.time_ns, label)
+        elif kind is EventKind.PRODUCER_UNBLOCKED:
+            self._blocked.end((event.topic, event.client), event.time_ns)
+
+    def bands(self, now_ns: int) -> tuple[Band, ...]:
+        return (*self._rebalances.bands(now_ns), *self._blocked.bands(now_ns))
+
 
 TICKS_MAX = 300
 

@@ -67,7 +67,7 @@ def test_a_redrive_at_a_rate_takes_its_time_and_can_be_stopped(panel, hand):
     hand.wait_until(lambda: "Dry run" in shown.outcome.text())
     shown.limited.setChecked(True)
     shown.rate.setValue(0.5)
-    shown.go.click()
+    shown.accept_button.click()
     hand.show()
     assert dead(hand) == count - 1
     hand.workbench.registry.trigger("stop_redrive")

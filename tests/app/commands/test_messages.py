@@ -145,11 +145,11 @@ def test_a_message_is_produced_and_found_again(panel, hand):
     dialog.form.key.setText("mine")
     dialog.form.value.setPlainText("<b>one</b> $number \u202e \U0001f600")
     dialog.form.headers.setPlainText("trace: 7\nwrong")
-    assert not dialog.send.isEnabled()
+    assert not dialog.accept_button.isEnabled()
     assert "colon" in dialog.problem.text()
     dialog.form.headers.setPlainText("trace: 7")
     dialog.count.setValue(3)
-    hand.qtbot.mouseClick(dialog.send, Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     dialog.close()
     hand.show()
     panel.set_filter_text("key = mine")
@@ -164,7 +164,7 @@ def test_a_message_is_produced_and_found_again(panel, hand):
 def test_the_dialog_says_what_came_of_its_message(panel, hand):
     dialog = hand.workbench.family(MessageHandlers).ask_produce("builds")
     dialog.form.value.setPlainText("one")
-    hand.qtbot.mouseClick(dialog.send, Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     hand.show()
     assert dialog.problem.text() == "Sent 1 message to builds."
     assert dialog.problem.property("role") == "muted", "red is for what is wrong"

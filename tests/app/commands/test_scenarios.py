@@ -107,9 +107,9 @@ def test_who_has_opened_a_scenario_has_the_keyboard_on_the_canvas(hand: Hand) ->
 def test_words_that_no_scenario_has_leave_nothing_to_open(hand: Hand) -> None:
     picker = picker_of(hand)
     picker.filter_field.setText("zzz-no-such-words")
-    assert not picker.open_button.isEnabled()
+    assert not picker.accept_button.isEnabled()
     picker.filter_field.clear()
-    assert picker.open_button.isEnabled()
+    assert picker.accept_button.isEnabled()
 
 
 def test_arrows_move_in_the_list_while_the_cursor_is_in_the_search_field(hand: Hand) -> None:

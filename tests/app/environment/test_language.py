@@ -129,5 +129,5 @@ def test_a_german_workbench(german: None, open_workbench: Callable[..., Hand]) -
     dialog = window.findChild(MoveToGroupDialog)
     assert dialog is not None
     assert dialog.windowTitle() == "In Gruppe verschieben"
-    assert dialog.move_button.text() == "Verschieben"
+    assert dialog.accept_button.text() == "Verschieben"
     dialog.close()

@@ -3,8 +3,8 @@
 import pytest
 from PySide6.QtCore import QSettings
 
+from app.commands.view import MAX_SAVED, SavedFilters
 from app.environment.settings import Settings
-from app.filters.saved import MAX_SAVED, SavedFilters
 
 
 @pytest.fixture

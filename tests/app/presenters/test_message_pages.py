@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.presenters.message_facts import message_facts, request_of
-from app.presenters.messages import MessagesModel, message_key
+from app.presenters.messages_presenter import MessagesModel, message_key
 from app.sessions.history.life import Place
 from broker_core.broker import browsing
 from broker_core.errors import BrokerError

@@ -6,8 +6,7 @@ from typing import Any
 
 from app.presenters.rates import Rates
 from app.presenters.timeline import SAMPLES_MAX, TimelineModel
-from app.sessions.collectors.timeline import TICKS_MAX, TimelineCollector
-from app.sessions.collectors.timeline_spans import SPANS_MAX
+from app.sessions.collectors.timeline import SPANS_MAX, TICKS_MAX, TimelineCollector
 from app.sessions.history.series import ALL_PUBLISHED
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind, EventStream

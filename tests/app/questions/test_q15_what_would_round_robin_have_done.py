@@ -47,7 +47,7 @@ def test_round_robin_is_read_beside_the_owners_of_now(hand: Hand) -> None:
 def test_switching_does_what_was_foretold(hand: Hand) -> None:
     dialog = ask(hand)
     foretold = [text.removeprefix("\u2192 ") for text in column(dialog, "roundrobin")]
-    hand.qtbot.mouseClick(dialog.switch_button, Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     hand.show()
     hand.pass_time(5)
     assert owners(hand) == foretold

@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 import resources
 from app.cli.main import main
 from app.commands.jobs import Jobs
-from app.reports.parts import TITLES, part_choices
+from app.commands.reports import TITLES, part_choices
 from spark_reports.parts import EVERY, PARTS
 from spark_reports.request import Request
 from tests.app.conftest import Hand

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import resources
-from app.sessions.compare import _LAG_AT_END, comparison, figures_of
-from app.sessions.compare_causes import Flows, cause_of, words_of
+from app.sessions.compare import _LAG_AT_END, Flows, cause_of, comparison, figures_of, words_of
 from app.sessions.work import Work
 from broker_core.clock import NS_PER_S
 from broker_core.recording.live_session import LiveSession

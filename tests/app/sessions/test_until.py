@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 
-from app.commands.session import UntilHandlers, why_no_condition
+from app.commands.session import RunUntil, UntilHandlers, why_no_condition
 from app.environment.paths import find_scenario
-from app.sessions.until import RunUntil
 from broker_core.broker.occurrences import FIELDS
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind

@@ -109,7 +109,7 @@ def test_a_drop_on_an_empty_spot_asks_for_a_name_and_makes_a_group(hand: Hand) -
     hand.qtbot.keyClicks(dialog.name, "explorers")
     ends = ends_of(hand, "commits")
     hand.qtbot.keyClick(dialog.start, Qt.Key.Key_Down)
-    hand.qtbot.mouseClick(dialog.move_button, Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     hand.show()
     assert hand.workbench.window.status.last_action.whole == "Moved indexer-4 to explorers to read from the end."
     hand.pass_time(5)
@@ -144,7 +144,7 @@ def test_moving_by_keyboard_asks_the_same_and_shows_the_ghost(hand: Hand) -> Non
     shown = [label.text() for label in dialog.findChildren(QLabel)]
     assert "indexer-1 to auditors" in shown
     assert any(text.endswith("stay.") and "partitions move" in text for text in shown)
-    hand.qtbot.keyClick(dialog.move_button, Qt.Key.Key_Return)
+    hand.qtbot.keyClick(dialog.accept_button, Qt.Key.Key_Return)
     hand.pass_time(5)
     assert hand.members("auditors") == {"auditor-1": 2, "auditor-2": 2, "indexer-1": 2}
 

@@ -55,7 +55,7 @@ def test_where_it_is_already_cannot_be_chosen_and_says_why(dialog, qtbot):
     heard = []
     dialog.chosen.connect(lambda *args: heard.append(args))
     qtbot.keyClick(dialog.list, Qt.Key.Key_Up)
-    assert not dialog.move_button.isEnabled()
+    assert not dialog.accept_button.isEnabled()
     assert dialog.problem.text() == "indexer-1 is in this group already."
     qtbot.keyClick(dialog.list, Qt.Key.Key_Return)
     assert heard == []
@@ -66,7 +66,7 @@ def test_a_new_group_wants_a_good_name(dialog, qtbot):
     assert dialog.problem.text() == "Enter a name for the new group."
     qtbot.keyClicks(dialog.name, "taken")
     assert dialog.problem.text() == "That name is taken."
-    assert not dialog.move_button.isEnabled()
+    assert not dialog.accept_button.isEnabled()
     dialog.name.selectAll()
     qtbot.keyClicks(dialog.name, "archivers")
     with qtbot.waitSignal(dialog.chosen) as told:
@@ -80,7 +80,7 @@ def test_a_new_group_has_a_name_to_be_typed_over_and_asks_where_it_starts(qtbot)
     dialog.show()
     assert not dialog.start.isVisible()
     dialog.choose(NEW_GROUP)
-    assert dialog.move_button.isEnabled() and dialog.name.selectedText() == "indexers-2"
+    assert dialog.accept_button.isEnabled() and dialog.name.selectedText() == "indexers-2"
     assert dialog.start.isVisible()
     qtbot.keyClick(dialog.start, Qt.Key.Key_Down)
     with qtbot.waitSignal(dialog.chosen) as told:

@@ -140,10 +140,10 @@ def test_assignors_show_who_would_own_what_and_only_another_can_be_chosen(qtbot:
     dialog.chosen.connect(told.append)
     assert column(dialog, "roundrobin") == ["a", "\u2192 b"]
     dialog.radios["range"].setChecked(True)
-    assert not dialog.switch_button.isEnabled()
+    assert not dialog.accept_button.isEnabled()
     assert dialog.problem.text() == "The group uses range already."
     dialog.radios["roundrobin"].setChecked(True)
-    qtbot.mouseClick(dialog.switch_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     assert told == ["roundrobin"]
 
 
@@ -152,5 +152,5 @@ def test_in_the_past_assignors_are_compared_and_not_switched(qtbot: QtBot) -> No
     dialog = AssignorsDialog("readers", ("t/0",), ("a",), plans, why_not="This is the past.")
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
     qtbot.addWidget(dialog)
-    assert not dialog.switch_button.isEnabled()
+    assert not dialog.accept_button.isEnabled()
     assert dialog.problem.text() == "This is the past."
