@@ -22,6 +22,7 @@ from kio.index import load_request_schema, load_response_schema
 from broker_core.errors import BrokerError, ErrorCode
 
 Read = Callable[["Cursor"], Any]
+Data = bytes | memoryview
 
 
 class Cursor:
@@ -29,13 +30,13 @@ class Cursor:
 
     __slots__ = ("_data", "_elements_left", "_end", "_position")
 
-    def __init__(self, data: bytes, position: int, most_elements: int) -> None:
+    def __init__(self, data: Data, position: int, most_elements: int) -> None:
         self._data = data
         self._elements_left = most_elements
         self._position = position
         self._end = len(data)
 
-    def take(self, size: int) -> bytes:
+    def take(self, size: int) -> Data:
         """So many bytes. Raises MALFORMED_REQUEST if they are not there."""
         end = self._position + size
         if size < 0 or end > self._end:
@@ -69,15 +70,19 @@ class Cursor:
             raise BrokerError(ErrorCode.REQUEST_TOO_LARGE, "it names more elements than a request of its API may")
         return count
 
-    def sized(self, flexible: bool, kind: struct.Struct) -> bytes | None:
+    def sized(self, flexible: bool, kind: struct.Struct) -> Data | None:
         """Bytes behind their length; None for null."""
         size = self.varint() - 1 if flexible else self.number(kind)
         return None if size == -1 else self.take(size)
 
+    def blob(self, flexible: bool) -> bytes | None:
+        found = self.sized(flexible, _INT32)
+        return None if found is None else bytes(found)
+
     def text(self, flexible: bool) -> str | None:
         found = self.sized(flexible, _INT16)
         try:
-            return None if found is None else found.decode()
+            return None if found is None else str(found, "utf-8")
         except UnicodeDecodeError:
             raise BrokerError(ErrorCode.MALFORMED_REQUEST, "a text is not UTF-8") from None
 
@@ -195,8 +200,10 @@ def _plain(kafka_type: str, flexible: bool) -> Read:
         case "string":
             return lambda cursor: cursor.text(flexible)
         case "uuid":
-            return lambda cursor: UUID(bytes=cursor.take(16))
-    return lambda cursor: cursor.sized(flexible, _INT32)
+            return lambda cursor: UUID(bytes=bytes(cursor.take(16)))
+        case "records":  # as they are, since they may be large
+            return lambda cursor: cursor.sized(flexible, _INT32)
+    return lambda cursor: cursor.blob(flexible)
 
 
 def types_in(kind: Any) -> list[Any]:

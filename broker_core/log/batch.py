@@ -253,7 +253,7 @@ def set_log_append_time(batch: bytearray, timestamp_ms: int) -> None:
     _seal(batch)
 
 
-def recompressed(batch: bytes | bytearray, codec: str) -> bytearray:
+def recompressed(batch: bytes | bytearray | memoryview, codec: str) -> bytearray:
     """The same batch with its records compressed by `codec`. Raises as `unpacked`."""
     with memoryview(batch) as view:
         made = bytearray(view[:HEADER_BYTES])

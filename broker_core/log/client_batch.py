@@ -34,7 +34,7 @@ MAX_RECORDS = 100_000  # of one batch: ten times librdkafka's default
 class ClientBatch(msgspec.Struct, frozen=True, gc=False):
     """A complete batch of format v2 with a valid checksum and consistent counts."""
 
-    data: bytes
+    data: bytes | memoryview
     count: int
     timestamp_ms: int
     stamp: ProducerStamp | None
@@ -70,7 +70,7 @@ class ClientBatch(msgspec.Struct, frozen=True, gc=False):
         return None
 
 
-def client_batches(records: bytes) -> Iterator[ClientBatch]:
+def client_batches(records: bytes | memoryview) -> Iterator[ClientBatch]:
     """The batches of a produce request for one partition, in order.
 
     Raises CORRUPT_MESSAGE for incomplete, corrupt or inconsistent batches; MESSAGE_TOO_LARGE for compressed records
@@ -86,7 +86,7 @@ def client_batches(records: bytes) -> Iterator[ClientBatch]:
         yield batch
 
 
-def _checked(records: bytes, position: int) -> ClientBatch:
+def _checked(records: bytes | memoryview, position: int) -> ClientBatch:
     if len(records) - position < HEADER_BYTES:
         raise BrokerError(ErrorCode.CORRUPT_MESSAGE, "a batch ends inside its header")
     fields = HEADER.unpack_from(records, position)

@@ -6,7 +6,6 @@ out, what it has and is not given gets the schema's default. Errors are numbers,
 
 from __future__ import annotations
 
-import io
 import struct
 from collections.abc import Callable
 from dataclasses import fields
@@ -20,7 +19,7 @@ from kio.serial import entity_writer
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kafka_messages.making import Body, maker
-from broker_core.kafka_messages.reading import Cursor, client_id, request_reader
+from broker_core.kafka_messages.reading import Cursor, Data, client_id, request_reader
 
 _LEAST_HEADER = struct.Struct(">hhi")
 _CORRELATION = struct.Struct(">i")
@@ -35,14 +34,14 @@ class Header(msgspec.Struct, frozen=True, gc=False):
     correlation_id: int
 
 
-def header_of(frame: bytes) -> Header:
+def header_of(frame: Data) -> Header:
     """The fixed part of a request's header. Raises MALFORMED_REQUEST."""
     if len(frame) < _LEAST_HEADER.size:
         raise BrokerError(ErrorCode.MALFORMED_REQUEST, f"{len(frame)} bytes, which no request has")
     return Header(*_LEAST_HEADER.unpack_from(frame))
 
 
-def request_of(header: Header, frame: bytes, most_elements: int) -> tuple[str, Any]:
+def request_of(header: Header, frame: Data, most_elements: int) -> tuple[str, Any]:
     """The client id and the request, whose version is known. Raises MALFORMED_REQUEST, REQUEST_TOO_LARGE."""
     read, flexible_header = request_reader(header.api_key, header.version)
     cursor = Cursor(frame, _LEAST_HEADER.size, most_elements)
@@ -65,12 +64,15 @@ def has_error_code(header: Header) -> bool:
 def response(header: Header, version: int, body: Body) -> bytes:
     """The frame of a response, its length in front."""
     make, write, flexible_header = _response(header.api_key, version)
-    buffer = io.BytesIO()
-    buffer.write(b"\0\0\0\0" + _CORRELATION.pack(header.correlation_id) + (b"\0" if flexible_header else b""))
-    write(buffer, make(body))
-    frame = buffer.getbuffer()
-    _LENGTH.pack_into(frame, 0, len(frame) - _LENGTH.size)
-    return bytes(frame)
+    parts = _Parts([_CORRELATION.pack(header.correlation_id) + (b"\0" if flexible_header else b"")])
+    write(parts, make(body))
+    return b"".join((_LENGTH.pack(sum(map(len, parts))), *parts))
+
+
+class _Parts(list[bytes]):
+    """What is written, as it came: records are copied once."""
+
+    write = list.append
 
 
 @cache

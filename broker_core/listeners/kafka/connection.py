@@ -19,6 +19,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.faults.client_fault import ClientFault
 from broker_core.faults.kafka_names import KAFKA_ERRORS
 from broker_core.kafka_messages.making import Body
+from broker_core.kafka_messages.reading import Data
 from broker_core.listeners.access.access import ANYBODY, Principal
 from broker_core.listeners.connections import Connection
 from broker_core.listeners.kafka import sasl
@@ -211,7 +212,7 @@ class KafkaConnection(asyncio.Protocol):
     def _most_bytes(self) -> int:
         return STRANGERS_FRAME_BYTES if self._principal is None else self._listener.shared.limits.max_frame_bytes
 
-    def _next_frame(self) -> bytes | None:
+    def _next_frame(self) -> Data | None:
         buffer = self._buffer
         if len(buffer) < _LENGTH.size:
             self._partial_since_s = None if not buffer else self._partial_since_s or time.monotonic()
@@ -226,17 +227,17 @@ class KafkaConnection(asyncio.Protocol):
             self._partial_since_s = self._partial_since_s or time.monotonic()
             return None
         self._partial_since_s = None
-        frame = bytes(memoryview(buffer)[_LENGTH.size : end])
-        self._drop(end)
-        return frame
-
-    def _drop(self, size: int) -> None:
-        del self._buffer[:size]
+        if 2 * end < len(buffer):
+            frame = memoryview(bytes(memoryview(buffer)[:end]))
+            del buffer[:end]
+        else:  # what is behind it is less to copy
+            frame, self._buffer = memoryview(buffer)[:end], buffer[end:]
         self._count_held()
+        return frame[_LENGTH.size :]
 
     # -- serving
 
-    def _serve(self, frame: bytes) -> None:
+    def _serve(self, frame: Data) -> None:
         header = header_of(frame)
         self._fault = None
         self._seen.requests += 1
@@ -258,7 +259,7 @@ class KafkaConnection(asyncio.Protocol):
         else:
             self._handle(header, client, request, len(frame))
 
-    def _answer_unsupported(self, header: Header, frame: bytes) -> None:
+    def _answer_unsupported(self, header: Header, frame: Data) -> None:
         """UNSUPPORTED_VERSION, in the nearest version whose form is known; closed where that has no place for it."""
         name = TABLE[header.api_key].name if header.api_key in TABLE else f"API {header.api_key}"
         error = BrokerError(ErrorCode.UNSUPPORTED_VERSION, f"{name} v{header.version} is not served")
