@@ -49,7 +49,7 @@ def _join_group(call: Call, request: Any) -> Answer:
             member_id=member_id,
             instance_id=instance_id,
             session_timeout_ms=session_ms,
-            rebalance_timeout_ms=session_ms if rebalance is None else rebalance,
+            rebalance_timeout_ms=rebalance or session_ms,
             protocol_type=request.protocol_type,
             protocols={each.name: each.metadata for each in request.protocols},
             cause=_cause(call, given(request, "reason", "")),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from kio.schema.errors import ErrorCode as KafkaError
@@ -148,11 +148,14 @@ def _reassign(call: Call, topic: str, asked: Any) -> None:
     call.broker.logs.partition(topic, asked.partition_index)
     if asked.replicas is None:
         raise KafkaOnlyError(KafkaError.no_reassignment_in_progress, f"{topic}-{asked.partition_index} does not move")
-    if asked.replicas != (NODE_ID,):
-        raise KafkaOnlyError(
-            KafkaError.invalid_replica_assignment,
-            f"replicas {list(asked.replicas)}, and there is broker {NODE_ID} alone",
-        )
+    check_replicas(asked.replicas)
+
+
+def check_replicas(brokers: Iterable[int]) -> None:
+    """Raises INVALID_REPLICA_ASSIGNMENT for others than the one broker."""
+    if tuple(brokers) != (NODE_ID,):
+        why = f"replicas {list(brokers)}, and there is broker {NODE_ID} alone"
+        raise KafkaOnlyError(KafkaError.invalid_replica_assignment, why)
 
 
 def _list_partition_reassignments(call: Call, request: Any) -> Answer:

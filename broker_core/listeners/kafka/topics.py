@@ -4,22 +4,35 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from kio.schema.errors import ErrorCode as KafkaError
+
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kafka_messages.making import Body
-from broker_core.listeners.kafka.call import ADMIN, Answer, Api, Call, Later, by_partition, later, outcome, paced
+from broker_core.listeners.kafka.call import (
+    ADMIN,
+    Answer,
+    Api,
+    Call,
+    KafkaOnlyError,
+    Later,
+    by_partition,
+    later,
+    outcome,
+    paced,
+)
+from broker_core.listeners.kafka.one_broker import check_replicas
 from broker_core.listeners.kafka.topic_configs import SETTINGS, text_of, with_kept, with_settings
 from broker_core.names import check_name
 
 _SOURCE_TOPIC = 1
 _END = -1  # of a partition
 _FIRST_WITH_IDS = 6
-_DEFAULT_PARTITIONS = 1
 
 
 def _create_topics(call: Call, request: Any) -> Answer:
     """Topics with partitions and settings by Kafka's names.
 
-    There is one broker, so the replication factor is 1 (or -1). Left out: assignments of replicas.
+    There is one broker, so the replication factor is 1 (or -1), and every replica is assigned to it.
     """
     return _changed(call, "topics", _create, request)
 
@@ -36,12 +49,19 @@ def _changed(call: Call, field: str, change: Callable[[Call, Any, bool], object]
 def _create(call: Call, asked: Any, validate_only: bool) -> dict[str, Any]:
     name, host = asked.name, call.shared.host
     call.must(ADMIN, "topic", name)
+    partitions = max(1, call.shared.create_topics) if asked.num_partitions == -1 else asked.num_partitions
     if asked.assignments:
-        raise BrokerError(ErrorCode.INVALID_REQUEST, "there is one broker, so replicas cannot be assigned")
+        if (asked.num_partitions, asked.replication_factor) != (-1, -1):
+            why = "replicas are assigned, so the numbers of partitions and replicas must be -1"
+            raise BrokerError(ErrorCode.INVALID_REQUEST, why)
+        partitions = len(asked.assignments)
+        if sorted(each.partition_index for each in asked.assignments) != [*range(partitions)]:
+            raise KafkaOnlyError(KafkaError.invalid_replica_assignment, "the partitions are not numbered from 0 on")
+        for each in asked.assignments:
+            check_replicas(each.broker_ids)
     if asked.replication_factor not in {-1, 1}:
         why = f"{asked.replication_factor}, and there is one broker; take 1"
         raise BrokerError(ErrorCode.INVALID_REPLICATION_FACTOR, why)
-    partitions = _DEFAULT_PARTITIONS if asked.num_partitions == -1 else asked.num_partitions
     settings = [(each.name, each.value) for each in asked.configs]
     log, kept = with_settings(host.config.log, settings), with_kept({}, settings)
     check_name(name, "topic")
@@ -73,6 +93,12 @@ def _add(call: Call, asked: Any, validate_only: bool) -> None:
         present = call.broker.logs.partition_count(asked.name)
         if asked.count <= present:
             raise BrokerError(ErrorCode.INVALID_PARTITIONS, f"{asked.name} has {present} already")
+        if asked.assignments is not None:
+            if len(asked.assignments) != asked.count - present:
+                why = f"{asked.count - present} partitions are added, and {len(asked.assignments)} are assigned"
+                raise KafkaOnlyError(KafkaError.invalid_replica_assignment, why)
+            for each in asked.assignments:
+                check_replicas(each.broker_ids)
         if not validate_only:
             call.broker.topics.add_partitions(now_ns, asked.name, asked.count)
 

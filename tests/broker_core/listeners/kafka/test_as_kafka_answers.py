@@ -117,3 +117,41 @@ def test_a_member_is_described_with_the_address_of_its_client(listener: KafkaLis
         assert connection.recv(4)
         (group,) = asked(listener.port, KEYS["DescribeGroups"], 5, {"groups": ("billing",)}).groups
     assert [each.client_host for each in group.members] == [f"/{address}"]
+
+
+def test_a_join_without_a_rebalance_timeout_is_taken(listener: KafkaListener):
+    """kafkajs sends 0 where none is chosen."""
+    body = {
+        "group_id": "billing",
+        "session_timeout": 6_000,
+        "rebalance_timeout": 0,
+        "protocol_type": "consumer",
+        "protocols": [{"name": "range", "metadata": b"\0\0\0\0\0\0\0\0\0\0"}],
+    }
+    assert asked(listener.port, KEYS["JoinGroup"], 3, body).error_code.name == "none"
+
+
+def test_replicas_are_assigned_to_the_one_broker(listener: KafkaListener):
+    def made(*brokers: tuple[int, ...], partitions: int = -1, first: int = 0) -> str:
+        rows = [{"partition_index": number, "broker_ids": ids} for number, ids in enumerate(brokers, first)]
+        topic = {"name": "orders", "num_partitions": partitions, "replication_factor": -1, "assignments": rows}
+        told = asked(listener.port, KEYS["CreateTopics"], 7, {"topics": [topic]}).topics[0]
+        return told.error_code.name if told.error_code.value else f"{told.num_partitions} partitions"
+
+    assert made((0,), (1,)) == made((0, 1)) == made((0,), first=1) == "invalid_replica_assignment"
+    assert made((0,), partitions=1) == "invalid_request"
+    assert made((0,), (0,)) == "2 partitions"
+
+    def added(count: int, *brokers: tuple[int, ...]) -> str:
+        topic = {"name": "orders", "count": count, "assignments": [{"broker_ids": ids} for ids in brokers]}
+        return asked(listener.port, KEYS["CreatePartitions"], 3, {"topics": [topic]}).results[0].error_code.name
+
+    assert added(3, (0,), (0,)) == added(3, (10,)) == "invalid_replica_assignment"
+    assert added(3, (0,)) == "none"
+
+
+def test_a_topic_whose_partitions_nobody_counts_has_the_brokers_number(host: BrokerHost):
+    with KafkaListener(host, port=0, create_topics=3) as other:
+        topic = {"name": "orders", "num_partitions": -1, "replication_factor": -1}
+        told = asked(other.port, KEYS["CreateTopics"], 7, {"topics": [topic]}).topics[0]
+    assert told.num_partitions == 3
