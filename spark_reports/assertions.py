@@ -18,9 +18,7 @@ Values = Mapping[str, float]
 
 
 class AssertedFigure(NamedTuple):
-    """What may be asserted: `values` are nanoseconds where `kind` is duration. `part` is the part of the report whose
-    tables it is read from, `of` what it may be asked of, "" for nothing.
-    """
+    """A figure of a part of the report; `values` are nanoseconds for durations, `of` is what it may be asked of."""
 
     name: str
     kind: Kind

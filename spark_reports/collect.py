@@ -81,10 +81,7 @@ def make_tables(
     prefix: str = "",
     parts: frozenset[str] = EVERY,
 ) -> Made:
-    """The tables of these parts of the report, as far as the session knows of them, from one time to another.
-
-    Raises `ReportError` where it knows nothing; what Spark raises, goes through.
-    """
+    """The tables of these parts, as far as the session knows of them. Raises `ReportError` if it knows nothing."""
     unknown = frozenset() if info.knows("deliveries") else parts - KNOWN_WITHOUT_DELIVERIES
     if parts == unknown:
         raise ReportError(f"Nobody knows this of an observed cluster: {', '.join(titles(unknown))}.")
@@ -139,10 +136,7 @@ def make_runs(
     to_ns: int | None = None,
     figures: frozenset[str] = EVERY_FIGURE,
 ) -> pl.DataFrame:
-    """One row per session of `about` with these figures; what they do not need is not read.
-
-    All events have the number of their session, and are those from `from_ns` up to `to_ns`, or all of it.
-    """
+    """One row per session of `about` with these figures, from `from_ns` up to `to_ns`."""
     ends = runs.ends(about, from_ns, to_ns)
     parts = [bring(runs_pass.counted(messages)), bring(runs_pass.counted_control(control))]
     if not figures.isdisjoint(runs.LATENCY):

@@ -16,9 +16,7 @@ _GONE = "its events are missing"
 
 
 class RecordedPart(NamedTuple):
-    """A sealed segment by its footer: `events` rows, numbered from `first_seq` to `last_seq`, of some `kinds` (the
-    first and the last of them by the alphabet). None and empty where the footer does not say.
-    """
+    """A sealed segment by its footer; None and empty for what the footer does not say."""
 
     path: Path
     events: int

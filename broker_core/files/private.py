@@ -35,10 +35,7 @@ def is_open_to_others(directory: Path) -> bool:
 
 
 def close_to_others(directory: Path, foreign: str = "") -> None:
-    """Remove the access of other users, which an earlier version may have left.
-
-    Where that fails, or where the directory has a `foreign` file or is world-writable, log a warning instead.
-    """
+    """Remove the access of other users, or log a warning: if that fails, or the directory has a `foreign` file."""
     if not is_open_to_others(directory):
         return
     if directory.stat().st_mode & stat.S_ISVTX:

@@ -72,10 +72,7 @@ def full_disk(path: str) -> BrokerError:
 
 
 class BreakableFiles(WrappedFiles):
-    """`files`; while `full` is True nothing more can be written to them, and reading goes on.
-
-    Each sync of messages takes `sync_delay_s` longer.
-    """
+    """`files` that cannot be written while `full`, and whose syncs of messages take `sync_delay_s` longer."""
 
     def __init__(self, files: FileSystem) -> None:
         super().__init__(files)
@@ -110,10 +107,7 @@ class _ReadOnlyAppendFile:
 
 
 class ReadOnlyFiles(DiskFiles):
-    """Files below `root`, which must exist. Works on a full disk, on a read-only one, and on read-only files.
-
-    Writing raises READ_ONLY. The clean-up of recovery, such as truncating a torn tail, has no effect.
-    """
+    """Files below an existing `root`. Writing raises READ_ONLY; the clean-up of recovery has no effect."""
 
     _open_flags = os.O_RDONLY
 

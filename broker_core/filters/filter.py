@@ -68,10 +68,7 @@ class Filter:
         return self._mapping_test(row)
 
     def tester(self, getters: Mapping[str, Callable[[R], Any]], haystack: Callable[[R], str]) -> Callable[[R], bool]:
-        """The fast way for many rows of one kind: `getters` by the name of a field, folded.
-
-        `haystack` gives the casefolded text in which bare words are looked for.
-        """
+        """Fast for many rows: `getters` by folded field name, `haystack` for the casefolded text of bare words."""
         return self._condition.test(_Getters(getters, haystack))
 
     @cached_property

@@ -81,10 +81,7 @@ class Gate:
         evict: Evict | None = None,
         readers: Callable[[int], Obstacle | None] = lambda _count: None,
     ) -> None:
-        """`evict` serves the policies drop_oldest and priority_evict; without it they drop the new messages.
-
-        `readers(count)` is the obstacle of a subscription without space for `count` messages, if any.
-        """
+        """`evict` makes room (default: new messages are dropped); `readers(count)` is the obstacle of readers."""
         self.target = target
         self.config = config
         self.counts = GateCounts()

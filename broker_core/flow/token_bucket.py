@@ -7,10 +7,7 @@ from broker_core.errors import ConfigError
 
 
 class TokenBucket:
-    """Refills at `rate_per_s` tokens (fractions allowed) up to `burst`, and starts full.
-
-    It counts in integer fractions of a token, so that no rounding errors accumulate.
-    """
+    """Refills at `rate_per_s` up to `burst`, and starts full. Counts fractions of a token in integers, exactly."""
 
     def __init__(self, rate_per_s: float, burst: float) -> None:
         """Raises INVALID_CONFIG for a rate of 0 or less, or a burst below 1."""

@@ -35,9 +35,8 @@ class Commits(msgspec.Struct, eq=False):
         self, group: str, offsets: Mapping[TopicPartition, int | OffsetAndMetadata], *, backwards: bool = False
     ) -> list[Advance]:
         """Commit all of `offsets`, or none on an error. Returns (topic, partition, old or None, new) of each change.
-
-        Offsets below the committed one are ignored, and those beyond the end refused; with `backwards` they are taken,
-        as by Kafka, and so is new metadata of the same offset. Raises OFFSET_OUT_OF_RANGE, OFFSET_METADATA_TOO_LARGE.
+        Offsets below the committed one are ignored and those beyond the end refused, unless `backwards`. Raises
+        OFFSET_OUT_OF_RANGE, OFFSET_METADATA_TOO_LARGE.
         """
         advances: list[Advance] = []
         values: dict[TopicPartition, OffsetAndMetadata] = {}

@@ -19,9 +19,8 @@ def _any_topic(_name: str) -> bool:
 
 
 class ConsumerHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
-    """The heartbeat of a member. None means unchanged; `owned` are the partitions that it reads now.
-
-    `topic_regex` stands for the matching topics that `allowed(name)` is true for.
+    """The heartbeat of a member. None means unchanged; `owned` are the partitions that it reads now. `topic_regex`
+    stands for the matching topics that `allowed(name)` is true for.
     """
 
     client_id: str

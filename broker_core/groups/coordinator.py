@@ -99,9 +99,8 @@ class GroupCoordinator:
         return b"" if found is None else kept_bytes(found)
 
     def restore(self, now_ns: int) -> None:
-        """The members of before a restart are members still, and have their session timeouts to come back in.
-
-        Call it when the topics are there.
+        """Members of before a restart are members still, with their session timeouts to come back. Call it after the
+        topics.
         """
         for name, data in self.offsets.members().items():
             group = self._found(now_ns, name)
@@ -206,11 +205,7 @@ class GroupCoordinator:
         return reply
 
     def heartbeat(self, now_ns: int, group: str, member_id: str, generation: int) -> None:
-        """Restart the session timeout of a member.
-
-        Raises UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, or REBALANCE_IN_PROGRESS where the member
-        must rejoin.
-        """
+        """Restart a member's session timeout. Raises as `Group.current`, or REBALANCE_IN_PROGRESS if it must join."""
         found = self._member_group(group, member_id)
         if found.type == "consumer":
             self._mixed.classic_heartbeat(found, now_ns, member_id, generation)
@@ -325,9 +320,8 @@ class GroupCoordinator:
         return self.commits.committed(group, topic, partition)
 
     def reset(self, now_ns: int, group: str, changes: Sequence[Change], cause: str) -> None:
-        """Apply the changes of `offset_reset.preview`. `cause` is the sentence in the event.
-
-        Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP, OFFSET_OUT_OF_RANGE, UNKNOWN_TOPIC_OR_PARTITION, without any change.
+        """Apply the changes of `offset_reset.preview`, all or none; `cause` is told. Raises as `delete`, and
+        OFFSET_OUT_OF_RANGE.
         """
         self._must_be_empty(group)
         self.commits.reset(group, changes)

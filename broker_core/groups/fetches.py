@@ -183,9 +183,8 @@ class Fetches:
         self.acknowledged = 0
 
     def begin(self, group: str, topic: str, partition: int, offset: int, *, holds_up: bool = True) -> None:
-        """The group reads the partition from `offset` on, after an assignment or a seek.
-
-        With `holds_up`, producers wait for it, though it has not committed anything.
+        """The group reads from `offset` on. With `holds_up`, producers wait for it although it has not committed
+        anything.
         """
         self._positions[group, topic, partition] = offset
         if holds_up:

@@ -215,10 +215,7 @@ class Group:
         )
 
     def reading(self, place: TopicPartition) -> list[Member]:
-        """Members that read the partition: its owner, or, while members join anew, who owned it and has not joined yet.
-
-        A client reads on until it hears of the rebalance.
-        """
+        """Members that read the partition: its owner; while members join anew, the former one until it has joined."""
         owners = [member for member in self.members.values() if place in member.owned]
         if owners or self.state is not GroupState.PREPARING or self.protocol_type != CONSUMER:
             return owners
@@ -271,11 +268,7 @@ class Group:
         self._outbox.append((reply, value, None))
 
     def settle(self) -> None:
-        """Settle the queued replies, in order.
-
-        Callbacks may call the coordinator again. Replies to such calls are queued behind, so that all members get a
-        generation before any reaction to it.
-        """
+        """Settle the queued replies in order. Replies to calls that callbacks make are queued behind."""
         if self._settling:
             return
         self._settling = True

@@ -140,10 +140,7 @@ class Member:
         max_poll_interval_ms: int,
         missed: Callable[[int, Member, str, int], object],
     ) -> None:
-        """Arm its deadlines; `missed(now_ns, member, sentence, heard_ns)` is called when one passes.
-
-        A `max_poll_interval_ms` of 0 is no limit.
-        """
+        """Arm its deadlines; `missed(now_ns, member, sentence, heard_ns)` is called when one passes. 0 ms: no limit."""
         self.unwatch()
 
         def deadline(timeout_ms: int, sentence: str) -> Deadline:

@@ -273,10 +273,7 @@ class OffsetStore:
         return table
 
     def _ahead(self, number: int) -> int:
-        """How many flushes the journal, which is written first, has behind flush `number`.
-
-        A death of the process explains one.
-        """
+        """How many flushes the journal, written first, has after flush `number`: 1 if the process died in between."""
         if self._journal is None or not self._journal.exists():
             return 0
         last = number

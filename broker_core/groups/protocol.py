@@ -58,10 +58,7 @@ def encode_subscription(subscription: MemberSubscription, version: int = SUBSCRI
 
 
 def decode_subscription(data: bytes, instance_id: str = "") -> MemberSubscription:
-    """The subscription in `data`. Fields of versions above 3 are ignored.
-
-    Raises `BrokerError` (INVALID_REQUEST) for invalid bytes.
-    """
+    """The subscription in `data`, without fields of versions above 3. Raises INVALID_REQUEST for invalid bytes."""
     reader = _ProtocolReader(data, "subscription")
     version = reader.version()
     topics = tuple(reader.string() for _ in range(reader.count(2)))
@@ -77,10 +74,7 @@ def encode_assignment(partitions: Iterable[TopicPartition], user_data: bytes = b
 
 
 def decode_assignment(data: bytes) -> Assignment:
-    """The assignment in `data`; b"" is an empty assignment, as in Kafka.
-
-    Raises `BrokerError` (INVALID_REQUEST) for invalid bytes.
-    """
+    """The assignment in `data`; b"" is an empty one, as in Kafka. Raises INVALID_REQUEST for invalid bytes."""
     if not data:
         return Assignment(())
     reader = _ProtocolReader(data, "assignment")

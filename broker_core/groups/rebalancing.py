@@ -81,9 +81,8 @@ class Rebalancer(msgspec.Struct, eq=False):
             self._announce(group, now_ns)
 
     def distribute(self, group: Group, now_ns: int, assignments: Mapping[str, bytes]) -> None:
-        """Apply the leader's assignments: revoke, assign, answer all syncs.
-
-        Raises `BrokerError` (INVALID_REQUEST) without any change where a partition would have two owners.
+        """Apply the leader's assignments and answer all syncs. Raises INVALID_REQUEST, and does nothing, for two
+        owners.
         """
         plan = self._read(group, assignments)
         for member in group.members.values():

@@ -108,9 +108,8 @@ class _Balance:
         return heap[0]
 
     def _level(self) -> None:
-        """Move one partition at a time from the member with the most to the subscriber with the fewest.
-
-        Each move decreases the sum of squares, so it terminates.
+        """Move partitions from the member with the most to the subscriber with the fewest; the sum of squares
+        decreases.
         """
         moved = True
         while moved:

@@ -273,10 +273,7 @@ def _seal(batch: bytearray) -> None:
 def encode_batches(
     base_offset: int, timestamp_ms: int, messages: Sequence[Message], first: int, last: int
 ) -> Iterator[tuple[bytearray, int, int]]:
-    """Messages `first` to `last` - 1 as (batch, count, bytes of keys and values), in batches of limited size.
-
-    Message 0 has `base_offset`.
-    """
+    """Messages `first` to `last` - 1 as (batch, count, bytes of keys and values); message 0 has `base_offset`."""
     while last - first > MAX_BATCH_RECORDS:
         yield from encode_batches(base_offset, timestamp_ms, messages, first, first + MAX_BATCH_RECORDS)
         first += MAX_BATCH_RECORDS
@@ -374,10 +371,7 @@ def is_intact(batch: bytes | bytearray | memoryview, base_offset: int) -> bool:
 
 
 def decode_batch(batch: bytes | memoryview, topic: str, partition: int, published_ns: int) -> Iterator[StoredMessage]:
-    """The messages of an intact batch, decoded lazily; a control batch has none.
-
-    Raises DAMAGED if a record cannot be parsed.
-    """
+    """The messages of an intact batch, decoded lazily; none of a control batch. Raises DAMAGED."""
     if batch[_LOW_ATTRIBUTES] & CONTROL_BIT:
         return
     try:

@@ -22,10 +22,7 @@ class Cleaner:
                 self._running[log] = Compaction(log, now_ns)
 
     def step(self, now_ns: int) -> float:
-        """Run one slice. Returns the share of time for the next ones, 0 if there are none.
-
-        Raises STORAGE_ERROR; `look` restarts that pass.
-        """
+        """Run one slice. Returns the share of time for the next ones, 0 for none. Raises STORAGE_ERROR."""
         if not self._running:
             return 0.0
         log = next(iter(self._running))

@@ -43,10 +43,7 @@ def is_too_old(published_ns: int, config: LogConfig, now_ns: int) -> bool:
 
 
 def retained_from(segments: SegmentList, config: LogConfig, now_ns: int) -> int:
-    """The offset before which sealed segments are to be deleted.
-
-    The oldest segment is deleted while it is too old, or while the others still have `retention_bytes`.
-    """
+    """The offset before which sealed segments are deleted: those that are too old, or beyond `retention_bytes`."""
     offset = 0
     excess_bytes = segments.size_bytes - config.retention_bytes if config.retention_bytes is not None else 0
     for segment, following in pairwise(segments):
@@ -73,10 +70,7 @@ class Appended(msgspec.Struct, frozen=True, gc=False):
 
 
 class SyncTicket:
-    """Covers everything appended to one partition before the ticket was made.
-
-    Call `run` in any thread, without the broker's lock, then give the ticket to `PartitionLog.end_sync` under it.
-    """
+    """Covers what was appended before. Call `run` in any thread without the broker's lock, then `end_sync` under it."""
 
     def __init__(self, end_offset: int, active: Segment, calls: Sequence[Callable[[], None]]) -> None:
         self.end_offset = end_offset
@@ -201,11 +195,8 @@ class PartitionLog(PartitionReader):
         return Appended(base_offset, count, size_bytes, False)
 
     def append_encoded(self, now_ns: int, batch: ClientBatch) -> Appended:
-        """Append a client's batch unchanged but for its offset and, where the topic says so, compression and time.
-
-        `size_bytes` of the result is that of its records.
-
-        Raises as `append_batch`.
+        """Append a client's batch as it came, but for offset and, if the topic says so, compression and time.
+        `size_bytes` is that of its records. Raises as `append_batch`.
         """
         self._must_be_open()
         base_offset = self.end_offset
@@ -228,9 +219,8 @@ class PartitionLog(PartitionReader):
         return Appended(base_offset, count, size_bytes, False)
 
     def append_marker(self, now_ns: int, producer_id: int, epoch: int, *, commits: bool) -> int:
-        """Append the marker that ends the producer's transaction here. Returns its offset.
-
-        Batches of an older epoch are refused from then on. Raises STORAGE_ERROR, CLOSED.
+        """Append the marker that ends the producer's transaction, and refuse older epochs. Returns its offset. Raises
+        STORAGE_ERROR, CLOSED.
         """
         self._must_be_open()
         base_offset, timestamp_ms = self.end_offset, self._context.epoch_ms + now_ns // NS_PER_MS
@@ -279,10 +269,7 @@ class PartitionLog(PartitionReader):
             self.high_watermark = end_offset
 
     def check(self, messages: Sequence[Message], largest_bytes: int | None = None) -> None:
-        """Raises the errors that `append_batch` would raise for these messages.
-
-        `largest_bytes` is an upper bound of their sizes, where known.
-        """
+        """Raises what `append_batch` would raise. `largest_bytes` is an upper bound of the sizes, if known."""
         self._check_takes(messages)
         if largest_bytes is None or largest_bytes > self.config.max_message_bytes:
             check_sizes(self.name, messages, self.config.max_message_bytes)

@@ -223,9 +223,8 @@ class PartitionReader:
         return found
 
     def read_bytes(self, offset: int, max_bytes: int = 1 << 20, *, end_offset: int | None = None) -> list[bytes]:
-        """Complete stored batches from that of `offset` on, at least one whatever its size.
-
-        They end at the high watermark, or before the batch at `end_offset`. Raises OFFSET_OUT_OF_RANGE and DAMAGED.
+        """Stored batches from that of `offset` on, at least one, up to the high watermark or `end_offset`. Raises
+        OFFSET_OUT_OF_RANGE, DAMAGED.
         """
         self._check_offset(offset)
         limit = self.high_watermark if end_offset is None else end_offset
@@ -263,10 +262,7 @@ class PartitionReader:
         return found[0]
 
     def runs(self, offset: int, end_offset: int) -> list[Run]:
-        """The messages between the two offsets, by time of publishing. Batches of this session are not decoded.
-
-        The `size_bytes` of a part of a batch is its share, so that the parts add up to the whole.
-        """
+        """The messages between the two offsets, by time of publishing; `size_bytes` of part of a batch is its share."""
         found: list[Run] = []
         offset = max(offset, self.start_offset)
         for segment, index in self._segments.indexes(offset):

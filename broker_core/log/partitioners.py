@@ -62,10 +62,7 @@ class Partitioner:
         self._keyless -= count
 
     def divide(self, messages: Sequence[Message], partitions: int) -> dict[int, list[Message]]:
-        """`messages` by partition, in order: with a key as by `choose`, without one in runs of equal length.
-
-        Each partition gets one run, so that there are few batches.
-        """
+        """`messages` by partition, one run each: with a key as by `choose`, without one in runs of equal length."""
         keys = [message.key for message in messages]
         parts: dict[int, list[Message]] = {}
         if keys.count(None) < len(keys):

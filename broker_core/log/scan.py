@@ -21,10 +21,7 @@ class FoundBatch(NamedTuple):
 
 
 class BadBytes(NamedTuple):
-    """Bytes `start` to `end` - 1 are not a batch.
-
-    Offsets from `offset` on are missing, up to `next_offset` of the next intact batch, None if there is none.
-    """
+    """Bytes `start` to `end` - 1 are no batch; offsets from `offset` up to `next_offset` (None: all) are missing."""
 
     start: int
     end: int

@@ -23,11 +23,7 @@ class Memory(msgspec.Struct, frozen=True):
 
 
 def pick(policy: str, candidates: Sequence[Candidate], memory: Memory) -> tuple[str, Memory]:
-    """(name of the chosen candidate, state for the next choice).
-
-    Candidates may change between choices. Raises `BrokerError` (INVALID_CONFIG) for an unknown policy, ValueError
-    without candidates.
-    """
+    """(chosen name, state for the next choice). Raises INVALID_CONFIG for an unknown policy, ValueError for nobody."""
     rule = POLICIES.get(policy)
     if rule is None:
         raise BrokerError(
@@ -44,10 +40,7 @@ def round_robin(candidates: Sequence[Candidate], memory: Memory) -> tuple[str, M
 
 
 def weighted(candidates: Sequence[Candidate], memory: Memory) -> tuple[str, Memory]:
-    """In proportion to the weights, evenly spread (smooth weighted round-robin).
-
-    A candidate with a weight of 0 or less is chosen only where no other has more.
-    """
+    """In proportion to the weights, evenly spread (smooth weighted round-robin); those without a weight come last."""
     total = sum(max(0, each.weight) for each in candidates)
     if total == 0:
         return round_robin(candidates, memory)

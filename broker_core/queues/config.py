@@ -26,10 +26,7 @@ class RetryPolicy(Settings, frozen=True, forbid_unknown_fields=True):
 
     @checked
     def delay_ns(self, attempt: Positive, unit_interval: float) -> int:
-        """The delay in nanoseconds after attempt number `attempt`, from 1.
-
-        `unit_interval` is a random number in [0, 1), used by `exponential_jitter` only.
-        """
+        """The delay after attempt number `attempt`, from 1; `unit_interval` is random in [0, 1), for jitter."""
         if self.kind == "none":
             return 0
         most_ns = int(self.max_ms * NS_PER_MS)

@@ -29,10 +29,7 @@ from broker_core.snapshots import AttemptView, DeadLetterView
 
 
 class DeadLetterEdit(CallArguments, frozen=True):
-    """The fields to change; unset fields stay as they are. None removes a value, key or time to live.
-
-    `headers` replaces all headers; () removes them.
-    """
+    """The fields to change; None removes a value, key or time to live, `headers` replaces all headers."""
 
     value: bytes | UnsetType | None = UNSET
     key: bytes | UnsetType | None = UNSET

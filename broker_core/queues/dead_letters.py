@@ -374,10 +374,7 @@ class DeadLetters:
         return bool(self._in_time(now_ns, self._redrives))
 
     def undo_purge(self, now_ns: int, client: str = "user") -> int:
-        """Restore the dead letters of the last purge within the undo window. Returns their number.
-
-        A second call restores those of the purge before.
-        """
+        """Restore the dead letters of the last purge within the undo window. Returns their number."""
         if not self.can_undo_purge(now_ns):
             return 0
         last = self._purges.pop()

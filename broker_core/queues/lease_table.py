@@ -248,10 +248,7 @@ class LeaseTable:
     def take(
         self, now_ns: int, holder: str, deadline: Place, wanted: int, priority: int | None = None
     ) -> tuple[list[Taken], list[Skipped]]:
-        """Lease up to `wanted` messages to `holder` until `deadline`, the lowest offsets first.
-
-        With `priority`, only messages of that; otherwise the most urgent first.
-        """
+        """Lease up to `wanted` messages of `priority` (default: the most urgent), the lowest offsets first."""
         taken: list[Taken] = []
         skipped: list[Skipped] = []
         if self.log.start_offset > self._trimmed_to:
@@ -408,10 +405,7 @@ class LeaseTable:
     def held(
         self, now_ns: int, offset: int, count: int, holder: str, attempt: int | None
     ) -> list[tuple[Span, int, int]]:
-        """The parts (span, first, end) of `count` messages from `offset` on.
-
-        Raises INVALID_LEASE, naming the first message that `holder` does not hold.
-        """
+        """The parts (span, first, end) of `count` messages from `offset`. Raises INVALID_LEASE if one is not held."""
         parts: list[tuple[Span, int, int]] = []
         end = offset + count
         while offset < end:
@@ -492,9 +486,8 @@ class LeaseTable:
                 self.insert(span)
 
     def _pop_ready(self, most: int, priority: int | None) -> Span:
-        """Remove up to `most` of the next ready messages; redelivered ones come first.
-
-        They are of `priority`, by default the most urgent.
+        """Remove up to `most` of the next ready messages of `priority` (default: the most urgent), redelivered ones
+        first.
         """
         if priority is None:
             priority = next(iter(self._ready.filled()), 0) if self.has_priorities else 0

@@ -66,9 +66,8 @@ class Levels:
         return sum([table.size_bytes for table in self.tables])
 
     def next_place(self, now_ns: int) -> tuple[int, int | None, bool] | None:
-        """(level, priority within it or None, whether later messages may come from there too) of the next message.
-
-        None if no message is ready.
+        """(level, priority or None, whether later messages may come from there too) of the next message, if one is
+        ready.
         """
         if self.ageing_ns is None:
             return next(((level, None, True) for level, table in enumerate(self.tables) if table.ready), None)

@@ -49,10 +49,7 @@ class PacedRedrives:
 
 
 class PacedRedrive:
-    """Redrives dead letters one by one at `rate_per_s`, the first at once.
-
-    `redrive(now_ns, offset)` redrives one. `reply` is settled when all are done or it is cancelled.
-    """
+    """Redrives dead letters one by one at `rate_per_s`, the first at once. `reply` is settled at the end."""
 
     def __init__(
         self,

@@ -44,10 +44,7 @@ class PurgeLog:
         return bool(self._purges) and self._in_time(now_ns, self._purges[-1])
 
     def undo_purge(self, now_ns: int, client: str) -> int:
-        """Restore the messages of the last purge within the undo window. Returns their number.
-
-        A second call restores those of the purge before.
-        """
+        """Restore the messages of the last purge within the undo window. Returns their number."""
         if not self.can_undo(now_ns):
             return 0
         last = self._purges.pop()

@@ -280,10 +280,8 @@ class Queue:
         count: int = 1,
         attempt: int | None = None,
     ) -> None:
-        """`holder` could not process the messages: they are retried as the retry policy says.
-
-        After the last attempt, or without `requeue`, they are dead-lettered. A long `cause` is truncated. Raises
-        INVALID_LEASE as `ack` does.
+        """`holder` could not process the messages: retry them, or dead-letter them after the last attempt or without
+        `requeue`. A long `cause` is truncated. Raises as `ack`.
         """
         table = self.levels.table(partition)
         for span, first, end in table.held(now_ns, offset, count, holder, attempt):
@@ -318,9 +316,8 @@ class Queue:
         count: int = 1,
         attempt: int | None = None,
     ) -> int:
-        """Set the end of the lease to `lease_ms` from now (default: the queue's lease). Returns the end, in ns.
-
-        Raises INVALID_LEASE as `ack` does, INVALID_REQUEST where `lease_ms` is not above 0 or above a week.
+        """End the lease `lease_ms` from now (default: the queue's lease). Returns the end, in ns. Raises as `ack`, and
+        INVALID_REQUEST unless `lease_ms` is above 0 and at most a week.
         """
         if lease_ms is not None and not 0 < lease_ms <= MAX_WAIT_MS:
             about = f"a lease of {lease_ms} ms; it must be more than 0 and at most {MAX_WAIT_MS}, a week"
@@ -469,10 +466,7 @@ class Queue:
         return self._purge_log.turn_away(now_ns, partition, offset, client)
 
     def evict(self, now_ns: int, messages: int, size_bytes: int, than: int | None = None) -> bool:
-        """Evict the oldest ready messages to free that many messages and bytes; False if that is impossible.
-
-        With `than`, only messages less urgent than that priority are evicted, the least urgent first.
-        """
+        """Evict the oldest ready messages to make room; False if impossible. With `than`, only less urgent ones."""
         return self._purge_log.evict(now_ns, messages, size_bytes, than)
 
     def evict_least_urgent(self, now_ns: int, messages: int) -> list[tuple[int, int]]:

@@ -118,10 +118,7 @@ def subscribed(
     room: Callable[[int], object] | None = None,
     from_end: bool = True,
 ) -> Queue:
-    """A queue over the topic's log; `dead_letter_log` is its dead letter queue.
-
-    It begins at the end of the log; with `from_end` False, to be restored, at its start.
-    """
+    """A queue over a topic's log, from its end; with `from_end` False, to be restored, from its start."""
     ageing_ns = None if config.ageing_ms is None else ns_from_ms(config.ageing_ms)
     levels = TopicLevels(
         log.partitions, config.priorities, ageing_ns, committed=config.isolation_level == "read_committed"

@@ -97,10 +97,7 @@ class Account(NamedTuple):
 
 
 class _Read:
-    """What a group has read of one partition: `given` to it, and `skipped` by resets, from `first` on.
-
-    `deleted` counts what was gone before it was read, up to `deleted_to`.
-    """
+    """What of a partition a group was `given`, `skipped` by resets, or lost (`deleted`, up to `deleted_to`)."""
 
     def __init__(self, first: int) -> None:
         self.first = first

@@ -44,10 +44,7 @@ class _Given(NamedTuple):
 
 
 class Unacknowledged:
-    """Give it every event, in order. A member that is still there may acknowledge what was deleted meanwhile.
-
-    Groups that have never acknowledged anything keep their offsets elsewhere, and are left out.
-    """
+    """Give it every event, in order. Groups that have never acknowledged anything keep their offsets elsewhere."""
 
     def __init__(self) -> None:
         self._given: dict[Reading, dict[int, _Given]] = {}
@@ -174,10 +171,8 @@ class Verdict:
 
 
 class Audit:
-    """What has happened up to a moment. Its verdicts are judged when they are asked for.
-
-    A broker cannot know whether a consumer has done its work: what it acknowledges (commits) counts as done. One that
-    commits before it has worked, and then crashes, loses work that no verdict misses; `given_schedule` finds that.
+    """What has happened up to a moment. What a consumer acknowledges counts as done: one that commits before it has
+    worked, and then crashes, loses work that no verdict misses; `given_schedule` finds that.
     """
 
     def __init__(
@@ -190,10 +185,7 @@ class Audit:
         keys: Keys,
         denied: Callable[[Verdict], object] = lambda _verdict: None,
     ) -> None:
-        """`events` are all up to `snapshot`; `max_attempts` holds the delivery limits of queues.
-
-        `compacted` names topics that lose messages by design. `denied(verdict)` is called for a verdict that is false.
-        """
+        """`events` are all up to `snapshot`; `compacted` topics may lose messages; `denied` gets false verdicts."""
         self._denied = denied
         self._events = events
         self._snapshot = snapshot

@@ -52,10 +52,7 @@ def row_groups(path: Path) -> list[RowGroup]:
 
 
 class EventIndex:
-    """Finds events of `session`; what cannot be read is left out. From one thread at a time.
-
-    `unsealed` tells what a recorder of this process has written last; without it the streams are read.
-    """
+    """Finds events of `session`, without what cannot be read; `unsealed` tells what a recorder has written last."""
 
     def __init__(self, session: Path, unsealed: Unsealed | None = None) -> None:
         self._session = session

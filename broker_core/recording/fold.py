@@ -36,10 +36,7 @@ class Fold:
         find_letter: FindLetter = nobody_knows,
         published_before: FindPublished = never_published,
     ) -> None:
-        """`find_letter(queue, offset)` knows the payloads and attempts of dead letters.
-
-        `published_before(place, offset, time_ns)` knows when messages were published that are older than the keyframe.
-        """
+        """`find_letter(queue, offset)` finds dead letters, `published_before(place, offset, time_ns)` older ones."""
         self._time_ns = keyframe.time_ns
         self._events = keyframe.events
         self._published = PublishTimes()

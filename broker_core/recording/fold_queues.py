@@ -161,10 +161,7 @@ class FoldedQueue:
             self._gone[offset] = letter
 
     def dead_letter_restored(self, offset: int, find: FindLetter, *, unseen: bool) -> bool:
-        """An undo has brought back the dead letter at `offset`; False if it is another queue's.
-
-        With `unseen` it is counted although nobody knows what it was.
-        """
+        """Whether the dead letter that is back at `offset` is this queue's; an `unseen` one is counted."""
         letter = self._gone.pop(offset, None) or find(self._view.name, offset)
         if letter is not None:
             self._letters[offset] = letter

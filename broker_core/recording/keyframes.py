@@ -112,10 +112,7 @@ class _Frame(NamedTuple):
 
 
 class Keyframes:
-    """The keyframes of a session folder, while it is being recorded too: `refresh` finds those that came since.
-
-    `problem` says in a sentence what is wrong with them; what comes before that can be read.
-    """
+    """The keyframes of a session folder; `refresh` finds those that came since. `problem` is a sentence."""
 
     def __init__(self, session: Path) -> None:
         self._frames_path = session / schema.KEYFRAMES / schema.FRAMES_FILE

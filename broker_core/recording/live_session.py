@@ -54,10 +54,7 @@ OFFSETS_FILE = "offsets.sqlite"
 
 
 class LiveSession:
-    """Everything that belongs to one run. `folder` is None if nothing is recorded.
-
-    `epoch_ms` is the Unix time of session time 0.
-    """
+    """One run. `folder` is None if nothing is recorded; `epoch_ms` is the Unix time of session time 0."""
 
     def __init__(
         self,
@@ -71,12 +68,8 @@ class LiveSession:
         on_keyframe: Callable[[Snapshot], object] = lambda _snapshot: None,
         extra: Mapping[str, Any] | None = None,
     ) -> None:
-        """Set up and start at session time 0; `sinks` get every event from the first on, and `on_keyframe`
-        every keyframe.
-
-        `extra` goes into the recording's metadata.
-
-        Raises `BrokerError` where the folder cannot be used.
+        """Start at session time 0. `sinks` get every event, `on_keyframe` every keyframe; `extra` is kept in the
+        metadata. Raises `BrokerError` if the folder cannot be used.
         """
         self.folder = folder
         self.recorder: Recorder | None = None
@@ -150,11 +143,7 @@ class LiveSession:
         return {**totals, "events": self.simulation.events.count}
 
     def close(self, *, finished: bool) -> None:
-        """End the session and its recording; `finished` where the scenario came to its end. The second call
-        does nothing.
-
-        Raises the `BrokerError` of a recording that failed.
-        """
+        """End the session and its recording, once. Raises the `BrokerError` of a recording that failed."""
         if self._closed:
             return
         self._closed = True

@@ -35,9 +35,7 @@ class Span(NamedTuple):
 
 
 class _OwnedSpan(NamedTuple):
-    """A span, with the member id of its owner, the numbers of the events at which it began and ended, and what was read
-    after that.
-    """
+    """A span with the events of its beginning and end, its member id, and what was read after that."""
 
     owner: str
     member: str
@@ -114,9 +112,7 @@ class _Lost(NamedTuple):
 
 
 class _Together:
-    """Partitions that one event took from a client, or gave to it. A delivery from any of them counts for all of them,
-    each until it is `settled`.
-    """
+    """Partitions that one event took or gave. A delivery from one counts for all, each until it is `settled`."""
 
     def __init__(self) -> None:
         self._of_reader: dict[Reader, list[tuple[frozenset[Place], set[Place]]]] = {}  # all, and those not settled
@@ -148,9 +144,7 @@ class _Together:
 
 
 class Ownership:
-    """A sink of the event stream. The engine's thread calls it, any other may read it. All spans and gaps of a session
-    that is over are kept with `keeps_all`.
-    """
+    """A sink of the event stream. With `keeps_all`, all spans and gaps of a session are kept."""
 
     def __init__(self, *, keeps_all: bool = False) -> None:
         self._keeps_all = keeps_all
@@ -352,10 +346,7 @@ class Ownership:
     # -- queries
 
     def spans(self, place: Place, time_ns: int, events: int = 1 << 62) -> tuple[Span, ...]:
-        """The spans that had begun by `time_ns`; those that ended later are open.
-
-        Of what happened at that very time only what is among the first `events` of the session counts.
-        """
+        """The spans as known at `time_ns`, after the first `events` of the session."""
         begun = [
             span for span in tuple(self._spans.get(place, ())) if span.start_seq < events and span.start_ns <= time_ns
         ]

@@ -85,9 +85,8 @@ class FolderPlayback:
     def _go(
         self, keyframe: Snapshot, ahead: bool, *, time_ns: int | None = None, to_seq: int | None = None
     ) -> Snapshot:
-        """Fold on from the state that was shown last, where that began at `keyframe`, too.
-
-        A keyframe knows what no event tells of, so the state of a moment does not depend on what was shown before it.
+        """Fold on from what was shown last if that began at `keyframe`: a state does not depend on what was shown
+        before.
         """
         fold, base = self._fold, (keyframe.time_ns, keyframe.events)
         if fold is None or not ahead or base != self._base:

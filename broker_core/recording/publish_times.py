@@ -30,10 +30,7 @@ def spread(since_ns: int, until_ns: int, number: int, count: int) -> int:
 
 
 class PublishTimes:
-    """Of every partition: runs in the order of their offsets, of events that come one after the other.
-
-    Offsets between two runs are those of markers, which are no messages.
-    """
+    """Runs of each partition in the order of offsets; those between two runs are markers."""
 
     def __init__(self) -> None:
         self._firsts: dict[TopicPartition, list[int]] = {}
@@ -54,10 +51,7 @@ class PublishTimes:
         self._since_ns.setdefault(place, []).append(time_ns if since_ns is None else since_ns)
 
     def of(self, place: TopicPartition, offset: int, later_ns: int | None = None) -> int | None:
-        """When the message at `offset`, or the first one behind it, was published.
-
-        None if it came before all that is known, `later_ns` where it comes after.
-        """
+        """When the message at or behind `offset` was published; None before, `later_ns` after all that is known."""
         at = bisect_right(self._firsts.get(place, ()), offset) - 1
         if at < 0:
             return None

@@ -87,9 +87,7 @@ class UnsealedStream:
 
 
 def stream_batches(path: Path) -> Iterator[pa.RecordBatch]:
-    """The batches of one stream, as far as they are whole. Raises EOFError after the last whole one where others are
-    not, with what is wrong, to be said after the name of the file.
-    """
+    """The whole batches of a stream; then, if others are not whole, EOFError that says what is wrong."""
     damaged = 0
     with pa.memory_map(str(path)) as file:
         try:
@@ -123,10 +121,8 @@ def _fits(batch: pa.RecordBatch, told: pa.KeyValueMetadata | None) -> bool:
 
 
 def seal_stream(session: Path, folder: str, path: Path) -> str:
-    """Turn the stream at `path` into its Parquet segment and remove it. What of it is missing, to be said after its
-    name, or "". Raises OSError.
-
-    The segment appears under its name only when it is whole on disk; until then the stream stays.
+    """Turn the stream into its Parquet segment, which appears when it is whole on disk. Returns what is missing, or "".
+    Raises OSError.
     """
     partial = session / schema.UNSEALED / (path.stem + ".parquet.partial")
     missing = ""

@@ -17,10 +17,7 @@ _OWNERSHIP = frozenset(
 
 
 class Violation(Exception):
-    """A promise that a run broke. `history` holds the events that show it, in order; `str` names them too.
-
-    `is_loss`: a reader passed a message over.
-    """
+    """A promise that a run broke, with the events that show it. `is_loss`: a reader passed a message over."""
 
     def __init__(self, promise: str, history: Iterable[Event], *, is_loss: bool = False) -> None:
         self.promise = promise

@@ -27,10 +27,7 @@ class Completion:
         self._ports = ports
 
     def run(self, now_ns: int, found: Transaction, producer_id: int, *, restored: bool = False) -> Reply[None]:
-        """A reply that is settled when everything is written. `producer_id` is the one of the batches in the logs.
-
-        With `restored`, offsets that a group has committed since the decision are kept.
-        """
+        """The reply is settled when everything is written. With `restored`, what a group committed since is kept."""
         done: Reply[None] = Reply()
         self._try(now_ns, found, producer_id, restored, done)
         return done

@@ -141,9 +141,8 @@ class TransactionCoordinator:
     def put_offsets(
         self, now_ns: int, transactional_id: str, identity: Identity, offsets: Sequence[PendingOffset]
     ) -> Reply[None]:
-        """Set offsets to commit with the transaction. The reply is settled when they are stored.
-
-        Raises as `add_partitions`, and INVALID_TXN_STATE where the group was not added.
+        """Set offsets to commit with the transaction, settled when stored. Raises as `add_partitions`, and
+        INVALID_TXN_STATE.
         """
         found = self._checked(transactional_id, identity)
         missing = [each.group for each in offsets if each.group not in found.groups]

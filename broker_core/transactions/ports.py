@@ -27,10 +27,7 @@ class Ports(Protocol):
         """The open transactions in all logs."""
 
     def write_marker(self, now_ns: int, place: TopicPartition, identity: Identity, *, commits: bool) -> int | None:
-        """Append the marker. Returns its offset, None if the producer has no open transaction there.
-
-        None also for a deleted partition. Raises STORAGE_ERROR.
-        """
+        """Append the marker. Returns its offset, None if no transaction is open there. Raises STORAGE_ERROR."""
 
     def aborted(self, place: TopicPartition, producer_id: int, marker_offset: int) -> Iterable[range]:
         """The offsets that the marker at this offset has aborted; none where it has committed them."""

@@ -36,9 +36,7 @@ class Growth(NamedTuple):
 
 
 def growth(values: Series) -> Growth | None:
-    """The longest tail along which `values`, one a bucket, rise: as a line that explains them, in each half of it, and
-    to where they stand at the end. None if they do not; two points are no slope.
-    """
+    """The longest tail along which `values`, one a bucket, rise like a line in both halves up to their end, if any."""
     for share in TAILS:
         size = int(len(values) * share)
         if size < FEWEST_BUCKETS:

@@ -149,9 +149,7 @@ def _because(row: Row, made: Sequence[Made], done: Sequence[Otherwise]) -> str:
 
 
 def _step(row: Row, made: Sequence[Made], at_ns: int) -> float:
-    """By how much more the sessions differ after `at_ns`, for some time or until the end, than just before; 0 if
-    that is less than they differ on average, or if they differed by half as much before.
-    """
+    """How much further apart the sessions are after `at_ns` than before; 0 if that is less than usual."""
     if row["measure"] not in _OVER_TIME or made[0].scale != made[row["session"]].scale:
         return 0.0
     first, this = (_over_time(made[number], row["measure"]) for number in (0, row["session"]))

@@ -11,9 +11,7 @@ KIND = "hot-key"
 
 
 class HotKey(NamedTuple):
-    """A key that fills `partition` of `topic`. `lags` are the mean lags of the session, by group, topic and partition,
-    `owners` who had the partition, by group.
-    """
+    """A key that fills `partition` of `topic`. `lags` are mean lags, `owners` are (group, client)."""
 
     topic: str
     partition: int

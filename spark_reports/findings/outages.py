@@ -96,9 +96,7 @@ def _noticed_ns(longest: Row, markers: Rows) -> int:
 
 
 def _remedy(longest: Row, noticed_ns: int, of: Row | None, markers: Rows) -> tuple[str, str]:
-    """What would have made it shorter: a sooner notice where that took most of it, a place that is kept where the
-    owner came back, other partitions that go on where it stopped some that did not move.
-    """
+    """What would have made it shorter: a sooner notice, a place that is kept, partitions that go on."""
     if longest["cause"] not in _STRUCK:
         return ("rebalance" if of is not None and (of["stopped"] or 0) > (of["moved"] or 0) else ""), ""
     parts = []

@@ -111,9 +111,7 @@ def did_nothing(rows: Rows, told: frozenset[str], hot: HotKey | None, scale: Sca
 
 
 def overloaded(rows: Rows, use: Use, hot: HotKey | None, scale: Scale) -> Iterator[Finding]:
-    """Who never had a moment without a message in hand? Those whom the hot key keeps busy are told apart.
-    Programs of their own fetch ahead, and are not judged.
-    """
+    """Readers that always had a message in hand, apart from those whom the hot key keeps busy."""
     busy = [row for row in rows if row["utilisation"] >= BUSY and row["delivered"] and not row["outside"]]
     kept = [row for row in busy if hot and (row["group"], row["client"]) in hot.owners and hot.explains(row["group"])]
     yield from _busy([row for row in busy if row not in kept], use, scale.to_ns)
@@ -145,9 +143,7 @@ def hands_free(
     consumers: Rows, redeliveries: Rows, waiting: Mapping[Place, Series],
     settings: Settings, scale: Scale,
 ) -> Iterator[Finding]:  # fmt: skip
-    """Which queue had messages waiting while its workers had none in hand? What is tried again waits on purpose, so
-    only queues without such are judged.
-    """
+    """Queues whose messages waited while workers had none in hand; retries wait on purpose, and are left out."""
     again = {row["group"] for row in redeliveries if row["attempt"] > 1 and row["delivered"]}
     for (queue, topic), series in waiting.items():
         mine = [row for row in consumers if row["group"] == queue and row["delivered"]]

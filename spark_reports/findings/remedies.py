@@ -12,9 +12,7 @@ from spark_reports.findings.finding import Finding
 
 
 class Remedy(NamedTuple):
-    """`advice` is a sentence; `here` the setting in a scenario; the others what the same is called elsewhere, "" if
-    there is no such thing. `scenario` is one that ships.
-    """
+    """`here` is the setting in a scenario, the others its names elsewhere, "" for none; `scenario` shows it."""
 
     advice: str
     here: str

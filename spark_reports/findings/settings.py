@@ -18,9 +18,7 @@ class ShareLimits(NamedTuple):
 
 
 class Settings:
-    """Asked by name; {} for whatever the scenario does not have, or if it cannot be read. `seed` is the one that the
-    session ran with, None if that is not known.
-    """
+    """The scenario by name; {} for what it does not have. `seed` is the one of the run, None if unknown."""
 
     def __init__(self, text: str = "", seed: int | None = None) -> None:
         self.text = text

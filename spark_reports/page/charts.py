@@ -87,9 +87,7 @@ def chart_data(made: Mapping[str, Rows], scale: Scale) -> dict[str, Any]:
 
 
 def _overview(scale: Scale, tables: Mapping[str, Rows]) -> dict[str, Any]:
-    """The whole session on one time axis, bucket by bucket: messages published per second, the lag of all groups as
-    far as it is known, what waited in queues, and deaths. Empty for what was not made.
-    """
+    """The session on one time axis: published per second, lag, waiting and dead messages; empty if not made."""
 
     def summed(name: str, value: str, empty: float | None) -> list[float | None]:
         values: list[float | None] = [empty] * scale.buckets

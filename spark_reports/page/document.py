@@ -44,10 +44,7 @@ def compile_templates(mode: str) -> None:
 
 
 def document(mode: str, data: Mapping[str, Any], **values: Any) -> str:
-    """The page of a kind of report: its template with `values`, and its script, which draws `data`.
-
-    Nothing of a session is markup.
-    """
+    """The page of a kind of report: its template with `values`, and a script that draws `data`."""
     folder = resources.path("report")
 
     def read(name: str) -> str:

@@ -96,9 +96,7 @@ _HEAT = LinearSegmentedColormap.from_list("heat", ["#c9d6f8", "#8aa5ee", "#3b4fb
 
 
 class Plot(NamedTuple):
-    """`name` is that of its file, `draw` puts it on axes; `inches` is its height as printed. With `whole` it has the
-    whole width of the page, else half.
-    """
+    """A plot with its file name; `inches` is its printed height, `whole` gives it the whole width of a page."""
 
     name: str
     title: str
@@ -276,9 +274,7 @@ def _values(series: Sequence[float | None]) -> np.ndarray[Any, Any]:
 
 
 def _logarithmic(ax: Axes) -> None:
-    """Milliseconds upwards, named at each power of ten, and between them where there are few. Names of our own on every
-    tick: those between would be formulas.
-    """
+    """Milliseconds upwards, with names of our own at powers of ten, and between them if there are few."""
     ax.set_yscale("log")
     low, high = ax.get_ylim()
     few = low > 0 and math.log10(high / low) < FEW_DECADES

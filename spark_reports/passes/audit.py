@@ -82,9 +82,7 @@ def broken(messages: DataFrame, reach: DataFrame | None, passed: DataFrame | Non
 
 
 def _expected(words: DataFrame, reach: DataFrame | None) -> DataFrame:
-    """The words, each of the log also as one of every group that was delivered some there: as `log`, what it could
-    have got, from `begin` up to `end`.
-    """
+    """The words, each of the log also as one of every group that read there: what it could have got."""
     if reach is None:
         none = F.lit(None).cast("bigint")
         return words.select("*", *(none.alias(name) for name in ("log", "start", "begin", "end")))
@@ -177,9 +175,8 @@ def _between(bits: Column, begin: str, end: str) -> Column:
 
 
 def words(messages: DataFrame, passed: DataFrame | None = None) -> DataFrame:
-    """Per place and word of 64 offsets: the bits and the counts of what happened to them. Group "" is the log itself.
-
-    Stays on the executors: a sixty-fourth of the events.
+    """Per place and word of 64 offsets: bits and counts of what happened to them; group "" is the log. On the
+    executors.
     """
     kind, end = F.col("kind"), F.col("at") + F.col("count")
     first_word, last_word = F.floor(F.col("at") / WORD), F.floor((end - 1) / WORD)
