@@ -138,10 +138,13 @@ def install_packages() -> None:
     if step == "create":
         run([sys.executable, "-m", "venv", "--clear", str(VENV)], "Could not make .venv.")
     install = [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
+    install.append("--no-compile")  # most of it is never loaded; what is, Python compiles then
     install.append("--use-pep517")  # keeps the wheel built of pyspark, 456 MB, for the next install
     install += [] if sys.stdout.isatty() else ["--quiet"]  # a person wants to see that it goes on
     install += ["-c", str(INPUTS[1]), "-e", f"{ROOT}[all,dev]"]
     run(install, "Could not install the Python packages; is the network there? Calling make again goes on.")
+    for left in ROOT.glob("*.egg-info"):  # pytest would rewrite the asserts of every module that it lists
+        shutil.rmtree(left)
     run([str(python), "-m", "compileall", "-q", *PACKAGES], "Could not compile the program.")
     unfinished = STAMP.with_suffix(".new")
     unfinished.write_text(wanted)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -44,6 +45,7 @@ KEYWORDS = {
 }
 
 
+@functools.cache
 def words() -> list[str]:
     """Every marked text of the sources, sorted."""
     found: set[str] = set()
@@ -53,7 +55,7 @@ def words() -> list[str]:
     for name, documented in DOCUMENTED.items():
         found.update(_words_of_docstrings(ast.parse((ROOT / name).read_text(encoding="utf-8")), documented))
     for path in sorted(SCENARIOS.rglob("*.yaml")):
-        found.update(_words_of_lesson(yaml.safe_load(path.read_text(encoding="utf-8"))))
+        found.update(_words_of_lesson(yaml.load(path.read_bytes(), yaml.CSafeLoader)))
     return sorted(found - {""})
 
 

@@ -141,9 +141,8 @@ def layer_of(path: Path) -> str:
 def test_no_class_name_stands_twice_in_a_layer():
     places: dict[tuple[str, str], list[str]] = {}
     for path in python_files("app", "widgets", "spark_reports", "broker_core"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.ClassDef):
-                places.setdefault((layer_of(path), node.name), []).append(f"{path.relative_to(ROOT)}:{node.lineno}")
+        for name in re.findall(r"^ *class (\w+)[(:\[]", path.read_text("utf-8"), re.MULTILINE):
+            places.setdefault((layer_of(path), name), []).append(str(path.relative_to(ROOT)))
     assert {name: found for (_, name), found in places.items() if len(found) > 1} == {}
 
 

@@ -34,16 +34,19 @@ def run_headless(
     """
     scenario, text = load_scenario(scenario_path)
     folder = new_session_folder(scenario_path) if folder is None else folder
-    live = LiveSession(scenario, text, folder=folder, find_file=DataFiles(scenario_path), seed=seed)
+    until_ns = ns_from_s(scenario.until_s if until_s is None else until_s)
     # SIGTERM ends the session as Ctrl+C does: its recording is sealed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    until_ns = ns_from_s(scenario.until_s if until_s is None else until_s)
     started_s = time.perf_counter()
     finished = False
+    live = LiveSession(scenario, text, folder=folder, find_file=DataFiles(scenario_path), seed=seed)
     try:
         with _progress() as progress:
             bar = progress.add_task(scenario.title, total=s_from_ns(until_ns))
-            finished = _drive(live, until_ns, speed, progress, bar)
+            _drive(live, until_ns, speed, progress, bar)
+            finished = True
+    except KeyboardInterrupt:
+        pass
     finally:
         live.close(finished=finished)
     return {
@@ -65,31 +68,28 @@ def _progress() -> Progress:
     )
 
 
-def _drive(live: LiveSession, until_ns: int, speed: float | None, progress: Progress, bar: TaskID) -> bool:
-    """True if the session came to its end, False if it was interrupted."""
+def _drive(live: LiveSession, until_ns: int, speed: float | None, progress: Progress, bar: TaskID) -> None:
+    """Let the session go on to its end."""
     loop = live.simulation.loop
     started_s = looked_s = time.perf_counter()
-    try:
-        while True:
-            now_s = time.perf_counter()
-            if now_s - looked_s >= PROGRESS_EVERY_S:
-                progress.update(bar, completed=s_from_ns(loop.now_ns))
-                live.simulation.flush()
-                looked_s = now_s
-            live.take_due_keyframe()
-            due_ns = until_ns if speed is None else min(until_ns, round((now_s - started_s) * speed * NS_PER_S))
-            for _ in range(STEPS_PER_LOOK):
-                if not loop.run_next(due_ns):
-                    loop.advance_to(due_ns)
-                    break
-            else:
-                continue
-            if due_ns == until_ns:
-                progress.update(bar, completed=s_from_ns(until_ns))
-                return True
-            _sleep_until_next(loop.next_ns() or until_ns, due_ns, speed)
-    except KeyboardInterrupt:
-        return False
+    while True:
+        now_s = time.perf_counter()
+        if now_s - looked_s >= PROGRESS_EVERY_S:
+            progress.update(bar, completed=s_from_ns(loop.now_ns))
+            live.simulation.flush()
+            looked_s = now_s
+        live.take_due_keyframe()
+        due_ns = until_ns if speed is None else min(until_ns, round((now_s - started_s) * speed * NS_PER_S))
+        for _ in range(STEPS_PER_LOOK):
+            if not loop.run_next(due_ns):
+                loop.advance_to(due_ns)
+                break
+        else:
+            continue
+        if due_ns == until_ns:
+            progress.update(bar, completed=s_from_ns(until_ns))
+            return
+        _sleep_until_next(loop.next_ns() or until_ns, due_ns, speed)
 
 
 def _sleep_until_next(next_ns: int, due_ns: int, speed: float | None) -> None:

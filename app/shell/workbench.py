@@ -283,7 +283,7 @@ def open_window(
     if session is None and observed is None:
         workbench.controller.run()
     workbench.family(RecordingHandlers).offer_left_open()
-    code = app.exec()
+    code = app.exec() if workbench.window.isVisible() else 0  # a signal closed it before there was a loop to end
     workbench.close()
     return int(code)
 

@@ -99,7 +99,8 @@ def open_workbench(
 ) -> Iterator[Callable[..., Hand]]:
     """Opens first-session, or another scenario, in a window of 1600x1000.
 
-    It is that of the test before, unless `fresh` is asked for or it is the second in a test.
+    It is that of the test before, unless `fresh` is asked for or it is the second in a test. To paint costs as much as
+    all the rest: it is painted as it is when the test has ended.
     """
     opened: list[Workbench] = []
 
@@ -121,6 +122,7 @@ def open_workbench(
         qtbot.waitExposed(workbench.window)
         workbench.window.activateWindow()
         qtbot.waitUntil(workbench.window.isActiveWindow)
+        workbench.window.setUpdatesEnabled(False)
         return Hand(workbench, qtbot)
 
     yield open_it

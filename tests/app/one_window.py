@@ -59,6 +59,8 @@ class OneWindow:
         """Whether it is the one; nothing of its session, and of what was done to it, is left then."""
         if workbench is not self._workbench:
             return False
+        workbench.window.setUpdatesEnabled(True)
+        QApplication.processEvents()
         workbench.frames.stop()
         workbench.controller.close()
         workbench.controller.speed = 1.0

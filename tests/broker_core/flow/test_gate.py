@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.flow.config import ANSWERS, FlowConfig, Verdict
+from broker_core.flow.config import ANSWERS, Answer, FlowConfig, Verdict
+from broker_core.flow.gate import Obstacle
 from tests.broker_core.flow.gate_setup import GateSetup
 from tests.long_form import examples
 
@@ -350,3 +351,14 @@ def blocked(setup: GateSetup) -> set[str]:
         elif kind == "producer_unblocked":
             clients.remove(client)
     return clients
+
+
+def test_who_waits_is_refused_once_when_a_reader_that_refuses_is_full():
+    setup = GateSetup(max_messages=1)
+    setup.offer("1")
+    waiting = setup.offer("2", "q")
+    setup.gate._readers = lambda _count: Obstacle(Answer.REFUSE, "mails is full", "mails")
+    setup.consume()
+    assert waiting.result() is Verdict.REFUSED
+    assert setup.gate.waiting == 0
+    assert setup.kinds()[-2:] == [("producer_unblocked", "q"), ("rejected", "q")]

@@ -5,6 +5,7 @@ import os
 import shutil
 import sqlite3
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -37,6 +38,19 @@ def test_members_are_waited_for_too(tmp_path: Path, kept: bytes | None):
     assert waiting.done and store.flushed().done
     store.close()
     assert dict(OffsetStore(tmp_path / "offsets.sqlite").members()) == ({} if kept is None else {"g": kept})
+
+
+def test_members_that_could_not_be_written_come_with_the_next_flush(tmp_path: Path, monkeypatch):
+    store = OffsetStore(tmp_path / "offsets.sqlite")
+    store.members_of = lambda _group: b"members"
+    store.note_members("g")
+    with monkeypatch.context() as patch:
+        patch.setattr(store._table, "write", Mock(side_effect=BrokerError(ErrorCode.STORAGE_ERROR, "the disk is full")))
+        with pytest.raises(BrokerError):
+            store.flush()
+    store.flush()
+    store.close()
+    assert dict(OffsetStore(tmp_path / "offsets.sqlite").members()) == {"g": b"members"}
 
 
 def test_a_store_in_memory_is_never_waited_for():

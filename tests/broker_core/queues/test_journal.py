@@ -202,9 +202,9 @@ def test_where_the_journal_cannot_be_written_reading_goes_on_and_it_is_said_once
 
 def test_what_saved_states_know_goes_with_its_segments():
     life = Life(MemoryFiles())
-    life.publish(0, 40_000)
-    for _ in range(40_000):
-        life.queue.take(0, "worker-with-a-rather-long-name" * 3).result()
+    life.publish(0, 2_000)
+    for _ in range(2_000):
+        life.queue.take(0, "worker-with-a-rather-long-name" * 80).result()
     log = life.journal.log
     assert log is not None and log.size_bytes > 4 * 1_048_576
     life.journal.forget_before(life.state().journal_offset)

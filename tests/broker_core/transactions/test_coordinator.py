@@ -169,6 +169,17 @@ def test_with_kip_890_the_epoch_goes_up_with_each_transaction():
     assert setup.committed() == ["a", "b"]
 
 
+def test_an_end_that_is_repeated_before_it_is_durable_is_told_to_come_again():
+    setup = CoordinatorSetup("fsync")
+    identity = setup.init()
+    setup.send(identity, 0, "a")
+    ended = setup.transactions.end(0, "payments", identity, commits=True, bumps=True)
+    again = ErrorCode.CONCURRENT_TRANSACTIONS
+    refused(again, setup.transactions.end, 0, "payments", identity, commits=True, bumps=True)
+    setup.sync()
+    assert setup.end(identity, commits=True, bumps=True) == ended.result()
+
+
 @pytest.mark.parametrize("commits", [True, False])
 def test_offsets_wait_for_the_end(commits):
     setup = CoordinatorSetup()
@@ -294,6 +305,24 @@ def test_a_disk_that_refuses_is_asked_again(monkeypatch):
     setup.run(500)
     assert ended.done
     assert setup.committed() == ["a"]
+
+
+def test_offsets_that_cannot_be_stored_are_stored_later(monkeypatch):
+    setup = CoordinatorSetup()
+    identity = setup.init()
+    setup.send(identity, 0, "a")
+    setup.transactions.add_group(0, "payments", identity, "billing")
+    setup.transactions.put_offsets(0, "payments", identity, [PendingOffset("billing", "orders", 0, 1, "")])
+    ports = setup.transactions._ports
+    with monkeypatch.context() as patch:
+        refusal = BrokerError(ErrorCode.STORAGE_ERROR, "the disk is full")
+        patch.setattr(ports, "commit_offsets", Mock(side_effect=refusal))
+        ended = setup.transactions.end(0, "payments", identity, commits=True)
+        setup.run(2_000)
+        assert not ended.done
+    setup.run(500)
+    assert ended.done
+    assert setup.offsets.fetch("billing", "orders", 0) == OffsetAndMetadata(1, "")
 
 
 def test_what_logs_have_open_and_nobody_knows_is_aborted():
