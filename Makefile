@@ -33,15 +33,20 @@ QUICK := tests/test_tidy.py tests/broker_core tests/widgets tests/app/presenters
 quick: setup
 	$(VENV_PYTHON) $(TESTS) $(QUICK)
 
+# The long forms that tell most for their time: kills, laws of what is stored and handed out, whole scenarios to the byte.
+LONG_IN_CHECK := tests/crash tests/broker_core/flow tests/broker_core/groups tests/broker_core/log \
+	tests/broker_core/queues tests/broker_core/transactions tests/broker_core/simulation/test_scenarios.py
+
 check: setup
 	$(VENV_PYTHON) -m ruff format --check
 	$(VENV_PYTHON) -m ruff check
 	$(VENV_PYTHON) -m mypy
 	.venv/bin/lint-imports
 	$(VENV_PYTHON) .ci/wheel.py
+	$(VENV_PYTHON) $(TESTS) -m long $(LONG_IN_CHECK)
 	$(VENV_PYTHON) $(TESTS) --durations=30
 
-# The long forms: more kills, flipped bits, examples and scenarios.
+# All long forms: more kills, flipped bits, examples and scenarios.
 long: setup
 	$(VENV_PYTHON) $(TESTS) -m long --durations=30
 
