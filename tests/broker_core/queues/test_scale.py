@@ -104,7 +104,7 @@ def test_take_ack_and_expire_cost_no_more_than_the_logarithm_of_what_is_in_fligh
     few, many = costs(1_000), costs(long_form.form(25_000, 100_000))
     for name, (few_calls, few_compared) in few.items():
         many_calls, many_compared = many[name]
-        # The calls do not grow at all; the comparisons in the heap grow by at most log2(100) = 7 levels, two each at most.
+        # The calls do not grow at all; the comparisons in the heap by at most log2(100) = 7 levels, two each.
         assert many_calls <= few_calls * 1.1, name
         # A tuple is compared by == and then by <, and deadlines of the same time add their ticket.
         assert many_compared <= few_compared + 4 * 7 + 2, (name, few_compared, many_compared)
