@@ -17,10 +17,8 @@ AHEAD = "ahead"
 
 
 class Progress:
-    """Counts weighted steps. While a step runs its Spark tasks move the fraction on.
-
-    A line is {"stage": what is made now, "done": steps done, "total": steps, "fraction": 0 to 1}, with "page" once the
-    page is there and more is made; the last one has "report" or "error" instead. `on_broken` is called once when the
+    """Counts weighted steps; Spark tasks of a running step move it on. A line is {"stage", "done", "total", "fraction":
+    0 to 1}, with "page" once that is there; the last one has "report" or "error". `on_broken` is called once if the
     reader has gone.
     """
 

@@ -23,9 +23,8 @@ MOST_COMPARED = 8  # more than a reader can hold side by side; a history takes a
 
 
 class Request(NamedTuple):
-    """`from_ns` and `to_ns` bound what is looked at of each session, the end not included; None is its beginning or its
-    end. `parts` are the parts of the report: of others nothing is computed and nothing written. `assertions` are
-    judged, in the language of `assertions`.
+    """`from_ns` and `to_ns` (excluded) bound each session, None its beginning or end. Only `parts` are computed and
+    written. `assertions` are sentences in the language of `assertions`.
     """
 
     sessions: tuple[str, ...]

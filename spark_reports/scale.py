@@ -13,10 +13,7 @@ MOST_SLOTS = 1_000_000  # of all clients and partitions together
 
 
 class Scale(NamedTuple):
-    """From `from_ns` up to, and not with, `to_ns`, in buckets of `width_ns` that begin at `from_ns`.
-
-    The end of a whole session belongs to it; `scale_of` sees to that.
-    """
+    """From `from_ns` to `to_ns`, which is excluded, in buckets of `width_ns`. `scale_of` includes a session's end."""
 
     from_ns: int
     to_ns: int
@@ -46,9 +43,7 @@ class Scale(NamedTuple):
         return min((start_ns - self.from_ns) // self.width_ns, self.buckets - 1)
 
     def start(self, time: Column | str, width_ns: int | None = None) -> Column:
-        """The beginning of the bucket of `time`, as `bucket` numbers it: what happened at the very end is in the last.
-        Everything before `from_ns` is in one bucket that ends there.
-        """
+        """The beginning of the bucket of `time`. Everything before `from_ns` is in one bucket that ends there."""
         from pyspark.sql import functions as F
 
         width = width_ns or self.width_ns

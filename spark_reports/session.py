@@ -31,9 +31,8 @@ class NotASession(NotFound):
 
 @dataclass(frozen=True)
 class SessionInfo:
-    """What is known before an event is read. `problems` say why it is not whole, `notes` what is to be known besides,
-    both in sentences; `parts` are the files to read, or the folders; `scenario` is the text of the scenario, ""
-    where it cannot be read; `events` is how many there are, None if nobody knows before Spark reads.
+    """What is known before an event is read. `problems` say in sentences why it is not whole, `notes` anything else.
+    `parts` are the files or folders to read; `scenario` is "" if unreadable, `events` None if only Spark can count.
     """
 
     location: str
@@ -59,10 +58,8 @@ def is_remote(location: str) -> bool:
 
 
 def inspect(location: str) -> SessionInfo:
-    """Look at a session folder of this machine without Spark, so that what is wrong is said before Java
-    starts.
-
-    Raises `ReportError`: not a session, an unknown version, still recording, or not sealed.
+    """Judge a session folder of this machine without Spark, before Java starts. Raises `ReportError`: not a session, an
+    unknown version, still recording, or not sealed.
     """
     folder = Path(location)
     if not folder.is_dir():
@@ -100,9 +97,8 @@ def _scenario(folder: Path) -> str:
 
 
 def _told(folder: Path, location: str) -> tuple[dict[str, Any], list[str]]:
-    """The metadata of `session.json` as far as they can be true, and their errors in sentences.
-
-    Raises `ReportError` if it is no session's, unless there are events: those are worth a report.
+    """What of `session.json` can be true, and its errors as sentences. Raises `ReportError` if it is no session's,
+    unless there are events.
     """
     try:
         text = (folder / schema.SESSION_FILE).read_text(encoding="utf-8")

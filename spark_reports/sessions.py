@@ -41,10 +41,8 @@ def names(infos: Sequence[SessionInfo]) -> list[str]:
 
 
 def find_sessions(locations: Sequence[str]) -> Found:
-    """The sessions at or below `locations`, folders of this machine; one that cannot be reported on is left out and
-    said.
-
-    Raises `ReportError` if there is none.
+    """The sessions at or below `locations`, without those that cannot be reported on. Raises `ReportError` if none is
+    left.
     """
     infos, problems = [], []
     for location in locations:

@@ -113,9 +113,7 @@ def _redriven(messages: DataFrame) -> DataFrame:
 
 
 def _fates(messages: DataFrame, redriven: DataFrame) -> DataFrame:
-    """How each redriven message ended at the place to which it was sent back, in the group that had given it up: others
-    that read there have no say. Ranges meet in words of 64 offsets.
-    """
+    """How each redriven message ended in the group that had given it up. Ranges meet in words of 64 offsets."""
     first, last = F.floor(F.col("offset") / WORD), F.floor((F.col("offset") + F.col("count") - 1) / WORD)
     ends = messages.where(
         F.col("kind").isin("acknowledged", "dead_lettered") & F.col("offset").isNotNull() & (F.col("count") > 0)

@@ -16,10 +16,8 @@ def key_text(name: str) -> Column:
 
 
 def hot_keys(messages: DataFrame, scale: Scale, top: int = TOP) -> DataFrame:
-    """The `top` keys of each topic by published messages, and without key and rank the messages of each partition whose
-    keys are not known: the events of batches name none.
-
-    Bound: `top` x topics + partitions.
+    """The `top` keys of each topic by published messages; without key and rank, the messages of each partition whose
+    keys are unknown, as in batches. Bound: `top` x topics + partitions.
     """
     is_known = F.col("key").isNotNull()
     order = Window.partitionBy("topic", is_known).orderBy(F.desc("messages"), "key", "partition")

@@ -20,11 +20,9 @@ from spark_reports.tables.latency import DONE, FIRST, REPLAYED, REPLAYED_DONE
 
 
 def durations(messages: DataFrame, replays: DataFrame | None, *by: str) -> DataFrame:
-    """The rows of `messages` that end a wait, with its `measure`, its `duration` in ns and the `log_bucket` of that.
-
-    Rows without `published_ns` are left out. What a group reads of the time before it was there has the measures
-    `REPLAYED` and `REPLAYED_DONE`: `replays` says since when, None if all were there. `by` are further columns that
-    tell groups apart.
+    """The rows of `messages` that end a wait, with `measure`, `duration` in ns and `log_bucket`; without those that
+    lack `published_ns`. What a group reads of the time before `replays` has the measures `REPLAYED` and
+    `REPLAYED_DONE`.
     """
     first = (F.col("kind") == "delivered") & (F.col("attempt") == 1)
     born = F.col("published_ns")
@@ -47,10 +45,8 @@ def durations(messages: DataFrame, replays: DataFrame | None, *by: str) -> DataF
 
 
 def latency_buckets(messages: DataFrame, replays: DataFrame | None, scale: Scale) -> DataFrame:
-    """Counts per measure (delivered: the first delivery to a group; acknowledged; replayed), topic, group, time and
-    duration bucket. The time bucket is that of the delivery or acknowledgement.
-
-    Bound: 240 time buckets x groups x their topics x 4 measures x some 300 duration buckets that are in use.
+    """Counts per measure (first delivered, acknowledged, replayed), topic, group, time bucket of the event and duration
+    bucket. Bound: 240 time buckets x groups x their topics x 4 measures x some 300 duration buckets in use.
     """
     return (
         durations(messages.where(F.col("time_ns") >= scale.from_ns), replays)

@@ -10,13 +10,9 @@ MOST = 10_000
 
 
 def numbers(messages: DataFrame, control: DataFrame) -> DataFrame:
-    """How many `events` there are, the `first` and the `last` of their numbers, and `odd`: 0 if each number from the
-    first to the last is there an odd number of times.
-
-    A number and the one behind it are the two ends of an event. Where one event ends and the next one begins, both
-    hashes are the same, and exclusive or leaves none of them. Something else leaves none once in 2^64.
-
-    Bound: one row.
+    """How many `events` there are, the `first` and `last` number, and `odd`: 0 if each number between occurs an odd
+    number of times. Each event gives the hashes of its number and of the next one; with exclusive or, those of
+    neighbours cancel out (wrongly once in 2^64). Bound: one row.
     """
     seq = F.col("seq")
     ends = F.xxhash64(seq).bitwiseXOR(F.xxhash64(F.try_add(seq, F.lit(1))))
@@ -35,10 +31,8 @@ def numbers(messages: DataFrame, control: DataFrame) -> DataFrame:
 
 
 def broken_numbers(messages: DataFrame, control: DataFrame, most: int = MOST) -> DataFrame:
-    """The words of 64 numbers that are not whole, or that do not follow the word before: `events` in it, different
-    numbers `there` and `expected`, its `last` number, when it begins and ends; `previous` word, and when that ended.
-
-    Bound: the first `most` words, and one that says that there are more.
+    """The words of 64 numbers that are not whole or do not follow the word before: the numbers `there` and `expected`,
+    the `last`, the `previous` word, and times. Bound: the first `most`, and one that says there are more.
     """
     words = _words(messages, control)
     order = Window.orderBy("word")
@@ -58,9 +52,7 @@ def broken_numbers(messages: DataFrame, control: DataFrame, most: int = MOST) ->
 
 
 def _words(messages: DataFrame, control: DataFrame) -> DataFrame:
-    """Per word of 64 numbers: the events in it, how many different numbers they have, which comes last, and when.
-    Stays on the executors: a sixty-fourth of the events.
-    """
+    """Per word of 64 numbers: its events, how many different numbers, the last one, and when. On the executors."""
     numbered = messages.select("seq", "time_ns").union(control.select("seq", "time_ns"))
     return numbered.groupBy(F.floor(F.col("seq") / WORD).alias("word")).agg(
         F.count("*").alias("events"),

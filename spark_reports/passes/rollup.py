@@ -17,15 +17,11 @@ _TOLD = ("rejected", "dropped", "evicted", "dead_lettered", "passed_over")  # ki
 
 
 def rollup(messages: DataFrame, scale: Scale) -> DataFrame:
-    """Counts per time bucket, kind, place, client, group, attempt and cause.
-
-    `messages` and `bytes` are sums over the ranges that events carry. `end_offset` is the offset after the range of
-    the last event of the row, `last_seq` the number of that event; `first_offset` and `reached_offset` are where the
-    lowest range begins and the highest ends, `to_end_offset` the latter at the destination.
-
-    Bound: 241 buckets x 15 kinds x partitions x clients x groups x `MOST_ATTEMPTS` (later ones count as that one) x
-    causes, of which only those that refused, lost or passed over something have rows of their own, without the numbers
-    that differ.
+    """Counts per time bucket, kind, place, client, group, attempt and cause. `messages` and `bytes` are sums over
+    ranges, `first_offset` and `reached_offset` their lowest and highest end. `end_offset` is the end of the last
+    event's range, `last_seq` its number, `to_end_offset` the highest end at the destination. Bound: 241 buckets x 15
+    kinds x partitions x clients x groups x `MOST_ATTEMPTS` (of later ones the last) x causes, kept for `_TOLD` only and
+    without their numbers.
     """
     after = F.col("offset") + F.col("count")
     keys = {name: F.col(name) for name in KEYS}

@@ -15,10 +15,8 @@ _KINDS = (
 
 
 def happened(messages: DataFrame, suspects: DataFrame, most: int = MOST) -> DataFrame:
-    """Every event about an offset of a word in `suspects` (check, group, topic, partition, word), in the log (`own`)
-    or in that group: the offsets from `begin` to `last` are those of the word.
-
-    Bound: the first `most` events, and one that says that there are more.
+    """Every event about an offset of a word in `suspects`, in the log (`own`) or in that group; `begin` and `last` are
+    the word's offsets. Bound: the first `most` events, and one that says there are more.
     """
     seen = messages.where(F.col("kind").isin(*_KINDS) & F.col("offset").isNotNull() & (F.col("count") > 0)).select(
         *("seq", "time_ns", "kind", "client", "attempt", "key", F.col("group").alias("who"), "topic", "partition"),

@@ -9,12 +9,9 @@ from spark_reports.passes.unserved import inside
 
 
 def held(messages: DataFrame, asked: DataFrame, windows: Sequence[tuple[int, int]]) -> DataFrame:
-    """Per transaction of `asked` (its number as `transaction`, its `producer`, from_ns, to_ns, start_seq, end_seq),
-    topic, partition and group, before the transaction ended: up to which offset the group had `reached`, and when it
-    was given the last of that (`last_ns`). In the rows of the log (group ""): the `first` offset of the transaction,
-    when that came (`first_ns`), and the `end` of the partition.
-
-    All of these lie in `windows`. Bound: the rows of `asked` x partitions x groups.
+    """Per transaction of `asked`, topic, partition and group, before it ended: how far the group had `reached`, and
+    when it was given the last of that (`last_ns`). Rows of the log (group ""): the transaction's `first` offset, when
+    that came, and the `end` of the partition. All lie in `windows`. Bound: `asked` x partitions x groups.
     """
     seq, published = F.col("seq"), F.col("kind") == "published"
     own = published & (F.col("client") == F.col("producer")) & (seq > F.col("start_seq"))

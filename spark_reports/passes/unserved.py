@@ -11,10 +11,8 @@ _READ = ("seq", "time_ns", "group", "client", "member", "topic", "partition", "p
 
 
 def read_on(messages: DataFrame, asked: DataFrame, windows: Sequence[tuple[int, int]]) -> DataFrame:
-    """Per `ask` of `asked` (a row for each of its places, with the reader, from_ns, to_ns, after_seq, before_seq): the
-    first and the last delivery of any of the places to the reader, one row an event.
-
-    All of these lie in `windows`. Bound: the asks.
+    """Per `ask` of `asked` (a row for each of its places): the first and last delivery of any of them to the reader.
+    All lie in `windows`. Bound: the asks.
     """
     at, seq = F.col("time_ns"), F.col("seq")
     each = F.struct(*_READ)
@@ -34,9 +32,8 @@ def read_on(messages: DataFrame, asked: DataFrame, windows: Sequence[tuple[int, 
 
 
 def published_in(messages: DataFrame, pauses: DataFrame, windows: Sequence[tuple[int, int]]) -> DataFrame:
-    """Per row of `pauses` (`pause`, topic, partition, from_ns, to_ns): the messages that were published in it.
-
-    All pauses lie in `windows`: row groups in which none of them is are not read. Bound: the pauses.
+    """Per `pause` of `pauses`: the messages published in it. Row groups outside `windows` are not read. Bound: the
+    pauses.
     """
     at = F.col("time_ns")
     return (

@@ -18,9 +18,8 @@ OUT = ("acknowledged", "nacked", "released", "lease_expired")
 
 
 def slots(messages: DataFrame, scale: Scale, slot_ns: int) -> DataFrame:
-    """Per group, client, partition and slot: by how much the number in hand changed, and the change summed over time.
-
-    Bound: places x slots, for which `Scale.slot_ns_for` chooses the width of a slot.
+    """Per group, client, partition and slot: the change of the number in hand, and that summed over time. Bound: places
+    x slots, as many as `Scale.slot_ns_for` chooses.
     """
     in_hand = F.col("cause") == FETCHED_AGAIN  # the client had it already
     given = F.when(in_hand, 0).otherwise(F.col("count"))

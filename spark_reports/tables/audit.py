@@ -33,9 +33,7 @@ SUSPECTS = 200  # words of 64 offsets that are looked at
 
 
 def with_starts(offsets: pl.DataFrame, deletions: pl.DataFrame) -> pl.DataFrame:
-    """`passes.audit.offsets` with `start`, where the partition begins in the end; null if nothing was deleted. What
-    lies before it is to be delivered, too.
-    """
+    """`passes.audit.offsets` with `start`, where the partition begins in the end; null if nothing was deleted."""
     ends = deletions.group_by("topic", "partition").agg(pl.col("end").max().alias("start"))
     reached = pl.col("delivered_end")
     return offsets.join(ends, on=["topic", "partition"], how="left").with_columns(
@@ -57,10 +55,7 @@ def reach(offsets: pl.DataFrame) -> pl.DataFrame:
 
 
 def is_sound(offsets: pl.DataFrame) -> bool:
-    """Whether the sums of `with_starts` alone say that no check is broken, and nothing was deleted unread: in each log
-    all offsets between the first and the last one are there, in each group all that it should have got; nothing is
-    there twice, done without being delivered, or late. False says nothing: then the words must be looked at.
-    """
+    """Whether the sums of `with_starts` alone prove every check. If False, the words must be looked at."""
     log = pl.col("group") == ""
     once = [pl.col(name) == pl.col(f"{name}_count") for name in ("published", "first", "finished")]
     whole = pl.col("published") == pl.col("published_end") - pl.col("published_begin")
@@ -72,11 +67,8 @@ def is_sound(offsets: pl.DataFrame) -> bool:
 
 
 def explained(broken: pl.DataFrame, control: pl.DataFrame, *, from_the_middle: bool = False) -> pl.DataFrame:
-    """`broken` with what its `passes.audit` found, and whether an event of the broker is the reason: offsets of the
-    group were reset, a user took something back, or the topic was deleted, damaged or compacted.
-
-    Where a broker was observed `from_the_middle`, what is done may have been delivered before; where there is a gap in
-    what was observed, anything may have happened in it.
+    """`broken` with what its `passes.audit` found, and whether an event explains it: offsets reset, a user's action, or
+    a topic deleted, damaged or compacted; in what was observed, also a start `from_the_middle` or a gap.
     """
     kind = pl.col("kind")
     reset = control.filter(kind == "offsets_reset").get_column("group")
@@ -92,10 +84,8 @@ def explained(broken: pl.DataFrame, control: pl.DataFrame, *, from_the_middle: b
 
 
 def audit(found: pl.DataFrame) -> pl.DataFrame:
-    """One row per check of `CHECKS`: how many messages broke it, and the first place where.
-
-    `near_offset` begins the 64 offsets in which the first of them is. `explained` are those of groups whose offsets
-    were reset, of topics where a user took something back, and skipped ones of topics that were damaged or compacted.
+    """One row per check of `CHECKS`: how many messages broke it, and the first place. `near_offset` begins the 64
+    offsets in which the first of them is.
     """
     messages = pl.col("messages")
     worst = (

@@ -19,10 +19,9 @@ _FINISHED = ("acknowledged", "dead_lettered", "expired", "evicted", "purged")
 
 
 def audit_list(suspects: pl.DataFrame, happened: pl.DataFrame, limit: int = LISTED) -> pl.DataFrame:
-    """The first `limit` messages that broke a check. `story` tells in order what happened to the message in the group.
-
-    `suspects` are words that broke one, `happened` the events about their offsets. `happened_ns` is when a message
-    broke the rule, where an event did. A run of offsets that nobody published at all is one row of so many `messages`.
+    """The first `limit` messages that broke a check; a run of offsets that nobody published is one row. `story` tells
+    what happened to it in the group, `happened_ns` when an event broke the rule. `happened` are the events about
+    `suspects`.
     """
     runs = suspects.filter(is_run()).select(
         *("check", *PLACE, (pl.col("word") * WORD).alias("offset"), "messages", "explained"),

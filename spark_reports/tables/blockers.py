@@ -31,9 +31,8 @@ def _blocker() -> pl.Expr:
 
 
 def blockers(blocks: pl.DataFrame, rollup: pl.DataFrame) -> pl.DataFrame:
-    """One row per topic or queue, producer, reason and reader that was furthest behind; the longest blocked first.
-
-    An evicted message may be another producer's: its row has no producer.
+    """One row per topic or queue, producer (none for evictions), reason and reader furthest behind; the longest blocked
+    first.
     """
     keys = ("topic", "client", "reason", "blocker")
     kind, blocked = pl.col("kind"), pl.col("blocked_ns")

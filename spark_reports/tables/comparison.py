@@ -34,11 +34,9 @@ _PERCENTILES = {
 
 
 def errors(runs: pl.DataFrame, over_time: Mapping[int, pl.DataFrame]) -> pl.DataFrame:
-    """How much each figure varies by itself, as a standard error: session, measure, error; a row where something says
-    so. `over_time` is the table latency_over_time by session, of those that have it.
-
-    A percentile varies as those of single time buckets do; the maximum by all of that,
-    for it is no mean of many.
+    """The standard error of each figure: session, measure, error, where known. `over_time` is latency_over_time by
+    session. A percentile varies as those of single time buckets do; the maximum by all of that, as it is no mean of
+    many.
     """
     rates = [
         (pl.col(name) / pl.col(of).cast(pl.Float64).sqrt()).alias(name)
@@ -57,10 +55,8 @@ def errors(runs: pl.DataFrame, over_time: Mapping[int, pl.DataFrame]) -> pl.Data
 
 
 def comparison(measures: pl.DataFrame, errors: pl.DataFrame) -> pl.DataFrame:
-    """One row per measure and session: its value beside that of the first session.
-
-    `change` is the difference as a share of the base; null if the base is 0. `noise` is the difference up to which
-    nothing is judged, and `verdict` what `resources.measures` says of it.
+    """One row per measure and session beside the first. `change` is a share of the base, null if that is 0; within
+    `noise` nothing is judged; `verdict` is from `resources.measures`.
     """
     known = {(session, name): error for session, name, error in errors.select("session", "measure", "error").rows()}
     values = {(row["session"], row["measure"]): row["value"] for row in measures.rows(named=True)}
@@ -101,12 +97,9 @@ def _verdict(difference: pl.Expr, size: pl.Expr) -> pl.Expr:
 
 
 def trends(measures: pl.DataFrame) -> pl.DataFrame:
-    """One row per scenario and measure with at least two runs, in the order in which they were recorded.
-
-    `per_run` is the slope of a straight line through all of them, `change` what that line makes of the first value
-    by the last run, as a share; `steady` is how well the line fits (R squared). The odd run is the furthest from the
-    median, if it is `ODD` times as far as runs usually are: of many, further. Sums over runs of different lengths
-    are not judged.
+    """One row per scenario and measure of at least two runs, in order of recording. `per_run` is the slope of a line
+    through all, `change` its whole rise as a share of the first value, `steady` its R squared. The odd run is the
+    furthest from the median, if `ODD` times as far as usual. Sums over runs of different lengths are not judged.
     """
     keys = ("scenario", "measure")
     value, run = pl.col("value"), pl.col("run").cast(pl.Float64)

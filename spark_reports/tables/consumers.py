@@ -21,12 +21,10 @@ def consumers(
     spans: pl.DataFrame,
     scale: Scale,
 ) -> pl.DataFrame:
-    """One row per group or queue and client, least busy last. `spans` are those within `lives`.
-
-    A client is busy while a message is in flight to it: delivered, and not yet acknowledged, refused or released. It is
-    there from `from_ns` to `to_ns`, less the times in which it had stopped, crashed or left: `there_ns` in all.
-    `with_partitions_ns` is null if nobody assigns partitions. A client that never read for anybody has the group "".
-    One from `outside` is a program that the session does not run.
+    """One row per group or queue and client, least busy last. `spans` are those within `lives`. A client is busy while
+    a message is in flight to it. `there_ns` leaves out when it had stopped, crashed or left. `with_partitions_ns` is
+    null if nobody assigns partitions. A client that never read has the group ""; one from `outside` is not run by the
+    session.
     """
     kind, messages = pl.col("kind"), pl.col("messages")
     counted = (

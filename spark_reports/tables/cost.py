@@ -11,10 +11,7 @@ _UNITS = ("bytes", "s", "ms", "count")
 
 
 def cost(noted: Mapping[str, float], events: int, duration_ns: int) -> pl.DataFrame:
-    """One row per figure: those that the program noted, whose names end in their unit, and what follows from them.
-
-    `events` is how many were recorded in the `duration_ns` of the whole session, which is what the program measured.
-    """
+    """One row per figure: those the program noted, whose names end in their unit, and what follows from them."""
     known = [_split(name, value) for name, value in noted.items()]
     if noted.get("wall_s", 0.0) > 0:
         known.append(("session_seconds_a_second", duration_ns / 1e9 / noted["wall_s"], ""))

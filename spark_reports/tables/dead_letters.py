@@ -27,10 +27,8 @@ def _counted(dead: pl.DataFrame, way: int) -> pl.DataFrame:
 
 
 def dead_letter_list(dead: pl.DataFrame) -> pl.DataFrame:
-    """The first `LISTED` dead letters, one row a message, in the order in which they died.
-
-    `bin` and `bin_offset` are its place among the dead letters, `redriven_ns` when it was first sent back, if
-    ever. `fate` is what became of it then: acknowledged, died again or waiting.
+    """The first `LISTED` dead letters in order. `bin` and `bin_offset` are its place among the dead letters,
+    `redriven_ns` its first redrive, `fate` what became of it then: acknowledged, died again or waiting.
     """
     return _counted(dead, EACH)
 

@@ -12,9 +12,8 @@ SCHEMA = (
 
 
 def deleted(audited: pl.DataFrame, control: pl.DataFrame) -> pl.DataFrame:
-    """One row per group and partition: how many messages the log lost before the group was delivered them, from the
-    first message on that it was given, between which offsets, why, and between when. `at_most` where the topic is
-    compacted, too: what compaction has removed counts as well, for no event tells of it.
+    """One row per group and partition: how many messages the log lost before the group got them, counted from the first
+    that it got, and where, why and when. `at_most` if the topic is compacted, too: no event tells what that removed.
     """
     found = (
         audited.filter(pl.col("check") == DELETED)

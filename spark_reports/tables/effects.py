@@ -22,11 +22,9 @@ _RATES = ("published", "delivered")
 def effects(
     markers: pl.DataFrame, rollup: pl.DataFrame, latency_buckets: pl.DataFrame, behind: pl.DataFrame, scale: Scale
 ) -> pl.DataFrame:
-    """One row per fault, user action and reset; before and after are the `window_ns` beside its time bucket.
-
-    What a client of a group or queue suffered is a row of that group (`scope`); anything else of all of them. Rates
-    are messages per second; `behind` is lag and waiting messages together, at the end of the bucket before, and at
-    its highest after.
+    """One row per fault, user action and reset; before and after are the `window_ns` beside its time bucket. What a
+    client of a group suffered is that group's (`scope`), anything else of all. Rates are messages per second; `behind`
+    is lag and waiting messages, at the end of the bucket before and at its highest after.
     """
     each = _windows(markers, rollup, scale)
     near = each.explode("start_ns", empty_as_null=False, keep_nulls=False).with_columns(

@@ -29,10 +29,8 @@ def groups(
     unserved: pl.DataFrame,
     consumers: pl.DataFrame,
 ) -> pl.DataFrame:
-    """One row per group or queue. `behind` is lag, or what waits in a queue, summed over its partitions;
-    `unserved_ns` the time of partitions without an owner, summed; `changed` counts new owners of partitions.
-
-    `latency_by_group` has one row per `measure` and group.
+    """One row per group or queue. `behind` (lag, or what waits in a queue) and `unserved_ns` are summed over
+    partitions; `changed` counts new owners. `latency_by_group` has one row per `measure` and group.
     """
     kind, messages = pl.col("kind"), pl.col("messages")
     counted = (

@@ -23,11 +23,8 @@ _PLACE = ("group", "topic", "partition")
 
 
 def lag(rollup: pl.DataFrame, detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """One row per group, partition and time bucket of `scale`. `rollup` and the control events (see `details`) also
-    hold what came before.
-
-    Redriven messages and dead letters are appends too; markers of transactions are no messages. A reset moves the
-    committed offset either way.
+    """One row per group, partition and time bucket of `scale`. `rollup` and the control events also hold what came
+    before. Redriven messages and dead letters are appends too; transaction markers are no messages.
     """
     committed, began = _committed(rollup, detailed, scale), _began(detailed, scale)
     end, mark, start = pl.col("end_offset"), pl.col("committed"), pl.col("start")
@@ -106,10 +103,8 @@ def _committed(rollup: pl.DataFrame, detailed: pl.DataFrame, scale: Scale) -> pl
 
 
 def lag_series(lag: pl.DataFrame, control: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """One row per group and partition: the lag at the end, the worst, when that was, and the mean. `at_most` where the
-    topic is compacted: no event tells what compaction has removed.
-
-    Lag is looked at when a bucket ends, and that is when the worst was.
+    """One row per group and partition: its last, worst and mean lag at the ends of buckets. `at_most` if the topic is
+    compacted: no event tells what that removed.
     """
     looked_ns = (pl.col("start_ns") + scale.width_ns).clip(upper_bound=scale.to_ns)
     worst = pl.col("lag") == pl.col("lag").max()

@@ -18,10 +18,7 @@ HEAT_STEPS_PER_DECADE = 8
 
 
 def replays(control: pl.DataFrame, *by: str) -> pl.DataFrame:
-    """Per group (and `by`), since when it reads what it reads: its first member, and the last reset of its offsets.
-
-    Groups that were there from the beginning are left out.
-    """
+    """Per group (and `by`) since when it reads: its first member and last reset; without groups that were there before."""
     kind, at = pl.col("kind"), pl.col("time_ns")
     return (
         control.filter(kind.is_in(["member_joined", "offsets_reset"]))

@@ -19,10 +19,8 @@ _KINDS = {
 
 
 def leases(rollup: pl.DataFrame, control: pl.DataFrame, spans: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """One row per queue and holder. `extended` counts extensions, not leases.
-
-    `held_ns` sums the time of all its leases; `in_flight` is how many it had at once on average. The groups of
-    consumers lease nothing.
+    """One row per queue and holder. `held_ns` sums the time of all its leases; `in_flight` is their mean number at
+    once.
     """
     kind, held = pl.col("kind"), pl.col("held_ns")
     grouped = control.filter(kind.is_in(["member_joined", "partitions_assigned"])).select("group")

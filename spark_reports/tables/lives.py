@@ -55,10 +55,9 @@ class _Lives:
 
 
 def lives(rollup: pl.DataFrame, detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """One row per group or queue, client and stretch of time in which it was there, in order; up to the end where it
-    was not over. A member is there from its joining until it leaves, is given up, stops or crashes; a client that reads
-    without joining, while its process runs, or from its first delivery on where nobody tells of that. One of the group
-    "" read for nobody.
+    """One row per group or queue, client and stretch of time in which it was there. A member is there from its joining
+    until it leaves, is given up, stops or crashes; a client that reads without joining, while its process runs, or else
+    from its first delivery. One of the group "" read for nobody.
     """
     told = detailed.filter(pl.col("kind").is_in(_KINDS) & (pl.col("client") != ""))
     joined = set(told.filter(pl.col("group") != "").select("group", "client").iter_rows())

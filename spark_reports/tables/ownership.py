@@ -15,10 +15,8 @@ _PLACE = ("group", "topic", "partition")
 
 
 def ownership(owners: Ownership, events: list[Event], scale: Scale) -> pl.DataFrame:
-    """One row per interval in which a client held a partition; an interval that was not ended lasts to the session's
-    end. `events` are those that `owners` was told.
-
-    Being assigned again what one holds begins no new interval; coming back as a static member does.
+    """One row per interval in which a client held a partition, at most to the session's end. Being assigned again what
+    one holds begins no new interval; a static member that comes back does.
     """
     generations = {event.seq: event.generation for event in events}
     found: list[tuple[object, ...]] = []

@@ -32,12 +32,9 @@ def subscriptions(control: pl.DataFrame) -> pl.DataFrame:
 
 
 def queues(rollup: pl.DataFrame, control: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """One row per queue and time bucket, at the bucket's end. A queue is a topic that is read with leases, group =
-    topic; or a subscription that was there before the first message of its topic. What was there before a later one is
-    not known.
-
-    A user's action that counts messages of a queue has brought them back; damage has lost them. What a full queue
-    dropped was never in it.
+    """One row per queue and time bucket, at its end. A queue is a topic that is read with leases (group = topic), or a
+    subscription older than the first message of its topic. A user's action that counts messages has brought them back;
+    damage has lost them. What a full queue dropped was never in it.
     """
     kind, messages = pl.col("kind"), pl.col("messages")
     names = (

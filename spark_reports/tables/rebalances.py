@@ -15,12 +15,10 @@ _SEPARATOR = "\x00"
 
 
 def rebalances(detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """One row per rebalance; one that never finished lasts to the session's end.
-
-    `moved` came from or went to nobody or another owner, `kept` stayed with their owner, `stopped` were taken from
-    their owner for the pause. `changed` were given an owner that they did not have before; none if the group had
-    none, as at its start. A partition that is given back in one rebalance and given out in the next has moved twice
-    and changed its owner once.
+    """One row per rebalance, at most to the session's end. `kept` stayed with their owner, `moved` came from or went to
+    nobody or another, `stopped` were taken from their owner for the pause. `changed` got an owner they did not have
+    before; none at a group's start. A partition given back in one rebalance and given out in the next has moved twice
+    and changed once.
     """
     known = _known(detailed, scale)
     stopped = (

@@ -11,20 +11,14 @@ _WORD = 64
 
 
 def is_whole(numbers: pl.DataFrame) -> bool:
-    """Whether `passes.recording.numbers` alone says that every number from 0 to the last is there once: each is there
-    an odd number of times, and there are as many events as numbers.
-    """
+    """Whether `passes.recording.numbers` alone proves that every number from 0 on occurs once."""
     whole = (pl.col("first") == 0) & (pl.col("events") == pl.col("last") + 1) & (pl.col("odd") == 0)
     return numbers.select(whole.fill_null(False)).item() is True
 
 
 def recording(broken: pl.DataFrame) -> pl.DataFrame:
-    """One row per place where the recording is not whole; none if nothing is missing. `broken` are the words of
-    `passes.recording.broken_numbers`.
-
-    Between the numbers `first_seq` and `last_seq` are `missing` events that nobody wrote down, and `doubled` ones
-    that share a number; it happened between `from_ns` and `to_ns`. What the end of a recording lost cannot be seen
-    here.
+    """One row per place where the recording is not whole: of the numbers `first_seq` to `last_seq`, between `from_ns`
+    and `to_ns`, events are `missing` or `doubled`. A lost end cannot be seen here.
     """
     word, begin, end = pl.col("word"), pl.col("begin_ns"), pl.col("end_ns")
     gap = word - pl.col("previous") - 1

@@ -10,10 +10,8 @@ _OUTCOMES = ("delivered", "acknowledged", "nacked", "released", "lease_expired",
 
 
 def redeliveries(rollup: pl.DataFrame) -> pl.DataFrame:
-    """The ladder: per group or queue and attempt, how many were delivered and what became of them.
-
-    Where an event does not say its attempt (a group's commit), it is counted as the first. What a client fetched once
-    more is no delivery here.
+    """Per group or queue and attempt: how many were delivered and what became of them. Without an attempt (a group's
+    commit), it is the first. What a client fetched once more is no delivery.
     """
     kind = pl.col("kind")
     keys = ("group", "topic", "attempt")

@@ -46,9 +46,8 @@ def ends(about: pl.DataFrame, from_ns: int | None = None, to_ns: int | None = No
 def runs(
     about: pl.DataFrame, ends: pl.DataFrame, parts: Iterable[pl.DataFrame], figures: Collection[str]
 ) -> pl.DataFrame:
-    """One row per session of `about`, in its order, with `figures` and those of `ALWAYS`.
-
-    `parts` are what the passes brought home, and `latencies`, each with one row a session that it knows of.
+    """One row per session of `about`, in its order, with `figures` and `ALWAYS`. `parts` and `latencies` have a row for
+    each session that they know.
     """
     found = about.join(ends, on="session", maintain_order="left")
     for part in parts:

@@ -22,9 +22,8 @@ _SUMS = (pl.col("messages").sum(), pl.when(_KNOWN).then(pl.col("bytes").sum()).a
 
 
 def throughput(rollup: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """One row per dimension (topic, partition, producer, consumer), series and time bucket that saw messages.
-
-    Topics, partitions and producers count what was published, consumers what was delivered to them.
+    """One row per dimension (topic, partition, producer, consumer), series and busy time bucket. Consumers count
+    deliveries, the others published messages.
     """
     return (
         pl.concat(
@@ -53,9 +52,8 @@ def _rates(scale: Scale, length_ns: int) -> list[pl.Expr]:
 
 
 def throughput_series(throughput: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """One row per series: its sums, its mean over the session and its busiest bucket.
-
-    The last bucket is closed at both ends, and may be shorter: it is a peak only where a series has no other.
+    """One row per series: sums, mean and busiest bucket. The last bucket, which may be shorter, is a peak only if
+    alone.
     """
     rate, last_ns = pl.col("messages_per_s"), scale.from_ns + (scale.buckets - 1) * scale.width_ns
     peak = pl.coalesce(rate.filter(pl.col("start_ns") < last_ns).max(), rate.max())

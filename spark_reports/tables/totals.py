@@ -20,10 +20,8 @@ SEEN_FROM_OUTSIDE = ("published", "acknowledged", "rebalances", "events")
 
 
 def totals(rollup: pl.DataFrame, control: pl.DataFrame) -> pl.DataFrame:
-    """One row per total, with the field names of the run's summary, plus `events`: all that were recorded.
-
-    As the broker counts: a rebalance when it starts, and as purged only what was taken out of a queue, not out of its
-    dead letters.
+    """One row per total of the run's summary, and `events`. As the broker counts: a rebalance when it starts, as purged
+    only what was taken out of a queue.
     """
     kind, messages = pl.col("kind"), pl.col("messages")
     counted = rollup.filter((kind != "purged") | (pl.col("topic") == pl.col("group")))

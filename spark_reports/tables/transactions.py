@@ -114,9 +114,8 @@ class _Passed:
 def waits(
     each: pl.DataFrame, held: pl.DataFrame, rollup: pl.DataFrame, passed: pl.DataFrame, scale: Scale
 ) -> pl.DataFrame:
-    """One row per transaction of those open longest, group and partition, where the group had read all up to the first
-    message of the transaction and nothing behind it until that ended: it waited at the last stable offset, `messages`
-    stood behind. A group that reads what is not decided yet waits for none. The longest wait first.
+    """One row per group and partition that waited at the last stable offset for one of the transactions open longest,
+    with `messages` behind it; the longest first. A group that reads undecided messages waits for none.
     """
     known = {row["transaction"]: row for row in each.iter_rows(named=True)}
     found = list(_stood(known, held, rollup, _Passed(passed), scale))

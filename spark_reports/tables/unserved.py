@@ -122,9 +122,8 @@ def _places(event: Event) -> set[Place]:
 
 
 def asked(events: list[Event], rollup: pl.DataFrame) -> pl.DataFrame:
-    """Which deliveries tell when somebody read: those to `member` of a partition, from `from_ns` to `to_ns`, between
-    the events `after_seq` and `before_seq`. The first and the last of each `ask` count. `rollup` bounds when a first
-    one was.
+    """Which deliveries tell when somebody read: to `member` from `from_ns` to `to_ns`, between two events; of each
+    `ask` the first and last count. `rollup` bounds when a first one was.
     """
     last: dict[tuple[Place, str], list[tuple[int, int]]] = {}
     given = rollup.filter(pl.col("kind") == "delivered").sort("last_seq")

@@ -13,11 +13,9 @@ _BUSY = pl.min_horizontal(pl.col("held").ceil().cast(pl.Int64), _LONG)
 
 
 def spans(slots: pl.DataFrame, detailed: pl.DataFrame, lives: pl.DataFrame, scale: Scale, slot_ns: int) -> pl.DataFrame:
-    """The time of each client in spans: slots in which its hand changed, and the time between them.
-
-    Columns: group, client, `from_ns`, `to_ns`; `held`, the messages in hand summed over the nanoseconds; `busy_ns`. A
-    partition that is taken from a client takes with it what the client had not committed, and so does the end of a
-    member's life; a lease lasts until an event ends it, whatever became of its holder.
+    """The time of each client in spans: slots in which its hand changed, and the time between. `held` is messages in
+    hand x ns. What a client had not committed leaves its hand with the partition or the member's life; a lease lasts
+    until an event ends it.
     """
     per_client = _changes(slots, detailed, lives, scale, slot_ns)
     steps = per_client.with_columns(
@@ -43,9 +41,7 @@ def spans(slots: pl.DataFrame, detailed: pl.DataFrame, lives: pl.DataFrame, scal
 
 
 def within(spans: pl.DataFrame, lives: pl.DataFrame, slot_ns: int) -> pl.DataFrame:
-    """The parts of `spans` in which the client was there. What it held in a slot, it held while it was there; what it
-    held from one slot to another, all the time.
-    """
+    """The parts of `spans` in which the client was there. What it held in a slot, it held while it was there."""
     whole = pl.col("ends_ns") - pl.col("began_ns")
     share = pl.when(whole > slot_ns).then(_LONG / whole).otherwise(1.0)
     return (
