@@ -18,7 +18,7 @@ HEAT_STEPS_PER_DECADE = 8
 
 
 def replays(control: pl.DataFrame, *by: str) -> pl.DataFrame:
-    """Per group (and `by`) since when it reads: its first member and last reset; without groups that were there before."""
+    """Per group (and `by`) since when it reads: first member, last reset; not of groups that were there before."""
     kind, at = pl.col("kind"), pl.col("time_ns")
     return (
         control.filter(kind.is_in(["member_joined", "offsets_reset"]))
