@@ -96,7 +96,8 @@ def broker_elsewhere(text: str) -> str:
     try:
         (addresses if is_cluster(text) else checked_url)(text)
     except ConfigError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT nor a URL ({error.about})") from error
+        named = "it" if "@" in text else repr(text)  # what stands before an @ may be a password
+        raise argparse.ArgumentTypeError(f"{named} is not HOST:PORT nor a URL ({error.about})") from None
     return text
 
 

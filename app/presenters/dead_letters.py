@@ -88,7 +88,7 @@ class DeadLettersModel(TableModel[DeadLetterView]):
                 sort=lambda row: (row.origin_topic, row.origin_partition, row.origin_offset),
                 about="Topic or queue, partition and offset that the message came from.",
             ),
-            number_column("Attempts", _attempts, (80, 0, 1), shown=lambda count: "" if count is None else f"{count:,}"),
+            number_column("Attempts", _attempts, (80, 0, 1), shown=_counted),
             number_column(
                 "Age",
                 lambda row: self._now_ns - row.dead_ns,
@@ -101,8 +101,9 @@ class DeadLettersModel(TableModel[DeadLetterView]):
             ),
             number_column(
                 "Redrives",
-                lambda row: row.redrives,
+                lambda row: None if isinstance(row, TopicLetter) else row.redrives,
                 (80,),
+                shown=_counted,
                 about="How often it was sent back to its origin already; a high count is a loop.",
             ),
         )
@@ -148,6 +149,10 @@ class DeadLettersModel(TableModel[DeadLetterView]):
 
     def letter(self, key: Hashable) -> DeadLetterView | None:
         return next((row for row in self.rows if letter_key(row) == key), None)
+
+
+def _counted(count: int | None) -> str:
+    return "" if count is None else f"{count:,}"
 
 
 def _attempts(letter: DeadLetterView) -> int | None:

@@ -369,7 +369,7 @@ def _group_rows(group: GroupView, at: Snapshot) -> Facts:
             _at(group.state_since_ns),
         ),
         (tr("Assignor"), group.assignor),
-        (tr("Leader"), group.leader or tr("none")),
+        (tr("Leader"), group.leader or (tr("not known") if group.generation < 0 else tr("none"))),
         (tr("Reads"), ", ".join(group.topics) or tr("nothing")),
         (tr("Lag"), lag_words(group.lag, group.lag_unknown, counts_removed(group.offsets, at.compacted))),
     )

@@ -177,7 +177,10 @@ class HttpBroker(Closable):
                 about = f"the host of {self.url} is not known"
             raise BrokerError(ErrorCode.CONNECTION_LOST, about) from error
         except SSLError as error:
-            raise self._no_broker(f"TLS fails: {_reason(error)}; trust its certificate with --tls-ca FILE") from error
+            reason = _reason(error)
+            if "WRONG_VERSION_NUMBER" in reason:
+                raise self._no_broker("it does not speak TLS; one without has an http address") from error
+            raise self._no_broker(f"TLS fails: {reason}; trust its certificate with --tls-ca FILE") from error
         except (HTTPError, OSError) as error:
             if _is_no_http(error):
                 raise self._no_broker("it does not speak HTTP") from error
@@ -211,7 +214,9 @@ def checked_url(text: str) -> str:
         found = parse_url(text if "://" in text else f"http://{text}")
     except LocationParseError as error:
         raise ConfigError(f"{text!r} is no URL such as http://127.0.0.1:{DEFAULT_PORT}") from error
-    if found.scheme not in {"http", "https"} or not found.host or found.auth or found.query or found.port == 0:
+    if found.auth:
+        raise ConfigError("a broker's URL has no user and no password; a token is given by --token-file")
+    if found.scheme not in {"http", "https"} or not found.host or found.query or found.port == 0:
         raise ConfigError(f"{text!r} is no URL such as http://127.0.0.1:{DEFAULT_PORT}")
     if found.path not in {None, "", "/"}:
         raise ConfigError(f"{text!r} has a path; a broker's URL ends with its port")

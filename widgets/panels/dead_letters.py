@@ -111,6 +111,7 @@ class DeadLetterDetails(QScrollArea):
         self.headers.set_facts(facts.headers)
         self._headers_title.setVisible(bool(facts.headers))
         self._attempts_title.setText(tr("Attempts ({count})", count=len(facts.attempts)))
+        self._attempts_title.setVisible(bool(facts.attempts))
         self._show_attempts(facts.attempts)
 
     def resizeEvent(self, event: object) -> None:

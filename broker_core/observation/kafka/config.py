@@ -119,7 +119,8 @@ def _take(found: _Found, where: str, name: str, value: str) -> None:
     known = _KNOWN.get(name)
     if known is None:
         near = difflib.get_close_matches(name, _KNOWN, n=1)
-        raise ConfigError(f"{where}: {name[:80]!r} is no property that is known{f'; is it {near[0]}?' if near else ''}")
+        hint = f"; {near[0]} is" if near else ""
+        raise ConfigError(f"{where}: {name[:80]!r} is no property that is known{hint}")
     try:
         known(found, value)
     except ConfigError as error:

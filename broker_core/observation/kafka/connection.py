@@ -121,8 +121,8 @@ class BrokerConnection:
             (size,) = _LENGTH.unpack(self._bytes(_LENGTH.size))
             if not _LENGTH.size <= size <= _MOST_FRAME_BYTES:
                 tls = _LENGTH.pack(size)[:2] == b"\x15\x03"
-                hint = "TLS: set security.protocol to SSL or SASL_SSL" if tls else "not Kafka's protocol"
-                raise BrokerError(ErrorCode.CONNECTION_LOST, f"what answers at {self.where} speaks {hint}")
+                about = "speaks TLS: set security.protocol to SSL or SASL_SSL" if tls else "does not speak Kafka's protocol"
+                raise BrokerError(ErrorCode.CONNECTION_LOST, f"what answers at {self.where} {about}")
             data = self._bytes(size)
         self.bytes += size
         read, flexible = response_reader(ALLOWED[api].key, version)
@@ -159,9 +159,9 @@ class BrokerConnection:
         try:
             yield
         except TimeoutError:
-            raise BrokerError(
-                ErrorCode.REQUEST_TIMED_OUT, f"{self.where} did not answer {api} in {self._config.timeout_s:g} s"
-            ) from None
+            hint = "" if self._versions else "; it may not be Kafka"
+            about = f"{self.where} did not answer {api} in {self._config.timeout_s:g} s{hint}"
+            raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, about) from None
         except OSError as error:
             hint = ""
             if not self._versions:

@@ -62,7 +62,7 @@ def test_what_cannot_be_attached_to_is_one_sentence(
             (("http://no-such-host.invalid:8080",), Exit.UNREACHABLE, "is not known"),
             ((mute,), Exit.UNREACHABLE, "no answer"),
             ((ssh,), Exit.UNREACHABLE, "does not speak HTTP"),
-            ((at["open"].replace("http:", "https:"),), Exit.UNREACHABLE, "TLS fails"),
+            ((at["open"].replace("http:", "https:"),), Exit.UNREACHABLE, "does not speak TLS"),
             ((at["tls"].replace("https:", "http:"),), Exit.UNREACHABLE, "https address"),
             ((at["tls"],), Exit.UNREACHABLE, "--tls-ca"),
             ((at["tls"], "--tls-ca", str(other_ca)), Exit.UNREACHABLE, "--tls-ca"),

@@ -95,8 +95,11 @@ def test_a_setting_that_is_not_known_and_a_password_in_the_arguments(capsys: Any
     file.write_text("\nsasl.mechanism=GSSAPI\n")
     assert main(["watch", "kafka:9092", "--config", str(file)]) == Exit.USAGE
     assert f"{file}:2: sasl.mechanism: GSSAPI cannot be served" in capsys.readouterr().err
-    with pytest.raises(SystemExit) as refused:
-        main(["watch", "shop:secret@kafka:9092"])
-    assert refused.value.code == Exit.USAGE
-    assert "--config" in capsys.readouterr().err
+    for address, where in (("shop:secret@kafka:9092", "--config"), ("http://shop:secret@kafka:8080", "--token-file")):
+        with pytest.raises(SystemExit) as refused:
+            main(["watch", address])
+        assert refused.value.code == Exit.USAGE
+        told = capsys.readouterr().err
+        assert where in told
+        assert "secret" not in told
     assert main(["topics", "list", "--config", str(file)]) == Exit.USAGE
