@@ -48,7 +48,10 @@ class MemberSeen(NamedTuple):
 
 
 class GroupSeen(NamedTuple):
-    """A group as its coordinator describes it. `generation` is None where no API tells it."""
+    """A group as its coordinator describes it, its members by their ids: brokers tell them in any order.
+
+    `generation` is None where no API tells it.
+    """
 
     state: GroupState
     generation: int | None
@@ -338,9 +341,9 @@ def _classic(each: Any) -> GroupSeen | None:
             topics, partitions = (), ()
         instance = getattr(member, "group_instance_id", None) or ""
         members.append(
-            MemberSeen(member.member_id, member.client_id, instance, tuple(topics), tuple(sorted(partitions)))
+            MemberSeen(member.member_id, member.client_id, instance, tuple(sorted(topics)), tuple(sorted(partitions)))
         )
-    return GroupSeen(state, None, each.protocol_data, tuple(members))
+    return GroupSeen(state, None, each.protocol_data, tuple(sorted(members)))
 
 
 def _consumer(each: Any) -> GroupSeen | None:
@@ -351,9 +354,9 @@ def _consumer(each: Any) -> GroupSeen | None:
     for member in each.members:
         places = sorted((at.topic_name, part) for at in member.assignment.topic_partitions for part in at.partitions)
         # Of one that subscribes by a pattern, the topics that it was given.
-        topics = tuple(member.subscribed_topic_names) or tuple(sorted({topic for topic, _ in places}))
+        topics = tuple(sorted(member.subscribed_topic_names or {topic for topic, _ in places}))
         members.append(MemberSeen(member.member_id, member.client_id, member.instance_id or "", topics, tuple(places)))
-    return GroupSeen(state, each.group_epoch, each.assignor_name, tuple(members))
+    return GroupSeen(state, each.group_epoch, each.assignor_name, tuple(sorted(members)))
 
 
 def _share(each: Any) -> ShareGroupView:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
 from broker_core.log.config import LogConfig
 from broker_core.observation.kafka.changes import NOT_KNOWN, SEEN_LATE
-from broker_core.observation.kafka.sweep import Reader
+from broker_core.observation.kafka.sweep import Reader, _consumer
 from broker_core.observation.observed_session import ObservedSession
 from broker_core.operations.browse import BrowseMessages, BrowsePartition, DescribeMessage, FindOffsets, ListLogs
 from broker_core.operations.groups import DescribeGroup, ListGroups
@@ -211,6 +212,27 @@ def test_a_rebalance_between_two_looks_is_told_to_be_seen_late(
     assert card.cause.startswith(SEEN_LATE)
     assert seen.first.time_ns < card.started_ns < (card.ended_ns or 0)
     assert [event.time_ns for event in look.events] == sorted(event.time_ns for event in look.events)
+
+
+def test_an_order_of_members_is_no_rebalance():
+    """Brokers list members as their maps have them."""
+    at = SimpleNamespace(topic_name="orders", partitions=(1, 0))
+    told = [
+        SimpleNamespace(
+            member_id=name,
+            client_id=name,
+            instance_id=None,
+            subscribed_topic_names=("b", "a") if name == "one" else (),
+            assignment=SimpleNamespace(topic_partitions=(at,)),
+        )
+        for name in ("two", "one")
+    ]
+    group = SimpleNamespace(group_state="Stable", group_epoch=4, assignor_name="range", members=told)
+    seen = _consumer(group)
+    group.members = told[::-1]
+    assert _consumer(group) == seen
+    assert seen is not None
+    assert [(member.client, member.topics) for member in seen.members] == [("one", ("a", "b")), ("two", ("orders",))]
 
 
 def test_commits_of_a_member_are_its_own(broker: EmbeddedBroker, observe: Observe, member: Callable[..., Consumer]):
