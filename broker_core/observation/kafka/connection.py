@@ -121,7 +121,9 @@ class BrokerConnection:
             (size,) = _LENGTH.unpack(self._bytes(_LENGTH.size))
             if not _LENGTH.size <= size <= _MOST_FRAME_BYTES:
                 tls = _LENGTH.pack(size)[:2] == b"\x15\x03"
-                about = "speaks TLS: set security.protocol to SSL or SASL_SSL" if tls else "does not speak Kafka's protocol"
+                about = (
+                    "speaks TLS: set security.protocol to SSL or SASL_SSL" if tls else "does not speak Kafka's protocol"
+                )
                 raise BrokerError(ErrorCode.CONNECTION_LOST, f"what answers at {self.where} {about}")
             data = self._bytes(size)
         self.bytes += size
