@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QFileDialog, QMenu
 
 from app.commands.jobs import Jobs
 from app.commands.registry import ActionRegistry, Command
@@ -80,6 +80,11 @@ class CommandContext:
             self.controller.failed.emit(str(error))
             return False
         return True
+
+    def ask_target(self, title: str, proposed: Path, kinds: str = "") -> Path | None:
+        """Where to save something; None if it is not to be saved."""
+        found, _ = QFileDialog.getSaveFileName(self.window, title, str(proposed), kinds)
+        return Path(found) if found else None
 
     def open_scenario(self, path: Path) -> None:
         if self.attempt(lambda: self.controller.open(path)):

@@ -28,17 +28,14 @@ class InspectorHandlers(Handlers):
         super().__init__(context)
         views, window = context.views, context.window
         self.answers = Answers(context.controller, self)
-        message = MessageLookup(self.answers, context.history, views.times, self)
-        lane = LaneLookup(self.answers, context.history, context.views.rates, self)
-        event = EventLookup(context.history, views.times, self)
         views.lookups |= {
-            "message": message,
-            "lane": lane,
-            "event": event,
+            "message": MessageLookup(self.answers, context.history, views.times, self),
+            "lane": LaneLookup(self.answers, context.history, views.rates, self),
+            "event": EventLookup(context.history, views.times, self),
             "rebalance": RebalanceLookup(views.rebalances),
+            "schema": SchemaLookup(lambda: views.presenter(SchemasPresenter).model.rows),
         }
-        views.lookups["schema"] = SchemaLookup(lambda: views.presenter(SchemasPresenter).model.rows)
-        for lookup in (message, lane, event):
+        for lookup in views.lookups.values():
             lookup.changed.connect(views.show_selected)
         panel = window.parts.inspector
         panel.followed.connect(self.open_link)

@@ -178,11 +178,8 @@ class RecordingHandlers(Handlers):
     def _ask_target(self) -> None:
         folder = self._controller.folder
         assert folder is not None
-        found, _ = QFileDialog.getSaveFileName(
-            self._context.window, tr("Save session as"), str(Path.home() / folder.name)
-        )
-        if found:
-            self.save_copy(Path(found))
+        if target := self._context.ask_target(tr("Save session as"), Path.home() / folder.name):
+            self.save_copy(target)
 
     def save_copy(self, target: Path) -> None:
         """Copy the session's folder, as a job; a session that is being recorded is copied as far as it is written."""
@@ -208,24 +205,14 @@ class RecordingHandlers(Handlers):
 
     def _ask_scenario(self) -> None:
         drafts_folder().mkdir(parents=True, exist_ok=True)
-        found, _ = QFileDialog.getSaveFileName(
-            self._context.window,
-            tr("Save as scenario"),
-            str(drafts_folder() / f"{self._name()}.yaml"),
-            tr("Scenarios (*.yaml)"),
-        )
-        if found:
-            self.export(Path(found), save_scenario)
+        proposed = drafts_folder() / f"{self._name()}.yaml"
+        if target := self._context.ask_target(tr("Save as scenario"), proposed, tr("Scenarios (*.yaml)")):
+            self.export(target, save_scenario)
 
     def _ask_test(self) -> None:
-        found, _ = QFileDialog.getSaveFileName(
-            self._context.window,
-            tr("Save as test"),
-            str(Path.home() / f"test_{self._name('_')}.py"),
-            tr("Tests (*.py)"),
-        )
-        if found:
-            self.export(Path(found), save_test)
+        proposed = Path.home() / f"test_{self._name('_')}.py"
+        if target := self._context.ask_target(tr("Save as test"), proposed, tr("Tests (*.py)")):
+            self.export(target, save_test)
 
     def _name(self, between: str = "-") -> str:
         scenario = self._controller.scenario

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFileDialog
 
 from app.commands.context import CommandContext, Handlers
 from app.commands.registry import Command
@@ -68,17 +67,12 @@ class SessionPageHandlers(Handlers):
     def _ask_target(self, values: Values) -> None:
         folder = self._controller.folder
         assert folder is not None
-        found, _ = QFileDialog.getSaveFileName(
-            self._context.window,
-            tr("Session as a page"),
-            str(Path.home() / f"{folder.name}{SUFFIX}"),
-            tr("Pages (*.html)"),
-        )
-        if found:
+        proposed = Path.home() / f"{folder.name}{SUFFIX}"
+        if target := self._context.ask_target(tr("Session as a page"), proposed, tr("Pages (*.html)")):
             without = tuple(name for name in (KEYS, HOSTS) if not values[name])
             # Up to the end is up to the last event, which a field of tenths may miss.
             to_s = None if values["to_s"] >= round(s_from_ns(self._controller.end_ns), 1) else values["to_s"]
-            self.make(Path(found), PagePart(values["from_s"], to_s, without))
+            self.make(target, PagePart(values["from_s"], to_s, without))
 
     def make(self, target: Path, wanted: PagePart) -> None:
         """Write the page, as a job; of a session that is being recorded, as far as it has come."""

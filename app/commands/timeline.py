@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import partial
 
@@ -10,10 +9,11 @@ from app.commands.context import CommandContext, Handlers
 from app.commands.registry import Command
 from app.sessions.bookmarks import Bookmark, Bookmarks
 from app.sessions.event_text import event_line
-from broker_core.clock import NS_PER_S, ns_from_s
+from broker_core.clock import NS_PER_S
 from widgets.dialogs.form import Field, FormDialog
 from widgets.formats import session_time
 from widgets.i18n import tr
+from widgets.panels.messages import time_of
 from widgets.timeline import BookmarkField
 
 _STEPS_S = {"back_1s": -1, "forward_1s": 1, "back_10s": -10, "forward_10s": 10}
@@ -202,12 +202,3 @@ class TimelineHandlers(Handlers):
         moment_ns = self._controller.snapshot.time_ns
         if self._context.attempt(self._controller.branch):
             self._context.show_message(tr("Running it again up to {time}...", time=session_time(moment_ns)))
-
-
-def time_of(text: str) -> int | None:
-    """ "42.5", "00:42" or "1:02:03" as session nanoseconds; None for anything else."""
-    found = re.fullmatch(r"(?:(?:(\d{1,4}):)?(\d{1,4}):)?(\d{1,7}(?:\.\d{1,9})?)", text.strip())
-    if found is None:
-        return None
-    hours, minutes, seconds = found.groups()
-    return ns_from_s(int(hours or 0) * 3600 + int(minutes or 0) * 60 + float(seconds))

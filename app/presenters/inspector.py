@@ -64,11 +64,7 @@ def _work(actor: ActorView, now_ns: int, rates: Rates) -> Facts:
     return (
         *((word, tr("{count} messages", count=count(number))) for word, number in counts.items()),
         _rate(tr("Rate"), of_actor(actor), now_ns, rates),
-        (
-            tr("In this state"),
-            tr("{time}, since {since}", time=duration(now_ns - actor.since_ns), since=session_time(actor.since_ns)),
-            _at(actor.since_ns),
-        ),
+        _since(actor.since_ns, now_ns),
     )
 
 
@@ -78,6 +74,11 @@ def _rate(label: str, key: Key, now_ns: int, rates: Rates) -> Fact:
         "{rate} messages/s, mean of {time}", rate=per_second(rates.of(key, now_ns)), time=duration(end_ns - start_ns)
     )
     return (label, words)
+
+
+def _since(time_ns: int, now_ns: int) -> Fact:
+    words = tr("{time}, since {since}", time=duration(now_ns - time_ns), since=session_time(time_ns))
+    return (tr("In this state"), words, _at(time_ns))
 
 
 def _at(time_ns: int) -> str:
@@ -167,37 +168,26 @@ def _consumer(snapshot: Snapshot, name: str, rates: Rates, ownership: Ownership)
     seats = [(group, member) for group in snapshot.groups for member in group.members if member.client == name]
     if actor is None and not seats:
         return None
-    sections: list[Section] = []
     if actor is not None:
-        sections.append(
-            (
-                "",
-                (
-                    _linked(tr("Group"), actor.target or tr("none, on the bench"), _target(snapshot, actor.target)),
-                    *_work(actor, snapshot.time_ns, rates),
-                ),
-            )
-        )
         state = actor.state
+        group_of = _linked(tr("Group"), actor.target or tr("none, on the bench"), _target(snapshot, actor.target))
+        first: Facts = (group_of, *_work(actor, snapshot.time_ns, rates))
     else:  # another program's
         state = program_state(snapshot.faults, name, rates.of(received(name), snapshot.time_ns))
-        sections.append(("", (_rate(tr("Rate"), received(name), snapshot.time_ns, rates),)))
+        first = (_rate(tr("Rate"), received(name), snapshot.time_ns, rates),)
+    sections: list[Section] = [("", first)]
     for group, member in seats:
         owned = [at for at in group.offsets if (at.topic, at.partition) in member.partitions]
         unknown, is_at_most = sum(at.lag is None for at in owned), counts_removed(owned, snapshot.compacted)
         lag = lag_words(total_lag(at.lag for at in owned), unknown, is_at_most)
-        sections.append(
-            (
-                tr("Member of {name}", name=group.name),
-                (
-                    *_owned(group.name, member, ownership, snapshot),
-                    (tr("Lag"), lag),
-                    (tr("Joined"), session_time(member.joined_ns), _at(member.joined_ns)),
-                    (tr("Heartbeat"), tr("{time} ago", time=duration(snapshot.time_ns - member.last_heartbeat_ns))),
-                    (tr("Member id"), member.member_id),
-                ),
-            )
+        rows = (
+            *_owned(group.name, member, ownership, snapshot),
+            (tr("Lag"), lag),
+            (tr("Joined"), session_time(member.joined_ns), _at(member.joined_ns)),
+            (tr("Heartbeat"), tr("{time} ago", time=duration(snapshot.time_ns - member.last_heartbeat_ns))),
+            (tr("Member id"), member.member_id),
         )
+        sections.append((tr("Member of {name}", name=group.name), rows))
     return InspectorFacts(tr("Consumer"), name, state, tuple(sections))
 
 
@@ -230,15 +220,8 @@ def _worker(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | Non
         )
         for lease in held[:12]
     )
-    sections: list[Section] = [
-        (
-            "",
-            (
-                _linked(tr("Queue"), actor.target or tr("none"), _target(snapshot, actor.target)),
-                *_work(actor, snapshot.time_ns, rates),
-            ),
-        )
-    ]
+    queue = _linked(tr("Queue"), actor.target or tr("none"), _target(snapshot, actor.target))
+    sections: list[Section] = [("", (queue, *_work(actor, snapshot.time_ns, rates)))]
     if holds:
         sections.append((tr("Holds"), holds))
     return InspectorFacts(tr("Worker"), name, actor.state, tuple(sections))
@@ -309,43 +292,25 @@ def _lane(snapshot: Snapshot, name: str, _rates: Rates) -> InspectorFacts | None
     if not parts:
         return None
     part = parts[0]
-    sections: list[Section] = [
-        (
-            "",
-            (
-                (
-                    tr("Offsets"),
-                    tr("{first:,} to {end:,}", first=part.start_offset, end=part.end_offset),
-                ),
-                *_transactions_of(part, snapshot),
-                (
-                    tr("Stored"),
-                    tr(
-                        "{count:,} messages, {size}",
-                        count=part.messages_count,
-                        size=_size((part,)),
-                    ),
-                ),
-            ),
-        )
-    ]
+    first: Facts = (
+        (tr("Offsets"), tr("{first:,} to {end:,}", first=part.start_offset, end=part.end_offset)),
+        *_transactions_of(part, snapshot),
+        (tr("Stored"), tr("{count:,} messages, {size}", count=part.messages_count, size=_size((part,)))),
+    )
+    sections: list[Section] = [("", first)]
     for group in snapshot.groups:
         for at in group.offsets:
             if (at.topic, str(at.partition)) == (topic_name, number):
                 lag = lag_words(at.lag, 0, counts_removed((at,), snapshot.compacted))
                 if at.lag_ns:
                     lag += tr(", {time} behind", time=duration(at.lag_ns))
-                sections.append(
-                    (
-                        tr("In {name}", name=group.name),
-                        (
-                            _linked(tr("Owner"), at.owner or tr("nobody"), f"consumer:{at.owner}" if at.owner else ""),
-                            (tr("Position"), count(at.position)),
-                            (tr("Committed"), count(at.committed)),
-                            (tr("Lag"), lag),
-                        ),
-                    )
+                rows = (
+                    _linked(tr("Owner"), at.owner or tr("nobody"), f"consumer:{at.owner}" if at.owner else ""),
+                    (tr("Position"), count(at.position)),
+                    (tr("Committed"), count(at.committed)),
+                    (tr("Lag"), lag),
                 )
+                sections.append((tr("In {name}", name=group.name), rows))
     return InspectorFacts(tr("Partition"), name, "", tuple(sections))
 
 
@@ -359,15 +324,7 @@ def _group(snapshot: Snapshot, name: str, _rates: Rates) -> InspectorFacts | Non
 def _group_rows(group: GroupView, at: Snapshot) -> Facts:
     return (
         (tr("Generation"), str(group.generation) if group.generation >= 0 else tr("not known")),
-        (
-            tr("In this state"),
-            tr(
-                "{time}, since {since}",
-                time=duration(at.time_ns - group.state_since_ns),
-                since=session_time(group.state_since_ns),
-            ),
-            _at(group.state_since_ns),
-        ),
+        _since(group.state_since_ns, at.time_ns),
         (tr("Assignor"), group.assignor),
         (tr("Leader"), group.leader or (tr("not known") if group.generation < 0 else tr("none"))),
         (tr("Reads"), ", ".join(group.topics) or tr("nothing")),

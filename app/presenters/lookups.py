@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Protocol
 
 from PySide6.QtCore import QObject, Signal
 
@@ -31,18 +30,20 @@ KEYS_SHOWN = 12
 KEYS_READ_AT_ONCE, BATCHES_READ = 2_000, 5_000
 
 
-class Lookup(Protocol):
+class Lookup(QObject):
+    """`facts` of a thing are what is known of it; None if it is not there. `changed` when more is known."""
+
+    changed = Signal()
+
     def facts(self, snapshot: Snapshot, name: str) -> InspectorFacts | None:
-        """What is known of the thing; None if it is not there."""
+        raise NotImplementedError
 
     def restart(self) -> None:
         """Another session begins."""
 
 
-class MessageLookup(QObject):
+class MessageLookup(Lookup):
     """A message, by topic/partition/offset."""
-
-    changed = Signal()
 
     def __init__(self, answers: Answers, history: History, times: Times, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -100,10 +101,8 @@ class MessageLookup(QObject):
         self._answers.ask(request_of(place), answered, lambda why: answered(Present(why=why)))
 
 
-class LaneLookup(QObject):
+class LaneLookup(Lookup):
     """A partition: what the snapshot says, and which of its keys are hot."""
-
-    changed = Signal()
 
     def __init__(self, answers: Answers, history: History, rates: Rates, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -203,9 +202,7 @@ def key_facts(counts: KeyCounts) -> tuple[Fact, ...]:
     return tuple(rows)
 
 
-class EventLookup(QObject):
-    changed = Signal()
-
+class EventLookup(Lookup):
     def __init__(self, history: History, times: Times, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._history, self._times = history, times
@@ -274,14 +271,12 @@ def event_facts(event: Event, snapshot: Snapshot, times: Times) -> InspectorFact
     return InspectorFacts(tr("Event"), f"#{event.seq:,}  {about(event)[:120]}", event_word(event), sections)
 
 
-class RebalanceLookup:
+class RebalanceLookup(Lookup):
     """A rebalance, by group/started_ns. `cards` has the time without a reader."""
 
     def __init__(self, cards: RebalanceCards) -> None:
+        super().__init__()
         self._cards = cards
-
-    def restart(self) -> None:
-        """It is all in the snapshot, and on the cards."""
 
     def facts(self, snapshot: Snapshot, name: str) -> InspectorFacts | None:
         group, _, started = name.rpartition("/")

@@ -7,6 +7,7 @@ import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from app.presenters.columns import Column, number_column, time_column
+from app.presenters.lookups import Lookup
 from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter
 from app.presenters.table import TableModel
 from app.sessions.collectors.refusals import Refusal
@@ -175,14 +176,12 @@ def pretty(text: str) -> str:
         return text
 
 
-class SchemaLookup:
+class SchemaLookup(Lookup):
     """A version, by subject/version; `rows` gives those that the panel Schemas lists."""
 
     def __init__(self, rows: Callable[[], Sequence[VersionRow]]) -> None:
+        super().__init__()
         self._rows = rows
-
-    def restart(self) -> None:
-        """Nothing is kept."""
 
     def facts(self, snapshot: Snapshot, name: str) -> InspectorFacts | None:
         subject, _, number = name.rpartition("/")

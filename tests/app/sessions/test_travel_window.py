@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QTreeView
 
-from app.commands.timeline import TimelineHandlers, time_of
+from app.commands.timeline import TimelineHandlers
 from app.presenters.assignments import AssignmentsPresenter
 from app.presenters.charts import ChartsPresenter
 from app.sessions.bookmarks import Bookmark, Bookmarks
@@ -20,6 +20,7 @@ from tests.app.sessions.open_dialog import open_dialog
 from widgets.dialogs.form import FormDialog
 from widgets.palette import CommandPalette
 from widgets.panels.assignments import AssignmentsPanel
+from widgets.panels.messages import time_of
 from widgets.timeline import BookmarkField
 
 pytestmark = pytest.mark.usefixtures("keyframe_each_second")
