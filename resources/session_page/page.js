@@ -465,9 +465,9 @@ function moveCursors() {
 
 // -- the timeline
 
-const strip = { left: 104, right: 14, top: 4, area: 34, lane: 15, axis: 17 };
+const strip = { left: 104, right: 14, top: 4, area: 34, lane: 15, axis: 17, width: 0 };
 const spanMs = () => Math.max(1, data.to_ms - data.from_ms);
-const stripWidth = () => Math.max(50, $("timeline").clientWidth - strip.left - strip.right);
+const stripWidth = () => Math.max(50, strip.width - strip.left - strip.right); // asking the element would lay the page out in each frame
 const xOf = (ms) => strip.left + (ms - data.from_ms) / spanMs() * stripWidth();
 const msOf = (x) => data.from_ms + (x - strip.left) / stripWidth() * spanMs();
 const STEPS_S = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400];
@@ -475,7 +475,7 @@ const stepMs = (width) => (STEPS_S.find((one) => one * 1000 / spanMs() * width >
 function drawTimeline() {
   strip.left = innerWidth <= 860 ? 12 : 104;
   far = false;
-  const line = data.timeline, width = $("timeline").clientWidth, top = strip.top, base = top + strip.area, peak = Math.max(1, line.peak_per_s), labels = strip.left > 50;
+  const line = data.timeline, width = strip.width = $("timeline").clientWidth, top = strip.top, base = top + strip.area, peak = Math.max(1, line.peak_per_s), labels = strip.left > 50;
   const lanes = line.lanes.map(([lane, title], at) => ({ lane, title, y: base + 4 + at * strip.lane })), height = base + 4 + lanes.length * strip.lane + strip.axis, right = strip.left + stripWidth();
   const points = line.samples.map(([ms, rate]) => `${xOf(ms).toFixed(1)} ${(base - Math.min(1, rate / peak) * strip.area).toFixed(1)}`);
   const step = stepMs(stripWidth());
