@@ -39,7 +39,8 @@ def told(error: Exception) -> dict[str, object]:
     """
     sentence = str(error)
     if isinstance(error, OSError):
-        sentence = f"The report cannot be written: {error.strerror or error} ({error.filename or 'no file'})."
+        where = f" ({error.filename})" if error.filename else ""
+        sentence = f"The report cannot be written: {error.strerror or error}{where}."
     if isinstance(error, NotFound):
         return {"error": sentence, "not_found": True}
     return {"error": sentence, **({"refused": True} if isinstance(error, OSError | Busy) else {})}

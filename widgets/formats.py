@@ -54,6 +54,10 @@ def count(number: int | None) -> str:
     return NOT_APPLICABLE if number is None else f"{number:,}"
 
 
+def messages(number: int) -> str:
+    return tr("1 message") if number == 1 else tr("{count:,} messages", count=number)
+
+
 def at_most(figure: str, is_so: bool) -> str:
     """A figure of messages in which some count that are no more."""
     return f"≤ {figure}" if is_so else figure

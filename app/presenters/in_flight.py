@@ -13,7 +13,7 @@ from app.presenters.panel_presenter import Sources, TablePresenter, overfull_wor
 from app.presenters.table import TableModel
 from broker_core.filters import Field
 from broker_core.snapshots import LeaseView, QueueView, Snapshot
-from widgets.formats import NOT_APPLICABLE, Times, plain_text
+from widgets.formats import NOT_APPLICABLE, Times, messages, plain_text
 from widgets.i18n import tr
 from widgets.panels.in_flight import InFlightPanel
 from widgets.roles import Role
@@ -117,7 +117,7 @@ class InFlightModel(TableModel[Row]):
 
         def key_text(row: Row) -> str:
             if isinstance(row, GroupHold):
-                return tr("1 message") if row.count == 1 else tr("{count:,} messages", count=row.count)
+                return messages(row.count)
             return "" if row.key is None else plain_text(row.key, KEY_CHARS)
 
         def place(row: Row) -> str:

@@ -18,7 +18,7 @@ from broker_core.recording.ownership import Ownership
 from broker_core.snapshots import ActorView, GateView, GroupView, MemberView, PartitionView, Snapshot, total_lag
 from resources.units import byte_size, per_second
 from widgets.facts import Fact
-from widgets.formats import NOT_APPLICABLE, count, duration, session_time
+from widgets.formats import NOT_APPLICABLE, count, duration, messages, session_time
 from widgets.i18n import tr
 from widgets.panels.inspector import MOMENT, InspectorFacts
 
@@ -62,7 +62,7 @@ def _work(actor: ActorView, now_ns: int, rates: Rates) -> Facts:
         counts = {tr("Acknowledged"): actor.processed}
         counts |= {tr("Failed"): actor.failed} if actor.role == "worker" else {}
     return (
-        *((word, tr("{count} messages", count=count(number))) for word, number in counts.items()),
+        *((word, messages(number)) for word, number in counts.items()),
         _rate(tr("Rate"), of_actor(actor), now_ns, rates),
         _since(actor.since_ns, now_ns),
     )
@@ -109,9 +109,9 @@ def _gate(gate: GateView | None, kind: str, now_ns: int) -> tuple[Section, ...]:
         (tr("When full"), facts.policy),
         (tr("Rate limit"), facts.rate),
         *([(tr("Slowest"), gate.slowest or tr("no reader is behind"))] if kind == "topic" else ()),
-        (tr("Rejected"), tr("{count} messages", count=facts.rejected)),
-        (tr("Dropped"), tr("{count} messages", count=facts.dropped)),
-        (tr("Evicted"), tr("{count} messages", count=facts.evicted)),
+        (tr("Rejected"), messages(gate.rejected)),
+        (tr("Dropped"), messages(gate.dropped)),
+        (tr("Evicted"), messages(gate.evicted)),
         (tr("Blocked"), tr("{count} in all", count=facts.blocked_total)),
     ]
     rows += [(tr("Waiting"), sentence) for sentence in facts.blocked[:8]]
@@ -157,7 +157,7 @@ def _other_producer(snapshot: Snapshot, other: OtherProducer, rates: Rates) -> I
         rate = per_second(rates.of(sent(other.name, topic), snapshot.time_ns))
         words = tr("{topic}, {rate} messages/s", topic=topic, rate=rate)
         rows += [_linked(tr("Publishes to"), words, _target(snapshot, topic)), *_waits(snapshot, other.name, topic)]
-    published = NOT_APPLICABLE if other.published is None else tr("{count} messages", count=count(other.published))
+    published = NOT_APPLICABLE if other.published is None else messages(other.published)
     rows += [(tr("Published"), published), _rate(tr("Rate"), sent(other.name), snapshot.time_ns, rates)]
     rows.append((tr("Program"), tr("another one; its requests are in the panels Connections and Requests")))
     return InspectorFacts(tr("Producer"), other.name, other.state, (("", tuple(rows)),))
@@ -351,17 +351,17 @@ def _queue(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | None
     if queue is None:
         return None
     now = (
-        (tr("Ready"), tr("{count:,} messages", count=queue.ready)),
-        (tr("Delayed"), tr("{count:,} messages", count=queue.delayed)),
-        (tr("In flight"), tr("{count:,} messages", count=queue.in_flight)),
-        (tr("Dead letters"), tr("{count:,} messages", count=queue.dead)),
+        (tr("Ready"), messages(queue.ready)),
+        (tr("Delayed"), messages(queue.delayed)),
+        (tr("In flight"), messages(queue.in_flight)),
+        (tr("Dead letters"), messages(queue.dead)),
     )
     so_far = (
         _rate(tr("Delivered"), delivered(name), snapshot.time_ns, rates),
-        (tr("Acknowledged"), tr("{count:,} messages", count=queue.acknowledged)),
+        (tr("Acknowledged"), messages(queue.acknowledged)),
         (tr("Redelivered"), tr("{count:,} times", count=queue.redelivered)),
-        (tr("Dead-lettered"), tr("{count:,} messages", count=queue.dead_lettered)),
-        (tr("Redriven"), tr("{count:,} messages", count=queue.redriven)),
+        (tr("Dead-lettered"), messages(queue.dead_lettered)),
+        (tr("Redriven"), messages(queue.redriven)),
     )
     rules = (
         (tr("Lease"), tr("{count:,} ms", count=queue.lease_ms) if queue.lease_ms else tr("not known")),

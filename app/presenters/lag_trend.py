@@ -10,7 +10,7 @@ from app.presenters.rates import Rates
 from app.sessions.history.series import lag
 from broker_core.clock import NS_PER_S
 from broker_core.snapshots import OffsetView
-from widgets.formats import NOT_APPLICABLE, with_unknown
+from widgets.formats import NOT_APPLICABLE, messages, with_unknown
 from widgets.i18n import tr
 
 RISING, FALLING, STEADY = "rising", "falling", "steady"
@@ -36,7 +36,7 @@ def lag_words(lag: int | None, unknown: int, is_at_most: bool) -> str:
     """A lag in messages, and of how many partitions it is not known. `is_at_most` where some may be removed."""
     if lag is None:
         return NOT_APPLICABLE
-    words = tr("at most {count:,} messages", count=lag) if is_at_most else tr("{count:,} messages", count=lag)
+    words = tr("at most {count:,} messages", count=lag) if is_at_most else messages(lag)
     return with_unknown(words, unknown)
 
 
