@@ -381,7 +381,7 @@ class GroupCoordinator:
         ]
 
     def is_member(self, group: str, member_id: str) -> bool:
-        return member_id in self._members(group)
+        return member_id in self.members(group)
 
     def static_member(self, group: str, instance_id: str) -> str:
         """The id of the static member that is called so; "" for none."""
@@ -395,11 +395,12 @@ class GroupCoordinator:
 
     def clients(self, group: str) -> dict[str, str]:
         """Client ids by member id; empty for an unknown group."""
-        return {key: member.client for key, member in self._members(group).items()}
+        return {key: member.client for key, member in self.members(group).items()}
 
-    def hosts(self, group: str) -> dict[str, str]:
-        """The addresses of members outside this process, by member id; empty for an unknown group."""
-        return {key: member.host for key, member in self._members(group).items() if member.host}
+    def members(self, group: str) -> Mapping[str, Member]:
+        """The members themselves, by id, not to be changed; empty for an unknown group."""
+        found = self._groups.get(group)
+        return {} if found is None else found.members
 
     def has_left(self, group: str, topic: str) -> bool:
         """Whether `group` has members and none of them subscribes to `topic`. False for a group without members."""
@@ -447,10 +448,6 @@ class GroupCoordinator:
             group = self._groups[name] = Group(name)
             group.state_since_ns = now_ns
         return group
-
-    def _members(self, group: str) -> Mapping[str, Member]:
-        found = self._groups.get(group)
-        return {} if found is None else found.members
 
     def _existing(self, name: str) -> Group:
         group = self._groups.get(name)

@@ -58,12 +58,15 @@ def encode_subscription(subscription: MemberSubscription, version: int = SUBSCRI
 
 
 def decode_subscription(data: bytes, instance_id: str = "") -> MemberSubscription:
-    """The subscription in `data`, without fields of versions above 3. Raises INVALID_REQUEST for invalid bytes."""
+    """The subscription in `data`, without fields of versions above 3. Raises INVALID_REQUEST for invalid bytes.
+
+    Clients that say version 1 and end before its field, as @platformatic/kafka, own nothing.
+    """
     reader = _ProtocolReader(data, "subscription")
     version = reader.version()
     topics = tuple(reader.string() for _ in range(reader.count(2)))
     user_data = reader.nullable_bytes()
-    owned = reader.partitions() if version >= 1 else ()
+    owned = reader.partitions() if version >= 1 and not reader.at_end else ()
     generation = reader.int32() if version >= 2 else -1
     rack = reader.nullable_string() if version >= 3 else ""
     return MemberSubscription(topics, user_data, owned, generation, rack, instance_id)
@@ -125,6 +128,10 @@ class _ProtocolReader:
         taken = self._data[self._at : end]
         self._at = end
         return taken
+
+    @property
+    def at_end(self) -> bool:
+        return self._at == len(self._data)
 
     def version(self) -> int:
         number = self._int16()

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -49,7 +49,7 @@ _STRING = 2
 def _describe_configs(call: Call, request: Any) -> Answer:
     """The settings of topics, of share groups and of the broker by Kafka's names.
 
-    A value that is the default is said to be one, whoever has set it. Left out: synonyms, and settings of loggers.
+    A value that is the default is said to be one, whoever has set it. Left out: settings of loggers.
     """
     return sliced(call, "results", (_resource(call, each, request) for each in request.resources))
 
@@ -59,9 +59,20 @@ def _resource(call: Call, asked: Any, request: Any) -> dict[str, Any]:
 
     def rows() -> dict[str, Any]:
         found = _settings(call, kind, name, getattr(request, "include_documentation", False))
-        return {"configs": [row for row in found if wanted is None or row["name"] in wanted]}
+        rows = [row for row in found if not wanted or row["name"] in wanted]
+        for row in rows if request.include_synonyms and kind == TOPIC else ():
+            row["synonyms"] = _synonyms(row)
+        return {"configs": rows}
 
     return outcome(rows, resource_type=kind, resource_name=name)
+
+
+def _synonyms(row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The topic's own setting, or that of the broker that stands in for it."""
+    name = row["name"]
+    if row["config_source"] != _SOURCE_TOPIC:
+        name = topic_configs.OF_BROKER.get(name, f"log.{name}")
+    return [{"name": name, "value": row["value"], "source": row["config_source"]}]
 
 
 def _settings(call: Call, kind: int, name: str, documented: bool) -> Iterator[dict[str, Any]]:

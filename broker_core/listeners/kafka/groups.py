@@ -68,14 +68,17 @@ def _classic_group(call: Call, name: str) -> dict[str, Any]:
     empty = {"group_id": name, "group_state": "Dead", "protocol_type": ""}
     try:
         call.must(READ, "group", name)
-        view, hosts = call.broker.groups.view(call.now_ns, name), call.broker.groups.hosts(name)
+        view, sent = call.broker.groups.view(call.now_ns, name), call.broker.groups.members(name)
     except BrokerError as error:
         missing = error.code is ErrorCode.GROUP_ID_NOT_FOUND
         if missing and call.version < _FIRST_TO_MISS:
             return empty
         return {**empty, **failed(error)}
     named = {topic for member in view.members for topic in (*member.topics, *(each for each, _ in member.partitions))}
+    named |= {topic for member in sent.values() for topic, _ in member.subscription.owned}
     readable = call.readable(named)
+    stable = view.state == GroupState.STABLE
+    as_sent = stable and named == readable and call.broker.groups.type(name) == "classic"
     return {
         "group_id": name,
         "group_state": state_of(view.state),
@@ -86,13 +89,17 @@ def _classic_group(call: Call, name: str) -> dict[str, Any]:
                 "member_id": member.member_id,
                 "group_instance_id": member.instance_id or None,
                 "client_id": member.client,
-                "client_host": hosts.get(member.member_id, IN_PROCESS),
-                "member_metadata": encode_subscription(
+                "client_host": sent[member.member_id].host or IN_PROCESS,
+                "member_metadata": sent[member.member_id].protocols[view.assignor]
+                if as_sent
+                else encode_subscription(
                     MemberSubscription(tuple(topic for topic in member.topics if topic in readable))
                 )
-                if view.state == GroupState.STABLE
+                if stable
                 else b"",
-                "member_assignment": encode_assignment(tuple(at for at in member.partitions if at[0] in readable)),
+                "member_assignment": sent[member.member_id].assignment
+                if as_sent
+                else encode_assignment(tuple(at for at in member.partitions if at[0] in readable)),
             }
             for member in view.members
         ],

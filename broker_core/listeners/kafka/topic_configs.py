@@ -59,6 +59,21 @@ KEPT = {
     "segment.index.bytes": "10485760",
     "segment.jitter.ms": "0",
 }
+# Names of a broker's settings for its topics where they are not that of the topic behind "log.".
+OF_BROKER = {
+    **{name: name for name in ("compression.type", *FIXED)},
+    "delete.retention.ms": "log.cleaner.delete.retention.ms",
+    "file.delete.delay.ms": "log.segment.delete.delay.ms",
+    "flush.messages": "log.flush.interval.messages",
+    "flush.ms": "log.flush.interval.ms",
+    "max.compaction.lag.ms": "log.cleaner.max.compaction.lag.ms",
+    "max.message.bytes": "message.max.bytes",
+    "min.cleanable.dirty.ratio": "log.cleaner.min.cleanable.ratio",
+    "min.compaction.lag.ms": "log.cleaner.min.compaction.lag.ms",
+    "segment.index.bytes": "log.index.size.max.bytes",
+    "segment.jitter.ms": "log.roll.jitter.ms",
+    "segment.ms": "log.roll.ms",
+}
 _CLEANUPS = ("delete", "compact")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import struct
 from typing import Any
@@ -10,10 +11,10 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, ConfigSource, NewTopic, ResourceType
 
-from broker_core import Admin, BrokerHost
+from broker_core import Admin, BrokerHost, LogConfig
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.replies import Reply
-from tests.broker_core.listeners.kafka.raw import KEYS, asked, frame_of
+from tests.broker_core.listeners.kafka.raw import KEYS, Raw, asked, frame_of
 from tests.broker_core.listeners.kafka.test_acls import everything
 from tests.broker_core.listeners.kafka.test_produce_and_consume import produce
 
@@ -155,3 +156,37 @@ def test_a_topic_whose_partitions_nobody_counts_has_the_brokers_number(host: Bro
         topic = {"name": "orders", "num_partitions": -1, "replication_factor": -1}
         told = asked(other.port, KEYS["CreateTopics"], 7, {"topics": [topic]}).topics[0]
     assert told.num_partitions == 3
+
+
+def test_settings_say_what_stands_in_for_them(admin: Admin, listener: KafkaListener):
+    """No names ask for all, as in Kafka."""
+    admin.create_topic("orders", log=LogConfig(retention_ms=60_000))
+    resource = {"resource_type": 2, "resource_name": "orders", "configuration_keys": ()}
+    body = {"resources": [resource], "include_synonyms": True}
+    rows = asked(listener.port, KEYS["DescribeConfigs"], 4, body).results[0].configs
+    told = {row.name: [(each.name, each.value, each.source) for each in row.synonyms] for row in rows}
+    assert told["cleanup.policy"] == [("log.cleanup.policy", "delete", 5)]
+    assert told["max.message.bytes"] == [("message.max.bytes", "1048588", 5)]
+    assert told["retention.ms"] == [("retention.ms", "60000", 1)]
+
+
+def test_the_bytes_of_members_are_told_as_they_came(admin: Admin, listener: KafkaListener):
+    """@platformatic/kafka says version 1 and ends before the partitions that it owned; its topics are known."""
+    admin.create_topic("orders")
+    metadata = b"\0\1\0\0\0\1\0\6orders\xff\xff\xff\xff"
+    body = {
+        "group_id": "billing",
+        "session_timeout": 6_000,
+        "rebalance_timeout": 6_000,
+        "protocol_type": "consumer",
+        "protocols": [{"name": "roundrobin", "metadata": metadata}],
+    }
+    with contextlib.closing(Raw(listener.port)) as member:
+        joined = member.asked(KEYS["JoinGroup"], 3, body)
+        mine = {"member_id": joined.member_id, "assignment": b"\0\0\0\0\0\1\0\6orders\0\0\0\1\0\0\0\0\xff\xff\xff\xff"}
+        synced = {"group_id": "billing", "member_id": joined.member_id, "generation_id": 1, "assignments": [mine]}
+        member.asked(KEYS["SyncGroup"], 2, synced)
+        (group,) = member.asked(KEYS["DescribeGroups"], 5, {"groups": ["billing"]}).groups
+    assert admin.describe_group("billing").members[0].topics == ("orders",)
+    (told,) = group.members
+    assert (told.member_metadata, told.member_assignment) == (metadata, mine["assignment"])
