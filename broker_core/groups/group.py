@@ -231,21 +231,19 @@ class Group:
     # -- replies
 
     def park(self, member: Member, reply: Reply[JoinResult]) -> None:
-        self.fail_waiting(
-            member,
-            BrokerError(ErrorCode.REBALANCE_IN_PROGRESS, f"{member.member_id} has joined {self.name} again"),
-        )
+        self._fail_earlier(member, "joined")
         member.join = reply
         self.joining.add(member.member_id)
 
     def park_sync(self, member: Member, reply: Reply[SyncResult]) -> None:
         """Park the sync of a member until its assignment; its earlier sync fails."""
-        self.fail_waiting(
-            member,
-            BrokerError(ErrorCode.REBALANCE_IN_PROGRESS, f"{member.member_id} has asked {self.name} again"),
-        )
+        self._fail_earlier(member, "asked")
         member.sync = reply
         self.unsynced.discard(member.member_id)
+
+    def _fail_earlier(self, member: Member, done: str) -> None:
+        text = f"{member.member_id} has {done} {self.name} again"
+        self.fail_waiting(member, BrokerError(ErrorCode.REBALANCE_IN_PROGRESS, text))
 
     def join_result(self, member: Member) -> JoinResult:
         everybody = (

@@ -402,13 +402,16 @@ class Queue:
             self._room(now_ns)
 
     def _end_waits(self, now_ns: int, place: Place) -> None:
+        self._pop_due(now_ns, place)
+        # Armed before any callback runs.
+        self._due.arm(self.levels.next_due())
+        self._finished(now_ns)
+
+    def _pop_due(self, now_ns: int, place: Place) -> None:
         for level, table in enumerate(self.levels.tables):
             if table.next_due() == place:
                 for span, first, end in table.pop_due(place):
                     self._lease_outcomes.due(now_ns, level, span, first, end)
-        # Armed before any callback runs.
-        self._due.arm(self.levels.next_due())
-        self._finished(now_ns)
 
     # -- messages without leases
 
@@ -527,9 +530,6 @@ class Queue:
     def reopen(self, now_ns: int) -> None:
         """Continue after `close`: leases and retry delays that have ended since are handled now."""
         while (place := self.levels.next_due()) is not None and place[0] <= now_ns:
-            for level, table in enumerate(self.levels.tables):
-                if table.next_due() == place:
-                    for span, first, end in table.pop_due(place):
-                        self._lease_outcomes.due(now_ns, level, span, first, end)
+            self._pop_due(now_ns, place)
         self._due.arm(self.levels.next_due())
         self.appended(now_ns)
