@@ -168,14 +168,11 @@ def _create_acls(call: Call, request: Any) -> Answer:
     They hold beside those of the access file, for HTTP too. What a rule cannot express, and what would keep the
     client from altering ACLs, is INVALID_REQUEST with the reason.
     """
-    try:
-        call.must(ADMIN, "broker")
-    except BrokerError as error:
-        return {"results": [failed(error) for _ in request.creations]}
     return later(call, "results", lambda asked: outcome(_create, call, asked), request.creations)
 
 
 def _create(call: Call, asked: Any) -> None:
+    call.must(ADMIN, "broker")
     acl = acl_of(asked)
 
     def create(_now_ns: int) -> None:
@@ -195,14 +192,11 @@ def _delete_acls(call: Call, request: Any) -> Answer:
     Rules of the access file are changed in the file: each that a filter is for is answered with INVALID_REQUEST, as
     is what would keep the client from altering ACLs.
     """
-    try:
-        call.must(ADMIN, "broker")
-    except BrokerError as error:
-        return {"filter_results": [failed(error) for _ in request.filters]}
     return later(call, "filter_results", partial(outcome, _delete, call), request.filters)
 
 
 def _delete(call: Call, asked: Any) -> dict[str, Any]:
+    call.must(ADMIN, "broker")
     found: dict[Binding, dict[str, Any]] = {}
 
     def delete(_now_ns: int) -> None:

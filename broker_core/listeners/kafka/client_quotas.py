@@ -7,7 +7,7 @@ from typing import Any
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.client_quotas import DEFAULT, ClientQuota, QuotaEntity, QuotaKey, check
-from broker_core.listeners.kafka.call import ADMIN, FEW_ELEMENTS, READ, Answer, Api, Call, failed, later, outcome
+from broker_core.listeners.kafka.call import ADMIN, FEW_ELEMENTS, READ, Answer, Api, Call, later, outcome
 from broker_core.listeners.served import ServedHost
 
 _MAX_THROTTLE_MS = 10_000  # at a time; what is left counts for the next request
@@ -84,19 +84,16 @@ def _alter_client_quotas(call: Call, request: Any) -> Answer:
     time. Left out, and refused: request_percentage, controller_mutation_rate, and quotas of addresses (ip). All that is
     asked for an entity is done, or nothing.
     """
-    try:
-        call.must(ADMIN, "broker")
-    except BrokerError as error:
-        return {"entries": [{**failed(error), "entity": _named(each)} for each in request.entries]}
-    return later(
-        call,
-        "entries",
-        lambda each: {**outcome(_alter, call, each, request.validate_only), "entity": _named(each)},
-        request.entries,
-    )
+
+    def row(asked: Any) -> dict[str, Any]:
+        return outcome(_alter, call, asked, request.validate_only, entity=_named(asked))
+
+    return later(call, "entries", row, request.entries)
 
 
 def _alter(call: Call, asked: Any, validate_only: bool) -> None:
+    call.must(ADMIN, "broker")
+
     def alter(_now_ns: int) -> None:
         entity = _entity(asked)
         quotas = [(ClientQuota(entity, _key(each.key), each.value), each.remove) for each in asked.ops]

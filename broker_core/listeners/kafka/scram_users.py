@@ -51,14 +51,12 @@ def _alter_user_scram_credentials(call: Call, request: Any) -> Answer:
     changes: dict[str, list[Any]] = {}
     for each in (*request.deletions, *request.upsertions):
         changes.setdefault(each.name, []).append(each)
-    try:
-        call.must(ADMIN, "broker")
-    except BrokerError as error:
-        return {"results": [{"user": user, **failed(error)} for user in changes]}
-    return later(call, "results", lambda user: {"user": user, **outcome(_alter, call, user, changes[user])}, changes)
+    return later(call, "results", lambda user: outcome(_alter, call, user, changes[user], user=user), changes)
 
 
 def _alter(call: Call, user: str, asked: list[Any]) -> None:
+    call.must(ADMIN, "broker")
+
     def alter(_now_ns: int) -> None:
         if len({each.mechanism for each in asked}) < len(asked):
             raise BrokerError(ErrorCode.DUPLICATE_RESOURCE, user)

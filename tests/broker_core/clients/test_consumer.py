@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import pytest
 
 from broker_core.errors import BrokerError, ErrorCode
@@ -63,6 +64,33 @@ def test_auto_commit_takes_what_earlier_polls_gave_and_only_when_it_is_time():
     virtual.run(0.6)
     virtual.publish(b"b")
     assert values(virtual.do(reader.poll(0))) == [b"b"]
+    assert virtual.broker.groups.committed("readers", "commits", 0) == 1
+    for later_s, committed in ((0.5, 1), (0.6, 3)):
+        virtual.run(later_s)
+        virtual.publish(b"c")
+        assert values(virtual.do(reader.poll(0))) == [b"c"]
+        assert virtual.broker.groups.committed("readers", "commits", 0) == committed
+
+
+def test_who_seeks_back_and_closes_commits_where_it_would_have_gone_on():
+    virtual = VirtualBroker(1)
+    virtual.publish(b"a", b"b", b"c")
+    reader = virtual.consumer()
+    for _ in range(2):
+        virtual.do(reader.poll(0))
+    reader.seek("commits", 0, 1)
+    reader.close()
+    assert virtual.broker.groups.committed("readers", "commits", 0) == 1
+
+
+def test_what_is_not_owned_any_more_is_not_handed_out_nor_committed():
+    virtual = VirtualBroker(1)
+    virtual.publish(b"a")
+    reader = virtual.consumer()
+    (found,) = virtual.do(reader.poll(hand_out=False))
+    other = msgspec.structs.replace(found, partition=1, offset=7)
+    assert reader.hand([other, found]) == [found]
+    reader.commit_handed()
     assert virtual.broker.groups.committed("readers", "commits", 0) == 1
 
 

@@ -217,6 +217,20 @@ def test_pause_seek_and_seek_to_time(host: BrokerHost):
             consumer.seek_to(Target("earliest"), [("commits", 9)])
 
 
+def test_who_seeks_or_assigns_while_iterating_gets_nothing_that_was_fetched_before(host: BrokerHost):
+    publish(host, b"a", b"b", b"c", partition=1)
+    with GroupConsumer(host, "readers") as consumer:
+        consumer.assign([("commits", 1)])
+        messages = iter(consumer)
+        assert next(messages).value == b"a"
+        consumer.seek("commits", 1, 2)
+        assert next(messages).value == b"c"
+        consumer.seek("commits", 1, 0)
+        assert next(messages).value == b"a"
+        consumer.assign([("commits", 1)])
+        assert next(messages).value == b"a"
+
+
 def test_assign_needs_no_group_and_two_threads_may_not_poll_at_once(host: BrokerHost):
     publish(host, b"a", partition=2)
     consumer = GroupConsumer(host, "readers")

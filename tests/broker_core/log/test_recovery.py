@@ -125,6 +125,9 @@ def test_damage_in_the_middle_names_the_lost_offsets_and_the_rest_is_read(batch_
     assert caught.value.code is ErrorCode.DAMAGED
     assert readable(log) == {offset: value for offset, value in expected.items() if not first <= offset < first + 3}
     assert len(log.read(0, max_messages=100)) == first if first else True
+    assert base not in [segment.base_offset for segment in log.compactable()]
+    log.close()
+    assert path.replace(".log", ".index") not in names(files, ".index")
 
 
 def test_damage_behind_the_checkpoint_is_found_when_it_is_read():
@@ -240,6 +243,24 @@ def test_without_a_checkpoint_a_log_begins_with_its_first_segment_and_what_was_d
     assert again.start_offset == bases[2]
     assert lost_offsets(again) == set()
     assert min(readable(again)) == bases[2]
+
+
+def test_without_a_checkpoint_what_compaction_has_taken_is_not_lost():
+    files = MemoryFiles()
+    settings = {"durability": "file", "cleanup": "compact", "segment_bytes": 250, "index_interval_bytes": 100}
+    log = open_log(files, **settings)
+    for n in range(9):
+        log.append_batch(n * MS, [Message(b"%d" % n, b"often")])
+        log.append_batch(n * MS, [Message(b"%d" % n, b"once %d" % n)])
+    Compaction(log, 10 * MS).run()
+    log.close()
+    expected = readable(log)
+    files.remove("t-0/checkpoint")
+    for name in names(files, ".index"):
+        files.remove(name)
+    again = open_log(files, **settings)
+    assert (readable(again), lost_offsets(again)) == (expected, set())
+    assert len(expected) < 18
 
 
 def test_damage_below_the_start_of_a_log_is_not_told():
