@@ -117,7 +117,7 @@ class AlertHandlers(Handlers):
                 f"{what}.{more}",
                 tr("Show all"),
                 self._show_corrupt,
-                heading=tr("Found corrupt on disk"),
+                heading=tr("Trouble with the disk"),
                 look="problem",
             )
         )

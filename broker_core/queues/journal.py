@@ -92,8 +92,8 @@ class Journal(InternalLog):
 
     def _note(self, now_ns: int, done: Reply[None]) -> None:
         if done.error is not None and not self._failed:
-            about = "until that is over, an attempt that ends with its process is not counted"
-            self._tell(now_ns, f"the journal of queues cannot be written ({done.error}): {about}")
+            about = "Until the journal of queues can be written, an attempt that ends with its process is not counted"
+            self._tell(now_ns, f"{about}. {str(done.error).removesuffix('.')}")
         self._failed = done.error is not None
 
     def entries(self, from_offset: int = 0) -> dict[str, list[tuple[int, Entry]]]:

@@ -262,10 +262,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein Zweig: bis {time} ist es die Sitzung, die er verlassen hat (auf der Zeitleiste schraffiert), von da an live.</translation>
   </message>
   <message>
-   <source>A broker cannot know whether a consumer has done its work: what it acknowledges (commits) counts as done. One that commits before it has worked, and then crashes, loses work that no verdict misses; `given_schedule` finds that.</source>
-   <translation>Ob ein Consumer seine Arbeit getan hat, kann ein Broker nicht wissen: Was er bestätigt (committet), gilt als getan. Einer, der vor der Arbeit committet und dann abstürzt, verliert Arbeit, die kein Urteil vermisst; `given_schedule` findet das.</translation>
-  </message>
-  <message>
    <source>A broker in your own process; actors; packages.</source>
    <translation>Ein Broker im eigenen Prozess; Akteure; Pakete.</translation>
   </message>
@@ -2692,10 +2688,6 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
   <message>
    <source>Forward in the inspector</source>
    <translation>Vor im Inspektor</translation>
-  </message>
-  <message>
-   <source>Found corrupt on disk</source>
-   <translation>Auf der Platte beschädigt gefunden</translation>
   </message>
   <message>
    <source>Four members of floor work, on two partitions.</source>
@@ -7440,6 +7432,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Trims the beginning of a log.</source>
    <translation>Kürzt den Anfang eines Logs.</translation>
+  </message>
+  <message>
+   <source>Trouble with the disk</source>
+   <translation>Schwierigkeiten mit der Platte</translation>
   </message>
   <message>
    <source>Try</source>
