@@ -47,9 +47,7 @@ def told(error: Exception) -> dict[str, object]:
 
 
 def reason(error: Exception) -> str:
-    """What lies at the bottom of an error from Spark, which wraps it in several others and calls itself by the name of
-    a Python object. Ask while Java is still there: the text is with it.
-    """
+    """What lies at the bottom of an error from Spark, which wraps it several times. Ask while Java is still there."""
     said = str(error).strip() or type(error).__name__
     if file := _FILE.search(said):
         return f"{file[1].rstrip('.')} cannot be read; it is damaged or of another program"

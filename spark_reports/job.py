@@ -27,9 +27,7 @@ CANCELLED_CODE = 130  # as a shell says it of a program that was interrupted
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Make one report. The exit code: 0, 1 for an error of one sentence, 130 where it was cancelled, and
-    those of `outcome` where it was made and something is to be said of it.
-    """
+    """Make one report. The exit code: 0, 1 for an error in one sentence, 130 if cancelled, or that of `outcome`."""
     arguments = _parser().parse_args(argv)
     output = private_stdout()
     silence_libraries()
@@ -102,10 +100,8 @@ def _work_folder() -> Iterator[tuple[Path, Path]]:
 def _run(
     request: Request, work: Path, log: Path, progress: Progress, cancellation: Cancellation
 ) -> tuple[str, Outcome]:
-    """From the sessions to the finished folder: its page, or the folder where none was asked for, and what is to be
-    said of it.
-
-    Raises `ReportError` and OSError; nothing half-written stays.
+    """From the sessions to the finished folder: its page, or else the folder, and the outcome. Raises `ReportError` and
+    OSError; nothing half-written stays.
     """
     making = Making(request, work, log, progress, cancellation)
     page = f"/{REPORT}" if "html" in request.formats else ""

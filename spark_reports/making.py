@@ -110,10 +110,8 @@ class Making:
         publish: Callable[[], None] = lambda: None,
         deliver: Callable[[SparkSession], object] | None = None,
     ) -> Outcome:
-        """Write everything into `folder`, with a JVM of our own; `deliver` is called before that goes. `publish` is
-        called when the page is there and the drawing for paper is not.
-
-        Raises `ReportError`, OSError and `Cancelled`; the log then says more.
+        """Write everything into `folder` with a JVM of our own; `deliver` is called before that ends, `publish` between
+        page and paper. Raises `ReportError`, OSError and `Cancelled`; the log then says more.
         """
         java = find_java()
         master = self._request.master

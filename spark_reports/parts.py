@@ -5,10 +5,8 @@ from typing import Final, NamedTuple
 
 
 class Part(NamedTuple):
-    """`title` is read by people. `tables` are made and written, `passes` over the session are what they are made of.
-
-    `figures` are those of a session that comparisons and histories have of it; `asks` are tables that its plots
-    and findings cannot do without: they are made and not written.
+    """`title` is for people. `tables` are made of `passes` and written; `asks` are made for plots and findings, not
+    written. `figures` of a session are for comparisons and histories.
     """
 
     title: str

@@ -150,10 +150,8 @@ _SIZES_BYTES = (RESERVE_BYTES, RESERVE_BYTES // 4, RESERVE_BYTES // 16)
 
 
 class ReservedFiles(WrappedFiles):
-    """`files` with a reserve file of `RESERVE_BYTES`.
-
-    Small files that are written as a whole, new files and directories may use its space on a full disk. Appends of
-    messages may not.
+    """`files` with a reserve of `RESERVE_BYTES` on a full disk, for small whole files, new files and directories; not
+    for appends of messages.
     """
 
     def refill(self) -> None:

@@ -24,12 +24,10 @@ _JOINED = str.maketrans("", "", "-_ ")
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A name, what its values are, and a sentence about it with an example where that helps.
-
-    Values of a row: durations and session times are nanoseconds, sizes are bytes, both as numbers; flags are true or
-    false and asked for with `~name`; a text may be str, bytes or a tuple of them, of which any may fit. None is "none".
-    One with an `argument`, which says what that is, may be asked of one thing: `lag("billing")`; its values are those
-    of the name that `called` makes. One with `words` has no other values; what is equal to none of them is an error.
+    """A name, what its values are, and a sentence with an example. In a row durations, times (ns) and sizes (bytes) are
+    numbers; flags are asked for with `~name`; a text is str, bytes or a tuple of which any may fit; None is "none". A
+    field with an `argument`, such as `lag("billing")`, has the values of the name that `called` makes. One with `words`
+    has no other values.
     """
 
     name: str

@@ -71,10 +71,9 @@ _TAKEN_OUT = frozenset({EventKind.EVICTED, EventKind.EXPIRED, EventKind.PURGED, 
 
 
 class Account(NamedTuple):
-    """Where the messages of one topic or queue are, for one `reader`: a group, a subscription, "" a queue itself.
-
-    One that was redriven came again: it is counted as published once, as redriven each time, and where it is now.
-    `aborted` are those that a reader of committed messages has passed over.
+    """Where the messages of one topic or queue are for one `reader`: a group, a subscription, "" for the queue itself.
+    A redriven message counts as published once, as redriven each time. `aborted`: passed over by a reader of committed
+    messages.
     """
 
     source: str

@@ -196,20 +196,15 @@ class Audit:
     # -- verdicts
 
     def nothing_lost(self) -> Verdict:
-        """What was accepted is acknowledged, dead-lettered or still there to be read, and no reader passed it over.
-
-        What was evicted, has expired, or was purged or deleted before it was read is lost, and what was deleted before
-        a member that is gone had acknowledged it; what was refused is not. What a consumer was given and acknowledges
-        counts as done; see the class.
+        """What was accepted is acknowledged, dead-lettered or still there to be read; no reader passed it over.
+        Evicted, expired, purged or deleted unread is lost; refused is not. Acknowledged counts as done, see the class.
         """
         return self._verdict("nothing is lost", self._lost())
 
     def nothing_twice(self) -> Verdict:
-        """No group and no queue has handed a message out twice; redriven dead letters are another time by intent.
-
-        A group hands out again what it had acknowledged, and what a member had been given that left without
-        acknowledging it, handled or not. What a client only fetches again, after a seek, a pause or a rebalance, is no
-        second time.
+        """No group or queue has handed a message out twice, except what was redriven. Messages that were acknowledged,
+        or given to a member that left, count if handed out again; what a client fetches again after a seek, a pause or
+        a rebalance does not.
         """
         found = [
             self._again(event)
@@ -246,10 +241,9 @@ class Audit:
         return self._verdict("the order of each key is kept", found)
 
     def everything_done(self, by: str = "") -> Verdict:
-        """Every message is acknowledged or dead-lettered by each of its readers, and has at least one; none is lost.
-
-        Nothing waits, is in flight, or is read without a commit. With `by`, a group or queue, only what that one reads.
-        Who assigns its partitions by hand and commits nothing keeps its offsets itself, and is done with what it got.
+        """Each of its readers, at least one, has acknowledged or dead-lettered every message; nothing is lost, waits,
+        is in flight or read without a commit. With `by`, only what that group or queue reads. Readers with partitions
+        assigned by hand that never commit are done with what they got.
         """
         found = [*self._lost(by), *self._without_reader(by)]
         seen = set()  # places that are judged

@@ -57,13 +57,10 @@ class Checker:
         own_offsets: Collection[str] = frozenset(),
         unseen_seeks: bool = False,
     ) -> None:
-        """`max_attempts`, which may grow, holds the delivery limits of queues, `max_depth` how many messages they hold.
-
-        `at_most_once` names groups that promise it, `compacted` topics in whose partitions offsets may be empty,
-        `committed_readers` groups with the isolation level read_committed. The consumers of `own_offsets`, which may
-        grow, seek and commit where they like: what they read and acknowledge is not judged. With `unseen_seeks`,
-        clients of other programs read, too: where they go on and whether they read committed messages is their choice,
-        of which no event tells, and they read on for a moment what was taken from them.
+        """`max_attempts` (may grow) and `max_depth` are limits of queues. `at_most_once` names groups that promise it,
+        `compacted` topics that may have gaps, `committed_readers` groups with isolation level read_committed. Consumers
+        of `own_offsets` (may grow) seek and commit where they like, and are not judged. `unseen_seeks`: other programs
+        read, too; no event tells where they go on, and they read on for a moment what was taken from them.
         """
         self._events: list[Event] = []
         self._deleted_to: dict[TopicPartition, int] = defaultdict(

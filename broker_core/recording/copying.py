@@ -17,10 +17,8 @@ TRIES = 3  # a segment may be sealed, and its stream go, while it is copied
 
 
 def copy_session(source: Path, target: Path, said: Callable[[float, str], object] = lambda _part, _file: None) -> Path:
-    """Copy the session in `source` to `target`, which must be empty or not there, and make it whole.
-
-    `said(fraction, file name)` is called for every file; where it raises, the copy is removed. Raises BrokerError:
-    NOT_A_SESSION, FOLDER_NOT_EMPTY, STORAGE_ERROR.
+    """Copy a session to `target`, which must be empty or missing, and make it whole. `said(fraction, file name)` is
+    called for every file; if it raises, the copy is removed. Raises NOT_A_SESSION, FOLDER_NOT_EMPTY, STORAGE_ERROR.
     """
     target = checked_root(target)
     recording = open_session(source).recording

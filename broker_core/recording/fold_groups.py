@@ -322,10 +322,8 @@ class FoldedGroups:
         return tuple(self._history.views)
 
     def deepest(self, topic: str, bounds: Sequence[Bounds]) -> tuple[int, str]:
-        """The slowest reader of `topic`: the messages that it has not finished with, and its name.
-
-        `bounds` are start, end and markers of each partition. Of a topic that nobody reads, all that nobody has
-        finished with.
+        """The slowest reader of `topic`: its name and number of unfinished messages. `bounds` are start, end and
+        markers by partition. Without readers, all that nobody has finished.
         """
         readers = [group for group in self._groups.values() if group.reads(topic)]
         if readers:

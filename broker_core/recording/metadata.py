@@ -57,10 +57,8 @@ def read_metadata(folder: Path) -> Metadata:
 
 
 def checked_metadata(folder: Path) -> tuple[Metadata, list[str]]:
-    """The metadata of the session in `folder`, and in sentences what is wrong with them and with the files that they
-    vouch for. Where they cannot be read, but events are there, the metadata say nothing.
-
-    Raises `BrokerError`: NOT_A_SESSION where there is none, UNKNOWN_SESSION_VERSION for a newer format.
+    """The metadata of the session in `folder` (empty if unreadable beside events), and what is wrong with them and the
+    files they vouch for, as sentences. Raises NOT_A_SESSION, UNKNOWN_SESSION_VERSION.
     """
     if not folder.is_dir():
         raise BrokerError(ErrorCode.NOT_A_SESSION, f"{folder} is not a folder")

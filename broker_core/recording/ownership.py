@@ -21,10 +21,8 @@ _STOPS: dict[str, Loss] = {"crash": "crash", "pause": "pause"}  # faults after w
 
 
 class Span(NamedTuple):
-    """A partition was `owner`'s from `start_ns` up to `end_ns`, None while it is.
-
-    An owner that loses a partition reads on until its next heartbeat. `reads_on`: it has done so, while there is no
-    other owner; from then on `read_until_ns` is the last time that it was given something, None if it was not.
+    """A partition was `owner`'s from `start_ns` to `end_ns`, None while it is. An owner that loses it reads on
+    (`reads_on`) until its next heartbeat; `read_until_ns` is the last time it was given something after that, if any.
     """
 
     owner: str
@@ -63,12 +61,9 @@ class _OwnedSpan(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """A partition had no reader from `start_ns` to `end_ns`. `cause` is why its owner could not, "" for a revocation.
-
-    `last_ns` is the last delivery to the old owner after the revocation, before its next heartbeat; None without one.
-    `assigned_ns` is None until there is another owner, `read_ns` until it is known when that one read first; the
-    numbers of the events that told these are `revoked_seq`, `assigned_seq` and `read_seq`.
-    `came_back`: its owner is a static member that was away, and has it again without a rebalance.
+    """A partition had no reader from `start_ns` to `end_ns`, because of `cause`, "" for a revocation. `last_ns` is the
+    last delivery to the old owner after that, None without one. `assigned_ns` is None without another owner, `read_ns`
+    until that has read; `*_seq` number the events that told it. `came_back`: to a static member, without a rebalance.
     """
 
     place: Place

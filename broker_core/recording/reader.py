@@ -128,9 +128,8 @@ def open_session(folder: Path) -> Session:
 
 
 def seal(folder: Path) -> Session:
-    """Complete a session that was not closed: its streams become segments, and it is marked as crashed.
-
-    Raises `BrokerError` as `open_session`; DIRECTORY_IN_USE while it is being recorded, STORAGE_ERROR.
+    """Complete a session that was not closed, and mark it as crashed. Raises as `open_session`; DIRECTORY_IN_USE while
+    it is recorded, STORAGE_ERROR.
     """
     session = open_session(folder)
     if session.sealed and session.metadata.ended != meta.RUNNING:

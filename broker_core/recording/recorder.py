@@ -28,11 +28,9 @@ LOST_MAX_EVENTS = MAX_PENDING_EVENTS + BATCH_EVENTS  # those that wait, and the 
 
 
 class Recorder:
-    """A sink of the event stream that writes a session folder from a thread of its own.
-
-    Calling it with an event costs an append. If the disk is slower than the broker, the call waits: memory
-    stays bounded and nothing is lost. The first failure of the disk ends the recording: `error` says what
-    happened, later events are not taken any more (`missed` counts them), and `close` raises it.
+    """Writes the event stream to a session folder from its own thread. If the disk is slower than the broker, the call
+    waits: memory is bounded and nothing is lost. The first disk failure ends the recording: `error` says it, later
+    events are counted as `missed`, and `close` raises it.
     """
 
     def __init__(
@@ -48,10 +46,8 @@ class Recorder:
         extra: Mapping[str, Any] | None = None,
         max_pending: int = MAX_PENDING_EVENTS,
     ) -> None:
-        """Begin a session in `folder`, which must be empty or not there. Raises `BrokerError`.
-
-        `started_at` is the wall time of session time 0 (ISO-8601, UTC), now where it is "". `before` is the state
-        before the first event that is recorded, where others have come before.
+        """Begin a session in `folder`, which must be empty or missing. Raises `BrokerError`. `started_at` is the wall
+        time of session time 0 (ISO-8601, UTC; default now), `before` the state before the first event.
         """
         self.folder = folder = checked_root(folder)
         self.error: BrokerError | None = None
@@ -167,10 +163,8 @@ class Recorder:
     def close(
         self, ended: str = meta.FINISHED, totals: Mapping[str, int] | None = None, time_ns: int | None = None
     ) -> None:
-        """Write what is left, seal it, and record how the session ended. The second call does nothing.
-
-        `totals` is the run's summary with the fields of `snapshots.Totals`; `time_ns` the session time of the
-        end, the last event's where it is None. Raises the `BrokerError` of a recording that failed.
+        """Write and seal the rest, once. `totals` is the run's summary with the fields of `snapshots.Totals`, `time_ns`
+        the session time of the end (default: the last event). Raises the error of a failed recording.
         """
         if self._closing:
             return

@@ -32,10 +32,8 @@ def alerted(markers: Rows) -> Iterator[Finding]:
 
 
 def disturbed(effects: Rows, throughput: Rows, redeliveries: Rows, scale: Scale) -> Iterator[Finding]:
-    """Faults and actions after which readers got fewer of the messages, or got them later.
-
-    Fewer deliveries are told only as far as no fewer messages came in: who publishes less has less delivered. That one
-    came after the other is seen; that it came of it is not, and is not said.
+    """Faults and actions after which readers got fewer messages, or later. Fewer deliveries count only as far as no
+    fewer were published. That one came of the other is not said.
     """
     topics: dict[str, set[str]] = {}
     for row in redeliveries:

@@ -36,10 +36,8 @@ def find(
     parts: Collection[str] = EVERY,
     settings: Settings | None = None,
 ) -> list[Finding]:
-    """The findings of `parts` of the report, by the harm that they tell of, from the tables that were made for them.
-    `whole` is False if only some time of a session is looked at, which has no totals to compare with.
-
-    Where events are missing, idle readers are unknown; where no time passes, nobody is busy or idle.
+    """The findings of `parts` by harm, from their tables. `whole` is False for a part of a session, which has no totals
+    to compare with. If events are missing, or no time passes, nobody is called idle.
     """
     tables = defaultdict[str, Rows](tuple, made)
     known = settings or Settings()

@@ -10,10 +10,8 @@ _STRUCK = {"crash": "{owner} had crashed", "pause": "{owner} stood still", "sile
 
 
 def unread(rebalances: Rows, unserved: Rows, markers: Rows) -> Iterator[Finding]:
-    """The outage with the most waiting: its partitions, their time without a reader, and the messages of that time.
-
-    It is no measure of the rebalance: a long one may stop no reader, a short one may begin late. Members that leave,
-    with nobody after them, are the end of the work and no outage.
+    """The outage with the most waiting: its partitions, time without a reader, and messages. A long rebalance may stop
+    no reader, a short one may begin late. Members that leave at the end are no outage.
     """
     outages: dict[tuple[str, int], list[Row]] = {}
     for row in unserved:

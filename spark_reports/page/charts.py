@@ -193,9 +193,8 @@ def _latency_curve(rows: Rows) -> dict[str, list[list[float]]]:
 
 
 def _latency_heat(scale: Scale, rows: Rows) -> dict[str, Any]:
-    """Per measure: [time bucket, row, messages] cells and the duration that begins each row.
-
-    What took less than a microsecond, which virtual time has, shares one row at the bottom, a gap below the rest.
+    """Per measure [time bucket, row, messages] and the duration that begins each row; the bottom one is for less than 1
+    µs.
     """
     found: dict[str, Any] = {}
     for measure in sorted({row["measure"] for row in rows}):

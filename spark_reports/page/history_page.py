@@ -73,9 +73,7 @@ def runs_a_point(runs: int) -> int:
 
 
 def history_data(runs: Rows) -> dict[str, Any]:
-    """What is drawn: a plot a figure, a line a scenario. A point is a run, [number, value], or several runs, [number,
-    median, least, most], with the name of the first and of the last of them.
-    """
+    """A plot a figure, a line a scenario. A point is a run, [number, value], or several, [number, median, least, most]."""
     together = runs_a_point(len(runs))
     scenarios: dict[str, dict[int, list[Row]]] = {}
     for place, row in enumerate(runs):

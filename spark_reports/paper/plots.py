@@ -380,10 +380,8 @@ def _heat(ax: Axes, data: Data, heat: Data) -> None:
 
 
 def _name_durations(ax: Axes, labels: Sequence[float], has_zero: bool) -> None:
-    """Ticks where durations begin that people count in: each power of ten, or 1, 2 and 5 where there are few.
-
-    Row r begins at `labels[r]` milliseconds and at r - 0.5 on the axis. What took no time has the row at the bottom,
-    and an empty one between.
+    """Ticks at powers of ten, or 1, 2 and 5 if they are few. Row r begins at `labels[r]` milliseconds and at r - 0.5 on
+    the axis. What took no time is in the row at the bottom, below an empty one.
     """
     first = 2 if has_zero else 0
     places, names = ([0.0], ["at once"]) if has_zero else ([], [])

@@ -32,12 +32,9 @@ _SPANNED = ("published", "delivered", "finished")
 
 
 def offsets(messages: DataFrame) -> DataFrame:
-    """Per place what its words of offsets come to: how many different offsets were `published`, delivered as the
-    `first` attempt, `delivered` at all, `finished`, `got` (delivered or finished), `never` delivered though done, and
-    `late`; the same with `_count` for how often; and where what was published, delivered and finished begins and ends.
-    No marker of a transaction is among them. What `tables.audit.is_sound` is told by.
-
-    Bound: the places, each of a group or of the log.
+    """Per place how many offsets were `published`, delivered as the `first` attempt, `delivered`, `finished`, `got`
+    (either), `never` delivered though done, and `late`; with `_count` how often; and the bounds of what was published,
+    delivered and finished. Without markers of transactions. Bound: the places, each of a group or the log.
     """
     bits = {
         **{name: F.col(name) for name in ("published", "first", "delivered", "finished", "late")},
@@ -57,16 +54,10 @@ def offsets(messages: DataFrame) -> DataFrame:
 
 
 def broken(messages: DataFrame, reach: DataFrame | None, passed: DataFrame | None = None) -> DataFrame:
-    """The words in which a check is broken: check (a number), group, topic, partition, word, how many `messages`, and
-    as `bits` which of the 64, if that is known; `lowest` and `highest` are the offsets of the bits. A run of lost
-    words is one row, from its first word on.
-
-    `reach` is a row per topic and partition with the offset at which it begins in the end (`start`), and its `readers`,
-    an array of (group, begin, end): between which offsets a group should have got all; None if nothing was
-    delivered. `passed` are ranges (group, topic, partition, at, count) that nobody misses: markers of transactions in
-    the log (group ""), what a group was made to skip by a reset. None if there are none.
-
-    Bound: `SUSPECTS` words of each check; the others are one row a check and place, whose word is null.
+    """The words that break a check: how many `messages`, which of the 64 (`bits`, if known), `lowest` and `highest`
+    offset; a run of lost words is one row. `reach` has, by topic and partition, `start` and `readers` (group, begin,
+    end): what each should have got; None if nothing was delivered. `passed` are ranges that nobody misses, None if
+    there are none. Bound: `SUSPECTS` words of each check; the others are one row a check and place, whose word is null.
     """
     found = _judged(_expected(words(messages, passed), reach))
     order = Window.partitionBy("check").orderBy(*PLACE, "word")
@@ -216,9 +207,8 @@ def words(messages: DataFrame, passed: DataFrame | None = None) -> DataFrame:
 
 
 def _ranges(messages: DataFrame, passed: DataFrame | None) -> DataFrame:
-    """The ranges of offsets that events are about. Appends that have no event of their own count as published:
-    a dead letter in its bin, one of a queue that is redriven. (One of a subscription is published again, by an event.)
-    What came behind a later one is of the kind "late" besides.
+    """The ranges of offsets that events are about. A dead letter in its bin and a redriven message of a queue, which
+    have no event of their own, count as published. What came behind a later one is also of the kind "late".
     """
     kind = F.col("kind")
     relevant = kind.isin("published", "delivered", *_DONE, *_REMOVED) & F.col("offset").isNotNull()
@@ -247,11 +237,8 @@ def published_again() -> Column:
 
 
 def _late(messages: DataFrame) -> DataFrame:
-    """One row per first delivery of which a part came behind a later one: its group, topic and partition, and the
-    offsets from `at` on, `count` of them. Attempts after the first may come at any time.
-
-    Sorted by a hash of the place, which costs half of sorting by the three; two places with one hash, once in
-    2^64, would be reported as out of order. Stays on the executors.
+    """The parts of first deliveries that came behind a later one: group, topic, partition, `at`, `count`. Sorted by a
+    hash of the place, which halves the cost; a collision (once in 2^64) would look out of order. On the executors.
     """
     first = (F.col("kind") == "delivered") & (F.col("attempt") == 1)
     before = Window.partitionBy("place").orderBy("seq").rowsBetween(Window.unboundedPreceding, -1)

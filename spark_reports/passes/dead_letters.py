@@ -12,11 +12,8 @@ WORD = 64
 
 
 def dead_letters(dead: DataFrame, causes: int = MOST_CAUSES) -> DataFrame:
-    """What died, counted in three ways that `way` tells apart: `BY_CAUSE` and group, `BY_KEY` and group, and `EACH`
-    message, of which most columns are.
-
-    Bound: the `causes` of which most died, and one that says that there are more; the `TOP_KEYS` that died most
-    often; the first `LISTED` messages.
+    """What died, counted in three `way`s: `BY_CAUSE` and group, `BY_KEY` and group, and `EACH` message. Bound: the
+    `causes` of which most died, and one that says there are more; `TOP_KEYS` keys; the first `LISTED` messages.
     """
     of_message = ("time_ns", "topic", "partition", "attempt", "published_ns", "bin", "bin_offset", "redriven_ns")
     ways = F.array(
