@@ -73,7 +73,7 @@ def runs_a_point(runs: int) -> int:
 
 
 def history_data(runs: Rows) -> dict[str, Any]:
-    """A plot a figure, a line a scenario. A point is a run, [number, value], or several, [number, median, least, most]."""
+    """Plots are figures, lines scenarios. A point is a run, [number, value], or more, [number, median, least, most]."""
     together = runs_a_point(len(runs))
     scenarios: dict[str, dict[int, list[Row]]] = {}
     for place, row in enumerate(runs):
