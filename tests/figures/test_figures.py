@@ -15,7 +15,7 @@ from tests.figures.compare import Look, Verdict, left_out
 from tests.figures.not_recounted import NOT_RECOUNTED
 from tests.figures.random_scenarios import random_scenario
 from tests.figures.visits import Plan, Visit
-from tests.long_form import TELLING, some
+from tests.long_form import TELLING, form, some
 
 HERE = Path(__file__).parent
 SHAPES = sorted(HERE.glob("shapes/*.yaml"))
@@ -26,7 +26,7 @@ IN_EVERY_WAY = {"schema-evolution"}
 TWO_WAYS = [path for path in (*SCENARIOS, *SHAPES) if path.stem not in IN_EVERY_WAY]
 SHORT = Plan(live=2, past=2, until_s=30)
 TWO_LOOKS = Plan(live=1, past=1, until_s=30)
-WHOLE = Plan(live=3, past=2, until_s=60)
+WHOLE = Plan(live=form(2, 3), past=form(1, 2), until_s=60)
 LONG = Plan(live=100, past=60, until_s=1e9, thorough=True)
 SEEDS, MANY_SEEDS = range(3), range(3, 40)
 

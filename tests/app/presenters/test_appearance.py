@@ -89,8 +89,11 @@ def test_a_layout_that_cannot_be_read_is_none(text: str) -> None:
 def test_type_grows_in_steps_up_to_the_last(hand: Hand) -> None:
     registry, table = hand.workbench.registry, hand.workbench.window.tab(AssignmentsPanel).table
     row = table.verticalHeader().defaultSectionSize()
-    for _ in range(len(SCALES)):
-        registry.trigger("type_larger")
+    registry.trigger("type_larger")
+    assert scale() == SCALES[SCALES.index(1.0) + 1]
+    hand.workbench.appearance.choose_scale(SCALES[-2])
+    registry.trigger("type_larger")
+    registry.trigger("type_larger")
     QApplication.processEvents()
     assert scale() == SCALES[-1]
     assert not registry.action("type_larger").isEnabled()
@@ -99,9 +102,10 @@ def test_type_grows_in_steps_up_to_the_last(hand: Hand) -> None:
 
 
 @pytest.fixture
-def presenting(open_workbench: Callable[..., Hand]) -> Hand:
-    """The layout comes a second time a moment later: in a window of its own."""
-    hand = open_workbench(fresh=True)
+def presenting(open_workbench: Callable[..., Hand], monkeypatch: pytest.MonkeyPatch) -> Hand:
+    """The layout comes a second time at once, and not in the next test."""
+    monkeypatch.setattr("app.presenters.appearance.LAYOUT_AGAIN_MS", 0)
+    hand = open_workbench()
     hand.pass_time(10)
     return hand
 

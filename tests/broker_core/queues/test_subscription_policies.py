@@ -63,6 +63,16 @@ def test_block_holds_up_the_producer_until_there_is_room_and_nobody_gets_it_befo
     assert [event.group for event in virtual.events if event.kind is EventKind.PRODUCER_BLOCKED] == ["mails"]
 
 
+def test_what_has_waited_long_enough_comes_before_what_is_urgent_and_new():
+    virtual = VirtualBroker(1)
+    virtual.broker.queues.subscribe(0, "mails", "commits", QueueConfig(priorities=3, ageing_ms=1_000))
+    publish(virtual, "old", 2)
+    virtual.run(2.5)
+    publish(virtual, "urgent")
+    taken = [virtual.broker.queues.take(virtual.now_ns, "mails", "worker").result()[0] for _ in range(2)]
+    assert [lease.message.value for lease in taken] == [b"old", b"urgent"]
+
+
 def test_reject_refuses_it_for_all_and_counts_it_where_it_had_no_room():
     virtual = full("reject")
     reply = publish(virtual, "c")
