@@ -4,7 +4,6 @@ from broker_core.clients.batches import Receipt as Receipt, Sent as Sent
 from broker_core.clients.chain import Chain as Chain, Passage as Passage
 from broker_core.clients.effects import SqliteEffects as SqliteEffects, resume_from as resume_from
 from broker_core.clients.group_consumer import GroupConsumer as GroupConsumer
-from broker_core.clients.host import Host as Host
 from broker_core.clients.http_broker import HttpBroker as HttpBroker
 from broker_core.clients.membership import ConsumerConfig as ConsumerConfig
 from broker_core.clients.middleware import (
@@ -36,7 +35,8 @@ from broker_core.clients.simple_queue import (
     SimpleQueue as SimpleQueue,
 )
 from broker_core.closable import Closable as Closable
-from broker_core.engine.host import BrokerHost as BrokerHost, HostConfig as HostConfig
+from broker_core.engine.host import BrokerHost as BrokerHost
+from broker_core.engine.host_loop import Host as Host, HostConfig as HostConfig
 from broker_core.errors import BrokerError as BrokerError, ErrorCode as ErrorCode
 from broker_core.events import Event as Event, EventKind as EventKind
 from broker_core.flow.adaptive import AdaptiveConfig as AdaptiveConfig

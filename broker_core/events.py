@@ -64,25 +64,8 @@ class EventKind(enum.StrEnum):
     USER_ACTION = "user_action"
 
 
-MESSAGE_KINDS = frozenset(
-    {
-        EventKind.PUBLISHED,
-        EventKind.DELIVERED,
-        EventKind.ACKNOWLEDGED,
-        EventKind.NACKED,
-        EventKind.RELEASED,
-        EventKind.LEASE_EXTENDED,
-        EventKind.LEASE_EXPIRED,
-        EventKind.DEAD_LETTERED,
-        EventKind.REDRIVEN,
-        EventKind.PURGED,
-        EventKind.REJECTED,
-        EventKind.DROPPED,
-        EventKind.EVICTED,
-        EventKind.EXPIRED,
-        EventKind.PASSED_OVER,
-    }
-)
+_KINDS = list(EventKind)
+MESSAGE_KINDS = frozenset(_KINDS[: _KINDS.index(EventKind.SESSION_STARTED)])
 
 
 #: The fault in the detail of the event of a broker's crash: nobody is in a group any more.

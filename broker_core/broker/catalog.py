@@ -40,8 +40,6 @@ class TopicEntry(msgspec.Struct, frozen=True):
 
 
 class QueueEntry(msgspec.Struct, frozen=True):
-    """A queue; `id` as in `TopicEntry`."""
-
     name: str
     config: QueueConfig
     log: LogConfig
@@ -51,8 +49,6 @@ class QueueEntry(msgspec.Struct, frozen=True):
 
 
 class SubscriptionEntry(msgspec.Struct, frozen=True):
-    """A fan-out subscription."""
-
     name: str
     topic: str
     config: QueueConfig
@@ -69,8 +65,6 @@ class ShareGroupEntry(msgspec.Struct, frozen=True):
 
 
 class Catalog(msgspec.Struct, frozen=True):
-    """Everything that was created and not deleted, in the order of creation."""
-
     version: Literal[1] = VERSION
     topics: tuple[TopicEntry, ...] = ()
     queues: tuple[QueueEntry, ...] = ()

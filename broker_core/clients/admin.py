@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from broker_core.clients.host import Host
 from broker_core.clock import ns_from_s
+from broker_core.engine.host_loop import Host
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.offset_reset import Change, Target
 from broker_core.log.config import LogConfig

@@ -9,12 +9,12 @@ from itertools import count
 from typing import Any, TypeVar
 
 from broker_core.clients.consumer import Consumer
-from broker_core.clients.host import Host
 from broker_core.clients.membership import ConsumerConfig
 from broker_core.clients.middleware import Middleware
 from broker_core.clients.partition_runs import within
 from broker_core.clients.serializer import Serializer
 from broker_core.closable import Closable
+from broker_core.engine.host_loop import Host
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offset_reset import Change, Target, preview
 from broker_core.kinds import kind_of

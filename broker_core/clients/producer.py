@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 from broker_core.broker.publishing import Published
 from broker_core.clients.batches import NO_OFFSET, Batch, Receipt, batches_of, failure_of
-from broker_core.clients.host import Host
 from broker_core.clients.message_form import serialized
 from broker_core.clients.middleware import Middleware
 from broker_core.clients.producer_config import ProducerConfig
@@ -20,7 +19,7 @@ from broker_core.clients.sender import Sender
 from broker_core.clients.serializer import Serializer
 from broker_core.clock import NS_PER_S, ns_from_ms
 from broker_core.closable import Closable
-from broker_core.engine.host_loop import CLOSE_TIMEOUT_S
+from broker_core.engine.host_loop import CLOSE_TIMEOUT_S, Host
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.token_bucket import TokenBucket
 from broker_core.kinds import kind_of

@@ -12,9 +12,9 @@ from typing import Protocol, TypeVar
 
 from broker_core.broker.broker import Broker
 from broker_core.clients.batches import Receipt, messages_of
-from broker_core.clients.host import Host
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clock import ns_from_ms
+from broker_core.engine.host_loop import Host
 from broker_core.engine.loop import Loop
 from broker_core.log.partitioners import Partitioner
 from broker_core.messages import Message

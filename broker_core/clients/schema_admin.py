@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Literal, cast
 
-from broker_core.clients.host import Host
+from broker_core.engine.host_loop import Host
 from broker_core.operations.schemas import (
     CompatibilityMode,
     DeleteSubject,

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Protocol, TypeVar
 
 from broker_core.broker.broker import Broker
-from broker_core.engine.host import HostConfig
-from broker_core.engine.host_loop import CLOSE_TIMEOUT_S, HostLoop
+from broker_core.engine.host_loop import CLOSE_TIMEOUT_S, Host, HostConfig
 from broker_core.engine.loop import Loop
 from broker_core.engine.runner import Engine
 from broker_core.errors import BrokerError, ErrorCode
@@ -31,10 +30,9 @@ class Served(Protocol):
     events: EventStream
 
 
-class EngineHost(HostLoop):
+class EngineHost(Host):
     """A host on the broker of a session. Close it before the engine."""
 
-    open_batches = None
     path = None  # nothing outlives the session
 
     def __init__(self, engine: Engine, served: Served, *, auto_create_partitions: int = 0) -> None:
@@ -56,11 +54,6 @@ class EngineHost(HostLoop):
             return action(self.loop.now_ns)
         finally:
             self.broker.conditions.look_again(self.loop.now_ns)
-
-    def ensure_topic(self, name: str) -> bool:
-        """Create the topic where it is missing and `auto_create_partitions` is set. Whether it did."""
-        count = self.config.auto_create_partitions
-        return count > 0 and self.call(lambda now_ns: self.broker.topics.ensure(now_ns, name, count))
 
     @contextlib.contextmanager
     def waking(self, reply: Reply[Any], event: threading.Event) -> Iterator[None]:

@@ -18,55 +18,36 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import TypeVar
 
 import msgspec
-from msgspec import Meta
 
 from broker_core.broker.broker import Broker
 from broker_core.broker.logs import put_aside_as
 from broker_core.clock import NS_PER_MS
 from broker_core.closable import Closable
 from broker_core.engine.data_directory import DataDirectory, KeptQueue, files_of, is_data_directory, offsets_of
-from broker_core.engine.host_loop import CLOSE_TIMEOUT_S, HostLoop
+from broker_core.engine.host_loop import CLOSE_TIMEOUT_S, Host, HostConfig
 from broker_core.engine.open_batches import OpenBatches
 from broker_core.engine.writer import Writer
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventStream
 from broker_core.files import FileSystem, MemoryFiles
-from broker_core.groups.config import GroupConfig
 from broker_core.groups.offsets import OffsetStore
-from broker_core.limits import MAX_PARTITIONS
-from broker_core.log.config import LogConfig
 from broker_core.queues.journal import unknown_to
 from broker_core.queues.queue_state import QueueState
 from broker_core.replies import Reply
-from broker_core.settings import Settings, TimeS, WaitMs, checked_class
+from broker_core.settings import TimeS, checked_class
 from broker_core.timers import Timers
 
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 _READ_ONLY = "the directory was opened read-only; open it without read_only to change it"
-# In process there is no network delay: members that start together join within this time.
-DEFAULT_GROUPS = GroupConfig(initial_rebalance_delay_ms=50)
-
-
-class HostConfig(Settings, frozen=True, kw_only=True):
-    """Settings of a host. `log` is the default of new topics; its durability applies to the whole directory.
-
-    With `auto_create_partitions` above 0, publishing to an unknown topic creates it with that many partitions.
-    `tick_ms` is the interval at which offsets and states of queues are written to the disk.
-    """
-
-    log: LogConfig = LogConfig(durability="file")
-    groups: GroupConfig = DEFAULT_GROUPS
-    auto_create_partitions: Annotated[int, Meta(ge=0, le=MAX_PARTITIONS)] = 0
-    tick_ms: WaitMs = 250
 
 
 @checked_class(fast=("call", "admin", "locked"))
-class BrokerHost(HostLoop, Closable):
+class BrokerHost(Host, Closable):
     """A broker with its own threads. `path` is its data directory; without one it runs in memory.
 
     The directory keeps topics, queues, leases, attempts and offsets across restarts. With `read_only` nothing is
@@ -206,7 +187,7 @@ class BrokerHost(HostLoop, Closable):
 
     @contextlib.contextmanager
     def saved_at_end(self) -> Iterator[None]:
-        """See `HostLoop.saved_at_end`: what is saved is as long as everything that there is."""
+        """See `Host.saved_at_end`: what is saved is as long as everything that there is."""
         with self._admin_lock:
             before, self._changes_go_on = self._changes_go_on, True
             try:
@@ -225,11 +206,6 @@ class BrokerHost(HostLoop, Closable):
         if self.config.log.durability == "memory" or self._writer is None:
             return Reply.of(None)
         return self._writer.kept()
-
-    def ensure_topic(self, name: str) -> bool:
-        """Create the topic where it is missing and `auto_create_partitions` is set. Whether it did."""
-        count = self.config.auto_create_partitions
-        return count > 0 and self.admin(lambda now_ns: self.broker.topics.ensure(now_ns, name, count))
 
     def close(self, timeout_s: TimeS | None = CLOSE_TIMEOUT_S) -> None:
         """Close the clients, save everything, close files and threads. A second call waits for the first.

@@ -13,17 +13,23 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractContextManager
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
+
+from msgspec import Meta
 
 from broker_core.broker.broker import Broker
 from broker_core.clock import NS_PER_S
 from broker_core.closable import Closable
 from broker_core.engine.loop import Loop, TaskCancelledError
+from broker_core.engine.open_batches import OpenBatches
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.groups.config import GroupConfig
+from broker_core.limits import MAX_PARTITIONS
+from broker_core.log.config import LogConfig
 from broker_core.operations.catalogue import entry_of
 from broker_core.operations.request import Request, check
 from broker_core.replies import Reply
-from broker_core.settings import TIMEOUT, checked, validated
+from broker_core.settings import TIMEOUT, Settings, WaitMs, checked, validated
 from broker_core.timers import Action, Timer, Timers
 
 
@@ -126,10 +132,32 @@ class _Gate:
         self._lock.acquire(timeout=-1 if timeout_s is None else min(max(timeout_s, 0.0), threading.TIMEOUT_MAX))
 
 
-class HostLoop:
-    """The base class of hosts. Fast paths of clients may take `lock` directly, where they settle no reply."""
+# In process there is no network delay: members that start together join within this time.
+DEFAULT_GROUPS = GroupConfig(initial_rebalance_delay_ms=50)
+
+
+class HostConfig(Settings, frozen=True, kw_only=True):
+    """Settings of a host. `log` is the default of new topics; its durability applies to the whole directory.
+
+    With `auto_create_partitions` above 0, publishing to an unknown topic creates it with that many partitions.
+    `tick_ms` is the interval at which offsets and states of queues are written to the disk.
+    """
+
+    log: LogConfig = LogConfig(durability="file")
+    groups: GroupConfig = DEFAULT_GROUPS
+    auto_create_partitions: Annotated[int, Meta(ge=0, le=MAX_PARTITIONS)] = 0
+    tick_ms: WaitMs = 250
+
+
+class Host:
+    """The base of hosts. Fast paths of clients may take `lock` directly, if they settle no reply.
+
+    `open_batches` are those of a broker in memory.
+    """
 
     broker: Broker
+    config: HostConfig
+    open_batches: OpenBatches | None = None
 
     def __init__(self, lock: Any, name: str) -> None:
         """`lock` is a Lock or an RLock; `name` begins the names of its threads."""
@@ -166,6 +194,11 @@ class HostLoop:
     def saved_at_end(self) -> Iterator[None]:
         """Calls of `admin` by this thread whose changes are saved once, when the block ends. Raises STORAGE_ERROR."""
         yield
+
+    def ensure_topic(self, name: str) -> bool:
+        """Create a missing topic if `auto_create_partitions` is set. Whether it did."""
+        count = self.config.auto_create_partitions
+        return count > 0 and self.admin(lambda now_ns: self.broker.topics.ensure(now_ns, name, count))
 
     def kept(self) -> Reply[None]:
         """A reply that is settled when all commits so far are as durable as the host."""

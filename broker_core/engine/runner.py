@@ -88,8 +88,6 @@ SNAPSHOT_RESTS = 4
 
 
 class Mode(enum.StrEnum):
-    """The mode of the engine."""
-
     PAUSED = "paused"
     RUNNING = "running"
     EXPRESS = "express"

@@ -14,8 +14,6 @@ class VerdictAnswer(Result, frozen=True, kw_only=True):
 
 
 class AuditAnswer(Result, frozen=True, kw_only=True):
-    """The verdicts on all that has happened since the broker was opened."""
-
     verdicts: list[VerdictAnswer]
 
 

@@ -26,15 +26,11 @@ Most = Annotated[int, Meta(ge=1, le=1_000)]
 
 
 class LogName(Result, frozen=True, kw_only=True, gc=False):
-    """A topic, a queue with its priorities as partitions, or the dead letters of a queue."""
-
     name: str
     partitions: int
 
 
 class LogNames(Result, frozen=True, kw_only=True):
-    """All logs."""
-
     logs: list[LogName]
 
 
@@ -55,8 +51,6 @@ class PartitionState(Result, frozen=True, kw_only=True):
 
 
 class PartitionStates(Result, frozen=True, kw_only=True):
-    """Some partitions, and whether there are more."""
-
     partitions: list[PartitionState]
     more: bool
 
@@ -71,8 +65,6 @@ class Bounds(Result, frozen=True, kw_only=True, gc=False):
 
 
 class LogBounds(Result, frozen=True, kw_only=True):
-    """By partition."""
-
     partitions: list[Bounds]
 
 
@@ -192,8 +184,6 @@ class FindOffsets(Request[LogBounds], frozen=True, kw_only=True):
 
 
 class BrowsePartition(Request[Page], frozen=True, kw_only=True):
-    """Rows from `first` on, up to `end` at most."""
-
     topic: Name
     partition: Partition
     first: Offset
@@ -216,8 +206,6 @@ class BrowseMessages(Request[MergeStep], frozen=True, kw_only=True):
 
 
 class DescribeMessage(Request[Present], frozen=True, kw_only=True):
-    """A message, and how queues stand to it."""
-
     topic: Name
     partition: Partition
     offset: Offset
@@ -240,8 +228,6 @@ class ListLeases(Request[LeasesPage], frozen=True, kw_only=True):
 
 
 class ListDeadOffsets(Request[Offsets], frozen=True, kw_only=True):
-    """The dead letters of a queue."""
-
     queue: Name
 
 

@@ -62,8 +62,6 @@ class Letters(Result, frozen=True, kw_only=True):
 
 
 class Causes(Result, frozen=True, kw_only=True):
-    """The number of dead letters by cause, the most frequent first."""
-
     causes: dict[str, int]
 
 
@@ -109,8 +107,6 @@ class RedrivenAnswer(Result, frozen=True, kw_only=True):
 
 
 class RefusedLetter(Result, frozen=True, kw_only=True):
-    """A dead letter that stays, and why."""
-
     offset: int
     error: str
     message: str
@@ -174,8 +170,6 @@ class Redriven(Result, frozen=True, kw_only=True):
 
 
 class PurgedLetters(Result, frozen=True, kw_only=True):
-    """The number removed, and those that could not be."""
-
     purged: int
     refused: list[RefusedLetter]
 
@@ -193,8 +187,6 @@ class ListDeadLetters(Request[Letters], frozen=True, kw_only=True):
 
 
 class DeadLettersByCause(Request[Causes], frozen=True, kw_only=True):
-    """A queue, or a topic whose schema refuses messages."""
-
     queue: Name
 
 
@@ -216,14 +208,10 @@ class Redrive(Request[Redriven], frozen=True, kw_only=True):
 
 
 class RedriveProgress(Request[Redriven], frozen=True, kw_only=True):
-    """A queue with a redrive at a rate."""
-
     queue: Name
 
 
 class StopRedrive(Request[Redriven], frozen=True, kw_only=True):
-    """A queue with a redrive at a rate."""
-
     queue: Name
 
 
@@ -236,14 +224,10 @@ class PurgeLetters(Request[PurgedLetters], frozen=True, kw_only=True):
 
 
 class UndoRedrive(Request[Messages], frozen=True, kw_only=True):
-    """A queue whose dead letters were redriven."""
-
     queue: Name
 
 
 class UndoPurgeDeadLetters(Request[Messages], frozen=True, kw_only=True):
-    """A queue whose dead letters were purged."""
-
     queue: Name
 
 

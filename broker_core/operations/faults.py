@@ -17,8 +17,6 @@ class FaultAnswer(Result, frozen=True, kw_only=True):
 
 
 class FaultsAnswer(Result, frozen=True, kw_only=True):
-    """In the order in which they began."""
-
     faults: list[FaultAnswer]
 
 
@@ -39,8 +37,6 @@ class ListFaults(Request[FaultsAnswer], frozen=True, kw_only=True):
 
 
 class EndFault(Request[None], frozen=True, kw_only=True):
-    """A fault that lasts."""
-
     fault: Name
 
 

@@ -16,21 +16,15 @@ from broker_core.snapshots import GroupView, MemberView, OffsetView
 
 
 class MembersAnswer(Result, frozen=True, kw_only=True):
-    """The members of a group, and its state."""
-
     state: str
     members: tuple[MemberView, ...]
 
 
 class GroupsAnswer(Result, frozen=True, kw_only=True):
-    """The groups that the caller may read, by name."""
-
     groups: list[GroupView]
 
 
 class OffsetsAnswer(Result, frozen=True, kw_only=True):
-    """The group's positions, by topic and partition."""
-
     offsets: tuple[OffsetView, ...]
 
 
@@ -56,26 +50,18 @@ class ListGroups(Request[GroupsAnswer], frozen=True, kw_only=True):
 
 
 class DescribeGroup(Request[GroupView], frozen=True, kw_only=True):
-    """A group as it is now."""
-
     group: Name
 
 
 class ListMembers(Request[MembersAnswer], frozen=True, kw_only=True):
-    """The members of a group, however they are connected."""
-
     group: Name
 
 
 class DeleteGroup(Request[None], frozen=True, kw_only=True):
-    """A group without members."""
-
     group: Name
 
 
 class ListOffsets(Request[OffsetsAnswer], frozen=True, kw_only=True):
-    """A group's position in each partition."""
-
     group: Name
 
 
@@ -125,8 +111,6 @@ class HoldMember(Request[None], frozen=True, kw_only=True):
 
 
 class ReleaseMember(Request[None], frozen=True, kw_only=True):
-    """A client that is held outside its group."""
-
     group: Name
     client: ClientName
 

@@ -59,16 +59,12 @@ class Taken(Result, frozen=True, kw_only=True):
 
 
 class LeaseRefused(Result, frozen=True, kw_only=True):
-    """A lease that could not be used."""
-
     lease: str
     error: str
     message: str
 
 
 class LeasesDone(Result, frozen=True, kw_only=True):
-    """The number of leases used, and those that could not be."""
-
     done: int
     refused: list[LeaseRefused]
 

@@ -16,8 +16,6 @@ SessionMs = Annotated[int, Meta(ge=1_000, le=300_000)]
 
 
 class Place(Result, frozen=True, kw_only=True):
-    """A partition, and an offset in it."""
-
     topic: str
     partition: int
     offset: int
@@ -33,8 +31,6 @@ class Joined(Result, frozen=True, kw_only=True):
 
 
 class PolledAnswer(Result, frozen=True, kw_only=True):
-    """Messages, and the partitions that the member owns with the next offset of each."""
-
     messages: list[MessageAnswer]
     assignment: list[Place]
 
@@ -85,16 +81,12 @@ class CommitOffsets(Request[Status], frozen=True, kw_only=True):
 
 
 class Seek(Request[Status], frozen=True, kw_only=True):
-    """The next offset of a partition."""
-
     group: Name
     member: Name
     place: CommitPlace
 
 
 class Leave(Request[None], frozen=True, kw_only=True):
-    """A member that leaves."""
-
     group: Name
     member: Name
 

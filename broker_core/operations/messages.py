@@ -109,22 +109,16 @@ class MessagesAnswer(Result, frozen=True, kw_only=True):
 
 
 class PublishMessages(Request[BatchPublished], frozen=True, kw_only=True):
-    """Messages for a topic or a queue."""
-
     topic: Name
     batch: PublishBatch
 
 
 class SendMessages(Request[BatchPublished], frozen=True, kw_only=True):
-    """Messages for a queue."""
-
     queue: Name
     batch: PublishBatch
 
 
 class ReadMessages(Request[MessagesAnswer], frozen=True, kw_only=True):
-    """The first offset, and how much to read at most."""
-
     topic: Name
     partition: Partition
     offset: Offset = 0

@@ -29,8 +29,6 @@ class BrokerAnswer(Result, frozen=True, kw_only=True):
 
 
 class ConnectionsAnswer(Result, frozen=True, kw_only=True):
-    """Open connections, the oldest first."""
-
     connections: list[ConnectionView]
 
 
@@ -44,8 +42,6 @@ class EventQuery(Input, frozen=True, kw_only=True):
 
 
 class SlowReadersAnswer(Result, frozen=True, kw_only=True):
-    """Slow readers, the largest lag first."""
-
     slow_readers: list[SlowReader]
 
 
@@ -86,8 +82,6 @@ class ListConnections(Request[ConnectionsAnswer], frozen=True, kw_only=True):
 
 
 class CutConnection(Request[None], frozen=True, kw_only=True):
-    """An open connection."""
-
     connection: Number
 
 

@@ -29,20 +29,14 @@ class QueueConfigAnswer(Result, frozen=True, kw_only=True):
 
 
 class QueuesAnswer(Result, frozen=True, kw_only=True):
-    """The queues that the caller may read, in the order of creation."""
-
     queues: list[QueueView]
 
 
 class Peeked(Result, frozen=True, kw_only=True):
-    """The next messages, the most urgent first."""
-
     messages: list[MessageAnswer]
 
 
 class Messages(Result, frozen=True, kw_only=True):
-    """The number of messages concerned."""
-
     messages: int
 
 
@@ -54,8 +48,6 @@ class ListQueues(Request[QueuesAnswer], frozen=True, kw_only=True):
 
 
 class CreateQueue(Request[QueueView], frozen=True, kw_only=True):
-    """A new queue."""
-
     name: NewName
     settings: QueueConfig = QueueConfig()
     flow: FlowConfig | None = None
@@ -80,40 +72,28 @@ class CreateSubscription(Request[QueueView], frozen=True, kw_only=True):
 
 
 class DescribeQueue(Request[QueueView], frozen=True, kw_only=True):
-    """A queue as it is now."""
-
     queue: Name
 
 
 class QueueConfiguration(Request[QueueConfigAnswer], frozen=True, kw_only=True):
-    """The settings of a queue or subscription."""
-
     queue: Name
 
 
 class DeleteQueue(Request[None], frozen=True, kw_only=True):
-    """A queue or subscription."""
-
     queue: Name
 
 
 class Peek(Request[Peeked], frozen=True, kw_only=True):
-    """The most messages to show."""
-
     queue: Name
     max_messages: Annotated[int, Meta(ge=1, le=1_000), about("most messages")] = 10
     encoding: Encoding = "text"
 
 
 class PurgeQueue(Request[Messages], frozen=True, kw_only=True):
-    """A queue whose ready and delayed messages are removed."""
-
     queue: Name
 
 
 class UndoPurgeQueue(Request[Messages], frozen=True, kw_only=True):
-    """A queue that was purged."""
-
     queue: Name
 
 

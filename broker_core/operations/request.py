@@ -37,8 +37,6 @@ class Problem(Result, frozen=True, kw_only=True):
 
 
 class Status(Result, frozen=True, kw_only=True):
-    """It is done."""
-
     status: Literal["ok"] = "ok"
 
 

@@ -37,8 +37,6 @@ class SchemaText(Input, frozen=True, kw_only=True):
 
 
 class SubjectAnswer(Result, frozen=True, kw_only=True):
-    """A subject, its mode and its versions."""
-
     subject: str
     compatibility: str
     versions: list[int]
@@ -51,28 +49,20 @@ class SubjectAnswer(Result, frozen=True, kw_only=True):
 
 
 class SubjectsAnswer(Result, frozen=True, kw_only=True):
-    """The subjects that the caller may read, and the default mode."""
-
     compatibility: str
     subjects: list[SubjectAnswer]
 
 
 class CheckAnswer(Result, frozen=True, kw_only=True):
-    """Whether the schema could be registered, and the problems."""
-
     compatible: bool
     problems: list[str]
 
 
 class DiffAnswer(Result, frozen=True, kw_only=True):
-    """The differences, in the order of the newer text."""
-
     changes: list[SchemaChange]
 
 
 class Versions(Result, frozen=True, kw_only=True):
-    """The versions that were deleted."""
-
     versions: list[int]
 
 
@@ -81,20 +71,14 @@ class ListSubjects(Request[SubjectsAnswer], frozen=True, kw_only=True):
 
 
 class SetDefaultCompatibility(Request[None], frozen=True, kw_only=True):
-    """The default mode."""
-
     mode: CompatibilityMode
 
 
 class DescribeSubject(Request[SubjectAnswer], frozen=True, kw_only=True):
-    """A subject as it is now."""
-
     subject: Subject
 
 
 class DeleteSubject(Request[Versions], frozen=True, kw_only=True):
-    """A subject with all its versions."""
-
     subject: Subject
     permanent: Annotated[bool, about("delete for good what was deleted before (old data may need it)")] = False
 
@@ -107,30 +91,22 @@ class SetCompatibility(Request[None], frozen=True, kw_only=True):
 
 
 class RegisterSchema(Request[SchemaVersion], frozen=True, kw_only=True):
-    """A new version of a subject."""
-
     subject: Subject
     text: SchemaText
 
 
 class DescribeVersion(Request[SchemaVersion], frozen=True, kw_only=True):
-    """One version of a subject."""
-
     subject: Subject
     version: Version
 
 
 class DeleteVersion(Request[None], frozen=True, kw_only=True):
-    """One version of a subject."""
-
     subject: Subject
     version: Version
     permanent: Annotated[bool, about("delete for good what was deleted before (old data may need it)")] = False
 
 
 class CheckSchema(Request[CheckAnswer], frozen=True, kw_only=True):
-    """A candidate for the next version of a subject."""
-
     subject: Subject
     text: SchemaText
 

@@ -10,8 +10,6 @@ from broker_core.snapshots import ShareGroupView
 
 
 class ShareGroupsAnswer(Result, frozen=True, kw_only=True):
-    """The share groups that the caller may read, by name."""
-
     groups: list[ShareGroupView]
 
 
@@ -20,8 +18,6 @@ class ListShareGroups(Request[ShareGroupsAnswer], frozen=True, kw_only=True):
 
 
 class DescribeShareGroup(Request[ShareGroupView], frozen=True, kw_only=True):
-    """A share group as it is now."""
-
     group: Name
 
 

@@ -60,8 +60,6 @@ class AllLogSettings(LogSettings, frozen=True, kw_only=True):
 
 
 class TopicsAnswer(Result, frozen=True, kw_only=True):
-    """The topics that the caller may read, in the order of creation."""
-
     topics: list[TopicView]
 
 
@@ -75,8 +73,6 @@ class Demands(Result, frozen=True, kw_only=True):
 
 
 class RecordsDeleted(Result, frozen=True, kw_only=True):
-    """The start offset of each partition."""
-
     start_offsets: dict[str, int]
 
 
@@ -88,8 +84,6 @@ class ListTopics(Request[TopicsAnswer], frozen=True, kw_only=True):
 
 
 class CreateTopic(Request[TopicView], frozen=True, kw_only=True):
-    """A new topic."""
-
     name: NewName
     partitions: Annotated[PartitionCount, about("number of partitions")] = 1
     partitioner: Annotated[PartitionerKind, about("how keys choose partitions")] = "crc32"
@@ -99,26 +93,18 @@ class CreateTopic(Request[TopicView], frozen=True, kw_only=True):
 
 
 class DescribeTopic(Request[TopicView], frozen=True, kw_only=True):
-    """A topic as it is now."""
-
     topic: Name
 
 
 class DeleteTopic(Request[None], frozen=True, kw_only=True):
-    """A topic that no subscription or queue uses."""
-
     topic: Name
 
 
 class TopicConfig(Request[LogConfig], frozen=True, kw_only=True):
-    """The settings of a topic's log."""
-
     topic: Name
 
 
 class TopicDemands(Request[Demands], frozen=True, kw_only=True):
-    """A topic or queue."""
-
     topic: Name
 
 
@@ -131,8 +117,6 @@ class ConfigureTopic(Request[LogConfig], frozen=True, kw_only=True):
 
 
 class AddPartitions(Request[TopicView], frozen=True, kw_only=True):
-    """The new number of partitions, in all."""
-
     topic: Name
     total: Annotated[PartitionCount, about("number of partitions afterwards")]
 
@@ -145,15 +129,11 @@ class DeleteRecords(Request[RecordsDeleted], frozen=True, kw_only=True):
 
 
 class SetSchemaRule(Request[None], frozen=True, kw_only=True):
-    """A rule for the values of a topic or queue."""
-
     topic: Name
     rule: SchemaRule
 
 
 class RemoveSchemaRule(Request[None], frozen=True, kw_only=True):
-    """A topic or queue that is to accept any value."""
-
     topic: Name
 
 

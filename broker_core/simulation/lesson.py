@@ -62,8 +62,6 @@ class Step(Strict, frozen=True, kw_only=True):
 
 
 class Question(Strict, frozen=True, kw_only=True):
-    """A question about what was seen, and its answer."""
-
     text: str
     answer: str
 

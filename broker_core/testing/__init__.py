@@ -9,26 +9,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from broker_core.testing.embedded_broker import EmbeddedBroker
-    from broker_core.testing.given import given_schedule
-    from broker_core.testing.schedule import Disturbance, Schedule
-    from broker_core.testing.virtual_asyncio import VirtualAsyncConsumer
-    from broker_core.testing.virtual_broker import VirtualBroker
-    from broker_core.testing.virtual_consumer import VirtualConsumer
-    from broker_core.testing.virtual_session import VirtualSession
-    from broker_core.testing.virtual_worker import VirtualWorker
-
-__all__ = [
-    "Disturbance",
-    "EmbeddedBroker",
-    "Schedule",
-    "VirtualAsyncConsumer",
-    "VirtualBroker",
-    "VirtualConsumer",
-    "VirtualSession",
-    "VirtualWorker",
-    "given_schedule",
-]
+    from broker_core.testing.embedded_broker import EmbeddedBroker as EmbeddedBroker
+    from broker_core.testing.given import given_schedule as given_schedule
+    from broker_core.testing.schedule import Disturbance as Disturbance
+    from broker_core.testing.schedule import Schedule as Schedule
+    from broker_core.testing.virtual_asyncio import VirtualAsyncConsumer as VirtualAsyncConsumer
+    from broker_core.testing.virtual_broker import VirtualBroker as VirtualBroker
+    from broker_core.testing.virtual_consumer import VirtualConsumer as VirtualConsumer
+    from broker_core.testing.virtual_session import VirtualSession as VirtualSession
+    from broker_core.testing.virtual_worker import VirtualWorker as VirtualWorker
 
 #: The attribute of an error that `given_schedule` raises: the broker of the run, for the plugin.
 BROKER_OF_ERROR = "brokerscope_broker"
@@ -44,6 +33,7 @@ _MODULE_OF = {
     "VirtualWorker": "virtual_worker",
     "given_schedule": "given",
 }
+__all__ = sorted(_MODULE_OF)  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> Any:

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
-from broker_core.clients.host import Host
+from broker_core.engine.host_loop import Host
 from broker_core.operations.clock import (
     AdvanceClock,
     ClockAnswer,

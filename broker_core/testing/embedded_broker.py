@@ -17,7 +17,8 @@ from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.serializers import JsonSerializer
 from broker_core.clock import s_from_ns
 from broker_core.closable import Closable
-from broker_core.engine.host import BrokerHost, HostConfig
+from broker_core.engine.host import BrokerHost
+from broker_core.engine.host_loop import HostConfig
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import BreakableFiles, FileSystem
 from broker_core.filters import parse

@@ -3,14 +3,11 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from functools import partial
 from typing import TypeVar
 
-from broker_core.broker.broker import Broker
-from broker_core.clients.host import Host
 from broker_core.clients.queue_consumer import QueueConsumer
-from broker_core.closable import Closable
+from broker_core.engine.host_loop import Host
 from broker_core.errors import BrokerError
 from broker_core.replies import Reply
 from broker_core.testing.blocking_thread import BlockingThread
@@ -57,7 +54,7 @@ class FunctionWorker(DisturbedActor):
 
     async def run(self) -> None:
         while True:
-            host = _VirtualHost(self)  # type: ignore[abstract] # a worker needs no more of one
+            host = _VirtualHost(self)
             self.enter("running")
             try:
                 await host.thread.run()
@@ -86,24 +83,10 @@ class _VirtualHost(Host):
 
     def __init__(self, actor: FunctionWorker) -> None:
         self._actor = actor
-        self._lock = threading.Lock()
+        self._closing = False
+        self._clients = {}  # a crash closes none of them
+        self.broker, self.lock = actor.broker, threading.Lock()
         self.thread = BlockingThread(partial(actor.live, self), actor.name)
-
-    @property
-    def broker(self) -> Broker:
-        return self._actor.broker
-
-    @property
-    def lock(self) -> AbstractContextManager[bool]:
-        return self._lock
-
-    @property
-    def open_batches(self) -> None:
-        return None
-
-    @property
-    def closing(self) -> bool:
-        return False
 
     def call(self, action: Callable[[int], T]) -> T:
         async def act() -> T:
@@ -129,9 +112,3 @@ class _VirtualHost(Host):
             await self._actor.sleep(seconds * self._actor.slowness)
 
         self.thread.ask(pass_time)
-
-    def register(self, client: Closable, close: Callable[[float | None], object] | None = None) -> None:
-        """A crash does not close it."""
-
-    def unregister(self, client: Closable) -> None:
-        """It was not kept."""

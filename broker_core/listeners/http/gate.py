@@ -32,8 +32,6 @@ def _path(scope: Scope) -> str:
 
 
 class Gate:
-    """An ASGI application around another."""
-
     def __init__(self, inner: Application, context: HttpContext, origin: OriginGuard) -> None:
         self._inner = inner
         self._context = context

@@ -25,8 +25,6 @@ class SetAlert(Action, frozen=True, tag="set_alert"):
 
 
 class RemoveAlert(Action, frozen=True, tag="remove_alert"):
-    """Watch for the alert `name` no more."""
-
     says = "removed the alert {name}"
 
     name: str

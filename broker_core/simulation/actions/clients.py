@@ -50,8 +50,6 @@ class AddWorker(Action, frozen=True, tag="add_worker"):
 
 
 class DuplicateClient(Action, frozen=True, tag="duplicate_client"):
-    """Another one like `client`, called `name`; "" lets the session choose a name."""
-
     client: str
     name: str = ""
 

@@ -51,14 +51,10 @@ class RedriveMatching(Action, frozen=True, tag="redrive_matching"):
 
 
 class StopRedrive(dead_letters.StopRedrive, Action, frozen=True, kw_only=True, tag="stop_redrive"):
-    """The redrive of `queue` at a rate leaves the rest where it is."""
-
     says = "stopped the redrive of {queue}"
 
 
 class UndoRedrive(dead_letters.UndoRedrive, Action, frozen=True, kw_only=True, tag="undo_redrive"):
-    """What the last redrive of `queue` appended, and nobody has taken yet, is a dead letter again."""
-
     says = "undid the redrive of {queue}"
 
 
@@ -92,8 +88,6 @@ class EditDeadLetter(Action, frozen=True, tag="edit_dead_letter"):
 
 
 class RevertDeadLetter(Action, frozen=True, tag="revert_dead_letter"):
-    """The dead letter at `offset` is redriven as it died."""
-
     says = "took back the edit of dead letter {offset} of {queue}"
 
     queue: str
@@ -116,6 +110,4 @@ class PurgeDeadLetters(dead_letters.PurgeLetters, Action, frozen=True, kw_only=T
 class UndoPurgeDeadLetters(
     dead_letters.UndoPurgeDeadLetters, Action, frozen=True, kw_only=True, tag="undo_purge_dead_letters"
 ):
-    """What the last purge of the dead letters of `queue` took out is there again, unless that is too long ago."""
-
     says = "undid the purge of dead letters of {queue}"

@@ -40,8 +40,6 @@ class Crash(Fault, frozen=True, tag="crash"):
 
 
 class Restart(Fault, frozen=True, tag="restart"):
-    """`client`, which has crashed, comes back with nothing in memory."""
-
     says = "restarted {client}"
 
     client: str
@@ -82,8 +80,6 @@ class DropHeartbeats(Fault, frozen=True, tag="drop_heartbeats"):
 
 
 class FillDisk(Fault, frozen=True, tag="fill_disk"):
-    """The disk of the broker takes nothing more."""
-
     says = "filled the disk{lasts}"
 
     concerns: ClassVar[Literal["actor", "consumer", ""]] = ""
@@ -166,8 +162,6 @@ class FailMatching(Lasting, frozen=True, tag="fail_matching"):
 
 
 class EndRule(Action, frozen=True, tag="end_rule"):
-    """The rule of that name is over."""
-
     says = "ended the rule {rule}"
 
     rule: str
@@ -199,8 +193,6 @@ class BreakRequests(Action, frozen=True, tag="break_requests"):
 
 
 class EndRequestFault(Action, frozen=True, tag="end_request_fault"):
-    """Requests meet the fault `name` no more; those that it held are served."""
-
     says = "ended the fault {name}"
 
     name: str

@@ -38,8 +38,6 @@ class MoveConsumer(Action, frozen=True, tag="move_consumer", omit_defaults=True)
 
 
 class CreateGroup(Action, frozen=True, tag="create_group"):
-    """A group without members, which consumers can be moved into."""
-
     says = "created group {group}"
 
     group: str
@@ -54,16 +52,12 @@ class DeleteGroup(groups.DeleteGroup, Action, frozen=True, kw_only=True, tag="de
 
 
 class RestoreGroup(Action, frozen=True, tag="restore_group"):
-    """`group`, which was deleted, is there again with what it had committed."""
-
     says = "brought group {group} back"
 
     group: str
 
 
 class SubscribeGroup(Action, frozen=True, tag="subscribe_group"):
-    """All of `group` read `topic`, too."""
-
     says = "subscribed {group} to {topic}"
 
     group: str
@@ -71,8 +65,6 @@ class SubscribeGroup(Action, frozen=True, tag="subscribe_group"):
 
 
 class UnsubscribeGroup(Action, frozen=True, tag="unsubscribe_group"):
-    """None of `group` reads `topic` any more; what it has committed there stays."""
-
     says = "unsubscribed {group} from {topic}"
 
     group: str
@@ -112,8 +104,6 @@ class ResetOffsets(groups.ResetOffsets, Action, frozen=True, kw_only=True, tag="
 
 
 class SetOffsets(Action, frozen=True, tag="set_offsets"):
-    """Set what `group` has committed, by (topic, partition, offset); as when a reset is undone."""
-
     group: str
     offsets: tuple[tuple[str, int, int], ...]
     restart_members: bool = False

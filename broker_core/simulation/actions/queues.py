@@ -10,16 +10,12 @@ from broker_core.simulation.actions.action import Action
 
 
 class CreateQueue(queues.CreateQueue, Action, frozen=True, kw_only=True, tag="create_queue"):
-    """A work queue; `settings` has its leases, attempts and retries."""
-
     says = "created queue {name}"
 
     name: str
 
 
 class CreateSubscription(queues.CreateSubscription, Action, frozen=True, kw_only=True, tag="create_subscription"):
-    """A fan-out subscription, which gets every message of `topic` from now on; see `Queues.subscribe`."""
-
     says = "created subscription {name} to {topic}"
 
     name: str
@@ -32,14 +28,10 @@ class DeleteQueue(queues.DeleteQueue, Action, frozen=True, kw_only=True, tag="de
 
 
 class PurgeQueue(queues.PurgeQueue, Action, frozen=True, kw_only=True, tag="purge_queue"):
-    """Remove every message of `queue` that is not in flight."""
-
     says = "purged {queue}"
 
 
 class UndoPurgeQueue(queues.UndoPurgeQueue, Action, frozen=True, kw_only=True, tag="undo_purge_queue"):
-    """What the last purge of `queue` took out is ready again, unless that is too long ago."""
-
     says = "undid the purge of {queue}"
 
 
@@ -58,8 +50,6 @@ class _OnLease(Action, frozen=True):
 
 
 class AckLease(_OnLease, frozen=True, tag="ack_lease"):
-    """Acknowledge the message in the place of its holder: it is finished."""
-
     says = "acknowledged {place}"
 
 

@@ -22,8 +22,6 @@ class CreateTopic(topics.CreateTopic, Action, frozen=True, kw_only=True, tag="cr
 
 
 class DeleteTopic(topics.DeleteTopic, Action, frozen=True, kw_only=True, tag="delete_topic"):
-    """The topic, its messages, and what groups have committed for it; it can be brought back for a while."""
-
     says = "deleted topic {topic}"
 
 
@@ -46,8 +44,6 @@ class AddPartitions(topics.AddPartitions, Action, frozen=True, kw_only=True, tag
 
 
 class ConfigureTopic(topics.ConfigureTopic, Action, frozen=True, kw_only=True, tag="configure_topic"):
-    """Change settings of `topic`; those that are left out stay."""
-
     says = "configured {topic}"
 
 
@@ -122,6 +118,4 @@ class Produce(Action, frozen=True, tag="produce"):
 
 
 class RegisterSchema(schemas.RegisterSchema, Action, frozen=True, kw_only=True, tag="register_schema"):
-    """A new version of `subject`, where its compatibility allows one."""
-
     says = "registered a version of {subject}"

@@ -20,8 +20,6 @@ __all__ = ["ActionHandlers", "Performed", "Plan"]
 
 
 class ActionHandlers:
-    """All of them."""
-
     def __init__(self, context: SimulationContext) -> None:
         self.groups = GroupHandler(context)
         clients = ClientHandler(context)

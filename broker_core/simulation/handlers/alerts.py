@@ -10,8 +10,6 @@ from broker_core.simulation.handlers.plan import Handler, Plan, refuse
 
 
 class AlertHandler(Handler):
-    """Of the watch of one simulation."""
-
     def _set(self, action: SetAlert) -> Plan:
         context = self._context
         groups = {*context.groups, *context.broker.groups.groups()}

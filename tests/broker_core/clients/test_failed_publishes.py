@@ -15,7 +15,8 @@ from broker_core.clients.producer import Producer
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.queue_consumer import QueueConsumer
 from broker_core.clients.sender import Sender
-from broker_core.engine.host import BrokerHost, HostConfig
+from broker_core.engine.host import BrokerHost
+from broker_core.engine.host_loop import HostConfig
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.config import FlowConfig, Policy
 from broker_core.log.config import LogConfig

@@ -18,6 +18,7 @@ from broker_core.clients.producer import Producer
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.record_accumulator import MOST_ENTRIES, SMALL_BYTES
 from broker_core.engine.host import BrokerHost
+from broker_core.engine.host_loop import Host
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.config import LogConfig
 from broker_core.messages import Message
@@ -29,17 +30,14 @@ from tests.long_form import examples
 T = TypeVar("T")
 
 
-class StillHost:
+class StillHost(Host):
     """A host whose time moves only when it is told to."""
-
-    prefix = ""
-    open_batches = None
-    closing = False
 
     def __init__(self, virtual: VirtualBroker) -> None:
         self.virtual, self.broker, self.loop = virtual, virtual.broker, virtual.loop
         self.lock = threading.Lock()
         self.calls = 0
+        self._closing, self._clients = False, {}
 
     @property
     def now_ns(self) -> int:
@@ -58,21 +56,10 @@ class StillHost:
     def tell(self, callback: Callable[[], object]) -> None:
         callback()
 
-    def ensure_topic(self, name: str) -> bool:
-        raise AssertionError(name)
-
-    def start(self, coroutine: object) -> None:
-        raise AssertionError(coroutine)
-
-    ask = waking = kept = start
-
-    def register(self, client: object, close: object = None) -> None: ...
-    def unregister(self, client: object) -> None: ...
-
 
 @contextlib.contextmanager
 def producing(virtual: VirtualBroker, **config: Any) -> Iterator[Producer]:
-    with Producer(StillHost(virtual), ProducerConfig(**config)) as producer:  # type: ignore[arg-type]
+    with Producer(StillHost(virtual), ProducerConfig(**config)) as producer:
         yield producer
 
 

@@ -52,7 +52,7 @@ def test_d1_the_three_json_forms(host: BrokerHost):
 
 @pytest.mark.parametrize("config_of", ["file", "fsync"])
 def test_d2_what_was_published_or_received_is_stored_when_the_call_returns(tmp_path: Path, config_of: str):
-    from broker_core.engine.host import HostConfig
+    from broker_core.engine.host_loop import HostConfig
     from broker_core.log.config import LogConfig
 
     config = HostConfig(log=LogConfig(durability=config_of))  # type: ignore[arg-type]

@@ -15,7 +15,8 @@ import pytest
 from broker_core.broker.catalog import Catalog
 from broker_core.broker.publishing import Published
 from broker_core.closable import Closable
-from broker_core.engine.host import BrokerHost, HostConfig
+from broker_core.engine.host import BrokerHost
+from broker_core.engine.host_loop import HostConfig
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind
 from broker_core.flow.config import FlowConfig

@@ -11,7 +11,8 @@ from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
 from broker_core.clients.queue_consumer import QueueConsumer
 from broker_core.engine.data_directory import DataDirectory, KeptQueue
-from broker_core.engine.host import BrokerHost, HostConfig
+from broker_core.engine.host import BrokerHost
+from broker_core.engine.host_loop import HostConfig
 from broker_core.engine.writer import Writer
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind

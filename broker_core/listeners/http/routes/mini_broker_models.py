@@ -30,14 +30,10 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Welcome(Result, frozen=True, kw_only=True):
-    """The name of the broker."""
-
     message: str
 
 
 class Health(Result, frozen=True, kw_only=True):
-    """The broker answers."""
-
     status: Literal["ok"] = "ok"
 
 
@@ -49,15 +45,11 @@ class RegisterTopic(Asked, frozen=True, kw_only=True):
 
 
 class TopicRegistered(Result, frozen=True, kw_only=True):
-    """The topic is there."""
-
     status: str
     topic: str
 
 
 class RegisterProducer(Asked, frozen=True, kw_only=True):
-    """A producer of a topic, which is created where it is missing."""
-
     topic: NewName
     producer_id: Client | None = None
 
@@ -135,8 +127,6 @@ class Consumed(Result, frozen=True, kw_only=True):
 
 
 class ConsumedMany(Result, frozen=True, kw_only=True):
-    """Messages, in the order in which they are to be read."""
-
     messages: list[Consumed]
 
 
@@ -164,7 +154,5 @@ class ConsumerStats(Result, frozen=True, kw_only=True):
 
 
 class Stats(Result, frozen=True, kw_only=True):
-    """How many messages each topic holds, and where each consumer is."""
-
     topics: dict[str, Count]
     consumers: dict[str, ConsumerStats]

@@ -16,7 +16,6 @@ from starlette.responses import Response
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.http.context import SLASH, HttpCall
-from broker_core.listeners.http.problems import STATUSES
 from broker_core.listeners.http.route import RouteHandler, Routes
 from broker_core.operations.fields import Subject
 from broker_core.operations.rights import ADMIN, READ, WRITE
@@ -77,16 +76,12 @@ RegistryMode = Literal["READWRITE", "READONLY", "READONLY_OVERRIDE", "IMPORT", "
 
 
 class Candidate(msgspec.Struct, frozen=True, rename="camel"):
-    """A schema, as a text."""
-
     schema: str
     schema_type: SchemaType = "AVRO"
     references: References = ()
 
 
 class CompatibilityLevel(msgspec.Struct, frozen=True):
-    """The mode of a subject, or of all that have none."""
-
     compatibility: str
 
     def mode(self) -> CompatibilityMode:
@@ -100,8 +95,6 @@ class CompatibilityLevel(msgspec.Struct, frozen=True):
 
 
 class ModeChange(msgspec.Struct, frozen=True):
-    """Whether schemas can be registered."""
-
     mode: RegistryMode
 
 
@@ -115,7 +108,7 @@ def _confluent(handler: _Answer) -> RouteHandler:
             found, status = await handler(call), 200
         except BrokerError as error:
             call.failed(error)
-            usual = STATUSES.get(error.code, 500)
+            usual = error.code.status
             status, number = _NUMBERS.get(error.code, (usual, error.code.code))
             names = {name: text.replace(SLASH, "/") for name, text in call.request.path_params.items()}
             names["about"] = error.about

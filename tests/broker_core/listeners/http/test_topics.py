@@ -4,7 +4,8 @@ import base64
 
 import pytest
 
-from broker_core.engine.host import BrokerHost, HostConfig
+from broker_core.engine.host import BrokerHost
+from broker_core.engine.host_loop import HostConfig
 
 
 def test_topics_are_created_described_listed_and_deleted(call):
