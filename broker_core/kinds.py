@@ -29,7 +29,6 @@ class Kind(NamedTuple):
     known: tuple[str, ...] = ()
 
     def wrong(self, name: str, value: object) -> str:
-        """The error message, without a full stop, for `value` as `name`."""
         near = difflib.get_close_matches(value, self.known, n=1) if isinstance(value, str) else []
         return f"{name} {shown(value)} must be {self.words}{f' (did you mean {near[0]}?)' if near else ''}"
 

@@ -174,7 +174,6 @@ class ShareGroupView(msgspec.Struct, frozen=True):
 
 
 def total_lag(lags: Iterable[int | None]) -> int | None:
-    """The sum of the lags of partitions that are known, in messages; None where none is."""
     known = [lag for lag in lags if lag is not None]
     return sum(known) if known else None
 

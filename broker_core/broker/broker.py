@@ -216,7 +216,6 @@ class Broker:
                 )
 
     def close(self) -> None:
-        """Write what is pending and give back every file."""
         self.offsets.close()
         self.recently_deleted.close()
         self.logs.close()

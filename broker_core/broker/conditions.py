@@ -99,7 +99,6 @@ class Conditions:
         return reply
 
     def fail(self, error: Exception) -> bool:
-        """Fail all waits; whether there was one."""
         waits = list(self.waiting)
         for reply in waits:
             self._end(reply).cancel()
@@ -162,7 +161,6 @@ class Conditions:
     # -- inside
 
     def _fitting(self, now_ns: int, condition: Filter) -> str:
-        """What fits `condition` as it is now, in words."""
         asked = asked_things(condition)
         rows = sorted(self.rows(now_ns), key=lambda row: _name(row) not in asked)
         shared: Row = {"transactions": self._state.transactions()}
@@ -263,7 +261,6 @@ def _everywhere(condition: Filter) -> set[str]:
 
 
 def _state_kinds(condition: Filter) -> list[str]:
-    """The kinds of `STATE_FIELDS` that may fit `condition`."""
     everywhere = _everywhere(condition)
     return [
         kind

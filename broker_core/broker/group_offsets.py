@@ -68,7 +68,6 @@ class GroupOffsets:
             self._make_room(now_ns, topic)
 
     def committed(self, group: str, topic: str, partition: int) -> int | None:
-        """The committed offset, which is the next to read, or None."""
         return self._groups.committed(group, topic, partition)
 
     def preview_reset(self, group: str, target: Target, partitions: Iterable[TopicPartition]) -> list[Change]:
@@ -102,11 +101,9 @@ class GroupOffsets:
         return self._store.awaited
 
     def flushed(self) -> Reply[None]:
-        """There when everything committed so far is on the disk; fails with STORAGE_ERROR."""
         return self._store.flushed()
 
     def flush(self) -> None:
-        """Make all committed offsets durable, in one SQLite commit."""
         self._store.flush()
 
     def abandon(self) -> None:

@@ -148,7 +148,6 @@ class Logs:
         return self.topic(name).partition_for(message)
 
     def by_partition(self, name: str, messages: Sequence[Message]) -> dict[int, list[Message]]:
-        """`messages` grouped by `partition_for`, each group in the order given."""
         topic = self.topic(name)
         queue = topic.queue
         if queue is None:
@@ -209,11 +208,9 @@ class Logs:
             self._files.rename(directory, aside)
 
     def reserve(self, name: str) -> None:
-        """Take `name` for something without a log of its own."""
         self._reserved[name] = None
 
     def free(self, name: str) -> None:
-        """Undo `reserve`."""
         del self._reserved[name]
 
     def why_taken(self, names: Sequence[str]) -> str:

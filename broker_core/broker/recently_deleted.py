@@ -48,7 +48,6 @@ class RecentlyDeleted:
         deleted.timer = self._timers.at(now_ns + self._undo_window_ns, lambda _at: self._remove(name))
 
     def why_not_restored(self, name: str) -> str:
-        """Why `restore` cannot bring `name` back; "" where it can."""
         found = self._deleted.get(name)
         return f"{name} was deleted too long ago, or not at all" if found is None else found.why_not()
 

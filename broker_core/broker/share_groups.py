@@ -143,7 +143,6 @@ class ShareGroups:
         return {topic.name: (topic.id, len(topic.log.partitions)) for topic in there}
 
     def heard_from_all(self, now_ns: int) -> None:
-        """Restart the session timeouts of all members."""
         for members in self._groups.values():
             for member in members.values():
                 member.session.heard_ns = now_ns
@@ -230,7 +229,6 @@ class ShareGroups:
             self._queues.delete(now_ns, name)
 
     def subscribed(self, group: str) -> tuple[str, ...]:
-        """The topics that the group has a subscription to."""
         topics = self._subscribed.get(group, ())
         return tuple(topic for topic in topics if self._queues.subscription(self.queue_of(group, topic)) is not None)
 

@@ -72,7 +72,6 @@ class Batch:
         self.size_bytes = size_bytes
 
     def add(self, message: Message, size_bytes: int) -> int:
-        """Add a message; its index."""
         self.messages.append(message)
         self.size_bytes += size_bytes
         return len(self.messages) - 1
@@ -136,7 +135,6 @@ def batches_of(receipts: Sequence[Receipt]) -> list[Batch]:
 
 
 def put_all(receipts: Sequence[Receipt], batch: Batch, place: int) -> None:
-    """Point `receipts` to `batch`, the first to index `place`."""
     for receipt in receipts:
         # In this order: a thread that sees the batch must see the index.
         receipt._place = place

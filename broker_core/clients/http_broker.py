@@ -259,7 +259,6 @@ def _trust(url: str, ca_file: Path | str | None) -> dict[str, Any]:
 
 
 def _own_wait_s(entry: Entry, request: Request[Any]) -> float:
-    """The wait in seconds that the request itself asks for."""
     holder = getattr(request, entry.body) if entry.body else request
     return float(getattr(holder, "timeout_ms", 0)) / 1_000
 

@@ -25,7 +25,6 @@ def partition_runs(messages: Sequence[StoredMessage]) -> Iterator[tuple[TopicPar
 
 
 def next_offsets(messages: Sequence[StoredMessage]) -> dict[TopicPartition, int]:
-    """The offset after the last message of each partition."""
     if len(messages) < _FEW:
         return {(message.topic, message.partition): message.offset + 1 for message in messages}
     return {place: messages[end - 1].offset + 1 for place, _, end in partition_runs(messages)}

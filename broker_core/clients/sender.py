@@ -118,7 +118,6 @@ class Sender:
             self._settle(batch, outcome)
 
     def give_up(self, batches: Sequence[Batch], timeout_s: float | None) -> None:
-        """Withdraw those of `batches` that were not stored within `timeout_s`."""
         for batch in batches:
             what = f"{counted(len(batch.messages), 'message')} for {batch.topic}, after {timeout_s} s"
             self.withdraw(batch, BrokerError(ErrorCode.REQUEST_TIMED_OUT, what))
@@ -268,7 +267,6 @@ class Sender:
             self._pump(queue)
 
     def _failed(self, queue: PartitionQueue, batch: Batch, error: BrokerError) -> None:
-        """An attempt has failed: retry where that may help, otherwise fail the batch."""
         batch.doubtful = batch.doubtful or error.possibly_stored or error.code in _DOUBTFUL
         if error.retriable and batch.attempts <= self.config.retries and batch in self.pending:
             due_ns = self._loop.now_ns + ns_from_ms(self.config.retry_backoff_ms)
@@ -425,7 +423,6 @@ class Sender:
         return None
 
     def space(self) -> Reply[None]:
-        """A reply that is settled when a batch has left the buffer."""
         reply: Reply[None] = Reply()
         self._space_waiters.append(reply)
         return reply

@@ -120,7 +120,6 @@ class _Gate:
         self._lock.acquire()
 
     def open(self, _reply: object = None) -> None:
-        """Release the waiting thread. A second call does nothing. Needs the host's lock."""
         if self._lock.locked():
             self._lock.release()
 

@@ -46,7 +46,6 @@ class Task:
         self._held = True
 
     def release(self) -> None:
-        """Resume after a `hold`, at the next turn."""
         self._held = False
         if self._due:
             self._due = False
@@ -111,7 +110,6 @@ class Loop:
         self._ready.appendleft(action)
 
     def spawn(self, coroutine: Coroutine[Reply[Any], None, Any], name: str) -> Task:
-        """Start a task. It runs at the present time, after all ready actions."""
         task = Task(self, coroutine, name)
         self._tasks[task] = None
         task.finished.then(lambda _finished: self._tasks.pop(task, None))
@@ -125,7 +123,6 @@ class Loop:
         self._ready.clear()
 
     def failed(self, task: Task, error: Exception) -> None:
-        """Record the error of a task; `run_next` raises it."""
         self.failures.append((task, error))
 
     def wait_ns(self, delay_ns: int) -> Reply[None]:
@@ -137,7 +134,6 @@ class Loop:
         return self.wait_ns(ns_from_s(seconds))
 
     def wait_until_ns(self, deadline_ns: int) -> Reply[None]:
-        """A reply that is settled at `deadline_ns`, or at once where that has passed."""
         return self.wait_ns(deadline_ns - self.now_ns)
 
     def is_due(self, time_ns: int) -> bool:
@@ -174,7 +170,6 @@ class Loop:
         self.now_ns = max(self.now_ns, time_ns)
 
     def run_until(self, until_ns: int) -> None:
-        """Run everything due up to and including `until_ns`, then advance to `until_ns`."""
         while self.run_next(until_ns):
             pass
         self.advance_to(until_ns)

@@ -116,7 +116,6 @@ class OpenQueueBatch(_OpenBatch):
         return StoredMessage(self.name, 0, offset, self.timestamp_ms, self.opened_ns, message.key, message.value)
 
     def lease(self, message: StoredMessage, holder: str) -> Lease:
-        """The lease of `message`, which `holder` took: what the queue has after the batch is closed."""
         return Lease(self.name, 0, message.offset, holder, 1, self.deadline_ns, message)
 
     def finish(self) -> Iterator[tuple[str, bool, int]]:

@@ -47,7 +47,6 @@ class Pace:
         return began_ns + round((wall_s - began_s) * self.speed * NS_PER_S)
 
     def wait_s(self, wall_s: float, session_ns: int) -> float:
-        """Wall seconds until `session_ns` is due."""
         began_s, began_ns = self._anchor
         return max(0.0, began_s + s_from_ns(session_ns - began_ns) / self.speed - wall_s)
 
@@ -164,7 +163,6 @@ class Engine:
     # -- from other threads
 
     def grant(self, budget_s: float) -> None:
-        """Grant one slot of `budget_s` seconds of wall time."""
         with self._wake:
             self._budget_s = budget_s
             self._wake.notify()
@@ -201,7 +199,6 @@ class Engine:
         return self._mode is Mode.PAUSED
 
     def run(self, speed: float = 1.0) -> None:
-        """Run at `speed` session seconds per wall second."""
         if speed <= 0:
             raise ValueError(f"The speed must be above 0, not {speed}.")
 
@@ -212,7 +209,6 @@ class Engine:
         self.post(start)
 
     def express(self) -> None:
-        """Run as fast as possible."""
         self.post(lambda: self._set_mode(Mode.EXPRESS))
 
     def pause(self) -> None:

@@ -162,7 +162,6 @@ class Writer:
             self._host.locked(lambda now_ns: self._broker.durability.end_sync(now_ns, tickets))
 
     def _flush(self) -> None:
-        """Flush the offsets, without holding the lock."""
         ticket = self._host.locked(lambda _now: self._offsets.begin_flush())
         if ticket is not None:
             ticket.run()

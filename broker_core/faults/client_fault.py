@@ -178,7 +178,6 @@ class ClientFault(Settings, frozen=True, kw_only=True):
 
     @property
     def what(self) -> str:
-        """A short description, for the timeline."""
         if self.effect == "error":
             effect = self.error
         elif self.effect in {"delay", "throttle"}:

@@ -41,7 +41,6 @@ class Status(Result, frozen=True, kw_only=True):
 
 
 def result_type(request: type[Request[Any]]) -> Any:
-    """The type of the result of `request`; None where there is none."""
     for base in getattr(request, "__orig_bases__", ()):
         if get_args(base):
             return None if get_args(base)[0] is type(None) else get_args(base)[0]

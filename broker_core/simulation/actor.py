@@ -58,7 +58,6 @@ class Actor:
         self._task: Task | None = None
 
     def attach(self, broker: Broker, loop: Loop, seed: int) -> None:
-        """Belong to a simulation from now on."""
         self.broker = broker
         self.loop = loop
         self.since_ns = loop.now_ns
@@ -68,14 +67,12 @@ class Actor:
     # -- what a subclass gives, and uses
 
     async def run(self) -> None:
-        """The actor's life; it ends when this returns."""
         raise TypeError(f"{type(self).__name__} has no run method.")
 
     def sleep(self, seconds: float) -> Reply[None]:
         return self.loop.wait_ns(ns_from_s(seconds))
 
     def publish(self, to: str, value: str | bytes, key: str | bytes | None = None) -> Reply[Published | None]:
-        """Publish to a topic or queue, as this client; see `Broker.publishing.publish`."""
         message = Message(_bytes(value), None if key is None else _bytes(key))
         return self.broker.publishing.publish(self.loop.now_ns, to, message, client=self.name)
 
@@ -142,7 +139,6 @@ class Actor:
         return self.processing or self.usual_processing
 
     def stop(self) -> None:
-        """Drop the work at hand."""
         self._before_pause = None
         if self._task is not None:
             self._task.cancel()
@@ -164,7 +160,6 @@ class Actor:
         self.enter("crashed")
 
     def restart(self) -> None:
-        """Come back after a crash, with nothing in memory."""
         self.enter("waiting")
         self.start()
 
@@ -176,7 +171,6 @@ class Actor:
             self.enter("paused")
 
     def resume(self) -> None:
-        """Go on where it stood."""
         before, self._before_pause = self._before_pause, None
         if self._task is not None and before is not None:
             self.enter(before)

@@ -42,7 +42,6 @@ class AlertWatch:
         return None if found is None else found.alert
 
     def set(self, now_ns: int, alert: Alert) -> None:
-        """Watch for `alert`, in place of one of the same name, from now on."""
         self.remove(now_ns, alert.name)
         self._watched[alert.name] = _Watched(alert, tester(parse(alert.when, FIELDS)))
         if self._timers is not None and not self._looking:

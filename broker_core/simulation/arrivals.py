@@ -60,7 +60,6 @@ class RateArrivals(_Made, frozen=True, kw_only=True, tag="rate"):
     per_s: PositiveNumber
 
     def time_s(self, messages: float) -> float:
-        """When that many messages have come."""
         return messages / self.per_s
 
 
@@ -72,7 +71,6 @@ class BurstyArrivals(_Made, frozen=True, kw_only=True, tag="bursty"):
     off_s: PositiveNumber
 
     def time_s(self, messages: float) -> float:
-        """When that many messages have come."""
         bursts, rest = divmod(messages / self.per_s, self.on_s)
         return bursts * (self.on_s + self.off_s) + rest
 
@@ -85,7 +83,6 @@ class RampArrivals(_Made, frozen=True, kw_only=True, tag="ramp"):
     over_s: PositiveNumber
 
     def time_s(self, messages: float) -> float:
-        """When that many messages have come."""
         ramped = (self.from_per_s + self.to_per_s) / 2 * self.over_s
         if messages > ramped:
             return self.over_s + (messages - ramped) / self.to_per_s

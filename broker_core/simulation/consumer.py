@@ -171,7 +171,6 @@ class ConsumerActor(Actor):
         self.mute(self._muted)
 
     def _resume(self, partitions: Sequence[TopicPartition]) -> None:
-        """Read each partition from behind its last effect."""
         effects, client = self._effects, self._client
         for topic, partition in partitions if effects is not None else ():
             offset = None if effects is None else effects.offset(topic, partition)

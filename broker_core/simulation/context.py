@@ -120,7 +120,6 @@ class SimulationContext(msgspec.Struct, eq=False):
     # -- adding and removing actors
 
     def add(self, actor: A) -> A:
-        """A new actor, which has not begun yet."""
         actor.attach(self.broker, self.loop, self.seed)
         actor.rules = self.rules
         self.enter(actor)

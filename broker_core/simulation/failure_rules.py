@@ -86,7 +86,6 @@ class FailureRules(msgspec.Struct, eq=False):
         return found.rule
 
     def begin(self, rule: FailMatching) -> None:
-        """Let messages fail by `rule`, which has a name."""
         now_ns, timer, until_ns = self._loop.now_ns, None, None
         if rule.for_s is not None:
             until_ns = now_ns + ns_from_s(rule.for_s)

@@ -78,7 +78,6 @@ class FaultInjector:
                 self._refuse("the disk is full already")
 
     def do(self, fault: Fault) -> None:
-        """Do what `check` has let pass."""
         match fault:
             case Crash():
                 actor = self._actor(fault.client)

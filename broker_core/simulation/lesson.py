@@ -57,7 +57,6 @@ class Step(Strict, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """What is to be watched or tried."""
         return self.watch or self.try_
 
 

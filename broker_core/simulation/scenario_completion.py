@@ -46,7 +46,6 @@ class _Container:
     values: dict[str, str] = field(default_factory=dict)
 
     def inner(self) -> Any:
-        """The kind of what comes next in it."""
         if self.is_list:
             return entry(self.kind, self.number)
         known = keys(structs(self.kind, self.values))

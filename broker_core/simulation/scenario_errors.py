@@ -98,7 +98,6 @@ def _bound(number: float) -> str:
 
 
 def _value(found: Any) -> str:
-    """What is there, as it is written in YAML."""
     match found:
         case None:
             return "nothing"

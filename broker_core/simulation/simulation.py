@@ -350,7 +350,6 @@ class Simulation:
         self.broker.offsets.flush()
 
     def end(self) -> None:
-        """End the session: actors stop, and messages in flight stay in flight."""
         for actor in self.actors.values():
             if actor.state not in STAYS_AFTER_THE_END:
                 actor.enter("stopped")

@@ -66,7 +66,6 @@ class FunctionWorker(DisturbedActor):
                 return
 
     def live(self, host: _VirtualHost) -> None:
-        """The function, in its thread."""
         self._function(VirtualWorker(host, self.queue, client_id=self.name))
 
     def retire(self) -> None:
@@ -74,7 +73,6 @@ class FunctionWorker(DisturbedActor):
         self.let_go(f"{self.name} left")
 
     def let_go(self, why: str) -> None:
-        """Release what it holds."""
         self.broker.queues.queue(self.queue).release_holder(self.loop.now_ns, self.name, why)
 
 

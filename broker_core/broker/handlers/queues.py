@@ -117,7 +117,6 @@ def _redrive(broker: Broker, now_ns: int, request: dead_letters.Redrive) -> dead
 
 
 def _offsets(broker: Broker, request: dead_letters.Redrive | dead_letters.PurgeLetters) -> list[int]:
-    """The offsets of the request, or of all dead letters of its cause."""
     if request.offsets is not None:
         return request.offsets
     only = DeadLetterFilter(queue=request.queue, cause=request.cause)

@@ -43,7 +43,6 @@ class Registered:
         return found
 
     def _add_partitions(self, now_ns: int) -> None:
-        """Read the partitions that the topic has been given since."""
         core, broker = self._polled.core, self._host.broker
         for number in range(broker.logs.partition_count(self.topic)):
             if (self.topic, number) not in core.positions:

@@ -146,7 +146,6 @@ class HttpCall:
     # -- answering
 
     async def ask(self, request: OperationRequest[T]) -> T:
-        """`host.ask` in a worker thread, since it may wait for the disk or compute for long."""
         return await self.slow(lambda: self.host.ask(request))
 
     async def slow(self, action: Callable[[], T]) -> T:
@@ -184,7 +183,6 @@ class HttpCall:
             pass
 
     def wait_ms(self, timeout_ms: int) -> int:
-        """`timeout_ms`, at most what the limits allow."""
         return min(timeout_ms, self.context.limits.max_wait_ms)
 
     def failed(self, error: BrokerError) -> None:

@@ -28,7 +28,6 @@ class GroupMember:
 
     @property
     def expired(self) -> bool:
-        """Whether the last request is too long ago."""
         return self._requests == 0 and time.monotonic() - self._heard_s > self.expires_s
 
     async def poll(self, call: Waits, max_messages: int, timeout_ms: int) -> list[StoredMessage]:

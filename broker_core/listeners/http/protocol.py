@@ -116,7 +116,6 @@ class GuardedProtocol(H11Protocol):
         return self._since_s if self._connection and self._phase in {Phase.HEAD, Phase.IDLE} else math.inf
 
     def give_way(self) -> None:
-        """End it, for others."""
         self._fail("there are as many connections as are allowed, and it asked for nothing")
         self.connections.discard(self)
 

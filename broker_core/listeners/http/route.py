@@ -53,7 +53,7 @@ class Routes:
         """Declare the handler below, whose docstring is the description; `more` are fields of `Route`."""
 
         def declare(handler: RouteHandler) -> RouteHandler:
-            title, *rest = (handler.__doc__ or "").strip().splitlines()
+            title, *rest = (handler.__doc__ or handler.__name__).strip().splitlines()
             self.found.append(
                 Route(
                     method=method,

@@ -162,7 +162,6 @@ async def ensure(call: HttpCall, topic: str, partitions: int = 1) -> bool:
 
 
 def consumed(message: StoredMessage, wanted: Encoding, several: bool) -> models.Consumed:
-    """A message as the mini broker answers it."""
     value, key, encoding = shown_pair(message, wanted)
     found = models.Consumed(topic=message.topic, offset=message.offset, value=value, key=key)
     if encoding == "text" and not several:
@@ -178,7 +177,6 @@ def consumed(message: StoredMessage, wanted: Encoding, several: bool) -> models.
 
 
 def committed(call: HttpCall, consumer: Registered) -> dict[int, int]:
-    """The committed offset of each partition."""
 
     def look(_now: int) -> dict[int, int]:
         places = range(call.broker.logs.partition_count(consumer.topic))

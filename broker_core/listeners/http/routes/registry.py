@@ -138,21 +138,18 @@ def _serve(method: str, path: str) -> Callable[[_Answer], RouteHandler]:
 
 @_serve("GET", "/subjects")
 async def subjects(call: HttpCall) -> list[str]:
-    """All subjects that the caller may read and whose name begins with `subjectPrefix`."""
     prefix, there = call.request.query_params.get("subjectPrefix", ""), _registry(call).subjects(deleted=_deleted(call))
     return [name for name in there if name.startswith(prefix) and call.may(READ, "subject", name)]
 
 
 @_serve("POST", "/subjects/{subject}")
 async def find(call: HttpCall) -> Mapping[str, Any]:
-    """The version of the subject that has this schema."""
     name = _subject(call, READ)
     return _described(call, _registry(call).find(name, *await _candidate(call)))
 
 
 @_serve("DELETE", "/subjects/{subject}")
 async def delete_subject(call: HttpCall) -> list[int]:
-    """Delete every version of the subject; `permanent` deletes those for good that were deleted."""
     name, permanent = _subject(call, ADMIN), _flag(call, "permanent")
     live = _registry(call).subjects()
     if permanent and name in live:
@@ -164,13 +161,11 @@ async def delete_subject(call: HttpCall) -> list[int]:
 
 @_serve("GET", "/subjects/{subject}/versions")
 async def versions(call: HttpCall) -> list[int]:
-    """The versions of the subject."""
     return list(_registry(call).versions(_subject(call, READ), deleted=_deleted(call)))
 
 
 @_serve("POST", "/subjects/{subject}/versions")
 async def register(call: HttpCall) -> Mapping[str, Any]:
-    """Register a schema; the same one again keeps its id."""
     name = _subject(call, WRITE)
     text = SchemaText.of(*await _candidate(call))
     registered = await call.ask(RegisterSchema(subject=name, text=text))
@@ -179,26 +174,22 @@ async def register(call: HttpCall) -> Mapping[str, Any]:
 
 @_serve("GET", "/subjects/{subject}/versions/{version}")
 async def version(call: HttpCall) -> Mapping[str, Any]:
-    """One version, or the latest."""
     return _described(call, _version(call, _subject(call, READ), deleted=_deleted(call)))
 
 
 @_serve("GET", "/subjects/{subject}/versions/{version}/schema")
 async def version_text(call: HttpCall) -> Any:
-    """The schema of one version."""
     return msgspec.Raw(_version(call, _subject(call, READ)).text.encode())
 
 
 @_serve("GET", "/subjects/{subject}/versions/{version}/referencedby")
 async def referenced_by(call: HttpCall) -> list[int]:
-    """The ids of the schemas that refer to one version."""
     name = _subject(call, READ)
     return list(_registry(call).referenced_by(name, _version(call, name, deleted=True).version))
 
 
 @_serve("DELETE", "/subjects/{subject}/versions/{version}")
 async def delete_version(call: HttpCall) -> int:
-    """Delete one version; its number. `permanent` deletes one for good that was deleted."""
     name, permanent = _subject(call, ADMIN), _flag(call, "permanent")
     number = _version(call, name, deleted=True).version
     named, live = f"Subject '{name}' Version {number} was", name in _registry(call).subjects()
@@ -216,13 +207,11 @@ async def delete_version(call: HttpCall) -> int:
 
 @_serve("GET", "/schemas/types")
 async def schema_types(call: HttpCall) -> list[str]:
-    """The languages of schemas that are served."""
     return sorted(kind.value for kind in SchemaKind)
 
 
 @_serve("GET", "/schemas/ids/{id}")
 async def schema(call: HttpCall) -> Mapping[str, Any]:
-    """The schema with this id, of a deleted version too."""
     number, kind, text = _by_id(call)
     return {
         "schema": _formatted(call, number, text),
@@ -234,19 +223,16 @@ async def schema(call: HttpCall) -> Mapping[str, Any]:
 
 @_serve("GET", "/schemas/ids/{id}/schema")
 async def schema_text(call: HttpCall) -> Any:
-    """The text of the schema with this id."""
     return msgspec.Raw(_by_id(call)[2].encode())
 
 
 @_serve("GET", "/schemas/ids/{id}/subjects")
 async def schema_subjects(call: HttpCall) -> list[str]:
-    """The subjects that have the schema with this id."""
     return list(dict.fromkeys(each.subject for each in _usages(call)))
 
 
 @_serve("GET", "/schemas/ids/{id}/versions")
 async def schema_versions(call: HttpCall) -> list[Mapping[str, Any]]:
-    """The versions that have the schema with this id."""
     return [{"subject": each.subject, "version": each.version} for each in _usages(call)]
 
 
@@ -255,13 +241,11 @@ async def schema_versions(call: HttpCall) -> list[Mapping[str, Any]]:
 
 @_serve("POST", "/compatibility/subjects/{subject}/versions")
 async def check_all(call: HttpCall) -> Mapping[str, Any]:
-    """Whether the schema could be the subject's next version."""
     return await _check(call, _subject(call, READ))
 
 
 @_serve("POST", "/compatibility/subjects/{subject}/versions/{version}")
 async def check_version(call: HttpCall) -> Mapping[str, Any]:
-    """Whether the schema could be the subject's next version, which must have the version in the path."""
     name = _subject(call, READ)
     _version(call, name)
     return await _check(call, name)
@@ -279,13 +263,11 @@ async def _check(call: HttpCall, name: str) -> Mapping[str, Any]:
 
 @_serve("GET", "/config")
 async def config(call: HttpCall) -> Mapping[str, str]:
-    """The mode of subjects that have none of their own."""
     return {"compatibilityLevel": _registry(call).compatibility.value}
 
 
 @_serve("PUT", "/config")
 async def set_config(call: HttpCall) -> Mapping[str, str]:
-    """Choose the mode of subjects that have none of their own."""
     call.must(ADMIN, "broker")
     level = (await call.body(CompatibilityLevel)).mode()
     await call.ask(SetDefaultCompatibility(mode=level))
@@ -294,7 +276,6 @@ async def set_config(call: HttpCall) -> Mapping[str, str]:
 
 @_serve("GET", "/config/{subject}")
 async def subject_config(call: HttpCall) -> Mapping[str, str]:
-    """The mode of the subject; with `defaultToGlobal` the one that holds for it."""
     name, registry = _subject(call, READ), _registry(call)
     if not registry.has_own_compatibility(name) and not _flag(call, "defaultToGlobal"):
         raise _Refused(404, 40408, f"Subject '{name}' does not have subject-level compatibility configured")
@@ -303,7 +284,6 @@ async def subject_config(call: HttpCall) -> Mapping[str, str]:
 
 @_serve("PUT", "/config/{subject}")
 async def set_subject_config(call: HttpCall) -> Mapping[str, str]:
-    """Choose the mode of the subject."""
     name = _subject(call, ADMIN)
     level = (await call.body(CompatibilityLevel)).mode()
     await call.ask(SetCompatibility(subject=name, mode=level))
@@ -312,7 +292,6 @@ async def set_subject_config(call: HttpCall) -> Mapping[str, str]:
 
 @_serve("DELETE", "/config/{subject}")
 async def delete_subject_config(call: HttpCall) -> Mapping[str, str]:
-    """Let the subject have the mode of all; the one that it had."""
     name = _subject(call, ADMIN)
     before = _registry(call).compatibility_of(name).value
     await call.ask(SetCompatibility(subject=name, mode=None))
@@ -322,14 +301,12 @@ async def delete_subject_config(call: HttpCall) -> Mapping[str, str]:
 @_serve("GET", "/mode")
 @_serve("GET", "/mode/{subject}")
 async def mode(call: HttpCall) -> Mapping[str, str]:
-    """Schemas can be registered, always."""
     return {"mode": _READ_WRITE}
 
 
 @_serve("PUT", "/mode")
 @_serve("PUT", "/mode/{subject}")
 async def set_mode(call: HttpCall) -> Mapping[str, str]:
-    """Refuses every mode but READWRITE."""
     call.must(ADMIN, "broker")
     wanted = (await call.body(ModeChange)).mode
     if wanted != _READ_WRITE:
