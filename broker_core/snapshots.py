@@ -201,6 +201,8 @@ class LeaseView(msgspec.Struct, frozen=True, gc=False):
 
 
 class AttemptView(msgspec.Struct, frozen=True, gc=False):
+    """A delivery of a dead letter."""
+
     holder: str
     delivered_ns: int
     ended_ns: int

@@ -33,31 +33,6 @@ def asked_lag(partitions: Iterable[tuple[int | None, bool]]) -> int | None:
     return AtLeast(lag) if lag is not None and any(each is None and wanted for each, wanted in lags) else lag
 
 
-class State(Protocol):
-    """The state of a broker, asked for one thing at a time; None where there is no such thing."""
-
-    def readers(self, topic: str) -> Sequence[str]:
-        """The groups that read a topic."""
-
-    def is_queue(self, name: str) -> bool:
-        """Whether there is a queue of that name."""
-
-    def lag(self, group: str, topic: str = "") -> int | None:
-        """Messages that a group has not committed, of one topic or of all that it reads."""
-
-    def counts(self, queue: str) -> Mapping[str, int] | None:
-        """`ready`, `delayed`, `in_flight` and `dead` of a queue, in messages."""
-
-    def state_of(self, name: str) -> str | None:
-        """The state word of a group or of a client."""
-
-    def members(self, group: str) -> int | None:
-        """How many members a group has."""
-
-    def transactions(self) -> int:
-        """How many transactions are open."""
-
-
 class Client(Protocol):
     """A client in the same process, whose state is known."""
 
@@ -158,6 +133,10 @@ class SnapshotState:
 
     def transactions(self) -> int:
         return len(self._snapshot.transactions)
+
+
+#: The state of a broker, asked for one thing at a time; None where there is no such thing.
+State = BrokerState | SnapshotState
 
 
 class Occurrence(NamedTuple):

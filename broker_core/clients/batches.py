@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -15,6 +15,9 @@ from broker_core.messages import Message
 from broker_core.plurals import counted
 from broker_core.replies import Reply
 from broker_core.timers import Timer
+
+if TYPE_CHECKING:
+    from broker_core.clients.record_accumulator import AccumulatorWaiter
 
 T = TypeVar("T")
 
@@ -77,20 +80,10 @@ class Batch:
         return len(self.messages) - 1
 
 
-class DeliveryWaiter(Protocol):
-    """Waits for replies on behalf of a receipt."""
-
-    def wait(self, reply: Reply[T], timeout_s: float | None = None) -> T:
-        """The result of `reply`. Raises its error, or REQUEST_TIMED_OUT."""
-
-    def drain(self) -> None:
-        """Move accumulated messages into batches."""
-
-
 class Receipt(msgspec.Struct, eq=False, gc=False):
     """The outcome of one message. Usable from any thread, but not from a callback that runs under the host's lock."""
 
-    _host: DeliveryWaiter
+    _host: AccumulatorWaiter
     _batch: Batch | Message  # the message itself while it is in no batch
     _place: int = 0
 

@@ -8,7 +8,7 @@ therefore finds the flag cleared, and schedules the next.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from broker_core.broker.broker import Broker
 from broker_core.clients.batches import Receipt, messages_of
@@ -19,6 +19,9 @@ from broker_core.engine.loop import Loop
 from broker_core.log.partitioners import Partitioner
 from broker_core.messages import Message
 from broker_core.replies import Reply
+
+if TYPE_CHECKING:
+    from broker_core.clients.sender import Sender
 
 T = TypeVar("T")
 
@@ -67,31 +70,10 @@ class TopicRecords:
             first += len(part)
 
 
-class BatchSink(Protocol):
-    """Where drained messages go: a `Sender`."""
-
-    @property
-    def full(self) -> bool:
-        """True while the buffer has no space."""
-
-    @property
-    def fenced(self) -> bool:
-        """True once the producer can store nothing more."""
-
-    def put(self, topic: str, partition: int, receipts: list[Receipt], messages: list[Message]) -> None:
-        """Add the messages to batches of one partition."""
-
-    def put_or_fail(self, topic: str, receipt: Receipt, message: Message) -> None:
-        """Add the message to a batch as `send` does; an error fails its receipt."""
-
-    def seal(self, topic: str, partition: int) -> None:
-        """Send the open batch of the partition."""
-
-
 class RecordAccumulator:
     """Messages of one producer by topic. Only `by_topic` and its entries may be used without the lock."""
 
-    def __init__(self, broker: Broker, loop: Loop, config: ProducerConfig, sink: BatchSink) -> None:
+    def __init__(self, broker: Broker, loop: Loop, config: ProducerConfig, sink: Sender) -> None:
         self.by_topic: dict[str, TopicRecords] = {}
         self.scheduled: dict[TopicRecords, None] = {}  # those whose drain is scheduled
         self._broker = broker

@@ -6,16 +6,17 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from broker_core.broker.broker import Broker
 from broker_core.engine.data_directory import DataDirectory, KeptQueue
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offsets import OffsetStore
 from broker_core.replies import Reply
+
+if TYPE_CHECKING:
+    from broker_core.engine.host import BrokerHost
 
 T = TypeVar("T")
 
@@ -28,19 +29,10 @@ CLEAN_S = 1.0
 LONGEST_SLICES_S = 0.02
 
 
-class Locked(Protocol):
-    """The part of a host that a writer uses."""
-
-    broker: Broker
-
-    def locked(self, action: Callable[[int], T]) -> T:
-        """Run `action(now_ns)` under the lock."""
-
-
 class Writer:
     """Syncs as soon as a caller waits; flushes offsets, saves queues and applies retention once a tick."""
 
-    def __init__(self, host: Locked, directory: DataDirectory | None, offsets: OffsetStore, tick_ms: int) -> None:
+    def __init__(self, host: BrokerHost, directory: DataDirectory | None, offsets: OffsetStore, tick_ms: int) -> None:
         self._host = host
         self._offsets = offsets
         self._broker = host.broker

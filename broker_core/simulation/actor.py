@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from broker_core.broker.broker import Broker
 from broker_core.broker.publishing import Published
@@ -16,19 +16,12 @@ from broker_core.simulation.durations import Duration
 from broker_core.simulation.specs import GroupSpec
 from broker_core.snapshots import ActorState, ActorView
 
+if TYPE_CHECKING:
+    from broker_core.simulation.failure_rules import FailureRules
+
 # A deleted topic or queue may come back: actors check again after this long.
 GONE_RETRY_S = 0.5
 _GONE = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_QUEUE, ErrorCode.CLOSED})
-
-
-class Rules(Protocol):
-    """By which messages fail; see `FailureRules`."""
-
-    def failing(self, actor: Actor, message: StoredMessage) -> FailMatching | None:
-        """The rule by which `actor` fails at `message` now."""
-
-    def crash(self, actor: Actor) -> None:
-        """`actor` is to crash, by a rule."""
 
 
 class Actor:
@@ -53,7 +46,7 @@ class Actor:
         self.slowness = 1.0
         self.processing: Duration | None = None  # in place of the usual one, as a person has set it
         self.usual_processing: Duration | None = None
-        self.rules: Rules | None = None
+        self.rules: FailureRules | None = None
         self._before_pause: ActorState | None = None
         self._task: Task | None = None
 

@@ -1,11 +1,8 @@
-"""A scenario as YAML by hand would be: without defaults, in short lines, in the usual order.
-
-Text is written in the first of several ways that reads back as the same: no rule of YAML is known here twice.
-"""
+"""A scenario as YAML by hand would be: without defaults, in short lines, in the usual order."""
 
 from __future__ import annotations
 
-import re
+import io
 from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Any
@@ -16,10 +13,9 @@ import yaml
 from broker_core.errors import ScenarioError
 from broker_core.simulation.scenario import Scenario, parse_scenario
 from broker_core.simulation.specs import Scheduled
-from broker_core.simulation.strict_yaml import Document, YamlError
+from broker_core.simulation.strict_yaml import NUMBER
 
-WIDTH = 120
-_FLOW_WIDTH = 92  # of what stands in braces on one line: beyond that it is easier to read as a list
+WIDTH = 92  # of what stands in braces on one line: beyond that it is easier to read as a list
 _ALWAYS = ("seed",)  # said although it may be what it is without
 _BY_HAND = "# What was done by hand, in the order in which it was done."
 
@@ -27,12 +23,11 @@ _BY_HAND = "# What was done by hand, in the order in which it was done."
 def scenario_text(scenario: Scenario) -> str:
     lines = [_title(scenario.title)]
     for key, value in _plain(scenario, always=_ALWAYS).items():
-        if isinstance(value, list) and value and isinstance(value[0], dict):
-            lines += ["", f"{key}:", *_entries(value, 2)]
-        elif isinstance(value, list) and value:
-            lines += [f"{key}:", *(line for each in value for line in _value("  - ", each, 4))]
+        if isinstance(value, list) and value:
+            lines += [""] if isinstance(value[0], dict) else []
+            lines += [f"{key}:", *_indented(_block(value), 2)]
         else:
-            lines += _value(f"{key}: ", value, 2)
+            lines += _block({key: value})
     return "\n".join(lines) + "\n"
 
 
@@ -95,7 +90,7 @@ def _spliced(text: str, seed: int, done: Sequence[Scheduled]) -> str | None:
 
 
 def _done(done: Iterable[Scheduled], indent: int) -> list[str]:
-    return [f"{' ' * indent}{_BY_HAND}", *_entries(map(_plain, done), indent)]
+    return _indented([_BY_HAND, *_block([_plain(each) for each in done])], indent)
 
 
 # -- as plain values, in the order of the scenarios that are there
@@ -132,110 +127,54 @@ def _default(field: msgspec.structs.FieldInfo) -> Any:
 # -- as lines
 
 
-def _entries(values: Iterable[dict[str, Any]], indent: int) -> list[str]:
-    """A list, each of whose entries has a line for each key."""
-    lines = []
-    for value in values:
-        first, *rest = (line for key, each in value.items() for line in _keyed(key, each, indent + 2))
-        lines += [f"{' ' * indent}- {first.lstrip()}", *rest]
-    return lines
+class _Dumper(yaml.SafeDumper):
+    """What is short stands in braces on one line, and what would be read as a number or a word in quotes."""
+
+    def __init__(self) -> None:
+        self.written = io.StringIO()
+        super().__init__(self.written, width=WIDTH, allow_unicode=True, sort_keys=False)
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, False)
+
+    def represent_mapping(self, tag: str, mapping: Any, flow_style: bool | None = None) -> yaml.MappingNode:
+        return super().represent_mapping(tag, mapping, _is_short(mapping))
+
+    def represent_sequence(self, tag: str, sequence: Any, flow_style: bool | None = None) -> yaml.SequenceNode:
+        numbers = not any(isinstance(each, str | list | dict) for each in sequence)
+        return super().represent_sequence(tag, sequence, numbers or _is_short(sequence))
+
+    def represent_text(self, text: str) -> yaml.ScalarNode:
+        style = None
+        if "\n" in text and max(map(len, text.split("\n"))) <= WIDTH:
+            style = "|"
+        elif text == f"{' '.join(text.split())}\n":  # one paragraph
+            style = ">"
+        return self.represent_scalar("tag:yaml.org,2002:str", text, style)
 
 
-def _keyed(key: str, value: Any, indent: int) -> list[str]:
-    return _value(f"{' ' * indent}{_word(key, _KEY)}: ", value, indent + 2)
+_Dumper.add_representer(str, _Dumper.represent_text)
+_Dumper.add_implicit_resolver("tag:yaml.org,2002:float", NUMBER, None)
 
 
-def _value(start: str, value: Any, indent: int) -> list[str]:
-    """`value` after `start`, on the same line where it is short; what goes on below is indented by `indent`."""
-    if isinstance(value, str):
-        return _long(start, value, indent)
-    line = start + _flow(value)
-    if not isinstance(value, list | dict) or not value or len(line) <= _FLOW_WIDTH:
-        return [line]
-    if isinstance(value, dict):
-        below = [line for key, each in value.items() for line in _keyed(key, each, indent)]
-    elif not any(isinstance(each, str | list | dict) for each in value):
-        first, *rest = _wrapped(_flow(value), _FLOW_WIDTH - indent)
-        return [start + first, *(f"{' ' * indent}{line}" for line in rest)]
-    else:
-        below = [line for each in value for line in _value(f"{' ' * indent}- ", each, indent + 2)]
-    if start.endswith("- "):
-        return [start + below[0].lstrip(), *below[1:]]
-    return [start.rstrip(), *below]
+def _is_short(value: Any) -> bool:
+    return len(msgspec.json.encode(value)) <= WIDTH
 
 
-def _flow(value: Any) -> str:
-    match value:
-        case dict():
-            return f"{{{', '.join(f'{_word(key, _FLOW_KEY)}: {_flow(each)}' for key, each in value.items())}}}"
-        case list():
-            return f"[{', '.join(map(_flow, value))}]"
-        case str():
-            return _word(value, _IN_FLOW)
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case _:
-            return repr(value)
+def _block(value: Any) -> list[str]:
+    """The lines of a mapping, or of a list of mappings, each of which has a line for each key."""
+    dumper = _Dumper()
+    node = dumper.represent_data(value)
+    for each in (node, *node.value) if isinstance(value, list) else (node,):
+        if isinstance(each, yaml.CollectionNode):
+            each.flow_style = False
+    dumper.open()
+    dumper.serialize(node)
+    return dumper.written.getvalue().removesuffix("\n").split("\n")
 
 
-# Where a word may stand: a text with it, and what that must read back as. {} is the word.
-_Use = tuple[str, Any]
-_BLOCK: _Use = ("- {0}\n- k: {0}\n", lambda word: [word, {"k": word}])
-_IN_FLOW: _Use = ("- [{0}, {0}]\n- {{k: {0}}}\n", lambda word: [[word, word], {"k": word}])
-_KEY: _Use = ("- {0}: 1\n", lambda word: [{word: 1}])
-_FLOW_KEY: _Use = ("- {{{0}: 1}}\n", lambda word: [{word: 1}])
-
-
-def _word(text: str, use: _Use) -> str:
-    """`text` as it is, or in quotes where it would be read as something else."""
-    template, wanted = use
-    ways = (text, "'{}'".format(text.replace("'", "''")))
-    return next((way for way in ways if _reads(template.format(way), wanted(text))), _escaped(text))
-
-
-def _escaped(text: str) -> str:
-    dumped: str = yaml.safe_dump(text, default_style='"', allow_unicode=True, width=float("inf"))
-    return dumped.rstrip("\n")
-
-
-def _long(start: str, text: str, indent: int) -> list[str]:
-    """A text on the line of `start`, or below it where it is long or has lines of its own."""
-    if "\n" not in text:
-        line = start + _word(text, _BLOCK)
-        if len(line) <= WIDTH:
-            return [line]
-    *paragraphs, rest = text.split("\n")
-    sign = "-" if rest else ""
-    paragraphs += [rest] if rest else []
-    folded = [line for each in paragraphs for line in ("", *_wrapped(each, WIDTH - indent))][1:]
-    ways = [(">", folded), ("|", paragraphs)]
-    if len(paragraphs) > 1 and max(map(len, paragraphs)) <= WIDTH - indent:
-        ways.reverse()
-    for way, body in ways:
-        # With a key behind it, for the end of a file is more than the end of a text.
-        inner = "\n".join(f"  {line}".rstrip() for line in body)
-        if _reads(f"k: {way}{sign}\n{inner}\nz: 1\n", {"k": text, "z": 1}):
-            return [f"{start}{way}{sign}", *(f"{' ' * indent}{line}".rstrip() for line in body)]
-    return [start + _word(text, _BLOCK)]
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    """Lines that a folded text makes one of again: broken at single spaces alone."""
-    lines = [""]
-    for word in re.split(r"(?<=\S) (?=\S)", text):
-        if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
-            lines.append(word)
-        else:
-            lines[-1] += f" {word}" if lines[-1] else word
-    return lines
-
-
-def _reads(snippet: str, wanted: Any) -> bool:
-    """Whether it is YAML for that value; text that looks like a number is not one."""
-    try:
-        found = Document(snippet).value
-    except YamlError:
-        return False
-    return bool(found == wanted) and repr(found) == repr(wanted)
+def _indented(lines: Iterable[str], indent: int) -> list[str]:
+    return [f"{' ' * indent}{line}".rstrip(" ") for line in lines]

@@ -6,12 +6,17 @@ mark, by which a restart knows it.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from broker_core.clients.consumer import Consumer, ConsumerConfig
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offsets import OffsetAndMetadata
-from broker_core.listeners.http.polling import Polled, Waits
+from broker_core.listeners.http.polling import Polled
 from broker_core.listeners.served import ServedHost
 from broker_core.messages import StoredMessage
+
+if TYPE_CHECKING:
+    from broker_core.listeners.http.context import HttpCall
 
 MARK = "http-consumer"
 MANUAL_MARK = "http-consumer, commits by itself"
@@ -32,7 +37,7 @@ class Registered:
         self._polled = Polled(host, core)
         self._returned: dict[int, int] = {}
 
-    async def consume(self, call: Waits, max_messages: int, timeout_ms: int) -> list[StoredMessage]:
+    async def consume(self, call: HttpCall, max_messages: int, timeout_ms: int) -> list[StoredMessage]:
         """The next messages. Raises UNKNOWN_TOPIC_OR_PARTITION, and NON_EMPTY_GROUP for a group with members."""
         self._host.call(self._add_partitions)
         found = await self._polled.poll(call, max_messages, timeout_ms)

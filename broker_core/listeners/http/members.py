@@ -6,12 +6,16 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from broker_core.clients.consumer import Consumer, ConsumerConfig
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.http.polling import Polled, Waits
+from broker_core.listeners.http.polling import Polled
 from broker_core.listeners.served import ServedHost
 from broker_core.messages import StoredMessage, TopicPartition
+
+if TYPE_CHECKING:
+    from broker_core.listeners.http.context import HttpCall
 
 
 class GroupMember:
@@ -30,7 +34,7 @@ class GroupMember:
     def expired(self) -> bool:
         return self._requests == 0 and time.monotonic() - self._heard_s > self.expires_s
 
-    async def poll(self, call: Waits, max_messages: int, timeout_ms: int) -> list[StoredMessage]:
+    async def poll(self, call: HttpCall, max_messages: int, timeout_ms: int) -> list[StoredMessage]:
         self._requests += 1
         try:
             return await self._polled.poll(call, max_messages, timeout_ms)

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from broker_core.clients.consumer import Consumer
 from broker_core.listeners.served import ServedHost
 from broker_core.messages import StoredMessage, TopicPartition
 from broker_core.replies import Reply
 
+if TYPE_CHECKING:
+    from broker_core.listeners.http.context import HttpCall
+
 T = TypeVar("T")
-
-
-class Waits(Protocol):
-    """A request that can wait."""
-
-    async def wait(self, reply: Reply[T], *, timeout_s: float | None = None) -> T:
-        """The result of `reply`. Raises TimeoutError, GoneError."""
 
 
 class Polled:
@@ -31,7 +27,7 @@ class Polled:
         self._buffer: deque[StoredMessage] = deque()
         self._polling: Reply[list[StoredMessage]] | None = None
 
-    async def poll(self, call: Waits, max_messages: int, timeout_ms: int) -> list[StoredMessage]:
+    async def poll(self, call: HttpCall, max_messages: int, timeout_ms: int) -> list[StoredMessage]:
         """At most `max_messages`; [] after `timeout_ms`. One request at a time. Raises as `Consumer.poll`."""
         async with self.busy:
             if not self._buffer:

@@ -30,7 +30,6 @@ def test_an_entry_says_what_it_is(entry: Entry):
     assert not entry.title.endswith(".")
     assert entry.help.startswith(f"{entry.title}.")
     assert entry.tag
-    assert entry.request.__doc__
     assert entry.rights or entry.visible, "somebody must be asked whether they may"
 
 

@@ -15,7 +15,7 @@ from broker_core.flow.config import FlowConfig
 from broker_core.simulation.actions.dead_letters import EditDeadLetter, Redrive
 from broker_core.simulation.actions.topics import CreateTopic
 from broker_core.simulation.scenario import Scenario, parse_scenario
-from broker_core.simulation.scenario_text import WIDTH, scenario_text, text_with
+from broker_core.simulation.scenario_text import scenario_text, text_with
 from broker_core.simulation.specs import Scheduled
 from broker_core.simulation.strict_yaml import Document
 from tests.broker_core.simulation.test_all_actions import Life
@@ -24,6 +24,7 @@ from tests.long_form import examples
 
 SHIPPED = sorted(resources.path("scenarios").glob("*.yaml"))
 SMALL = "title: Small\nabout: x\nuntil_s: 9\ntopics:\n  - name: orders\n"
+WIDTH = 120
 DONE = Scheduled(at_s=2, do=CreateTopic(name="more", flow=FlowConfig(max_messages=3)))
 WRITTEN = [
     "  # What was done by hand, in the order in which it was done.",
