@@ -72,12 +72,8 @@ class Durability:
         for each in waits or [Reply.of(None)]:
             each.then(synced)
 
-    def begin_sync(self) -> Round:
-        """The next round of group commit: run its tickets without the broker's lock, then give it to `end_sync`."""
-        return self.syncs.begin()
-
     def end_sync(self, now_ns: int, done: Round) -> None:
-        """Resolve the replies whose messages are durable now, and serve the readers."""
+        """`done` is a round of `syncs` whose tickets have run: resolve the replies, and serve the readers."""
         self._synced_ns = now_ns
         for log in self.syncs.end(done):
             # Dead letters and redrives have no reply; they are readable now too.

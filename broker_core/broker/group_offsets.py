@@ -13,7 +13,6 @@ from broker_core.groups.fetches import Fetches
 from broker_core.groups.offset_reset import Change, Target
 from broker_core.groups.offsets import OffsetAndMetadata, OffsetStore
 from broker_core.messages import TopicPartition
-from broker_core.replies import Reply
 
 Committed = tuple[tuple[str, int, OffsetAndMetadata], ...]  # group, partition, what it has committed
 
@@ -23,19 +22,19 @@ class GroupOffsets:
 
     def __init__(self, logs: Logs, groups: GroupCoordinator, fetches: Fetches, store: OffsetStore) -> None:
         self._logs = logs
-        self._groups = groups
+        self.groups = groups
         self._fetches = fetches
-        self._store = store
+        self.store = store
 
     def starting(
         self, now_ns: int, group: str, client: str, topic: str, partition: int, reset: Literal["earliest", "latest"]
     ) -> int:
         """Where a member begins to read an assigned partition: the committed offset, or as `reset` says."""
         log = self._logs.partition(topic, partition)
-        offset = self._groups.committed(group, topic, partition)
+        offset = self.groups.committed(group, topic, partition)
         if offset is None:
             offset = log.start_offset if reset == "earliest" else log.end_offset
-            self._groups.begin(now_ns, group, client, topic, partition, offset)
+            self.groups.begin(now_ns, group, client, topic, partition, offset)
         self._fetches.assigned(group, topic, partition)
         self._fetches.begin(group, topic, partition, offset)
         return offset
@@ -59,25 +58,22 @@ class GroupOffsets:
         """
         if reader is None:
             reader = member_id or reader_by_hand(client)
-        changes = self._groups.commit(
+        changes = self.groups.commit(
             now_ns, group, member_id, generation, offsets, backwards=backwards, outside=not reader
         )
         for topic, partition, old, new in changes:
-            start = (self._groups.commits.start(group, topic, partition) or 0) if old is None else old
+            start = (self.groups.commits.start(group, topic, partition) or 0) if old is None else old
             self._fetches.committed(now_ns, group, client, reader, topic, partition, start, new)
             self._make_room(now_ns, topic)
 
-    def committed(self, group: str, topic: str, partition: int) -> int | None:
-        return self._groups.committed(group, topic, partition)
-
     def preview_reset(self, group: str, target: Target, partitions: Iterable[TopicPartition]) -> list[Change]:
-        return offset_reset.preview(group, target, partitions, self._logs, self._groups.committed)
+        return offset_reset.preview(group, target, partitions, self._logs, self.groups.committed)
 
     def reset(self, now_ns: int, group: str, target: Target, partitions: Iterable[TopicPartition]) -> list[Change]:
         """Reset committed offsets. Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
         changes = self.preview_reset(group, target, partitions)
         cause = f"{group} was reset {offset_reset.sentence(target)}"
-        self._groups.reset(now_ns, group, changes, cause)
+        self.groups.reset(now_ns, group, changes, cause)
         for topic in dict.fromkeys(change.topic for change in changes):
             self._make_room(now_ns, topic)
         return changes
@@ -85,34 +81,19 @@ class GroupOffsets:
     def committed_in(self, topic: str) -> Committed:
         return tuple(
             (group, partition, value)
-            for group in sorted(self._store.groups_of(topic))
-            for (name, partition), value in sorted(self._store.fetch_all(group).items())
+            for group in sorted(self.store.groups_of(topic))
+            for (name, partition), value in sorted(self.store.fetch_all(group).items())
             if name == topic
         )
 
     def put_back(self, topic: str, committed: Committed) -> None:
         """Commit again what `committed_in` returned before the topic was deleted."""
         for group, partition, value in committed:
-            self._store.commit(group, topic, partition, value.offset, value.metadata, value.leader_epoch)
-
-    @property
-    def awaited(self) -> bool:
-        """True where somebody waits for the next flush."""
-        return self._store.awaited
-
-    def flushed(self) -> Reply[None]:
-        return self._store.flushed()
-
-    def flush(self) -> None:
-        self._store.flush()
-
-    def abandon(self) -> None:
-        """Give back the file without writing what is pending."""
-        self._store.abandon()
+            self.store.commit(group, topic, partition, value.offset, value.metadata, value.leader_epoch)
 
     def close(self) -> None:
-        self._store.flush()
-        self._store.close()
+        self.store.flush()
+        self.store.close()
 
     def _make_room(self, now_ns: int, name: str) -> None:
         topic = self._logs.get(name)

@@ -183,14 +183,6 @@ def _queue(at: Occurrence) -> str:
     return next((name for name in names if name and at.state.is_queue(name)), "")
 
 
-def _count_of(name: str) -> _Get:
-    def get(at: Occurrence) -> int | None:
-        counts = at.state.counts(_queue(at))
-        return None if counts is None else counts[name]
-
-    return get
-
-
 def _lag(at: Occurrence) -> int | None:
     if at.state.is_queue(at.reader):
         return _depth(at)
@@ -218,12 +210,12 @@ def _lag_of(state: State, name: str) -> int | None:
     return state.lag(name) if counts is None else _unfinished(counts)
 
 
-def _counted(which: str) -> Callable[[State, str], Any]:
+def _count(which: str, about: str) -> _StateField:
     def get(state: State, name: str) -> int | None:
         counts = state.counts(name)
         return None if counts is None else counts[which]
 
-    return get
+    return _StateField(Field(which, "number", about, "jobs"), lambda at: get(at.state, _queue(at)), get, _QUEUE)
 
 
 _EVENT_FIELDS: tuple[tuple[Field, _Get], ...] = (
@@ -284,18 +276,9 @@ _STATE_FIELDS = (
         _lag_of,
         _READER,
     ),
-    _StateField(
-        Field("ready", "number", "Messages ready for delivery.", "jobs"), _count_of("ready"), _counted("ready"), _QUEUE
-    ),
-    _StateField(
-        Field("in_flight", "number", "Messages of the queue under a lease.", "jobs"),
-        _count_of("in_flight"),
-        _counted("in_flight"),
-        _QUEUE,
-    ),
-    _StateField(
-        Field("dead", "number", "Dead letters of the queue.", "jobs"), _count_of("dead"), _counted("dead"), _QUEUE
-    ),
+    _count("ready", "Messages ready for delivery."),
+    _count("in_flight", "Messages of the queue under a lease."),
+    _count("dead", "Dead letters of the queue."),
     _StateField(
         Field(
             "state",

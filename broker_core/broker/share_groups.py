@@ -156,7 +156,7 @@ class ShareGroups:
         def missed(at_ns: int) -> None:
             self._leave(at_ns, group, made, f"missed its heartbeats for {self._session_ns / 1e9:.1f} s")
 
-        session = Deadline(self._timers, now_ns, self._session_ns, excused=_never, missed=missed)
+        session = Deadline(self._timers, now_ns, self._session_ns, excused=bool, missed=missed)
         epoch = 1 if old is None else old.epoch + 1
         made = members[member_id] = ShareMember(member_id, holder, topics, epoch, session, self._assignment(topics))
         return ShareHeartbeat(made.epoch, topics)
@@ -321,7 +321,3 @@ class ShareGroups:
             check_name(group, "group")
         except BrokerError as error:
             raise BrokerError(ErrorCode.INVALID_GROUP_ID, error.about) from None
-
-
-def _never() -> bool:
-    return False

@@ -69,7 +69,7 @@ class TransactionPorts(msgspec.Struct, eq=False, dict=True):
                 subscription.queue.appended(now_ns)
 
     def committed_offset(self, group: str, topic: str, partition: int) -> int:
-        committed = self._offsets.committed(group, topic, partition)
+        committed = self._offsets.groups.committed(group, topic, partition)
         return -1 if committed is None else committed
 
     def commit_offsets(self, now_ns: int, client: str, offsets: Sequence[PendingOffset]) -> Reply[None]:
@@ -82,7 +82,7 @@ class TransactionPorts(msgspec.Struct, eq=False, dict=True):
             except BrokerError as error:
                 if error.code not in _GONE:
                     raise
-        return self._offsets.flushed()
+        return self._offsets.store.flushed()
 
     def _log(self, place: TopicPartition) -> PartitionLog | None:
         try:

@@ -93,7 +93,7 @@ Listener = Callable[[Sequence[TopicPartition]], object]
 _KEEPS_ID = frozenset({ErrorCode.ILLEGAL_GENERATION, ErrorCode.FENCED_MEMBER_EPOCH, ErrorCode.STALE_MEMBER_EPOCH})
 
 
-def _ignore(_partitions: Sequence[TopicPartition]) -> None:
+def ignore(_partitions: Sequence[TopicPartition]) -> None:
     """The default listener."""
 
 
@@ -109,9 +109,9 @@ class Consumer:
         topics: Sequence[str],
         config: ConsumerConfig,
         *,
-        on_assigned: Listener = _ignore,
-        on_revoked: Listener = _ignore,
-        on_lost: Listener = _ignore,
+        on_assigned: Listener = ignore,
+        on_revoked: Listener = ignore,
+        on_lost: Listener = ignore,
     ) -> None:
         self._broker = broker
         self._loop = loop

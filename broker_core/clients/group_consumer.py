@@ -8,7 +8,7 @@ from functools import partial
 from itertools import count
 from typing import Any, TypeVar
 
-from broker_core.clients.consumer import Consumer
+from broker_core.clients.consumer import Consumer, Listener, ignore
 from broker_core.clients.membership import ConsumerConfig
 from broker_core.clients.middleware import Middleware
 from broker_core.clients.partition_runs import within
@@ -23,15 +23,10 @@ from broker_core.replies import Reply
 from broker_core.settings import Count, TimeS, checked_class, validated
 
 T = TypeVar("T")
-Listener = Callable[[Sequence[TopicPartition]], object]
 
 _numbers = count(1)
 _MESSAGE = kind_of(StoredMessage)
 DEFAULT_CONFIG = ConsumerConfig(auto_commit_interval_ms=5_000.0, max_poll_interval_ms=300_000)
-
-
-def _ignore(_partitions: Sequence[TopicPartition]) -> None:
-    """The default listener."""
 
 
 @checked_class(fast=("value_of", "key_of"))
@@ -56,9 +51,9 @@ class GroupConsumer(Closable):
         *,
         pattern: str = "",
         client_id: str = "",
-        on_assigned: Listener = _ignore,
-        on_revoked: Listener = _ignore,
-        on_lost: Listener = _ignore,
+        on_assigned: Listener = ignore,
+        on_revoked: Listener = ignore,
+        on_lost: Listener = ignore,
         middleware: Sequence[Middleware] = (),
         serializer: Serializer[Any] | None = None,
         key_serializer: Serializer[Any] | None = None,

@@ -103,7 +103,7 @@ class HttpBroker(Closable):
         entry = entry_of(request)
         with _encoding(entry.request.__name__):
             parts = form_of(entry).parts(request)
-            parts = parts._replace(path=_with_query(parts))
+            parts = parts._replace(path=f"{parts.path}?{urlencode(parts.query)}" if parts.query else parts.path)
         ends_s = time.monotonic() + (self._timeout_s + _own_wait_s(entry, request) if timeout_s is None else timeout_s)
         response = self._answered(parts, ends_s, repeatable=entry.is_repeatable, waits=entry.mode != "parked")
         result: Any = None if entry.result is None else self._decoded(response, entry.result)
@@ -182,7 +182,7 @@ class HttpBroker(Closable):
                 raise self._no_broker("it does not speak TLS; one without has an http address") from error
             raise self._no_broker(f"TLS fails: {reason}; trust its certificate with --tls-ca FILE") from error
         except (HTTPError, OSError) as error:
-            if _is_no_http(error):
+            if "BadStatusLine" in repr(error) or "LineTooLong" in repr(error):
                 raise self._no_broker("it does not speak HTTP") from error
             about = f"{self.url} broke off its answer to {parts.verb} {parts.path}{doubt}"
             raise _BrokenOffError(ErrorCode.CONNECTION_LOST, about, possibly_stored=bool(doubt)) from error
@@ -244,10 +244,6 @@ def _encoding(what: str) -> Iterator[None]:
         raise BrokerError(ErrorCode.MALFORMED_REQUEST, f"{what} cannot be sent ({error})") from error
 
 
-def _with_query(parts: HttpParts) -> str:
-    return f"{parts.path}?{urlencode(parts.query)}" if parts.query else parts.path
-
-
 def _trust(url: str, ca_file: Path | str | None) -> dict[str, Any]:
     if not url.startswith("https:"):
         return {}
@@ -279,10 +275,6 @@ def _read(response: urllib3.BaseHTTPResponse, ends_s: float) -> bytes:
         undo.pop_all()
     response.release_conn()
     return b"".join(pieces)
-
-
-def _is_no_http(error: Exception) -> bool:
-    return "BadStatusLine" in repr(error) or "LineTooLong" in repr(error)
 
 
 def _reason(error: Exception) -> str:

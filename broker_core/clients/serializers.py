@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 import msgspec
 
@@ -17,6 +17,8 @@ from broker_core.schemas.json_text import InvalidJsonError, dump_json, read_json
 from broker_core.schemas.problem import InvalidDataError, Problem, summary
 from broker_core.schemas.registry import SchemaRegistry
 from broker_core.settings import checked
+
+S = TypeVar("S")
 
 if TYPE_CHECKING:
     from broker_core.schemas.compatibility import AnySchema
@@ -73,6 +75,7 @@ class JsonSerializer:
             raise _unreadable(str(error)) from None
 
 
+_JSON = JsonSerializer()
 _PACKED = frozenset({type(None), bool, int, float, str, bytes, datetime.datetime, msgspec.msgpack.Ext})
 _PACKED_NAMES = frozenset({bool, int, float, str, bytes})
 
@@ -100,8 +103,10 @@ class MessagePackSerializer:
         return value
 
 
-class JsonSchemaSerializer:
-    """JSON that is valid under a subject's schema, prefixed with the schema's id (Confluent's wire format)."""
+class _SchemaSerializer(Generic[S]):
+    """Values of a subject's schema, prefixed with the schema's id (Confluent's wire format)."""
+
+    _kind: ClassVar[tuple[type[Any], str]]
 
     @checked
     def __init__(self, registry: SchemaRegistry, subject: str, version: int | Literal["latest"] = "latest") -> None:
@@ -109,15 +114,20 @@ class JsonSchemaSerializer:
         self._registry = registry
         found = registry.version(subject, version)
         self._id = found.id
-        schema = registry.schema(found.id)
-        if not isinstance(schema, JsonSchema):
-            raise BrokerError(ErrorCode.INVALID_CONFIG, f"{subject} {found.version} is not JSON Schema")
-        self._schema = schema
-        self._json = JsonSerializer()
+        kind, called = self._kind
+        self._schema: S = registry.schema(found.id)  # type: ignore[assignment]
+        if not isinstance(self._schema, kind):
+            raise BrokerError(ErrorCode.INVALID_CONFIG, f"{subject} {found.version} is not {called}")
+
+
+class JsonSchemaSerializer(_SchemaSerializer[JsonSchema]):
+    """JSON that is valid under a subject's schema, prefixed with the schema's id (Confluent's wire format)."""
+
+    _kind = (JsonSchema, "JSON Schema")
 
     def serialize(self, value: Any) -> bytes:
         """Raises UNSERIALIZABLE with the JSON pointer of each violation."""
-        data = self._json.serialize(value)
+        data = _JSON.serialize(value)
         _refuse(self._schema.problems(value), _unserializable)
         return _bounded(frame(self._id, data))
 
@@ -126,27 +136,18 @@ class JsonSchemaSerializer:
         schema = _schema_of(self._registry, data)
         if not isinstance(schema, JsonSchema):
             raise _unreadable("it was not written with a JSON Schema")
-        value = self._json.deserialize(data[HEAD_BYTES:])
+        value = _JSON.deserialize(data[HEAD_BYTES:])
         _refuse(schema.problems(value), _unreadable)
         return value
 
 
-class AvroSerializer:
-    """Avro binary encoding, prefixed with the schema's id (Confluent's wire format)."""
+class AvroSerializer(_SchemaSerializer[AvroSchema]):
+    """Avro binary encoding, prefixed with the schema's id (Confluent's wire format).
 
-    @checked
-    def __init__(self, registry: SchemaRegistry, subject: str, version: int | Literal["latest"] = "latest") -> None:
-        """`version` is the schema for writing, and the one to which other versions are resolved on reading.
+    `version` is the schema for writing, and the one to which other versions are resolved on reading.
+    """
 
-        Raises UNKNOWN_SUBJECT, UNKNOWN_SCHEMA_VERSION, INVALID_CONFIG.
-        """
-        self._registry = registry
-        found = registry.version(subject, version)
-        self._id = found.id
-        schema = registry.schema(found.id)
-        if not isinstance(schema, AvroSchema):
-            raise BrokerError(ErrorCode.INVALID_CONFIG, f"{subject} {found.version} is not Avro")
-        self._schema = schema
+    _kind = (AvroSchema, "Avro")
 
     def serialize(self, value: Any) -> bytes:
         """Raises UNSERIALIZABLE."""

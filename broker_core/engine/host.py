@@ -248,7 +248,7 @@ class BrokerHost(Host, Closable):
             with contextlib.ExitStack() as steps:
                 if self.directory is not None:
                     steps.callback(self.directory.close)
-                steps.callback(self.broker.offsets.abandon)
+                steps.callback(self.broker.offsets.store.abandon)
                 if self._writer is not None:
                     steps.callback(self._writer.abandon)
                 steps.callback(self._stop)
@@ -276,7 +276,7 @@ class BrokerHost(Host, Closable):
             self.open_batches.close()
 
     def _after(self) -> None:
-        if (self.broker.durability.syncs.wanted or self.broker.offsets.awaited) and self._writer is not None:
+        if (self.broker.durability.syncs.wanted or self.broker.offsets.store.awaited) and self._writer is not None:
             self._writer.wake()
 
     def _wake_after(self, delay_ns: int) -> None:
@@ -307,11 +307,8 @@ def _suggesting_read_only(path: Path | str | None, *, read_only: bool) -> Iterat
     try:
         yield
     except BrokerError as error:
-        if error.code is not ErrorCode.STORAGE_ERROR or path is None or read_only or not _is_kept(path):
+        is_kept = path is not None and str(path) != "" and is_data_directory(Path(path))
+        if error.code is not ErrorCode.STORAGE_ERROR or read_only or not is_kept:
             raise
         about = f"{error.about}; opened with read_only=True, it can be read as it is"
         raise BrokerError(ErrorCode.STORAGE_ERROR, about) from error
-
-
-def _is_kept(path: Path | str) -> bool:
-    return str(path) != "" and is_data_directory(Path(path))

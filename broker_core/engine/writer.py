@@ -148,7 +148,7 @@ class Writer:
     def _sync_once(self) -> None:
         # One round at a time: a sync after a failed one must not succeed.
         with self._syncing:
-            tickets = self._host.locked(lambda _now: self._broker.durability.begin_sync())
+            tickets = self._host.locked(lambda _now: self._broker.durability.syncs.begin())
             for _, ticket in tickets:
                 ticket.run()
             self._host.locked(lambda now_ns: self._broker.durability.end_sync(now_ns, tickets))

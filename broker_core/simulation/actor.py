@@ -66,7 +66,7 @@ class Actor:
         return self.loop.wait_ns(ns_from_s(seconds))
 
     def publish(self, to: str, value: str | bytes, key: str | bytes | None = None) -> Reply[Published | None]:
-        message = Message(_bytes(value), None if key is None else _bytes(key))
+        message = Message(as_bytes(value), None if key is None else as_bytes(key))
         return self.broker.publishing.publish(self.loop.now_ns, to, message, client=self.name)
 
     async def work(self, processing: Duration) -> None:
@@ -193,5 +193,5 @@ class Actor:
         )
 
 
-def _bytes(text: str | bytes) -> bytes:
+def as_bytes(text: str | bytes) -> bytes:
     return text.encode() if isinstance(text, str) else text

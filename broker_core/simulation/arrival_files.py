@@ -124,7 +124,9 @@ def _rows(path: Path, is_csv: bool) -> Iterator[_Row]:
             for line_number, line, row in _csv_rows(path, lines) if is_csv else _json_rows(path, lines):
                 yield line_number, line, row
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ArrivalError(f"{path.name}, line {line_number + 1}: this is not {_format(is_csv)}.") from error
+        raise ArrivalError(
+            f"{path.name}, line {line_number + 1}: this is not {'CSV' if is_csv else 'JSON'}."
+        ) from error
     except csv.Error as error:
         raise ArrivalError(f"{path.name}, line {line_number + 1}: this is not CSV ({error}).") from error
     except (OSError, EOFError) as error:
@@ -135,10 +137,6 @@ def _opened(path: Path) -> IO[bytes]:
     if path.suffix == ".gz":
         return cast(IO[bytes], gzip.open(path, "rb"))
     return path.open("rb")
-
-
-def _format(is_csv: bool) -> str:
-    return "CSV" if is_csv else "JSON"
 
 
 def _json_rows(path: Path, lines: IO[bytes]) -> Iterator[_Row]:

@@ -93,7 +93,11 @@ class FaultInjector:
             case SlowDown():
                 actor = self._actor(fault.client)
                 self._begin(
-                    actor.name, f"slow down {fault.factor:g} times", fault.for_s, lambda: _slow(actor, 1.0), slot="slow"
+                    actor.name,
+                    f"slow down {fault.factor:g} times",
+                    fault.for_s,
+                    lambda: setattr(actor, "slowness", 1.0),
+                    slot="slow",
                 )
                 actor.slowness = fault.factor
             case DropHeartbeats():
@@ -101,7 +105,7 @@ class FaultInjector:
                 self._begin(consumer.name, "heartbeats dropped", fault.for_s, lambda: consumer.mute(False))
                 consumer.mute(True)
             case FillDisk():
-                self._begin(_DISK, "disk full", fault.for_s, self._empty_disk)
+                self._begin(_DISK, "disk full", fault.for_s, lambda: setattr(self._files, "full", False))
                 self._files.full = True
             case JumpClock():
                 self.clock_jump_s += fault.by_s
@@ -185,9 +189,6 @@ class FaultInjector:
             for (client, fault), each in self._lasting.items()
         )
 
-    def _empty_disk(self) -> None:
-        self._files.full = False
-
     def _emit(self, client: str, cause: str, detail: dict[str, object] | None = None) -> None:
         self._events.emit(self._loop.now_ns, EventKind.FAULT, client=client, cause=cause, detail=detail)
 
@@ -206,7 +207,3 @@ class FaultInjector:
     @staticmethod
     def _refuse(why: str) -> None:
         raise BrokerError(ErrorCode.INVALID_REQUEST, why)
-
-
-def _slow(actor: Actor, factor: float) -> None:
-    actor.slowness = factor

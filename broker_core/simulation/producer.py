@@ -94,7 +94,7 @@ class ProducerActor(Actor):
             due_ns = self._due_ns()
             paced = self.pace is not None and self.rate_per_s is None
             lingered_ns = due_ns + self._linger_ns
-            if lingered_ns > self.loop.now_ns and (not paced or not self._started):
+            if lingered_ns > self.loop.now_ns and (not paced or not self.processed + self.failed):
                 self.enter("running")
                 await self.loop.wait_until_ns(lingered_ns)
             count = self._together(lingered_ns)
@@ -139,10 +139,6 @@ class ProducerActor(Actor):
             self._at_hand.popleft()
         self._at_hand.extendleft((first_ns, message) for part in reversed(parts.values()) for message in reversed(part))
         return list(parts.items())
-
-    @property
-    def _started(self) -> bool:
-        return self.processed + self.failed > 0
 
     async def _offer(self, partition: int | None, messages: Sequence[Message]) -> bool:
         """Publish `messages` to a partition, None for that of the first; False where it gives them up."""

@@ -89,10 +89,6 @@ class Rerun:
         return False
 
 
-def _never() -> bool:
-    return False
-
-
 def rerun(
     scenario: Scenario,
     actions: Iterable[RecordedAction],
@@ -112,7 +108,7 @@ def rerun(
     prepare(simulation)
     simulation.start()
     until_ns = ns_from_s(scenario.until_s if until_s is None else until_s)
-    Rerun(simulation, actions, until_ns=until_ns).go_on(_never)
+    Rerun(simulation, actions, until_ns=until_ns).go_on(bool)
     return simulation
 
 

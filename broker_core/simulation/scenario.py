@@ -82,16 +82,12 @@ def parse_scenario(text: str, source: str = "scenario", window: WindowNames | No
     """
     try:
         document = Document(text)
-        scenario = _convert(document)
+        try:
+            scenario = msgspec.convert(document.value, Scenario)
+        except msgspec.ValidationError as error:
+            path, sentence = fault(error, document.value, Scenario)
+            raise YamlError(document.line_of(path), sentence) from error
         check_references(scenario, document, window)
     except YamlError as error:
         raise ScenarioError(f"{source}, {error}") from error
     return scenario
-
-
-def _convert(document: Document) -> Scenario:
-    try:
-        return msgspec.convert(document.value, Scenario)
-    except msgspec.ValidationError as error:
-        path, sentence = fault(error, document.value, Scenario)
-        raise YamlError(document.line_of(path), sentence) from error

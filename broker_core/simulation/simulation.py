@@ -293,15 +293,12 @@ class Simulation:
     def ask(self, request: Request[T]) -> T:
         """The answer to a request that changes nothing. Raises its errors, and INVALID_REQUEST for another request."""
         if isinstance(request, DescribeClient):
-            return cast(T, self._settings_of(request.client))
+            actor = self.context.actor(request.client)
+            rate_per_s = actor.rate_per_s if isinstance(actor, ProducerActor) else None
+            return cast(T, ClientSettings(rate_per_s=rate_per_s, takes=actor.takes))
         if not entry_of(request).only_asks(request):
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"{type(request).__name__} is no question")
         return self.broker.handle(self.loop.now_ns, request).result()
-
-    def _settings_of(self, client: str) -> ClientSettings:
-        actor = self.context.actor(client)
-        rate_per_s = actor.rate_per_s if isinstance(actor, ProducerActor) else None
-        return ClientSettings(rate_per_s=rate_per_s, takes=actor.takes)
 
     def _do(self, action: UserAction, *, record: bool) -> Performed:
         plan = self.handlers.prepare(action)
@@ -312,14 +309,11 @@ class Simulation:
             # The action comes before its effects in the stream. A scheduled fault has no event but its effect.
             detail: dict[str, Any] = msgspec.to_builtins(done)
             self.events.emit_action(self.loop.now_ns, client=plan.client, cause=done.sentence, detail=detail)
-        self._tell(done, record)
+        for listener in self._on_action if record else ():
+            listener(self.loop.now_ns, {**msgspec.to_builtins(done), "step": self.loop.steps})
         if not plan.reported:
             said = plan.do()
         return Performed(done, said if isinstance(said, str) else done.sentence, plan.inverse, plan.final)
-
-    def _tell(self, action: UserAction, record: bool) -> None:
-        for listener in self._on_action if record else ():
-            listener(self.loop.now_ns, {**msgspec.to_builtins(action), "step": self.loop.steps})
 
     # -- what is seen
 
@@ -347,7 +341,7 @@ class Simulation:
 
     def flush(self) -> None:
         """Write what is pending, as an engine does once in every tick."""
-        self.broker.offsets.flush()
+        self.broker.offsets.store.flush()
 
     def end(self) -> None:
         for actor in self.actors.values():

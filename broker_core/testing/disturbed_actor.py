@@ -33,15 +33,15 @@ def _error(error: BrokerError, name: str) -> BrokerError:
     number = None if kafka is None else getattr(kafka.KafkaError, name, None)
     if number is None:
         return error
-    raised = _both(kafka)(error.code, error.about)
+    raised = both(kafka.KafkaException)(error.code, error.about)  # type: ignore[union-attr]
     setattr(raised, _NAMED, name)
     raised.args = (kafka.KafkaError(number, str(error)),)  # type: ignore[union-attr]
     return raised
 
 
 @functools.cache
-def _both(kafka: Any) -> type[BrokerError]:
-    return type("VirtualKafkaException", (BrokerError, kafka.KafkaException), {})
+def both(kafka_error: Any) -> type[BrokerError]:
+    return type("VirtualKafkaException", (BrokerError, kafka_error), {})
 
 
 T = TypeVar("T")

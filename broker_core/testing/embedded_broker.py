@@ -277,10 +277,6 @@ class EmbeddedBroker(Closable):
         except BrokerError:  # it is closed
             return False
 
-    def _must_live(self) -> None:
-        for program in self._programs:
-            program.check()
-
     # -- assert
 
     def messages(self, topic: str, partition: int | None = None) -> list[StoredMessage]:
@@ -324,7 +320,8 @@ class EmbeddedBroker(Closable):
 
     def _found(self, answer: ConditionAnswer, condition: str, timeout_s: float) -> str:
         if not answer.holds:
-            self._must_live()
+            for program in self._programs:
+                program.check()
             self._waited_for.update(asked_things(parse(condition, FIELDS)))
             raise ConditionTimeoutError(f"after {timeout_s:g} s, {condition} does not hold: {answer.what}")
         return answer.what

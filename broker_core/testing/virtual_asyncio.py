@@ -7,7 +7,6 @@ import contextlib
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -16,6 +15,7 @@ from broker_core.clock import s_from_ns
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import Headers
 from broker_core.testing.blocking_thread import ActorStopped
+from broker_core.testing.disturbed_actor import both
 from broker_core.testing.virtual_consumer import OFFSET_INVALID, TopicPartition, VirtualConsumer, VirtualMessage
 
 MAX_RECORDS = 500
@@ -282,9 +282,4 @@ def _as_aiokafka(error: BrokerError) -> BrokerError:
     errors = sys.modules.get("aiokafka.errors")
     if errors is None:
         return error
-    return _both(errors.CommitFailedError if error.code in _FENCED else errors.KafkaError)(error.code, error.about)
-
-
-@cache
-def _both(kafka: Any) -> type[BrokerError]:
-    return type("VirtualKafkaError", (BrokerError, kafka), {})
+    return both(errors.CommitFailedError if error.code in _FENCED else errors.KafkaError)(error.code, error.about)

@@ -14,7 +14,7 @@ from broker_core.recording.checker import Checker
 from broker_core.recording.violation import life_of
 from broker_core.simulation.actions.faults import Crash, DropHeartbeats, Pause
 from broker_core.simulation.actions.groups import MoveConsumer
-from broker_core.simulation.actor import Actor
+from broker_core.simulation.actor import as_bytes
 from broker_core.simulation.scenario import Scenario
 from broker_core.simulation.simulation import Simulation
 from broker_core.simulation.specs import GroupSpec
@@ -78,7 +78,7 @@ class VirtualBroker(VirtualRun):
 
         Raises BrokerError if it is done now.
         """
-        messages = [Message(_bytes(value), None if key is None else _bytes(key), headers) for value in values]
+        messages = [Message(as_bytes(value), None if key is None else as_bytes(key), headers) for value in values]
 
         def append(now_ns: int) -> None:
             for message in messages:
@@ -203,7 +203,11 @@ class VirtualBroker(VirtualRun):
         return (
             not snapshot.faults
             and all(actor.state in {"waiting", "stopped"} for actor in snapshot.actors)
-            and all((actor.target, actor.name) in members for actor in actors if _subscribes(actor))
+            and all(
+                (actor.target, actor.name) in members
+                for actor in actors
+                if isinstance(actor, FunctionActor) and actor.subscribes
+            )
             and not any(_unread(snapshot, group) for group in self._simulation.context.groups)
             and not any(self._worked(snapshot).values())
         )
@@ -251,16 +255,8 @@ class VirtualBroker(VirtualRun):
         loop.timers.at(loop.now_ns + ns_from_s(for_s), back)
 
 
-def _subscribes(actor: Actor) -> bool:
-    return isinstance(actor, FunctionActor) and actor.subscribes
-
-
 def _unread(snapshot: Snapshot, group: str) -> int:
     view = next((each for each in snapshot.groups if each.name == group), None)
     if view is None or not view.offsets:
         return sum(topic.published for topic in snapshot.topics)
     return sum(at.end_offset - (at.committed or 0) for at in view.offsets)
-
-
-def _bytes(text: str | bytes) -> bytes:
-    return text.encode() if isinstance(text, str) else text

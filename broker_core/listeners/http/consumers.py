@@ -62,16 +62,11 @@ class Registered:
     def commit_offsets(self, offsets: dict[int, int]) -> None:
         """Commit these offsets. Raises as `commit`."""
         if offsets:
-            commits = {
-                (self.topic, number): OffsetAndMetadata(offset, self._mark) for number, offset in offsets.items()
-            }
+            mark = MARK if self.auto_commit else MANUAL_MARK
+            commits = {(self.topic, number): OffsetAndMetadata(offset, mark) for number, offset in offsets.items()}
             self._host.call(
                 lambda now_ns: self._host.broker.offsets.commit(now_ns, self.name, self.name, "", -1, commits)
             )
-
-    @property
-    def _mark(self) -> str:
-        return MARK if self.auto_commit else MANUAL_MARK
 
     @property
     def positions(self) -> dict[int, int]:

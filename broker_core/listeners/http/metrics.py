@@ -7,7 +7,9 @@ the conventions have no name for begins with brokerscope_. Counters begin at 0 w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import TypeVar
 
 from prometheus_client import CollectorRegistry, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
@@ -26,18 +28,17 @@ _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5
 
 _SINCE = "since the listener was opened"
 
-_COUNTED = frozenset(
-    {
-        EventKind.PUBLISHED,
-        EventKind.DELIVERED,
-        EventKind.ACKNOWLEDGED,
-        EventKind.DEAD_LETTERED,
-        EventKind.REDRIVEN,
-        EventKind.REJECTED,
-        EventKind.DROPPED,
-        EventKind.EXPIRED,
-    }
-)
+_WORDS = {
+    EventKind.ACKNOWLEDGED: "that were committed or acknowledged",
+    EventKind.DEAD_LETTERED: "that became dead letters",
+    EventKind.REDRIVEN: "that were redriven",
+    EventKind.REJECTED: "that were refused",
+    EventKind.DROPPED: "that were dropped by a policy",
+    EventKind.EXPIRED: "whose time was over",
+}
+_COUNTED = (EventKind.PUBLISHED, EventKind.DELIVERED, *_WORDS)
+_TOPIC, _GROUP = "messaging_destination_name", "messaging_consumer_group_name"
+_PARTITION = "messaging_destination_partition_id"
 _Views = tuple[tuple[TopicView, ...], tuple[GroupView, ...], tuple[QueueView, ...]]
 
 
@@ -102,108 +103,84 @@ class Metrics(Collector):
         yield from _of_topics(topics)
         yield from _of_groups(groups)
         yield from _of_queues(queues)
-        yield from _of_gates(
-            [(topic.name, topic.gate) for topic in topics] + [(each.name, each.gate) for each in queues]
-        )
-        open_connections = GaugeMetricFamily("brokerscope_connections", "Open connections", labels=["listener"])
-        for listener in ("http", "kafka"):
-            open_connections.add_metric([listener], self._connections.count(listener))
-        yield open_connections
+        limited: tuple[TopicView | QueueView, ...] = (*topics, *queues)
+        yield from _of_gates([(each.name, each.gate) for each in limited if each.gate is not None])
+        listeners = (([listener], self._connections.count(listener)) for listener in ("http", "kafka"))
+        yield _gauge("brokerscope_connections", "Open connections", ["listener"], listeners)
+
+
+F = TypeVar("F", CounterMetricFamily, GaugeMetricFamily)
+
+
+def _family(
+    kind: type[F], name: str, about: str, labels: Sequence[str], rows: Iterable[tuple[Sequence[str], float | None]]
+) -> F:
+    """`rows` are the values of the labels and the figure, None if it is not known."""
+    family = kind(name, about, labels=labels)
+    for values, figure in rows:
+        if figure is not None:
+            family.add_metric(values, figure)
+    return family
+
+
+_counter, _gauge = partial(_family, CounterMetricFamily), partial(_family, GaugeMetricFamily)
 
 
 def _counters(counts: dict[EventKind, dict[tuple[str, str], int]]) -> Iterator[CounterMetricFamily]:
-    labels = ["messaging_system", "messaging_operation_name", "messaging_destination_name"]
-    sent = CounterMetricFamily(
+    labels = ["messaging_system", "messaging_operation_name", _TOPIC]
+    yield _counter(
         "messaging_client_sent_messages",
         f"Messages that were stored {_SINCE} (messaging.client.sent.messages)",
-        labels=labels,
+        labels,
+        (((SYSTEM, "publish", topic), count) for (topic, _), count in counts[EventKind.PUBLISHED].items()),
     )
-    for (topic, _group), count in counts[EventKind.PUBLISHED].items():
-        sent.add_metric([SYSTEM, "publish", topic], count)
-    yield sent
-    consumed = CounterMetricFamily(
+    yield _counter(
         "messaging_client_consumed_messages",
         f"Messages that were handed out {_SINCE} (messaging.client.consumed.messages)",
-        labels=[*labels, "messaging_consumer_group_name"],
+        [*labels, _GROUP],
+        (((SYSTEM, "receive", *place), count) for place, count in counts[EventKind.DELIVERED].items()),
     )
-    for (topic, group), count in counts[EventKind.DELIVERED].items():
-        consumed.add_metric([SYSTEM, "receive", topic, group], count)
-    yield consumed
-    rest = {
-        EventKind.ACKNOWLEDGED: ("acknowledged", "that were committed or acknowledged"),
-        EventKind.DEAD_LETTERED: ("dead_lettered", "that became dead letters"),
-        EventKind.REDRIVEN: ("redriven", "that were redriven"),
-        EventKind.REJECTED: ("rejected", "that were refused"),
-        EventKind.DROPPED: ("dropped", "that were dropped by a policy"),
-        EventKind.EXPIRED: ("expired", "whose time was over"),
-    }
-    for kind, (name, words) in rest.items():
-        family = CounterMetricFamily(
-            f"brokerscope_{name}_messages",
-            f"Messages {words} {_SINCE}",
-            labels=["messaging_destination_name", "messaging_consumer_group_name"],
-        )
-        for (topic, group), count in counts[kind].items():
-            family.add_metric([topic, group], count)
-        yield family
+    for kind, words in _WORDS.items():
+        about = f"Messages {words} {_SINCE}"
+        yield _counter(f"brokerscope_{kind}_messages", about, [_TOPIC, _GROUP], counts[kind].items())
 
 
 def _of_topics(topics: tuple[TopicView, ...]) -> Iterator[GaugeMetricFamily]:
-    labels = ["messaging_destination_name", "messaging_destination_partition_id"]
-    end = GaugeMetricFamily("brokerscope_partition_end_offset", "The offset after the last message", labels=labels)
-    start = GaugeMetricFamily("brokerscope_partition_start_offset", "The first offset still there", labels=labels)
-    size = GaugeMetricFamily("brokerscope_partition_size_bytes", "Bytes in the segments", labels=labels)
-    for topic in topics:
-        for partition in topic.partitions:
-            place = [topic.name, str(partition.partition)]
-            end.add_metric(place, partition.end_offset)
-            start.add_metric(place, partition.start_offset)
-            size.add_metric(place, partition.size_bytes)
-    yield from (end, start, size)
+    partitions = [((topic.name, str(each.partition)), each) for topic in topics for each in topic.partitions]
+    for field, about in (
+        ("end_offset", "The offset after the last message"),
+        ("start_offset", "The first offset still there"),
+        ("size_bytes", "Bytes in the segments"),
+    ):
+        rows = ((place, getattr(each, field)) for place, each in partitions)
+        yield _gauge(f"brokerscope_partition_{field}", about, [_TOPIC, _PARTITION], rows)
 
 
 def _of_groups(groups: tuple[GroupView, ...]) -> Iterator[GaugeMetricFamily]:
-    labels = ["messaging_consumer_group_name", "messaging_destination_name", "messaging_destination_partition_id"]
-    lag = GaugeMetricFamily(
-        "brokerscope_consumer_lag_messages",
-        "Messages from the committed offset, or the start, to the end",
-        labels=labels,
-    )
-    late = GaugeMetricFamily("brokerscope_consumer_lag_seconds", "Age of the oldest uncommitted message", labels=labels)
-    members = GaugeMetricFamily("brokerscope_group_members", "Members of the group", labels=labels[:1])
-    for group in groups:
-        members.add_metric([group.name], len(group.members))
-        for each in group.offsets:
-            place = [group.name, each.topic, str(each.partition)]
-            if each.lag is not None:
-                lag.add_metric(place, each.lag)
-            if each.lag_ns is not None:
-                late.add_metric(place, each.lag_ns / NS_PER_S)
-    yield from (lag, late, members)
+    offsets = [((group.name, at.topic, str(at.partition)), at) for group in groups for at in group.offsets]
+    labels = [_GROUP, _TOPIC, _PARTITION]
+    lag = "Messages from the committed offset, or the start, to the end"
+    yield _gauge("brokerscope_consumer_lag_messages", lag, labels, ((place, at.lag) for place, at in offsets))
+    ages = ((place, None if at.lag_ns is None else at.lag_ns / NS_PER_S) for place, at in offsets)
+    yield _gauge("brokerscope_consumer_lag_seconds", "Age of the oldest uncommitted message", labels, ages)
+    members = (([group.name], len(group.members)) for group in groups)
+    yield _gauge("brokerscope_group_members", "Members of the group", [_GROUP], members)
 
 
 def _of_queues(queues: tuple[QueueView, ...]) -> Iterator[GaugeMetricFamily]:
-    families = {
-        "ready": GaugeMetricFamily("brokerscope_queue_ready_messages", "Can be taken now", labels=["queue"]),
-        "delayed": GaugeMetricFamily("brokerscope_queue_delayed_messages", "Wait for a retry", labels=["queue"]),
-        "in_flight": GaugeMetricFamily("brokerscope_queue_in_flight_messages", "Are leased", labels=["queue"]),
-        "dead": GaugeMetricFamily("brokerscope_queue_dead_letters", "Lie in the bin", labels=["queue"]),
-    }
-    for queue in queues:
-        for field, family in families.items():
-            family.add_metric([queue.name], getattr(queue, field))
-    yield from families.values()
+    for name, field, about in (
+        ("ready_messages", "ready", "Can be taken now"),
+        ("delayed_messages", "delayed", "Wait for a retry"),
+        ("in_flight_messages", "in_flight", "Are leased"),
+        ("dead_letters", "dead", "Lie in the bin"),
+    ):
+        rows = (([queue.name], getattr(queue, field)) for queue in queues)
+        yield _gauge(f"brokerscope_queue_{name}", about, ["queue"], rows)
 
 
-def _of_gates(gates: list[tuple[str, GateView | None]]) -> Iterator[GaugeMetricFamily]:
-    labels = ["messaging_destination_name"]
-    depth = GaugeMetricFamily("brokerscope_depth_messages", "Not finished by the slowest reader", labels=labels)
-    limit = GaugeMetricFamily("brokerscope_depth_limit_messages", "The most that the gate lets wait", labels=labels)
-    blocked = GaugeMetricFamily("brokerscope_blocked_producers", "Producers that wait for room", labels=labels)
-    for name, gate in gates:
-        if gate is not None:
-            depth.add_metric([name], gate.depth)
-            blocked.add_metric([name], len(gate.blocked))
-            if gate.limit is not None:
-                limit.add_metric([name], gate.limit)
-    yield from (depth, limit, blocked)
+def _of_gates(gates: list[tuple[str, GateView]]) -> Iterator[GaugeMetricFamily]:
+    depths, limits = (([name], gate.depth) for name, gate in gates), (([name], gate.limit) for name, gate in gates)
+    blocked = (([name], len(gate.blocked)) for name, gate in gates)
+    yield _gauge("brokerscope_depth_messages", "Not finished by the slowest reader", [_TOPIC], depths)
+    yield _gauge("brokerscope_depth_limit_messages", "The most that the gate lets wait", [_TOPIC], limits)
+    yield _gauge("brokerscope_blocked_producers", "Producers that wait for room", [_TOPIC], blocked)

@@ -238,13 +238,24 @@ class GroupHandler(Handler):
             raise refuse(f"there is nothing to reset: {where_to(action.target())} means nothing here")
         members = self._members_to_stop(action.group, action.restart_members)
         places = [(change.topic, change.partition) for change in changes]
-        old = tuple((each.topic, each.partition, each.from_offset) for each in changes if each.from_offset is not None)
         target = self._context.in_unix_time(action.target())
         reset = partial(self._context.broker.offsets.reset, self._context.now_ns, action.group, target, places)
+        return self._moving(action, changes, members, reset)
+
+    def _moving(
+        self,
+        action: ResetOffsets | SetOffsets,
+        changes: Sequence[Change],
+        members: Sequence[ConsumerActor],
+        reset: Callable[[], object],
+    ) -> Plan:
+        before = tuple(
+            (each.topic, each.partition, each.from_offset) for each in changes if each.from_offset is not None
+        )
         return Plan(
             action,
             lambda: self._restart(members, reset),
-            SetOffsets(action.group, old, action.restart_members) if old else None,
+            SetOffsets(action.group, before, action.restart_members) if before else None,
             "Nothing was committed before, and an offset cannot be taken away again.",
         )
 
@@ -261,16 +272,8 @@ class GroupHandler(Handler):
         if not changes:
             raise refuse("no offsets are given")
         members = self._members_to_stop(action.group, action.restart_members)
-        before = tuple(
-            (each.topic, each.partition, each.from_offset) for each in changes if each.from_offset is not None
-        )
         reset = partial(broker.groups.reset, self._context.now_ns, action.group, changes, action.sentence)
-        return Plan(
-            action,
-            lambda: self._restart(members, reset),
-            SetOffsets(action.group, before, action.restart_members) if before else None,
-            "Nothing was committed before, and an offset cannot be taken away again.",
-        )
+        return self._moving(action, changes, members, reset)
 
     def _seek(self, action: Seek) -> Plan:
         actor = self._context.actor(action.consumer)

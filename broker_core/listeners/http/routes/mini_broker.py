@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 
+from msgspec import UNSET
 from starlette.responses import Response
 
 from broker_core.errors import BrokerError, ErrorCode
@@ -163,16 +164,13 @@ async def ensure(call: HttpCall, topic: str, partitions: int = 1) -> bool:
 
 def consumed(message: StoredMessage, wanted: Encoding, several: bool) -> models.Consumed:
     value, key, encoding = shown_pair(message, wanted)
-    found = models.Consumed(topic=message.topic, offset=message.offset, value=value, key=key)
-    if encoding == "text" and not several:
-        return found
     return models.Consumed(
         topic=message.topic,
         offset=message.offset,
         value=value,
         key=key,
-        encoding=encoding if encoding != "text" else found.encoding,
-        partition=message.partition if several else found.partition,
+        encoding=UNSET if encoding == "text" else encoding,
+        partition=message.partition if several else UNSET,
     )
 
 
