@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -15,9 +15,6 @@ from broker_core.messages import Message
 from broker_core.plurals import counted
 from broker_core.replies import Reply
 from broker_core.timers import Timer
-
-if TYPE_CHECKING:
-    from broker_core.clients.record_accumulator import AccumulatorWaiter
 
 T = TypeVar("T")
 
@@ -83,7 +80,7 @@ class Batch:
 class Receipt(msgspec.Struct, eq=False, gc=False):
     """The outcome of one message. Usable from any thread, but not from a callback that runs under the host's lock."""
 
-    _host: AccumulatorWaiter
+    _host: Any  # an AccumulatorWaiter
     _batch: Batch | Message  # the message itself while it is in no batch
     _place: int = 0
 
@@ -103,7 +100,7 @@ class Receipt(msgspec.Struct, eq=False, gc=False):
         assert isinstance(batch, Batch)
         batch.reported = True
         try:
-            published = self._host.wait(batch.settled, timeout_s)
+            published: Published = self._host.wait(batch.settled, timeout_s)
         except BrokerError as error:
             if error.code is not ErrorCode.REQUEST_TIMED_OUT or batch.settled.done:
                 raise

@@ -272,6 +272,7 @@ class Host:
                 self._waiters.discard(event)
 
     def run(self, coroutine: Coroutine[Reply[Any], None, T], timeout_s: float | None = None) -> T:
+        """`start`, and `wait`."""
         return self.wait(self.start(coroutine), timeout_s)
 
     def tell(self, callback: Callable[[], object]) -> None:
@@ -291,6 +292,7 @@ class Host:
 
     @property
     def is_paused(self) -> bool:
+        """Whether session time stands still."""
         return False
 
     @property
@@ -303,6 +305,7 @@ class Host:
         self._clients[client] = close
 
     def unregister(self, client: Closable) -> None:
+        """Forget a closed client."""
         self._clients.pop(client, None)
 
     def _close_clients(self, steps: contextlib.ExitStack, timeout_s: float | None) -> None:

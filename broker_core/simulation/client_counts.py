@@ -18,7 +18,16 @@ class _Counts(msgspec.Struct):
     outcome: str = ""
 
 
-_FAILED = frozenset({EventKind.NACKED, EventKind.LEASE_EXPIRED})
+#: What each kind of event adds to, and what is then the outcome of its client's last message.
+_ADDS = {
+    EventKind.PUBLISHED: ("processed", ""),
+    EventKind.ACKNOWLEDGED: ("processed", None),
+    EventKind.NACKED: ("failed", None),
+    EventKind.LEASE_EXPIRED: ("failed", None),
+    EventKind.REJECTED: ("rejected", EventKind.REJECTED.value),
+    EventKind.DROPPED: ("dropped", EventKind.DROPPED.value),
+    EventKind.DEAD_LETTERED: ("failed", EventKind.DEAD_LETTERED.value),
+}
 
 
 class ClientCounts:
@@ -32,35 +41,17 @@ class ClientCounts:
 
     def __call__(self, event: Event) -> None:
         kind = event.kind
-        if kind is EventKind.PUBLISHED:
-            counts = self._of(event)
-            counts.processed += event.count
-            counts.outcome = ""
-        elif kind is EventKind.ACKNOWLEDGED:
-            self._of(event).processed += event.count
-        elif kind in _FAILED:
-            self._of(event).failed += event.count
-        elif kind is EventKind.REJECTED:
-            counts = self._of(event)
-            counts.rejected += event.count
-            counts.outcome = kind.value
-        elif kind is EventKind.DROPPED:
-            counts = self._of(event)
-            counts.dropped += event.count
-            counts.outcome = kind.value
-        elif kind is EventKind.DEAD_LETTERED and not event.group:
-            # A schema has sent it there, and not to where it was published.
-            counts = self._of(event)
-            counts.failed += event.count
-            counts.outcome = kind.value
-        elif kind is EventKind.CLIENT_STARTED:
+        if kind is EventKind.CLIENT_STARTED:
             self._clients.pop(event.client, None)
-
-    def _of(self, event: Event) -> _Counts:
+        # A dead letter of no group is one that a schema has sent there, and not to where it was published.
+        if kind not in _ADDS or (kind is EventKind.DEAD_LETTERED and event.group):
+            return
         counts = self._clients.get(event.client)
         if counts is None:
             counts = self._clients[event.client] = _Counts()
-        return counts
+        field, outcome = _ADDS[kind]
+        setattr(counts, field, getattr(counts, field) + event.count)
+        counts.outcome = counts.outcome if outcome is None else outcome
 
     def counted(self, view: ActorView) -> ActorView:
         counts = self._clients.get(view.name) or _Counts()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from broker_core.broker.occurrences import FIELDS, unknown_thing
 from broker_core.errors import BrokerError
@@ -32,66 +32,6 @@ Place = tuple[str | int, ...]
 KINDS_OF_OBJECTS = ("bench", "consumer", "dlq", "group", "lane", "producer", "queue", "topic", "worker", "workers")
 
 
-class LessonReferences:
-    """Checks the lesson of `scenario`; names of the window only where `window` is given."""
-
-    def __init__(self, scenario: Scenario, document: Document, window: WindowNames | None) -> None:
-        self._document = document
-        self._window = window
-        self._names = ScenarioNames(scenario)
-        self._objects = _objects(scenario, self._names)
-
-    def check(self, lesson: Lesson) -> None:
-        """Raises `YamlError` with the line of the first thing that is wrong."""
-        for index, step in enumerate(lesson.steps):
-            place = ("lesson", "steps", index)
-            self.check_condition((*place, "when"), step.when)
-            self._check_objects(place, step)
-            if self._window is not None:
-                self._check_names_of_window(place, step, self._window)
-        if self._window is not None and lesson.next:
-            self._known(("lesson", "next"), "scenario", lesson.next, self._window.scenarios)
-
-    def check_condition(self, path: Place, text: str) -> None:
-        """A condition that can be judged, and that asks for things of the scenario."""
-        try:
-            condition = parse(text, FIELDS)
-        except FilterError as error:
-            raise YamlError(self._document.line_of(path), str(error)) from error
-        names = self._names
-        things = {"group": names.groups, "queue": names.queues | names.subscriptions, "client": names.actors}
-        unknown = unknown_thing(condition, things)
-        if unknown is not None:
-            raise YamlError(self._document.line_of(path), str(unknown))
-
-    def _check_objects(self, place: Place, step: Step) -> None:
-        kind, colon, name = step.select.partition(":")
-        if kind == "row":
-            self._known((*place, "select"), "panel", name, (name,) if self._window is None else self._window.panels)
-        elif kind and kind not in KINDS_OF_OBJECTS:
-            self._known((*place, "select"), "kind of object", kind, KINDS_OF_OBJECTS)
-        elif colon:
-            self._known((*place, "select"), "object", step.select, self._objects)
-        if step.point_at is not None and step.point_at.object:
-            self._known((*place, "point_at", "object"), "object", step.point_at.object, self._objects)
-
-    def _check_names_of_window(self, place: Place, step: Step, window: WindowNames) -> None:
-        for index, command in enumerate(step.commands):
-            self._known((*place, "commands", index), "command", command, window.commands)
-        at = step.point_at
-        if at is not None and at.command:
-            self._known((*place, "point_at", "command"), "command", at.command, window.commands)
-        if at is not None and at.panel:
-            self._known((*place, "point_at", "panel"), "panel", at.panel, window.panels)
-
-    def _known(self, path: Place, what: str, name: str, known: Collection[str]) -> None:
-        """Of what is too much to be listed, the closest is named."""
-        if name not in known:
-            close = difflib.get_close_matches(name, known, 1)
-            hint = f"; did you mean '{close[0]}'?" if close else f", as '{min(known)}'." if known else "."
-            raise YamlError(self._document.line_of(path), f"there is no {what} '{name}'{hint}")
-
-
 def _objects(scenario: Scenario, names: ScenarioNames) -> set[str]:
     """The ids of what the canvas shows from the beginning, or once everybody has joined."""
     queues = names.queues | names.subscriptions
@@ -113,19 +53,18 @@ def _objects(scenario: Scenario, names: ScenarioNames) -> set[str]:
 
 def check_references(scenario: Scenario, document: Document, window: WindowNames | None = None) -> None:
     """Raises `YamlError` with the line of the first thing that is wrong."""
-    _References(scenario, document).check()
-    conditions = LessonReferences(scenario, document, window)
-    for index, alert in enumerate(scenario.alerts):
-        conditions.check_condition(("alerts", index, "when"), alert.when)
-    if scenario.lesson is not None:
-        conditions.check(scenario.lesson)
+    _References(scenario, document, window).check()
 
 
 class _References:
-    def __init__(self, scenario: Scenario, document: Document) -> None:
+    """Names of the window are checked only if `window` is given."""
+
+    def __init__(self, scenario: Scenario, document: Document, window: WindowNames | None) -> None:
         self._scenario = scenario
         self._document = document
+        self._window = window
         self._names = ScenarioNames(scenario)
+        self._objects = _objects(scenario, self._names)
 
     def check(self) -> None:
         if not 0 < self._scenario.until_s <= 1_000_000:
@@ -142,8 +81,12 @@ class _References:
         self._check_actors()
         for index, scheduled in enumerate(self._scenario.schedule):
             self._check_action(("schedule", index, "do"), scheduled.do)
+        for index, alert in enumerate(self._scenario.alerts):
+            self._check_condition(("alerts", index, "when"), alert.when)
+        if self._scenario.lesson is not None:
+            self._check_lesson(self._scenario.lesson)
 
-    def _fail(self, path: Place, sentence: str) -> None:
+    def _fail(self, path: Place, sentence: str) -> NoReturn:
         raise YamlError(self._document.line_of(path), sentence)
 
     def _known(self, path: Place, what: str, name: str, part: str = "") -> None:
@@ -248,3 +191,52 @@ class _References:
             case _:
                 # What it names may be made by what is done before it.
                 pass
+
+    def _check_lesson(self, lesson: Lesson) -> None:
+        for index, step in enumerate(lesson.steps):
+            place = ("lesson", "steps", index)
+            self._check_condition((*place, "when"), step.when)
+            self._check_objects(place, step)
+            if self._window is not None:
+                self._check_names_of_window(place, step, self._window)
+        if self._window is not None and lesson.next:
+            self._one_of(("lesson", "next"), "scenario", lesson.next, self._window.scenarios)
+
+    def _check_condition(self, path: Place, text: str) -> None:
+        """A condition that can be judged, and that asks for things of the scenario."""
+        try:
+            condition = parse(text, FIELDS)
+        except FilterError as error:
+            self._fail(path, str(error))
+        names = self._names
+        things = {"group": names.groups, "queue": names.queues | names.subscriptions, "client": names.actors}
+        unknown = unknown_thing(condition, things)
+        if unknown is not None:
+            self._fail(path, str(unknown))
+
+    def _check_objects(self, place: Place, step: Step) -> None:
+        kind, colon, name = step.select.partition(":")
+        if kind == "row":
+            self._one_of((*place, "select"), "panel", name, (name,) if self._window is None else self._window.panels)
+        elif kind and kind not in KINDS_OF_OBJECTS:
+            self._one_of((*place, "select"), "kind of object", kind, KINDS_OF_OBJECTS)
+        elif colon:
+            self._one_of((*place, "select"), "object", step.select, self._objects)
+        if step.point_at is not None and step.point_at.object:
+            self._one_of((*place, "point_at", "object"), "object", step.point_at.object, self._objects)
+
+    def _check_names_of_window(self, place: Place, step: Step, window: WindowNames) -> None:
+        for index, command in enumerate(step.commands):
+            self._one_of((*place, "commands", index), "command", command, window.commands)
+        at = step.point_at
+        if at is not None and at.command:
+            self._one_of((*place, "point_at", "command"), "command", at.command, window.commands)
+        if at is not None and at.panel:
+            self._one_of((*place, "point_at", "panel"), "panel", at.panel, window.panels)
+
+    def _one_of(self, path: Place, what: str, name: str, known: Collection[str]) -> None:
+        """Of what is too much to be listed, the closest is named."""
+        if name not in known:
+            close = difflib.get_close_matches(name, known, 1)
+            hint = f"; did you mean '{close[0]}'?" if close else f", as '{min(known)}'." if known else "."
+            self._fail(path, f"there is no {what} '{name}'{hint}")

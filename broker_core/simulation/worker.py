@@ -3,7 +3,6 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Mapping
-from typing import Literal
 
 from broker_core.clock import ns_from_s
 from broker_core.engine.loop import first_of
@@ -11,7 +10,6 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import StoredMessage
 from broker_core.queues.lease import Lease
 from broker_core.replies import Reply
-from broker_core.simulation.actions.faults import Outcome
 from broker_core.simulation.actor import Actor
 from broker_core.simulation.durations import Duration
 from broker_core.simulation.specs import Failure, ShareGroupSpec, SubscriberSpec, WorkerSpec
@@ -19,14 +17,6 @@ from broker_core.simulation.specs import Failure, ShareGroupSpec, SubscriberSpec
 TAKE_TIMEOUT_NS = ns_from_s(30)
 
 Leases = Reply[list[Lease]]
-
-# What a rule makes of a message; a crash does not get as far.
-_KINDS: dict[Outcome, Literal["nack", "hang", "forget"]] = {
-    "nack": "nack",
-    "hang": "hang",
-    "forget": "forget",
-    "crash": "forget",
-}
 
 
 class Lessee(Actor):
@@ -57,7 +47,7 @@ class Lessee(Actor):
             failure = self._drawn_failure(lease.message)
             rule = await self.fails_by_rule(lease.message)
             if rule is not None:
-                failure = Failure(cause=rule.cause, rate=1, kind=_KINDS[rule.outcome])
+                failure = Failure(cause=rule.cause, rate=1, kind=rule.outcome)  # type: ignore[arg-type] # no crash
             if failure is None:
                 if not self._ack_before:
                     self.broker.queues.ack(self.loop.now_ns, lease)
