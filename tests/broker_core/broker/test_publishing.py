@@ -49,7 +49,7 @@ def test_the_reply_waits_for_the_disk_and_so_do_readers():
     grown = parts.growth.wait([("orders", 0)], 10**12)
     reply = parts.publish("orders", b"a")
     assert not (reply.done or grown.done) and len(parts.events) == 1
-    done = parts.durability.begin_sync()
+    done = parts.durability.syncs.begin()
     for _, ticket in done:
         ticket.run()
     parts.durability.end_sync(7, done)

@@ -248,7 +248,7 @@ def test_acks_0_asks_nothing_and_acks_1_only_for_the_log():
     assert send(careless, b"a").settled.result().offset == -1
     quick, careful = send(sender(virtual, acks=1), b"b"), send(sender(virtual), b"c")
     assert quick.settled.done and not careful.settled.done
-    done = virtual.broker.durability.begin_sync()
+    done = virtual.broker.durability.syncs.begin()
     for _, ticket in done:
         ticket.run()
     assert not careful.settled.done
@@ -259,7 +259,7 @@ def test_acks_0_asks_nothing_and_acks_1_only_for_the_log():
 def test_a_failed_sync_reaches_who_waited_for_it():
     virtual = VirtualBroker(1, log=LogConfig(durability="fsync"))
     batch = send(sender(virtual), b"a")
-    done = virtual.broker.durability.begin_sync()
+    done = virtual.broker.durability.syncs.begin()
     for _, ticket in done:
         ticket.run()
         ticket.error = BrokerError(ErrorCode.STORAGE_ERROR, "the device reports an error")
@@ -272,7 +272,7 @@ def test_readers_see_nothing_that_is_not_durable():
     send(sender(virtual), b"a")
     reader = virtual.consumer()
     assert virtual.do(reader.poll(10)) == []
-    done = virtual.broker.durability.begin_sync()
+    done = virtual.broker.durability.syncs.begin()
     for _, ticket in done:
         ticket.run()
     virtual.broker.durability.end_sync(virtual.now_ns, done)

@@ -76,7 +76,7 @@ class CoordinatorSetup:
     def sync(self) -> None:
         """Rounds of group commit until nobody waits."""
         while self.broker.durability.syncs.wanted:
-            tickets = self.broker.durability.begin_sync()
+            tickets = self.broker.durability.syncs.begin()
             for _, ticket in tickets:
                 ticket.run()
             self.broker.durability.end_sync(self.now_ns, tickets)
