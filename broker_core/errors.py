@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from typing import TypeVar
 
 from broker_core.limits import MAX_ABOUT_CHARS
 
@@ -123,6 +124,16 @@ class BrokerError(Exception):
     def retriable(self) -> bool:
         """Whether the same call may succeed later."""
         return self.code.retriable
+
+
+T = TypeVar("T")
+
+
+def must(found: T | None, code: ErrorCode, about: str) -> T:
+    """`found`. Raises `code` for None."""
+    if found is None:
+        raise BrokerError(code, about)
+    return found
 
 
 class ConfigError(BrokerError, ValueError):

@@ -53,17 +53,27 @@ def _ignore(_published: Published) -> None:
     """For callers that need the reply alone."""
 
 
-class Publishing(msgspec.Struct, eq=False):
-    """`_fetches` are those of groups, `_growth` wakes others; `_check_append` is the transaction coordinator's."""
+class Publishing:
+    """`fetches` are those of groups, `growth` wakes other readers; `check_append` is the transaction coordinator's."""
 
-    _logs: Logs
-    _schemas: Schemas
-    _durability: Durability
-    _check_append: CheckAppend
-    _fetches: Fetches
-    _growth: Growth
-    _events: EventStream
-    _parked: dict[Reply[Published | None], Reply[Verdict]] = {}  # offers that wait at a gate
+    def __init__(
+        self,
+        logs: Logs,
+        schemas: Schemas,
+        durability: Durability,
+        check_append: CheckAppend,
+        fetches: Fetches,
+        growth: Growth,
+        events: EventStream,
+    ) -> None:
+        self._logs = logs
+        self._schemas = schemas
+        self._durability = durability
+        self._check_append = check_append
+        self._fetches = fetches
+        self._growth = growth
+        self._events = events
+        self._parked: dict[Reply[Published | None], Reply[Verdict]] = {}  # offers that wait at a gate
 
     # -- what can be published
 

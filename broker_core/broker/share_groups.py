@@ -13,7 +13,7 @@ from broker_core.broker.logs import Logs
 from broker_core.broker.queues import Queues
 from broker_core.broker.share_group_config import ShareGroupConfig
 from broker_core.clock import NS_PER_MS
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.members import Deadline
 from broker_core.names import check_name
@@ -95,10 +95,8 @@ class ShareGroups:
 
     def member(self, group: str, member_id: str) -> ShareMember:
         """Raises UNKNOWN_MEMBER_ID."""
-        found = self._groups.get(group, {}).get(member_id)
-        if found is None:
-            raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID, f"{member_id!r} is not in share group {group}")
-        return found
+        about = f"{member_id!r} is not in share group {group}"
+        return must(self._groups.get(group, {}).get(member_id), ErrorCode.UNKNOWN_MEMBER_ID, about)
 
     def heartbeat(
         self,

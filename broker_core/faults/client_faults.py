@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from broker_core.clock import ns_from_s
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.events import EventKind, EventStream
 from broker_core.faults.client_fault import ClientFault, ClientRequest
 from broker_core.jitter import Jitter
@@ -141,10 +141,7 @@ class ClientFaults:
         )
 
     def _find(self, name: str) -> _Running:
-        found = self._running.get(name)
-        if found is None:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no fault {name!r}")
-        return found
+        return must(self._running.get(name), ErrorCode.INVALID_REQUEST, f"there is no fault {name!r}")
 
 
 def _plain(pattern: str) -> str:

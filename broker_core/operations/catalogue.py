@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import ErrorCode, must
 from broker_core.operations import (
     audits,
     browse,
@@ -50,7 +50,5 @@ _BY_REQUEST: dict[type[Request[Any]], Entry] = {entry.request: entry for entry i
 def entry_of(request: Request[Any] | type[Request[Any]]) -> Entry:
     """The entry of a request, or of its type. Raises INVALID_REQUEST for what is not in the catalogue."""
     kind = request if isinstance(request, type) else type(request)
-    found = _BY_REQUEST.get(kind)
-    if found is None:
-        raise BrokerError(ErrorCode.INVALID_REQUEST, f"{kind.__name__} is no operation of the catalogue")
-    return found
+    about = f"{kind.__name__} is no operation of the catalogue"
+    return must(_BY_REQUEST.get(kind), ErrorCode.INVALID_REQUEST, about)

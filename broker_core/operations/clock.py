@@ -54,25 +54,28 @@ class JumpClock(Request[ClockAnswer], frozen=True, kw_only=True):
 
 
 _TAG = "Clock"
-_change = partial(Entry, tag=_TAG, rights=(Right(ADMIN, "broker"),), errors=(409,))
-_DETAILS = "Only on a broker that is opened for tests."
+_change = partial(
+    Entry,
+    tag=_TAG,
+    rights=(Right(ADMIN, "broker"),),
+    details="Only on a broker that is opened for tests.",
+    errors=(409,),
+)
 
 ENTRIES = (
     Entry(DescribeClock, "GET /v1/clock", "Describe the broker's clock", _TAG, (Right(READ, "broker"),)),
-    _change(StopClock, "POST /v1/clock/stop", "Stop the broker's clock; requests are still served", details=_DETAILS),
-    _change(StartClock, "POST /v1/clock/start", "Start the broker's clock again", details=_DETAILS),
+    _change(StopClock, "POST /v1/clock/stop", "Stop the broker's clock; requests are still served"),
+    _change(StartClock, "POST /v1/clock/start", "Start the broker's clock again"),
     _change(
         AdvanceClock,
         "POST /v1/clock/advance",
         "Move the broker's clock on by some time; what comes due happens",
         mode="parked",
-        details=_DETAILS,
     ),
     _change(
         JumpClock,
         "POST /v1/clock/jump",
         "Move the broker's clock on to a Unix time; what comes due happens",
         mode="parked",
-        details=_DETAILS,
     ),
 )

@@ -12,13 +12,7 @@ from broker_core.operations.fields import Cause, Encoding, JsonValue, Name, Offs
 from broker_core.operations.queues import Messages
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.rights import ADMIN, READ, Right
-from broker_core.operations.values import (
-    bytes_of,
-    retyped,
-    shown_headers,
-    shown_pair,
-    stored_value,
-)
+from broker_core.operations.values import bytes_of, retyped, shown, stored_value
 from broker_core.queues.dead_letter_record import DeadLetterEdit
 from broker_core.queues.dead_letters import RedrivePreview, RedriveResult, Refused
 from broker_core.queues.paced_redrive import PacedRedrive
@@ -48,10 +42,7 @@ class Letter(Result, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, view: DeadLetterView, wanted: Encoding = "text") -> Letter:
-        """`view` as text or JSON, or as Base64 where that is `wanted` or it is neither."""
-        value, key, encoding = shown_pair(view, wanted)
-        shown = {"key": key, "value": value, "headers": shown_headers(view.headers), "encoding": encoding}
-        return cls(**{**msgspec.structs.asdict(view), **shown})
+        return cls(**{**msgspec.structs.asdict(view), **shown(view, wanted)})
 
 
 class Letters(Result, frozen=True, kw_only=True):
@@ -149,12 +140,7 @@ class Redriven(Result, frozen=True, kw_only=True):
     @classmethod
     def done_with(cls, result: RedriveResult, total: int) -> Redriven:
         """What a redrive of `total` has done."""
-        rows = [
-            RedrivenAnswer(
-                offset=each.offset, to_topic=each.to_topic, to_partition=each.to_partition, to_offset=each.to_offset
-            )
-            for each in result.redriven
-        ]
+        rows = msgspec.convert(result.redriven, list[RedrivenAnswer], from_attributes=True)
         return cls._of(rows, result.refused, total, applied=True)
 
     @classmethod

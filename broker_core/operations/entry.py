@@ -83,3 +83,8 @@ class Entry(msgspec.Struct, frozen=True):
     @property
     def is_repeatable(self) -> bool:
         return self.repeatable or self.verb == "GET"
+
+
+def listed(request: type[Request[Any]], route: str, title: str, tag: str, visible: Visible) -> Entry:
+    """The entry of a list, of which everybody gets what they may read."""
+    return Entry(request, route, title, tag, (), "Only those that the caller may read.", visible=visible)

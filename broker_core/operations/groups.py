@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from broker_core.groups.offset_reset import Change, Target
 from broker_core.messages import TopicPartition
-from broker_core.operations.entry import Entry
+from broker_core.operations.entry import Entry, listed
 from broker_core.operations.fields import Name, Partition, Signed
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.rights import ADMIN, READ, Right, Visible
@@ -122,14 +122,7 @@ _change = partial(Entry, tag=_TAG, rights=_ADMIN, mode="slow", saved="offsets", 
 _member = partial(Entry, tag=_TAG, rights=_ADMIN, errors=(404, 409))
 
 ENTRIES = (
-    _look(
-        ListGroups,
-        "GET /v1/groups",
-        "List groups",
-        rights=(),
-        visible=Visible("groups", "group"),
-        details="Only those that the caller may read.",
-    ),
+    listed(ListGroups, "GET /v1/groups", "List groups", _TAG, Visible("groups", "group")),
     _look(DescribeGroup, "GET /v1/groups/{group}", "Describe a group: its state, members, offsets and lag"),
     _look(ListMembers, "GET /v1/groups/{group}/members", "List a group's members and their ids"),
     _change(DeleteGroup, "DELETE /v1/groups/{group}", "Delete an empty group and its offsets"),

@@ -9,7 +9,7 @@ from broker_core.operations.entry import Entry
 from broker_core.operations.fields import Cause, Client, Encoding, JsonValue, Name, WaitMs
 from broker_core.operations.request import Request, Result
 from broker_core.operations.rights import READ, Right
-from broker_core.operations.values import shown_headers, shown_pair
+from broker_core.operations.values import shown
 from broker_core.queues.lease import Lease
 
 LeaseToken = Annotated[str, Meta(pattern=r"^[0-9]{1,4}\.[0-9]{1,16}\.[0-9]{1,6}\.[a-zA-Z0-9._@:-]{1,300}$")]
@@ -37,7 +37,6 @@ class Delivery(Result, frozen=True, kw_only=True):
     @classmethod
     def of(cls, lease: Lease, now_ns: int, wanted: Encoding) -> Self:
         stored = lease.message
-        value, key, encoding = shown_pair(stored, wanted)
         return cls(
             lease=lease_token(lease.partition, lease.offset, lease.attempt, lease.holder),
             attempt=lease.attempt,
@@ -45,10 +44,7 @@ class Delivery(Result, frozen=True, kw_only=True):
             partition=lease.partition,
             offset=lease.offset,
             timestamp_ms=stored.timestamp_ms,
-            key=key,
-            value=value,
-            headers=shown_headers(stored.headers) if stored.headers else {},
-            encoding=encoding,
+            **shown(stored, wanted),
         )
 
 

@@ -9,7 +9,7 @@ from broker_core.operations.entry import Entry
 from broker_core.operations.fields import Client, Encoding, JsonValue, MaxMessages, Name, Offset, Partition, TtlMs
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.rights import READ, WRITE, Right
-from broker_core.operations.values import bytes_of, shown_headers, shown_pair, stored_value
+from broker_core.operations.values import bytes_of, shown, stored_value
 
 
 class Record(Input, frozen=True, kw_only=True, gc=False):
@@ -82,17 +82,12 @@ class MessageAnswer(Result, frozen=True, kw_only=True, gc=False):
 
     @classmethod
     def of(cls, stored: StoredMessage, wanted: Encoding = "text") -> MessageAnswer:
-        """`stored` as text or JSON, or as Base64 where that is `wanted` or it is neither."""
-        value, key, encoding = shown_pair(stored, wanted)
         return cls(
             topic=stored.topic,
             partition=stored.partition,
             offset=stored.offset,
             timestamp_ms=stored.timestamp_ms,
-            key=key,
-            value=value,
-            headers=shown_headers(stored.headers) if stored.headers else {},
-            encoding=encoding,
+            **shown(stored, wanted),
         )
 
 

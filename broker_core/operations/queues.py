@@ -6,7 +6,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from broker_core.flow.config import FlowConfig
-from broker_core.operations.entry import Entry
+from broker_core.operations.entry import Entry, listed
 from broker_core.operations.fields import Encoding, Name, NewName, Positive
 from broker_core.operations.messages import MessageAnswer
 from broker_core.operations.request import Request, Result
@@ -104,14 +104,7 @@ _change = partial(Entry, tag=_TAG, rights=_ADMIN, mode="slow", saved="catalog", 
 _empty = partial(Entry, tag=_TAG, rights=_ADMIN, errors=(409,))
 
 ENTRIES = (
-    _look(
-        ListQueues,
-        "GET /v1/queues",
-        "List queues and subscriptions",
-        rights=(),
-        visible=Visible("queues", "queue"),
-        details="Only those that the caller may read.",
-    ),
+    listed(ListQueues, "GET /v1/queues", "List queues and subscriptions", _TAG, Visible("queues", "queue")),
     _change(CreateQueue, "POST /v1/queues", "Create a queue", rights=(Right(ADMIN, "queue", "name"),), created=True),
     _change(
         CreateSubscription,

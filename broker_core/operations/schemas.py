@@ -3,7 +3,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated, Literal, Self
 
-from broker_core.operations.entry import Entry
+from broker_core.operations.entry import Entry, listed
 from broker_core.operations.fields import JsonValue, Subject, Version
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.rights import ADMIN, READ, WRITE, Right, Visible
@@ -125,14 +125,7 @@ _look = partial(Entry, tag=_TAG, rights=_READ)
 _change = partial(Entry, tag=_TAG, rights=_ADMIN, mode="slow", saved="catalog")
 
 ENTRIES = (
-    _look(
-        ListSubjects,
-        "GET /v1/schemas",
-        "List subjects",
-        rights=(),
-        visible=Visible("subjects", "subject", "subject"),
-        details="Only those that the caller may read.",
-    ),
+    listed(ListSubjects, "GET /v1/schemas", "List subjects", _TAG, Visible("subjects", "subject", "subject")),
     _change(
         SetDefaultCompatibility,
         "PUT /v1/schemas",

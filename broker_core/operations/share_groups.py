@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from broker_core.operations.entry import Entry
+from broker_core.operations.entry import Entry, listed
 from broker_core.operations.fields import Name
 from broker_core.operations.request import Request, Result
 from broker_core.operations.rights import READ, Right, Visible
@@ -24,14 +24,7 @@ class DescribeShareGroup(Request[ShareGroupView], frozen=True, kw_only=True):
 _look = partial(Entry, tag="Groups", rights=(Right(READ, "group", "group"),))
 
 ENTRIES = (
-    _look(
-        ListShareGroups,
-        "GET /v1/share-groups",
-        "List share groups",
-        rights=(),
-        visible=Visible("groups", "group"),
-        details="Only those that the caller may read.",
-    ),
+    listed(ListShareGroups, "GET /v1/share-groups", "List share groups", "Groups", Visible("groups", "group")),
     _look(
         DescribeShareGroup,
         "GET /v1/share-groups/{group}",

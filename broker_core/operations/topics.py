@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 from broker_core.flow.config import FlowConfig
 from broker_core.log.config import Durability, LogConfig, SegmentBytes
 from broker_core.log.partitioners import PartitionerKind
-from broker_core.operations.entry import Entry
+from broker_core.operations.entry import Entry, listed
 from broker_core.operations.field_info import field_info
 from broker_core.operations.fields import (
     Name,
@@ -143,14 +143,7 @@ _look = partial(Entry, tag=_TAG, rights=_READ)
 _change = partial(Entry, tag=_TAG, rights=_ADMIN, mode="slow", saved="catalog", errors=(409,))
 
 ENTRIES = (
-    _look(
-        ListTopics,
-        "GET /v1/topics",
-        "List topics",
-        rights=(),
-        visible=Visible("topics", "topic"),
-        details="Only those that the caller may read.",
-    ),
+    listed(ListTopics, "GET /v1/topics", "List topics", _TAG, Visible("topics", "topic")),
     _change(
         CreateTopic,
         "POST /v1/topics",

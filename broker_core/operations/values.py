@@ -100,6 +100,13 @@ def shown_pair(stored: StoredMessage | DeadLetterView, wanted: Encoding = "text"
     return base64_of(stored.value), base64_of(stored.key), "base64"
 
 
+def shown(stored: StoredMessage | DeadLetterView, wanted: Encoding = "text") -> dict[str, Any]:
+    """The fields `value`, `key`, `headers` and `encoding`: as text or JSON, or Base64 if that is `wanted` or needed."""
+    value, key, encoding = shown_pair(stored, wanted)
+    headers = shown_headers(stored.headers) if stored.headers else {}
+    return {"value": value, "key": key, "headers": headers, "encoding": encoding}
+
+
 def shown_headers(headers: Headers) -> dict[str, str]:
     """Headers as text, without the broker's own."""
     found = {}

@@ -9,7 +9,7 @@ import msgspec
 from broker_core.broker.broker import Broker
 from broker_core.clients.effects import SqliteEffects
 from broker_core.engine.loop import Loop
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.events import EventKind, EventStream
 from broker_core.groups.offset_reset import Target
 from broker_core.names import check_name
@@ -81,10 +81,7 @@ class SimulationContext(msgspec.Struct, eq=False):
 
     def group(self, name: str) -> GroupSpec:
         """Raises GROUP_ID_NOT_FOUND where no consumer of this session could join it."""
-        found = self.groups.get(name)
-        if found is None:
-            raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, name)
-        return found
+        return must(self.groups.get(name), ErrorCode.GROUP_ID_NOT_FOUND, name)
 
     def check_topic(self, name: str) -> None:
         """Raises UNKNOWN_TOPIC_OR_PARTITION."""

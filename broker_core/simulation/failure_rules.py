@@ -7,7 +7,7 @@ import msgspec
 from broker_core.broker.broker import Broker
 from broker_core.clock import ns_from_s
 from broker_core.engine.loop import Loop
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.events import EventKind, EventStream
 from broker_core.messages import StoredMessage
 from broker_core.names import check_name
@@ -80,10 +80,7 @@ class FailureRules(msgspec.Struct, eq=False):
 
     def rule(self, name: str) -> FailMatching:
         """Raises INVALID_REQUEST where there is no such rule."""
-        found = self._rules.get(name)
-        if found is None:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no rule {name!r}")
-        return found.rule
+        return must(self._rules.get(name), ErrorCode.INVALID_REQUEST, f"there is no rule {name!r}").rule
 
     def begin(self, rule: FailMatching) -> None:
         now_ns, timer, until_ns = self._loop.now_ns, None, None

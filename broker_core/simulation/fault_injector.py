@@ -6,7 +6,7 @@ import msgspec
 
 from broker_core.clock import ns_from_s
 from broker_core.engine.loop import Loop
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.events import EventKind, EventStream
 from broker_core.files import BreakableFiles
 from broker_core.simulation.actions.faults import (
@@ -193,10 +193,7 @@ class FaultInjector:
         self._events.emit(self._loop.now_ns, EventKind.FAULT, client=client, cause=cause, detail=detail)
 
     def _actor(self, name: str) -> Actor:
-        actor = self._actors.get(name)
-        if actor is None:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no {name!r} in this session")
-        return actor
+        return must(self._actors.get(name), ErrorCode.INVALID_REQUEST, f"there is no {name!r} in this session")
 
     def _consumer(self, name: str) -> ConsumerActor:
         actor = self._actor(name)

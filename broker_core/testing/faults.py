@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 
 from broker_core.engine.host import BrokerHost
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.faults.client_fault import ClientFault, ClientRequest, Effect
 from broker_core.faults.client_faults import Chosen
 from broker_core.files import BreakableFiles
@@ -253,12 +253,8 @@ class Faults:
     # -- inside
 
     def _disk(self) -> BreakableFiles:
-        disk = self._broker.disk
-        if disk is None:
-            raise BrokerError(
-                ErrorCode.INVALID_REQUEST, 'a broker in memory has no disk; make it with durability="file" or "fsync"'
-            )
-        return disk
+        about = 'a broker in memory has no disk; make it with durability="file" or "fsync"'
+        return must(self._broker.disk, ErrorCode.INVALID_REQUEST, about)
 
     def _begin(
         self,

@@ -105,14 +105,7 @@ def make_broker(request: pytest.FixtureRequest) -> Iterator[Callable[..., Embedd
     """Start a broker with the arguments of `EmbeddedBroker`; it is closed after the test."""
     from broker_core.testing.embedded_broker import EmbeddedBroker
 
-    with contextlib.ExitStack() as opened:
-
-        def make(*args: Any, **settings: Any) -> EmbeddedBroker:
-            broker = opened.enter_context(EmbeddedBroker(*args, **settings))
-            _brokers_of(request.node).add(broker)
-            return broker
-
-        yield make
+    yield from _maker(request, EmbeddedBroker)
 
 
 @pytest.fixture
@@ -153,12 +146,16 @@ def make_virtual_session(request: pytest.FixtureRequest) -> Iterator[Callable[..
     """Start a scenario in virtual time with the arguments of `VirtualSession`; it is closed after the test."""
     from broker_core.testing.virtual_session import VirtualSession
 
+    yield from _maker(request, VirtualSession)
+
+
+def _maker(request: pytest.FixtureRequest, kind: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
     with contextlib.ExitStack() as opened:
 
-        def make(*args: Any, **settings: Any) -> VirtualSession:
-            session = opened.enter_context(VirtualSession(*args, **settings))
-            _brokers_of(request.node).add(session)
-            return session
+        def make(*args: Any, **settings: Any) -> Any:
+            made = opened.enter_context(kind(*args, **settings))
+            _brokers_of(request.node).add(made)
+            return made
 
         yield make
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from broker_core.clients.consumer import Consumer, ConsumerConfig
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.groups.offsets import OffsetAndMetadata
 from broker_core.listeners.http.polling import Polled
 from broker_core.listeners.served import ServedHost
@@ -104,10 +104,7 @@ class Consumers:
 
     def find(self, name: str) -> Registered:
         """Raises UNKNOWN_CONSUMER."""
-        found = self._found.get(name)
-        if found is None:
-            raise BrokerError(ErrorCode.UNKNOWN_CONSUMER, f"{name}; register it first")
-        return found
+        return must(self._found.get(name), ErrorCode.UNKNOWN_CONSUMER, f"{name}; register it first")
 
     def all(self) -> list[Registered]:
         return list(self._found.values())

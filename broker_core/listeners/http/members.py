@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from broker_core.clients.consumer import Consumer, ConsumerConfig
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.listeners.http.polling import Polled
 from broker_core.listeners.served import ServedHost
 from broker_core.messages import StoredMessage, TopicPartition
@@ -98,10 +98,8 @@ class Members:
 
     def find(self, group: str, name: str) -> GroupMember:
         """Raises UNKNOWN_MEMBER_ID."""
-        found = self._found.get((group, name))
-        if found is None:
-            raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID, f"{name[:60]} in {group}; join first")
-        return found
+        about = f"{name[:60]} in {group}; join first"
+        return must(self._found.get((group, name)), ErrorCode.UNKNOWN_MEMBER_ID, about)
 
     def leave(self, group: str, name: str) -> None:
         """Raises UNKNOWN_MEMBER_ID."""
