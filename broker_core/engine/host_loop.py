@@ -297,6 +297,7 @@ class Host:
 
     @property
     def closing(self) -> bool:
+        """Whether it is closed, or being closed."""
         return self._closing
 
     @checked
