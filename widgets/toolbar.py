@@ -16,9 +16,7 @@ from widgets.theme import current_theme, px
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 50.0)
 # What the style sheet leaves free at both sides of the name, and some.
 SCENARIO_PADDING = 16
-SCENARIO_WIDTH = 280
 LEAST_SCENARIO = 110
-WIDTH_OF_THE_REST = 1080
 WORDS_FROM_WIDTH = 1150
 _PAST = ("branch", "follow_live")
 _SESSION = ("restart", "pause", "step", "run", "fast", "express", "stop")
@@ -275,6 +273,8 @@ class Toolbar(QToolBar):
         for place in lines:
             place.setVisible(not gone)
         self._more_place.setVisible(bool(gone))
+        left = room - sum(kept.values()) - (menu_width if gone else lines_width)
+        self.scenario.setMaximumWidth(max(0, left) + min(self.scenario.sizeHint().width(), px(LEAST_SCENARIO)))
         hidden = [self._commands[name] for name in self._spared if name in gone]
         if hidden != self.more.menu().actions():
             self.more.menu().clear()
@@ -285,7 +285,6 @@ class Toolbar(QToolBar):
         super().resizeEvent(event)
         styles = Qt.ToolButtonStyle
         narrow = self.width() < px(WORDS_FROM_WIDTH)
-        self.scenario.setMaximumWidth(max(px(SCENARIO_WIDTH), self.width() - px(WIDTH_OF_THE_REST)))
         self.record.setToolButtonStyle(styles.ToolButtonIconOnly if narrow else styles.ToolButtonTextBesideIcon)
         self._squeeze()
 
