@@ -71,8 +71,8 @@ class TransactionCoordinator:
         """Initialize a producer (InitProducerId). The reply has its identity. An older producer of the id is fenced.
 
         An open transaction of that producer is aborted first. `known` is the identity of a producer that continues
-        after an error (KIP-360). Raises INVALID_REQUEST, INVALID_TRANSACTION_TIMEOUT, CONCURRENT_TRANSACTIONS,
-        PRODUCER_FENCED.
+        after an error (KIP-360); where nobody has the transactional id it is passed over, as in Kafka. Raises
+        INVALID_REQUEST, INVALID_TRANSACTION_TIMEOUT, CONCURRENT_TRANSACTIONS, PRODUCER_FENCED.
         """
         if not transactional_id:
             raise BrokerError(ErrorCode.INVALID_REQUEST, "an empty transactional id")
@@ -81,8 +81,6 @@ class TransactionCoordinator:
             raise BrokerError(ErrorCode.INVALID_TRANSACTION_TIMEOUT, about)
         found = self._by_id.get(transactional_id)
         if found is None:
-            if known != NOBODY:
-                raise BrokerError(ErrorCode.INVALID_PRODUCER_ID_MAPPING, f"nobody has {transactional_id!r}")
             found = Transaction(transactional_id, self._new_identity(), timeout_ms, client)
             settled = self._settled(now_ns, found, timeout_ms, client)
             self._keep(found)

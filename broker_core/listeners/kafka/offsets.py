@@ -47,7 +47,7 @@ def _offset_commit(call: Call, request: Any) -> Answer:
                 given(each, "committed_leader_epoch", -1),
             )
     for place, value in offsets.items():
-        errors[place] = _commit(call, request, {place: value})
+        errors[place] = _commit(call, request, place, value)
 
     def row(name: str, asked: Any) -> Body:
         return {"partition_index": asked.partition_index, "error_code": errors[name, asked.partition_index]}
@@ -55,16 +55,19 @@ def _offset_commit(call: Call, request: Any) -> Answer:
     return Kept({"topics": [*by_partition(request.topics, row)]})
 
 
-def _commit(call: Call, request: Any, offsets: dict[TopicPartition, OffsetAndMetadata]) -> int:
+def _commit(call: Call, request: Any, place: TopicPartition, value: OffsetAndMetadata) -> int:
     generation = getattr(request, "generation_id_or_member_epoch", -1)
-    group, member_id = request.group_id, request.member_id
-    client, reader = call.broker.groups.clients(group).get(member_id, call.client), member_id
-    if not member_id:
-        ((place, value),) = offsets.items()
-        reader = call.shared.readers.committing(call.now_ns, call.broker, client, group, place, value.offset)
+    group, member_id, groups = request.group_id, request.member_id, call.broker.groups
+    client, reader = groups.clients(group).get(member_id, call.client), member_id
     try:
+        if value.offset < 0:  # taken by Kafka, too: kafkajs says so that it begins anew
+            groups.check_commit(call.now_ns, group, member_id, generation)
+            groups.offsets.delete(group, *place)
+            return 0
+        if not member_id:
+            reader = call.shared.readers.committing(call.now_ns, call.broker, client, group, place, value.offset)
         call.broker.offsets.commit(
-            call.now_ns, group, client, member_id, generation, offsets, backwards=True, reader=reader
+            call.now_ns, group, client, member_id, generation, {place: value}, backwards=True, reader=reader
         )
     except BrokerError as error:
         return kafka_code(error)

@@ -121,6 +121,15 @@ def test_a_transaction_times_out():
     assert setup.committed() == ["b"]
 
 
+def test_what_a_producer_knows_is_passed_over_where_nobody_has_its_transactional_id():
+    """As in Kafka; @platformatic/kafka names producer 0 in epoch 0 when it begins."""
+    setup = CoordinatorSetup()
+    known = Identity(7, 3)
+    begun = setup.transactions.begin_session(0, "payments", 1_000, client="shop", known=known).result()
+    assert begun.producer_id != known.producer_id and begun.epoch == 0
+    refused(FENCED, setup.transactions.begin_session, 0, "payments", 1_000, client="shop", known=known)
+
+
 def test_a_second_producer_fences_the_first_and_aborts_what_it_has_open():
     setup = CoordinatorSetup()
     first = setup.init()

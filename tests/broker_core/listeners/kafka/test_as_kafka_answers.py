@@ -190,3 +190,17 @@ def test_the_bytes_of_members_are_told_as_they_came(admin: Admin, listener: Kafk
     assert admin.describe_group("billing").members[0].topics == ("orders",)
     (told,) = group.members
     assert (told.member_metadata, told.member_assignment) == (metadata, mine["assignment"])
+
+
+def test_an_offset_below_zero_is_none(admin: Admin, listener: KafkaListener):
+    """kafkajs commits -2 where its offset is out of range, and begins anew."""
+    admin.create_topic("orders")
+
+    def committed(offset: int) -> tuple[str, int]:
+        row = {"partition_index": 0, "committed_offset": offset}
+        body = {"group_id": "billing", "topics": [{"name": "orders", "partitions": [row]}]}
+        error = asked(listener.port, KEYS["OffsetCommit"], 7, body).topics[0].partitions[0].error_code.name
+        body = {"group_id": "billing", "topics": [{"name": "orders", "partition_indexes": [0]}]}
+        return error, asked(listener.port, KEYS["OffsetFetch"], 5, body).topics[0].partitions[0].committed_offset
+
+    assert (committed(7), committed(-2)) == (("none", 7), ("none", -1))
