@@ -209,7 +209,7 @@ def test_with_type_twice_as_large_a_panel_shows_rows(workbench: Workbench, windo
         assert panel.rect().contains(panel.filter_field.geometry()), "whatever has the focus is in sight"
         window.show_tab("backpressure")
         settled(workbench)
-        gauge = window.tab(BackpressurePanel)._gauges[0]
+        gauge = window.tab(BackpressurePanel).gauges[0]
         seen = gauge.visibleRegion().boundingRect()
         assert seen.width() == gauge.width() and seen.height() > 2 * row, "its name, state and depth"
     finally:
