@@ -27,6 +27,7 @@ from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig, RetryPolicy
 from broker_core.queues.lease import Lease
 from broker_core.replies import Reply
+from broker_core.schemas.rule import SchemaRule
 
 FSYNC = HostConfig(log=LogConfig(durability="fsync"))
 JOBS = QueueConfig(lease_ms=30_000, max_attempts=3, retry=RetryPolicy("fixed", base_ms=60_000))
@@ -82,6 +83,16 @@ def test_everything_is_there_again_after_a_restart(tmp_path: Path, config: HostC
         assert view.gate is not None and view.gate.limit == 99
         assert [lease.attempt for lease in view.leases] == [1]
         assert take(host).message.value == b"waiting"
+
+
+def test_what_a_topics_schema_refused_is_there_again_after_a_restart(tmp_path: Path):
+    with BrokerHost(tmp_path) as host:
+        with_topic(host)
+        host.admin(lambda now_ns: host.broker.schemas.register(now_ns, "numbers", '{"type": "integer"}'))
+        host.admin(lambda now_ns: host.broker.schemas.set_rule(now_ns, "commits", SchemaRule("numbers", "dead_letter")))
+        publish(host, "commits", b'"one"')
+    with BrokerHost(tmp_path) as host:
+        assert host.broker.queues.dead_letters("commits").count() == 1
 
 
 def test_attempts_survive_a_crash_after_a_tick(tmp_path: Path):
