@@ -8,7 +8,7 @@ from typing import Any
 from app.cli.errors import CommandError
 from app.cli.messages import stored
 from app.cli.numbers import seconds, whole
-from app.cli.output import json_bytes, print_json, text_of
+from app.cli.output import print_json, text_of
 from app.cli.parser import Command, Parser, with_exits
 from app.cli.readers import PAGE, Connection, GroupReader, Reset, group_reader, queue_reader
 from app.cli.signals import exit_of_interrupt
@@ -20,6 +20,7 @@ from broker_core.messages import StoredMessage
 from broker_core.operations.messages import ReadMessages
 from broker_core.operations.queues import DescribeQueue, ListQueues
 from broker_core.operations.topics import DescribeTopic
+from broker_core.operations.values import json_bytes
 from broker_core.plurals import counted
 from broker_core.snapshots import TopicView
 

@@ -8,7 +8,7 @@ from typing import Any
 from app.cli.errors import CommandError
 from app.cli.messages import bytes_pair, edit_of, headers_of
 from app.cli.numbers import whole
-from app.cli.output import json_bytes, print_facts, print_rows, say, text_of
+from app.cli.output import print_facts, print_rows, say, text_of
 from app.cli.parser import Command
 from app.cli.request_options import add_field, given
 from app.cli.signals import exit_of_interrupt
@@ -33,6 +33,7 @@ from broker_core.operations.dead_letters import (
 )
 from broker_core.operations.queues import ListQueues
 from broker_core.operations.topics import ListTopics
+from broker_core.operations.values import json_bytes
 from broker_core.plurals import counted
 
 _CONDITIONS = ("cause", "text", "min_redrives")

@@ -3,7 +3,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import msgspec
 from rich.console import Console
@@ -19,16 +18,6 @@ def text_of(data: bytes | None) -> str | None:
     if data is None:
         return None
     return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in data.decode(errors="backslashreplace"))
-
-
-def json_bytes(data: bytes | None) -> Any:
-    """Bytes of a message for programs: a text where they are UTF-8, else {"base64": ...}."""
-    if data is None:
-        return None
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return {"base64": msgspec.to_builtins(data)}
 
 
 def print_json(value: object) -> None:

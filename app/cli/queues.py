@@ -4,7 +4,7 @@ import argparse
 
 from app.cli.errors import CommandError
 from app.cli.messages import bytes_pair
-from app.cli.output import json_bytes, print_described, print_rows, say, text_of
+from app.cli.output import print_described, print_rows, say, text_of
 from app.cli.parser import Command
 from app.cli.request_options import add_field, add_group, given
 from app.cli.target import Broker, is_running
@@ -22,6 +22,7 @@ from broker_core.operations.queues import (
     UndoPurgeQueue,
 )
 from broker_core.operations.topics import LogSettings
+from broker_core.operations.values import json_bytes
 from broker_core.plurals import counted
 from broker_core.queues.config import QueueConfig, RetryPolicy
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from app.commands.context import CommandContext, Handlers
-from app.commands.forms import not_there, open_form
+from app.commands.forms import not_there
 from app.commands.registry import Command
 from app.sessions.collectors.alerts import AlertCollector, Raised
 from broker_core.broker.occurrences import FIELDS
@@ -46,8 +46,7 @@ class AlertHandlers(Handlers):
     def ask(self) -> None:
         name = self._context.selected("group") or self._context.selected("queue") or self._group_of_selected()
         what = "depth" if self._context.selected("queue") else "lag"
-        open_form(
-            self._context,
+        self.form(
             tr("Set alert"),
             tr(
                 "Conditions are those of the filters, over things by their names: {examples}. It is raised once each "
@@ -71,8 +70,7 @@ class AlertHandlers(Handlers):
 
     def ask_remove(self) -> None:
         known = [(alert.name, f"{alert.name}: {alert.sentence}") for alert in self._collector.alerts.values()]
-        open_form(
-            self._context,
+        self.form(
             tr("Remove alert"),
             tr("What it has told stays on the timeline and in the recording."),
             (Field("name", tr("Alert"), "choice", known[0][0], choices=tuple(known)),),

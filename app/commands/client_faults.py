@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from app.commands.context import CommandContext, Handlers
-from app.commands.forms import choice, choices, for_s, group_names, open_form, request_field, topic_names
+from app.commands.forms import choice, choices, for_s, group_names, request_field, topic_names
 from app.commands.registry import Command
 from app.presenters.other_producers import other_producers
 from broker_core.faults.client_fault import ClientFault
@@ -56,8 +56,7 @@ class ClientFaultHandlers(Handlers):
         selected = context.selected("consumer") or context.selected("producer")
         errors = {**{name: tr("{name} (retriable)", name=name) for name in RETRIABLE}, **choices(FATAL)}
         any_one = {"": tr("any")}
-        open_form(
-            context,
+        self.form(
             tr("Break requests"),
             tr("Requests of Kafka programs are broken, as often and for as long as you say."),
             (

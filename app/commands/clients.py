@@ -14,7 +14,6 @@ from app.commands.forms import (
     free_name,
     group_names,
     name_error,
-    open_form,
     queue_names,
     topic_names,
 )
@@ -125,12 +124,10 @@ class ClientHandlers(Handlers):
         return "" if self._snapshot.queues else tr("There is no queue; create one first.")
 
     def ask_consumer(self, group: str = "") -> None:
-        context = self._context
-        snapshot = context.controller.snapshot
+        snapshot, selected = self._snapshot, self._context.selected
         groups = group_names(snapshot)
         taken = client_names(snapshot)
-        open_form(
-            context,
+        self.form(
             tr("Add consumer"),
             tr("It joins its group at once, and the group shares out its partitions again."),
             (
@@ -139,7 +136,7 @@ class ClientHandlers(Handlers):
                     "group",
                     tr("Group"),
                     {**choices(groups), BENCH: tr("The bench")},
-                    group or context.selected("group") or (groups[0] if groups else BENCH),
+                    group or selected("group") or (groups[0] if groups else BENCH),
                 ),
                 *duration_fields(),
                 choice(
@@ -166,12 +163,10 @@ class ClientHandlers(Handlers):
         )
 
     def ask_producer(self, to: str = "") -> None:
-        context = self._context
-        snapshot = context.controller.snapshot
+        snapshot, selected = self._snapshot, self._context.selected
         targets = (*topic_names(snapshot), *queue_names(snapshot))
         taken = client_names(snapshot)
-        open_form(
-            context,
+        self.form(
             tr("Add producer"),
             "",
             (
@@ -180,7 +175,7 @@ class ClientHandlers(Handlers):
                     "to",
                     tr("Sends to"),
                     targets,
-                    to or context.selected("topic") or context.selected("queue") or targets[0],
+                    to or selected("topic") or selected("queue") or targets[0],
                 ),
                 Field("per_s", tr("Rate"), "decimal", 10, least=0.1, most=100_000, suffix=tr(" messages/s")),
                 Field("keys", tr("Different keys"), "whole", 10, most=1_000_000, none=tr("without keys")),
@@ -204,17 +199,15 @@ class ClientHandlers(Handlers):
         )
 
     def ask_worker(self, queue: str = "") -> None:
-        context = self._context
-        snapshot = context.controller.snapshot
+        snapshot, selected = self._snapshot, self._context.selected
         queues = queue_names(snapshot)
         taken = client_names(snapshot)
-        open_form(
-            context,
+        self.form(
             tr("Add worker"),
             "",
             (
                 Field("name", tr("Name"), value=free_name("worker", client_names(snapshot))),
-                choice("queue", tr("Queue"), queues, queue or context.selected("queue")),
+                choice("queue", tr("Queue"), queues, queue or selected("queue")),
                 *duration_fields(),
                 Field("prefetch", tr("Takes ahead at most"), "whole", 1, least=1, most=1_000),
             ),
@@ -249,8 +242,7 @@ class ClientHandlers(Handlers):
             per_s = f"{sends(values['client']):,.1f}"
             return tr("It sends {rate} messages/s at present. A limit of its target still holds.", rate=per_s)
 
-        dialog = open_form(
-            self._context,
+        dialog = self.form(
             tr("Rate of a producer"),
             "",
             (
@@ -279,8 +271,7 @@ class ClientHandlers(Handlers):
             self._answers.ask(DescribeClient(client=chosen), fill)
 
     def ask_processing(self, client: str) -> None:
-        dialog = open_form(
-            self._context,
+        dialog = self.form(
             tr("Processing time of {name}", name=client),
             tr("It holds from the next message on."),
             duration_fields(),

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +23,8 @@ from broker_core.errors import ArrivalError, BrokerError, ScenarioError
 from broker_core.simulation.actions import UserAction
 from broker_core.snapshots import Snapshot
 from widgets.canvas.canvas import Canvas
+from widgets.dialogs.form import Field, FormDialog, Values
+from widgets.formats import sentence
 from widgets.i18n import mark, tr
 from widgets.main_window import MainWindow
 
@@ -117,6 +119,43 @@ class Handlers(QObject):
     @property
     def _snapshot(self) -> Snapshot:
         return self._controller.snapshot
+
+    def form(
+        self,
+        title: str,
+        about: str,
+        fields: Sequence[Field],
+        button: str,
+        make: Callable[[Values], UserAction],
+        *,
+        why_not: Callable[[Values], str] = lambda _values: "",
+        tell: Callable[[Values], str] = lambda _values: "",
+        danger: bool = False,
+    ) -> FormDialog | None:
+        """Ask for what `make` needs, and do what it gives; None if nothing can be changed now.
+
+        What `make` or `why_not` refuses with ValueError or a BrokerError is said in the form, as what `why_not` says.
+        """
+        context = self._context
+        if why := context.why_ended():
+            context.show_message(why)
+            return None
+
+        def judge(values: Values) -> str:
+            try:
+                if why := why_not(values):
+                    return why
+                make(values)
+            except (ValueError, BrokerError) as error:
+                return sentence(str(error))
+            return ""
+
+        dialog = FormDialog(title, about, fields, button, why_not=judge, tell=tell, parent=context.window)
+        if danger:
+            dialog.warn()
+        dialog.chosen.connect(lambda values: context.perform(make(values)))
+        dialog.open()
+        return dialog
 
     def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
         for command in (each for kinds, commands in self.MENU if (kind if name else "") in kinds for each in commands):

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import get_args
 
 import msgspec
 
 from app.commands.context import CommandContext, Handlers
-from app.commands.forms import free_name, group_names, name_error, open_form
+from app.commands.forms import free_name, group_names, name_error, place_names
 from app.commands.registry import Command
 from app.presenters.what_if import group_of
 from broker_core.flow.config import FlowConfig
@@ -60,27 +61,28 @@ class DuplicateHandlers(Handlers):
                 show,
             )
 
-    def _name_field(self, name: str, taken: list[str]) -> Field:
-        return Field("name", tr("Name"), value=free_name(name, taken, 2))
-
-    def _places(self) -> list[str]:
-        snapshot = self._snapshot
-        return [topic.name for topic in snapshot.topics] + [queue.name for queue in snapshot.queues]
+    def _ask(self, name: str, what: str, about: str, taken: list[str], make: Callable[[Values], UserAction]) -> None:
+        self.form(
+            tr("Duplicate {name}", name=name),
+            about,
+            (Field("name", tr("Name"), value=free_name(name, taken, 2)),),
+            tr("Create"),
+            make,
+            why_not=lambda v: name_error(v["name"], what, taken),
+        )
 
     def _ask_topic(self, topic: TopicView, flow: FlowConfig | None) -> None:
-        name, partitions, taken = topic.name, len(topic.partitions), self._places()
-        open_form(
-            self._context,
-            tr("Duplicate {name}", name=name),
-            tr("A topic with as many partitions and the same limits, and without its messages."),
-            (self._name_field(name, taken),),
-            tr("Create"),
+        partitions = len(topic.partitions)
+        about = tr("A topic with as many partitions and the same limits, and without its messages.")
+        self._ask(
+            topic.name,
+            "topic",
+            about,
+            place_names(self._snapshot),
             lambda v: CreateTopic(name=v["name"], partitions=partitions, flow=flow),
-            why_not=lambda v: name_error(v["name"], "topic", taken),
         )
 
     def _ask_queue(self, name: str, known: QueueConfigAnswer) -> None:
-        taken = self._places()
         # It gets a dead-letter queue of its own.
         settings = msgspec.structs.replace(known.settings, dead_letter_topic="")
 
@@ -94,33 +96,18 @@ class DuplicateHandlers(Handlers):
                 name=name, topic=topic, settings=settings, max_messages=flow.max_messages, policy=flow.policy
             )
 
-        open_form(
-            self._context,
-            tr("Duplicate {name}", name=name),
-            tr("A queue with the same settings and limits, and without its messages."),
-            (self._name_field(name, taken),),
-            tr("Create"),
-            made,
-            why_not=lambda v: name_error(v["name"], "queue", taken),
-        )
+        about = tr("A queue with the same settings and limits, and without its messages.")
+        self._ask(name, "queue", about, place_names(self._snapshot), made)
 
     def _ask_group(self, name: str) -> None:
         snapshot = self._snapshot
         group = group_of(snapshot, name)
         if group is None:
             return
-        taken = group_names(snapshot)
         topics = group.topics or tuple(sorted({at.topic for at in group.offsets}))
         assignor: AssignorName = "range"
         for known in get_args(AssignorName):
             if group.assignor == known:
                 assignor = known
-        open_form(
-            self._context,
-            tr("Duplicate {name}", name=name),
-            tr("A group that reads the same by the same assignor, without members yet."),
-            (self._name_field(name, taken),),
-            tr("Create"),
-            lambda v: CreateGroup(v["name"], topics, assignor),
-            why_not=lambda v: name_error(v["name"], "group", taken),
-        )
+        about = tr("A group that reads the same by the same assignor, without members yet.")
+        self._ask(name, "group", about, group_names(snapshot), lambda v: CreateGroup(v["name"], topics, assignor))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from PySide6.QtWidgets import QMenu
 
 from app.commands.context import CommandContext, Handlers
-from app.commands.forms import choice, client_names, for_s, open_form, queue_names, topic_names
+from app.commands.forms import choice, client_names, for_s, queue_names, topic_names
 from app.commands.registry import Command
 from app.presenters.active_faults import fault_text
 from broker_core.simulation.actions import UserAction
@@ -70,7 +70,7 @@ FAULTS = (
         ),
         CLIENTS,
         mark("Crash {name}"),
-        mark("As by kill -9: the broker is told nothing. It comes back after this long."),
+        mark("Like kill -9: the broker is not told. It comes back after this time."),
         lambda: (for_s(10),),
         lambda name, v: Crash(name, v["for_s"]),
     ),
@@ -78,7 +78,7 @@ FAULTS = (
         Command("pause_client", "Pause client...", "Faults", "", "paused", "Stops the client, heartbeats included."),
         CLIENTS,
         mark("Pause {name}"),
-        mark("As in a long garbage collection: then it continues where it stood."),
+        mark("Like a long garbage collection: it then continues where it was."),
         lambda: (for_s(10),),
         lambda name, v: Pause(name, v["for_s"]),
     ),
@@ -189,8 +189,7 @@ class FaultHandlers(Handlers):
         actor = self._client(fault.roles) if fault.roles else None
         name = "" if actor is None else actor.name
         title = tr(fault.title, name=name)
-        open_form(
-            self._context,
+        self.form(
             title,
             tr(fault.about),
             fault.fields(),
@@ -208,8 +207,7 @@ class FaultHandlers(Handlers):
         actor = self._client(READERS)
         selected = [context.selected(kind) for kind in ("queue", "workers", "group", "topic")]
         chosen = at or ("" if actor is None else actor.name) or next((name for name in selected if name), "")
-        open_form(
-            context,
+        self.form(
             tr("Make messages fail"),
             tr("Every n-th matching message fails in processing there, until the rule ends."),
             (
@@ -249,8 +247,7 @@ class FaultHandlers(Handlers):
         actor = self._client()
         faults = {f"{fault.client}|{fault.fault}": fault for fault in snapshot.faults}
         chosen = next((key for key, fault in faults.items() if actor is not None and fault.client == actor.name), None)
-        open_form(
-            self._context,
+        self.form(
             tr("End faults and rules"),
             tr("All faults of a client end together; a rule ends alone."),
             (

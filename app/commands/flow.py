@@ -3,7 +3,7 @@ from __future__ import annotations
 import msgspec
 
 from app.commands.context import CommandContext, Handlers
-from app.commands.forms import choice, open_form, request_field, topic_names
+from app.commands.forms import choice, request_field, topic_names
 from app.commands.registry import Command
 from broker_core.flow.config import FlowConfig
 from broker_core.operations.topics import Demands, TopicDemands
@@ -58,11 +58,9 @@ class FlowHandlers(Handlers):
         return context.selected("topic") or lane or context.selected("queue") or of_producer
 
     def ask_limits(self, target: str = "") -> None:
-        context = self._context
         targets = self._targets()
         chosen = target or self._selected() or next(iter(targets), "")
-        dialog = open_form(
-            context,
+        dialog = self.form(
             tr("Limits of {name}", name=chosen) if target else tr("Limits"),
             tr("A limit of depth counts what the slowest reader has not finished with. It holds from now on."),
             (

@@ -1,62 +1,23 @@
-"""Forms of actions: open while the session can be changed, and check their values against its state."""
+"""Fields of forms, and the names that stand in them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from app.commands.context import CommandContext
 from broker_core.broker.occurrences import unknown_thing
 from broker_core.errors import BrokerError
 from broker_core.filters import Filter
 from broker_core.names import check_name
 from broker_core.operations.field_info import field_info
-from broker_core.simulation.actions import UserAction
 from broker_core.snapshots import Snapshot
-from widgets.dialogs.form import Field, FormDialog, Values
+from widgets.dialogs.form import Field
 from widgets.formats import sentence
 from widgets.i18n import tr
 
 MOST = 1_000_000_000  # what a spin box of Qt holds
-
-
-def open_form(
-    context: CommandContext,
-    title: str,
-    about: str,
-    fields: Sequence[Field],
-    button: str,
-    make: Callable[[Values], UserAction],
-    *,
-    why_not: Callable[[Values], str] = lambda _values: "",
-    tell: Callable[[Values], str] = lambda _values: "",
-    danger: bool = False,
-) -> FormDialog | None:
-    """Ask for what `make` needs, and do what it gives; None if nothing can be changed now.
-
-    What `make` or `why_not` refuses with ValueError or a BrokerError is said in the form, as what `why_not` says.
-    """
-    if why := context.why_ended():
-        context.show_message(why)
-        return None
-
-    def judge(values: Values) -> str:
-        try:
-            if why := why_not(values):
-                return why
-            make(values)
-        except (ValueError, BrokerError) as error:
-            return sentence(str(error))
-        return ""
-
-    dialog = FormDialog(title, about, fields, button, why_not=judge, tell=tell, parent=context.window)
-    if danger:
-        dialog.warn()
-    dialog.chosen.connect(lambda values: context.perform(make(values)))
-    dialog.open()
-    return dialog
 
 
 def request_field(
@@ -130,6 +91,11 @@ def client_names(snapshot: Snapshot) -> list[str]:
 def topic_names(snapshot: Snapshot) -> list[str]:
     queues = {queue.name for queue in snapshot.queues}
     return [topic.name for topic in snapshot.topics if topic.name not in queues]
+
+
+def place_names(snapshot: Snapshot) -> list[str]:
+    """Topics and queues, which share their names."""
+    return [topic.name for topic in snapshot.topics] + queue_names(snapshot)
 
 
 def queue_names(snapshot: Snapshot) -> list[str]:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from app.commands.context import CommandContext, Handlers
-from app.commands.forms import choice, choices, group_names, name_error, open_form, topic_names
+from app.commands.forms import choice, choices, group_names, name_error, topic_names
 from app.commands.registry import Command
 from app.presenters.what_if import assignor_plans, group_of
 from broker_core.groups.assignors import ASSIGNORS
@@ -89,8 +89,7 @@ class GroupHandlers(Handlers):
     def ask_group(self) -> None:
         snapshot = self._snapshot
         taken = group_names(snapshot)
-        open_form(
-            self._context,
+        self.form(
             tr("Create group"),
             tr("Consumers that move into it share out the partitions of its topic."),
             (
@@ -109,8 +108,7 @@ class GroupHandlers(Handlers):
         chosen = group or self._only_or_selected()
         topics = topic_names(snapshot)
         first = next((topic for topic in topics if topic not in reads.get(chosen, ())), "")
-        open_form(
-            self._context,
+        self.form(
             tr("Subscribe group to topic"),
             tr("All its members rejoin and share out the partitions of the topic, too."),
             (
@@ -128,8 +126,7 @@ class GroupHandlers(Handlers):
         snapshot = self._snapshot
         reads = {each.name: each.topics for each in snapshot.groups}
         chosen = group or self._only_or_selected()
-        open_form(
-            self._context,
+        self.form(
             tr("Unsubscribe group"),
             tr("Its committed offsets stay, so that it can continue from there."),
             (

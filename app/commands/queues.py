@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from app.commands.context import CommandContext, Handlers
 from app.commands.flow import POLICIES
-from app.commands.forms import choice, name_error, open_form, request_field, topic_names
+from app.commands.forms import choice, name_error, place_names, request_field, topic_names
 from app.commands.registry import Command
 from app.commands.undo import UNDO_WINDOW_MINUTES
 from broker_core.queues.config import QueueConfig, RetryPolicy
@@ -60,10 +60,8 @@ class QueueHandlers(Handlers):
         return "" if waits else tr("Nothing waits in the queue.")
 
     def ask_queue(self) -> None:
-        snapshot = self._snapshot
-        taken = [topic.name for topic in snapshot.topics] + [queue.name for queue in snapshot.queues]
-        open_form(
-            self._context,
+        taken = place_names(self._snapshot)
+        self.form(
             tr("Create queue"),
             tr("A message is leased to one worker at a time; what fails too often goes to its dead letters."),
             (
@@ -95,8 +93,7 @@ class QueueHandlers(Handlers):
         snapshot = self._snapshot
         topics = topic_names(snapshot)
         taken = topics + [queue.name for queue in snapshot.queues]
-        open_form(
-            self._context,
+        self.form(
             tr("Create subscription"),
             tr("It gets every message of the topic from now on, and hands each to one worker at a time."),
             (
@@ -126,8 +123,7 @@ class QueueHandlers(Handlers):
             return
         stays = tr(" {count} are in flight and stay.", count=f"{queue.in_flight:,}") if queue.in_flight else ""
         count = queue.ready + queue.delayed
-        open_form(
-            self._context,
+        self.form(
             tr("Purge queue"),
             tr(
                 "{count} messages wait in {queue} and will be taken out.{stays} They can be brought back for {minutes} "
@@ -147,8 +143,7 @@ class QueueHandlers(Handlers):
         queue = self._queue()
         if queue is None:
             return
-        open_form(
-            self._context,
+        self.form(
             tr("Delete queue"),
             tr(
                 "{queue} holds {count} messages and {dead} dead letters; its workers will have nothing to do. It "

@@ -4,7 +4,7 @@ from itertools import islice
 from typing import Any
 
 from app.commands.context import CommandContext, Handlers
-from app.commands.forms import choice, choices, name_error, open_form, request_field
+from app.commands.forms import choice, choices, name_error, place_names, request_field
 from app.commands.registry import Command
 from app.commands.undo import UNDO_WINDOW_MINUTES
 from broker_core.limits import MAX_PARTITIONS, SEGMENT_BYTES
@@ -80,10 +80,8 @@ class TopicHandlers(Handlers):
         return self._context.why_not(self._topic() is not None, tr("Select a topic on the canvas first."))
 
     def ask_topic(self) -> None:
-        snapshot = self._snapshot
-        taken = [topic.name for topic in snapshot.topics] + [queue.name for queue in snapshot.queues]
-        open_form(
-            self._context,
+        taken = place_names(self._snapshot)
+        self.form(
             tr("Create topic"),
             "",
             (
@@ -121,8 +119,7 @@ class TopicHandlers(Handlers):
         if topic is None:
             return
         there = len(topic.partitions)
-        open_form(
-            self._context,
+        self.form(
             tr("Add partitions to {topic}", topic=topic.name),
             tr("It has {count}. Keys may land in other partitions from then on. This cannot be undone.", count=there),
             (Field("partitions", tr("Partitions in all"), "whole", there + 1, least=there + 1, most=MAX_PARTITIONS),),
@@ -135,8 +132,7 @@ class TopicHandlers(Handlers):
         if topic is None:
             return
         name = topic.name
-        dialog = open_form(
-            self._context,
+        dialog = self.form(
             tr("Configure {topic}", topic=name),
             tr(
                 "Retention deletes whole segments within a second after they are due. "
@@ -169,8 +165,7 @@ class TopicHandlers(Handlers):
         def gone(values: Values) -> int:
             return sum(max(0, offset - parts[number].start_offset) for number, offset in before(values).items())
 
-        open_form(
-            self._context,
+        self.form(
             tr("Delete records of {topic}", topic=topic.name),
             tr("Messages below an offset are gone from the log. This cannot be undone."),
             (
@@ -203,8 +198,7 @@ class TopicHandlers(Handlers):
         count = sum(part.messages_count for part in topic.partitions)
         readers = [group.name for group in self._snapshot.groups if topic.name in group.topics]
         read = tr(" It is read by {groups}.", groups=", ".join(readers)) if readers else ""
-        open_form(
-            self._context,
+        self.form(
             tr("Delete topic"),
             tr(
                 "{topic} holds {count} messages in {partitions} partitions.{read} It can be brought back for {minutes} "

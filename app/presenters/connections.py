@@ -84,14 +84,14 @@ class ConnectionsModel(TableModel[ConnectionView]):
                 lambda row: row.bytes_in_per_s,
                 (110, 1),
                 text=only_open(lambda row: flow(row.messages_in_per_s, row.bytes_in_per_s)),
-                about="Messages and bytes that the client sends, a second.",
+                about="Messages and bytes that the client sends per second.",
             ),
             number_column(
                 "Out (per s)",
                 lambda row: row.bytes_out_per_s,
                 (110, 1),
                 text=only_open(lambda row: flow(row.messages_out_per_s, row.bytes_out_per_s)),
-                about="Messages and bytes that the client gets, a second.",
+                about="Messages and bytes that the client gets per second.",
             ),
             *_errors((80, 0, 2), (160, 4, 1)),
         )

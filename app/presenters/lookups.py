@@ -177,7 +177,7 @@ class LaneLookup(Lookup):
 
 def key_facts(counts: KeyCounts) -> tuple[Fact, ...]:
     if not counts.total:
-        return (("", tr("Nothing was published to it yet.")),)
+        return (("", tr("Nothing has been published to it yet.")),)
     rows: list[Fact] = [
         (
             tr("no key") if key is None else plain_text(key, 40),

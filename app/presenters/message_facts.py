@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -10,6 +9,7 @@ from app.sessions.history.life import Life, Place
 from broker_core.events import Event, EventKind
 from broker_core.messages import StoredMessage
 from broker_core.operations.browse import DescribeMessage, Held, Present
+from broker_core.operations.values import json_bytes
 from broker_core.schemas.compatibility import SchemaKind
 from broker_core.snapshots import Snapshot
 from widgets.facts import Fact
@@ -224,9 +224,9 @@ def message_json(message: StoredMessage) -> str:
             "offset": message.offset,
             "published_ns": message.published_ns,
             "timestamp_ms": message.timestamp_ms,
-            "key": _json_bytes(message.key),
+            "key": json_bytes(message.key),
             "value": _json_value(message.value),
-            "headers": [{"name": name, "value": _json_bytes(value)} for name, value in message.headers],
+            "headers": [{"name": name, "value": json_bytes(value)} for name, value in message.headers],
         },
         indent=2,
         ensure_ascii=False,
@@ -239,13 +239,4 @@ def _json_value(data: bytes | None) -> Any:
             return json.loads(data)
         except (ValueError, RecursionError):
             pass
-    return _json_bytes(data)
-
-
-def _json_bytes(data: bytes | None) -> Any:
-    if data is None:
-        return None
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return {"base64": base64.b64encode(data).decode()}
+    return json_bytes(data)

@@ -92,7 +92,7 @@ class RedeliveriesModel(TableModel[Redelivery]):
             ),
             Column("Cause", cause, (140, 4, 1), hint=cause),
             number_column(
-                "Times", lambda row: row.times, (64, 0, 2), about="How often the reader had been given it by then."
+                "Times", lambda row: row.times, (64, 0, 2), about="How often the reader had received it by then."
             ),
         )
         more = (

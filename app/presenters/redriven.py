@@ -53,7 +53,7 @@ class RedrivenModel(TableModel[RedrivenMessage]):
                 (76, 0, 7),
                 shown=lambda after_ns: "" if after_ns is None else duration(after_ns),
                 kind="duration",
-                about="From the redrive to that.",
+                about="Time from the redrive until then.",
             ),
         )
         super().__init__(columns, key=lambda row: row.redriven.seq, parent=parent, more=_MORE)

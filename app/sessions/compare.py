@@ -297,7 +297,7 @@ def _told(causes: Sequence[Otherwise]) -> str:
     words = [words_of(one) for one in causes]
     if len(words) > CAUSES_TOLD:
         words = [*words[:CAUSES_TOLD], tr("{count:,} more", count=len(words) - CAUSES_TOLD)]
-    return tr("What was otherwise: {what}.", what="; ".join(words))
+    return tr("Differences: {what}.", what="; ".join(words))
 
 
 def _text(value: float | None, unit: Unit) -> str:

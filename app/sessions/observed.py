@@ -123,7 +123,7 @@ class ObservedSource:
         where, facts, age_s = session.peer.address, session.peer.facts, session.age_s
         brief = tr("{where} every {period}", where=where, period=duration(ns_from_s(facts.period_s)))
         if self._ended:
-            return Standing("warning", tr("STOPPED"), tr("It is observed no more. The broker itself goes on."), brief)
+            return Standing("warning", tr("STOPPED"), tr("It is no longer observed. The broker itself goes on."), brief)
         if session.error:
             return None
         if age_s > max(_AWAY_S, _LOOKS_MISSED * facts.period_s):

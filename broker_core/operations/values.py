@@ -26,6 +26,16 @@ _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder().decode
 
 
+def json_bytes(data: bytes | None) -> Any:
+    """Bytes of a message for programs: a text if they are UTF-8, else {"base64": ...}."""
+    if data is None:
+        return None
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return {"base64": msgspec.to_builtins(data)}
+
+
 def bytes_of(text: str | None, encoding: Encoding = "text", what: str = "key") -> bytes | None:
     """The bytes of `text`. Raises MALFORMED_REQUEST for what is not Base64."""
     if text is None:

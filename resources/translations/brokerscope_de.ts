@@ -834,20 +834,12 @@ Wanduhrzeit {wall}</translation>
    <translation>Von selbst anordnen</translation>
   </message>
   <message>
-   <source>As by kill -9: the broker is told nothing. It comes back after this long.</source>
-   <translation>Wie bei kill -9: der Broker erfährt nichts. Nach dieser Zeit kommt er wieder.</translation>
-  </message>
-  <message>
    <source>As fast as possible.</source>
    <translation>So schnell es geht.</translation>
   </message>
   <message>
    <source>As high as before</source>
    <translation>So hoch wie zuvor</translation>
-  </message>
-  <message>
-   <source>As in a long garbage collection: then it continues where it stood.</source>
-   <translation>Wie bei einer langen Garbage Collection: danach macht er weiter, wo er stand.</translation>
   </message>
   <message>
    <source>As it was at {time}.</source>
@@ -1930,6 +1922,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Was diesmal anders ist.</translation>
   </message>
   <message>
+   <source>Differences: {what}.</source>
+   <translation>Was anders war: {what}.</translation>
+  </message>
+  <message>
    <source>Different keys</source>
    <translation>Verschiedene Schlüssel</translation>
   </message>
@@ -2088,6 +2084,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Each has messages in hand. After the session timeout of six seconds each is a member again, and reads on from what its group has committed.</source>
    <translation>Jeder hat Nachrichten in der Hand. Nach dem Session-Timeout von sechs Sekunden ist jeder wieder Mitglied und liest ab dem weiter, was seine Gruppe committet hat.</translation>
+  </message>
+  <message>
+   <source>Each of its readers, at least one, has acknowledged or dead-lettered every message; nothing is lost, waits, is in flight or read without a commit. With `by`, only what that group or queue reads. Readers with partitions assigned by hand that never commit are done with what they got.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>Each partition appears here with its owner in every group, as soon as there is a topic that a group reads.</source>
@@ -2296,10 +2296,6 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
   <message>
    <source>Every message is accounted for, but a promise was broken: {promise}</source>
    <translation>Jede Nachricht ist abgerechnet, aber eine Zusage wurde gebrochen: {promise}</translation>
-  </message>
-  <message>
-   <source>Every message is acknowledged or dead-lettered by each of its readers, and has at least one; none is lost.</source>
-   <translation>Jede Nachricht ist von jedem ihrer Leser bestätigt oder ausgesondert und hat mindestens einen; keine ist verloren.</translation>
   </message>
   <message>
    <source>Every n-th matching message fails in processing there, until the rule ends.</source>
@@ -2738,10 +2734,6 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Seit der Zustellung davor.</translation>
   </message>
   <message>
-   <source>From the redrive to that.</source>
-   <translation>Vom Redrive bis dahin.</translation>
-  </message>
-  <message>
    <source>From the request to its reply, on the wall clock; waiting for messages counts.</source>
    <translation>Vom Request bis zur Antwort, nach der Uhr an der Wand; Warten auf Nachrichten zählt mit.</translation>
   </message>
@@ -3006,7 +2998,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Wie oft er schon an seinen Ursprung zurückging; eine hohe Zahl ist eine Schleife.</translation>
   </message>
   <message>
-   <source>How often the reader had been given it by then.</source>
+   <source>How often the reader had received it by then.</source>
    <translation>Wie oft der Leser sie bis dahin bekommen hatte.</translation>
   </message>
   <message>
@@ -3126,12 +3118,12 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Sie ist wieder in ihrer Queue, mit drei neuen Versuchen. Der Fehler ist noch da, also kommt sie zurück; die Spalte Redrives zählt, wie oft.</translation>
   </message>
   <message>
-   <source>It is not there at this moment.</source>
-   <translation>Zu diesem Moment gibt es das nicht.</translation>
+   <source>It is no longer observed. The broker itself goes on.</source>
+   <translation>Er wird nicht mehr beobachtet. Der Broker selbst läuft weiter.</translation>
   </message>
   <message>
-   <source>It is observed no more. The broker itself goes on.</source>
-   <translation>Er wird nicht mehr beobachtet. Der Broker selbst läuft weiter.</translation>
+   <source>It is not there at this moment.</source>
+   <translation>Zu diesem Moment gibt es das nicht.</translation>
   </message>
   <message>
    <source>It is open already.</source>
@@ -3446,6 +3438,14 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Hell oder dunkel</translation>
   </message>
   <message>
+   <source>Like a long garbage collection: it then continues where it was.</source>
+   <translation>Wie bei einer langen Garbage Collection: danach macht er weiter, wo er stand.</translation>
+  </message>
+  <message>
+   <source>Like kill -9: the broker is not told. It comes back after this time.</source>
+   <translation>Wie bei kill -9: der Broker erfährt nichts. Nach dieser Zeit kommt er wieder.</translation>
+  </message>
+  <message>
    <source>Limited</source>
    <translation>Begrenzt</translation>
   </message>
@@ -3602,11 +3602,11 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nachrichten eines Clients pro Sekunde.</translation>
   </message>
   <message>
-   <source>Messages and bytes that the client gets, a second.</source>
+   <source>Messages and bytes that the client gets per second.</source>
    <translation>Nachrichten und Bytes, die der Client bekommt, pro Sekunde.</translation>
   </message>
   <message>
-   <source>Messages and bytes that the client sends, a second.</source>
+   <source>Messages and bytes that the client sends per second.</source>
    <translation>Nachrichten und Bytes, die der Client sendet, pro Sekunde.</translation>
   </message>
   <message>
@@ -3948,12 +3948,12 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Keine Zahl unterscheidet sich um mehr als ein Zehntel und um mehr als der Zufall.</translation>
   </message>
   <message>
-   <source>No group and no queue has handed a message out twice; redriven dead letters are another time by intent.</source>
-   <translation>Keine Gruppe und keine Queue hat eine Nachricht zweimal ausgegeben; tote Nachrichten, die erneut zugestellt werden, sind mit Absicht ein weiteres Mal.</translation>
-  </message>
-  <message>
    <source>No group has rebalanced yet.</source>
    <translation>Noch hatte keine Gruppe einen Rebalance.</translation>
+  </message>
+  <message>
+   <source>No group or queue has handed a message out twice, except what was redriven. Messages that were acknowledged, or given to a member that left, count if handed out again; what a client fetches again after a seek, a pause or a rebalance does not.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>No group reads anything yet.</source>
@@ -3980,7 +3980,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Kein Zugang ist offen.</translation>
   </message>
   <message>
-   <source>No long work was started.</source>
+   <source>No long-running work has been started.</source>
    <translation>Keine lange Arbeit wurde begonnen.</translation>
   </message>
   <message>
@@ -4048,7 +4048,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Kein Redrive läuft.</translation>
   </message>
   <message>
-   <source>No report was made yet.</source>
+   <source>No report has been made yet.</source>
    <translation>Noch wurde kein Bericht gemacht.</translation>
   </message>
   <message>
@@ -4168,6 +4168,14 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Noch wurde nichts getan.</translation>
   </message>
   <message>
+   <source>Nothing has been published to it yet.</source>
+   <translation>Noch wurde nichts dorthin gesendet.</translation>
+  </message>
+  <message>
+   <source>Nothing has been redriven yet.</source>
+   <translation>Noch wurde nichts zurückgespielt.</translation>
+  </message>
+  <message>
    <source>Nothing has been undone.</source>
    <translation>Noch wurde nichts zurückgenommen.</translation>
   </message>
@@ -4226,14 +4234,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Nothing was lost: all {count} messages are accounted for, for every reader.</source>
    <translation>Nichts ging verloren: alle {count} Nachrichten sind abgerechnet, für jeden, der sie liest.</translation>
-  </message>
-  <message>
-   <source>Nothing was published to it yet.</source>
-   <translation>Noch wurde nichts dorthin gesendet.</translation>
-  </message>
-  <message>
-   <source>Nothing was redriven yet.</source>
-   <translation>Noch wurde nichts zurückgespielt.</translation>
   </message>
   <message>
    <source>Now</source>
@@ -7290,6 +7290,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Zeit für jede Nachricht</translation>
   </message>
   <message>
+   <source>Time from the redrive until then.</source>
+   <translation>Vom Redrive bis dahin.</translation>
+  </message>
+  <message>
    <source>Time left (s)</source>
    <translation>Restzeit (s)</translation>
   </message>
@@ -7678,12 +7682,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Worauf zu achten ist</translation>
   </message>
   <message>
-   <source>What was accepted is acknowledged, dead-lettered or still there to be read, and no reader passed it over.</source>
-   <translation>Was angenommen wurde, ist bestätigt, tot oder noch zu lesen, und kein Leser hat es übergangen.</translation>
-  </message>
-  <message>
-   <source>What was otherwise: {what}.</source>
-   <translation>Was anders war: {what}.</translation>
+   <source>What was accepted is acknowledged, dead-lettered or still there to be read; no reader passed it over. Evicted, expired, purged or deleted unread is lost; refused is not. Acknowledged counts as done, see the class.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>What was published is the difference between two looks. Who has published it no cluster tells, so no producer is drawn.</source>

@@ -141,7 +141,7 @@ class DeadLetterDetails(QScrollArea):
 
 
 NONE_REDRIVEN = (
-    mark("Nothing was redriven yet."),
+    mark("Nothing has been redriven yet."),
     mark("Redrive dead letters to see here what became of each message."),
 )
 _CAUSE = Qt.ItemDataRole.UserRole

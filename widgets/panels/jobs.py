@@ -112,7 +112,7 @@ class JobsPanel(Panel):
         "Ctrl+7",
         group="System",
         counted=2,
-        empty="No long work was started.",
+        empty="No long-running work has been started.",
         how="A report that is being made appears here with its progress: Export report... (Ctrl+E).",
     )
 

@@ -43,7 +43,7 @@ class ReportPanel(TablePanel):
         "letters, and whether anything was lost. Stop the session (`F8`), then export one (`Ctrl+E`); "
         "parts that are not ticked are not computed.",
         group="Report",
-        empty="No report was made yet.",
+        empty="No report has been made yet.",
         how="Stop the session (F8), then export a report (Ctrl+E): Spark computes it from the recording.",
         filter_hint="Filter by title or folder",
     )

@@ -98,7 +98,7 @@ def test_range_moves_more_than_sticky(tmp_path: Path) -> None:
     assert {texts[6] for number, texts in enumerate(table.rows) if number not in table.folded} == {
         "groups.readers.assignor is range instead of sticky"
     }
-    assert "What was otherwise: groups.readers.assignor is range instead of sticky." in table.note
+    assert "Differences: groups.readers.assignor is range instead of sticky." in table.note
     # The worse first, then the better; what does not differ is folded, and nothing else.
     told = [texts[5] for number, texts in enumerate(table.rows) if number not in table.folded]
     assert told == sorted(told, key=["worse", "better", "different", ""].index) and "worse" in told
