@@ -2087,7 +2087,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Each of its readers, at least one, has acknowledged or dead-lettered every message; nothing is lost, waits, is in flight or read without a commit. With `by`, only what that group or queue reads. Readers with partitions assigned by hand that never commit are done with what they got.</source>
-   <translation type="unfinished" />
+   <translation>Jeder ihrer Leser, mindestens einer, hat jede Nachricht bestätigt oder für tot erklärt; nichts ist verloren, wartet, ist unterwegs oder ohne Commit gelesen. Mit `by` nur, was diese Gruppe oder Warteschlange liest. Leser mit von Hand zugewiesenen Partitionen, die nie committen, sind fertig mit dem, was sie bekommen haben.</translation>
   </message>
   <message>
    <source>Each partition appears here with its owner in every group, as soon as there is a topic that a group reads.</source>
@@ -3953,7 +3953,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>No group or queue has handed a message out twice, except what was redriven. Messages that were acknowledged, or given to a member that left, count if handed out again; what a client fetches again after a seek, a pause or a rebalance does not.</source>
-   <translation type="unfinished" />
+   <translation>Keine Gruppe oder Warteschlange hat eine Nachricht zweimal ausgegeben, außer was zurückgeschickt wurde. Nachrichten, die bestätigt oder einem Mitglied gegeben wurden, das gegangen ist, zählen, wenn sie noch einmal ausgegeben werden; was ein Client nach einem Seek, einer Pause oder einem Rebalance noch einmal holt, nicht.</translation>
   </message>
   <message>
    <source>No group reads anything yet.</source>
@@ -7683,7 +7683,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>What was accepted is acknowledged, dead-lettered or still there to be read; no reader passed it over. Evicted, expired, purged or deleted unread is lost; refused is not. Acknowledged counts as done, see the class.</source>
-   <translation type="unfinished" />
+   <translation>Was angenommen wurde, ist bestätigt, tot oder noch zu lesen; kein Leser hat es übergangen. Ungelesen verdrängt, abgelaufen, geleert oder gelöscht ist verloren; abgelehnt nicht. Bestätigt zählt als erledigt, siehe die Klasse.</translation>
   </message>
   <message>
    <source>What was published is the difference between two looks. Who has published it no cluster tells, so no producer is drawn.</source>
