@@ -171,8 +171,10 @@ class Verdict:
 
 
 class Audit:
-    """What has happened up to a moment. What a consumer acknowledges counts as done: one that commits before it has
-    worked, and then crashes, loses work that no verdict misses; `given_schedule` finds that.
+    """What has happened up to a moment.
+
+    What a consumer acknowledges counts as done: one that commits before it has worked, and then crashes, loses work
+    that no verdict misses; `given_schedule` finds that.
     """
 
     def __init__(
@@ -275,6 +277,7 @@ class Audit:
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
+        """All of them by name."""
         return {name: getattr(self, name)() for name in VERDICTS}
 
     def __repr__(self) -> str:

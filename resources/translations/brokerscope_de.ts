@@ -758,6 +758,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Ganze Höhe</translation>
   </message>
   <message>
+   <source>All of them by name.</source>
+   <translation>Alle mit ihrem Namen.</translation>
+  </message>
+  <message>
    <source>All of this line</source>
    <translation>Die ganze Zeile</translation>
   </message>
@@ -1752,10 +1756,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Dead letters of a topic are sent back by the program that wrote them.</source>
    <translation>Dead Letters eines Topics schickt das Programm zurück, das sie geschrieben hat.</translation>
-  </message>
-  <message>
-   <source>Dead letters of the queue.</source>
-   <translation>Dead Letters der Queue.</translation>
   </message>
   <message>
    <source>Dead letters of {queue_name}</source>
@@ -3630,10 +3630,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nachrichten von Queues unter einer **Lease**: ausgehändigt, weder bestätigt noch zurückgegeben. Läuft eine Lease ab, wird die Nachricht mit dem nächsten Versuch wieder zugestellt. Nach dem letzten Versuch kommt sie zu den Dead Letters.</translation>
   </message>
   <message>
-   <source>Messages of the queue under a lease.</source>
-   <translation>Was die Queue unter einer Lease hat.</translation>
-  </message>
-  <message>
    <source>Messages of the topic that the group has not committed.</source>
    <translation>Was die Gruppe im Topic noch nicht committet hat.</translation>
   </message>
@@ -3644,10 +3640,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Messages published in each session second.</source>
    <translation>Gesendete Nachrichten je Sitzungssekunde.</translation>
-  </message>
-  <message>
-   <source>Messages ready for delivery.</source>
-   <translation>Was sich jetzt aus der Queue nehmen lässt.</translation>
   </message>
   <message>
    <source>Messages that a client fetched once more: after a seek, a pause, or what it had discarded.</source>
@@ -7592,6 +7584,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>What Kafka programs ask the broker, request by request.</source>
    <translation>Was Kafka-Programme vom Broker wollen, Request für Request.</translation>
+  </message>
+  <message>
+   <source>What a consumer acknowledges counts as done: one that commits before it has worked, and then crashes, loses work that no verdict misses; `given_schedule` finds that.</source>
+   <translation>Was ein Consumer bestätigt, gilt als erledigt: Einer, der vor der Arbeit committet und dann abstürzt, verliert Arbeit, die kein Urteil vermisst; `given_schedule` findet das.</translation>
   </message>
   <message>
    <source>What a producer without idempotence publishes is stored twice: the reply is lost, and it publishes again.</source>
