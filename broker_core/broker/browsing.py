@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.filters import Field, Fields, FilterError, parse
-from broker_core.log.partition_log import PartitionLog
 from broker_core.messages import StoredMessage
 from broker_core.operations.browse import BrowseMessages, MergeStep, MessageRow, Page
 from broker_core.schemas.registry import SchemaRegistry
@@ -22,7 +21,29 @@ STEP_LOOKS = 400
 Test = Callable[[StoredMessage], bool]
 
 
-Logs = Mapping[int, PartitionLog]
+class BrowsedLog(Protocol):
+    """A partition here, or one of a cluster that is observed."""
+
+    topic: str
+    partition: int
+
+    @property
+    def start_offset(self) -> int: ...
+    @property
+    def end_offset(self) -> int: ...
+    @property
+    def high_watermark(self) -> int: ...
+    @property
+    def size_bytes(self) -> int: ...
+    @property
+    def lost(self) -> Sequence[Any]: ...
+    def messages_between(self, start: int, end: int, /) -> int: ...
+    def runs(self, start: int, end: int, /) -> Sequence[Any]: ...
+    def offset_for_time(self, time_ns: int, /) -> int: ...
+    def read(self, offset: int, /, *, max_messages: int, max_bytes: int) -> list[StoredMessage]: ...
+
+
+Logs = Mapping[int, BrowsedLog]
 Limits = dict[int, tuple[int, int]]
 
 # What a filter asks of a stored message, whole: a row holds the beginning of its value only.
@@ -82,7 +103,7 @@ def row_of(message: StoredMessage, schemas: SchemaRegistry) -> MessageRow:
     )
 
 
-def bounds(log: PartitionLog, until_ns: int | None, known_end: int | None = None) -> tuple[int, int]:
+def bounds(log: BrowsedLog, until_ns: int | None, known_end: int | None = None) -> tuple[int, int]:
     """(start, end) of what a partition holds, as far as it was published by `until_ns`; `known_end` is another limit,
     since events may share a time.
     """
@@ -94,7 +115,7 @@ def bounds(log: PartitionLog, until_ns: int | None, known_end: int | None = None
     return log.start_offset, max(log.start_offset, end)
 
 
-def page(log: PartitionLog, first: int, end: int, schemas: SchemaRegistry) -> Page:
+def page(log: BrowsedLog, first: int, end: int, schemas: SchemaRegistry) -> Page:
     """Rows of the offsets from `first` on, up to `end` at most; about `PAGE_ROWS`, or `READ_BYTES`, at once."""
     first, end = max(first, log.start_offset), min(end, log.high_watermark)
     rows: list[MessageRow] = []
@@ -106,7 +127,7 @@ def page(log: PartitionLog, first: int, end: int, schemas: SchemaRegistry) -> Pa
     return Page(first=first, end=at, rows=tuple(rows))
 
 
-def _read(log: PartitionLog, at: int, end: int, schemas: SchemaRegistry) -> tuple[list[MessageRow], int]:
+def _read(log: BrowsedLog, at: int, end: int, schemas: SchemaRegistry) -> tuple[list[MessageRow], int]:
     """Rows for every offset from `at` on, gaps included, and where to go on."""
     try:
         messages = log.read(at, max_messages=min(CHUNK, end - at), max_bytes=READ_BYTES)
@@ -131,7 +152,7 @@ def _read(log: PartitionLog, at: int, end: int, schemas: SchemaRegistry) -> tupl
     return rows, at
 
 
-def _gap(log: PartitionLog, offset: int, why: str) -> MessageRow:
+def _gap(log: BrowsedLog, offset: int, why: str) -> MessageRow:
     return MessageRow(topic=log.topic, partition=log.partition, offset=offset, gap=why)
 
 
@@ -205,7 +226,7 @@ def _back(logs: Logs, limits: Limits, at: dict[int, int], chunk: int) -> Sequenc
     return [one for one in found if horizon is None or one.published_ns >= horizon]
 
 
-def _messages(log: PartitionLog, first: int, end: int) -> list[Found]:
+def _messages(log: BrowsedLog, first: int, end: int) -> list[Found]:
     """At least one: what is read from `first` up to `end`, or what stands for the offsets that hold nothing."""
     found: list[Found] = []
     at = first
@@ -229,12 +250,12 @@ def _messages(log: PartitionLog, first: int, end: int) -> list[Found]:
     return found
 
 
-def _fitting(log: PartitionLog, chunk: int) -> int:
+def _fitting(log: BrowsedLog, chunk: int) -> int:
     """As many messages as may be read at once: few where they are large."""
     mean_bytes = log.size_bytes // max(1, log.messages_between(log.start_offset, log.end_offset))
     return max(1, min(chunk, READ_BYTES // max(1, mean_bytes)))
 
 
-def _time_near(log: PartitionLog, offset: int) -> int:
+def _time_near(log: BrowsedLog, offset: int) -> int:
     runs = log.runs(offset, min(log.high_watermark, offset + 1)) if offset < log.high_watermark else []
     return runs[0].published_ns if runs else 0

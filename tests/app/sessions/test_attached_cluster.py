@@ -78,7 +78,7 @@ def test_an_address_is_a_url_or_a_cluster() -> None:
 
 def test_messages_and_dead_letters_are_browsed(window: Attached, cluster: EmbeddedBroker) -> None:
     cluster.create_topic("orders.DLT", partitions=2)
-    headers = [(name, value) for name, value in SPRING if name != "retry_topic-attempts"]
+    headers = tuple((name, value) for name, value in SPRING if name != "retry_topic-attempts")
     cluster.publish("orders.DLT", {"number": 1}, key=b"k", partition=1, headers=headers)
     workbench = window.hand.workbench
     shown = workbench.views.presenter(DeadLettersPresenter)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -10,9 +11,14 @@ from app.environment.paths import find_scenario
 from app.sessions import own_cluster
 from app.sessions.observed import ObservedSource
 from app.shell.badge import shown_badge
+from app.shell.workbench import Workbench
 from broker_core.observation.kafka import peer
 from broker_core.simulation.actions.alerts import SetAlert
 from tests.app.conftest import Hand
+
+
+def _shows(workbench: Workbench, tab: str) -> bool:
+    return workbench.window.shown_tab() == tab
 
 
 def test_all_ten_steps_are_done(open_workbench: Callable[..., Hand], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,7 +45,7 @@ def test_all_ten_steps_are_done(open_workbench: Callable[..., Hand], monkeypatch
     workbench.views.select("group:billing")
     for command in ("show_offsets", "show_in_flight", "show_dead_letters"):
         registry.trigger(command)
-        wait(lambda command=command: workbench.window.shown_tab() == command.removeprefix("show_"))
+        wait(partial(_shows, workbench, command.removeprefix("show_")))
     wait(lambda: lesson.done[3])
     controller.travel.to(1)
     wait(lambda: controller.travel.looking_back)

@@ -81,5 +81,6 @@ def test_what_the_frames_of_a_session_cost_is_in_its_recording(open_workbench: C
     assert noted["frames_dropped_count"] >= 0
     assert 0 < noted["frame_cost_p50_ms"] <= noted["frame_cost_p99_ms"]
     assert 0 <= noted["window_delay_p50_ms"] <= noted["window_delay_p99_ms"]
-    workbench.controller.open(workbench.controller._path)  # type: ignore[arg-type]
+    assert workbench.controller.path is not None
+    workbench.controller.open(workbench.controller.path)
     assert workbench.frames.session_figures() == {}
