@@ -1,5 +1,3 @@
-"""Bytes for people: as text that hides nothing, as a hex dump, as JSON. Never as markup."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""A line above the canvas that tells one thing: a first hint, a session that was not closed, an alert."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

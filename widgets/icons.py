@@ -1,5 +1,3 @@
-"""Icons: drawings of 24 x 24 units in `resources/icons`, tinted with a theme colour, crisp at any scale."""
-
 from __future__ import annotations
 
 from functools import lru_cache

@@ -1,5 +1,3 @@
-"""The look of the program: `LIGHT` and `DARK`, the style of every state word, and `apply_theme`."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""`brokerscope http-produce` and `http-consume`: plain clients of the mini broker's endpoints, for trying it out."""
-
 from __future__ import annotations
 
 import argparse

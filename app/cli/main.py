@@ -1,5 +1,3 @@
-"""The command line: the window, a run without one, a report, a picture."""
-
 from __future__ import annotations
 
 import argparse

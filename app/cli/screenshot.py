@@ -1,5 +1,3 @@
-"""A picture of the window as it is at a session time, without a display."""
-
 from __future__ import annotations
 
 import os

@@ -1,5 +1,3 @@
-"""`brokerscope watch`: observe a broker that runs elsewhere, and record it, without a window."""
-
 from __future__ import annotations
 
 import argparse

@@ -1,5 +1,3 @@
-"""Attaching to a broker that runs elsewhere."""
-
 from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor

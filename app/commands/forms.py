@@ -1,5 +1,3 @@
-"""Fields of forms, and the names that stand in them."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,5 +1,3 @@
-"""Time and files: run, pause, step, stop, start again, open."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,3 @@
-"""What a test can ask of a broker, listed from the code: conditions, verdicts, faults, the clock, schedules."""
-
 from __future__ import annotations
 
 import inspect

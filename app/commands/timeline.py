@@ -1,5 +1,3 @@
-"""Going back and forth in the session, bookmarks, and branches."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,3 @@
-"""Filtering and sorting of rows: few rows immediately, many in slices between which the window draws."""
-
 from __future__ import annotations
 
 import time

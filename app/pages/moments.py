@@ -1,5 +1,3 @@
-"""A recorded session as data for a page: what the window shows at each second of it, in the window's words."""
-
 from __future__ import annotations
 
 import dataclasses

@@ -1,5 +1,3 @@
-"""Browses the messages of a topic or queue: pages of one partition, a merge of several, a filter, the live tail."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

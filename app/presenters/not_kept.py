@@ -1,5 +1,3 @@
-"""What an empty panel says, and offers, where the past that is shown lacks what it would list."""
-
 from __future__ import annotations
 
 from widgets.i18n import tr

@@ -1,5 +1,3 @@
-"""Producers in other programs: those that have published within the last seconds, or wait to publish."""
-
 from __future__ import annotations
 
 import math

@@ -1,5 +1,3 @@
-"""What typed text finds in a session beside names: moments, events, messages by their places, and keys."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Starts the report's Spark job as a process of its own and hands on its progress."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""Was anything lost? What the events tell against what the broker has counted, reader by reader."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable

@@ -1,5 +1,3 @@
-"""Listeners of the open session: programs on this machine use its broker while the window shows what they do."""
-
 from __future__ import annotations
 
 import threading

@@ -1,5 +1,3 @@
-"""A session over a broker that runs elsewhere."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -1,5 +1,3 @@
-"""The session that the window shows: opened, run, paused, stepped, stopped, started again."""
-
 from __future__ import annotations
 
 import random

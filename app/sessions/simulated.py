@@ -1,5 +1,3 @@
-"""A session that is simulated here: a simulation, the engine that drives its time, and its recording."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,3 @@
-"""A recorded session that is open: its metadata, missing files, and whether it can be rerun."""
-
 from __future__ import annotations
 
 import datetime

@@ -1,5 +1,3 @@
-"""Where on its timeline the session is shown: at the present, or at an earlier moment."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

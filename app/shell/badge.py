@@ -1,5 +1,3 @@
-"""The badge of the toolbar: the present, the past or a branch, and how the session is doing."""
-
 from __future__ import annotations
 
 from typing import NamedTuple

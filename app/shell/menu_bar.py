@@ -1,5 +1,3 @@
-"""The menu bar: which menus there are, and what stands in each, in which order."""
-
 from __future__ import annotations
 
 from PySide6.QtGui import QAction

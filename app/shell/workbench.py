@@ -1,5 +1,3 @@
-"""The workbench: window, presenters, controller and frames put together, and the life of the program around them."""
-
 from __future__ import annotations
 
 import signal

@@ -1,5 +1,3 @@
-"""Attach...: the address of a broker that runs elsewhere, and what it takes to come in."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -1,5 +1,3 @@
-"""Draws the cells of tables: text, numbers, owner chips, states, bars and countdowns."""
-
 from __future__ import annotations
 
 from typing import NamedTuple

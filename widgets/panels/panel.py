@@ -1,5 +1,3 @@
-"""What every panel has: a title with a count, a filter, an empty state, and a note when overfull."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,3 @@
-"""What is gathered from every event of one session."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
