@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import re
 import struct
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from confluent_kafka import Consumer, Producer
+from confluent_kafka.admin import AdminClient, NewTopic
 from kafka import KafkaConsumer, KafkaProducer
+from kafka.admin import KafkaAdminClient
 from kafka.protocol.broker_version_data import BrokerVersionData
 from kio.schema.index import api_key_map
 
@@ -21,6 +27,7 @@ from tests.broker_core.listeners.kafka.test_malformed_frames import frame, talk
 
 NOTES = Path(__file__).parents[4] / "broker_core/listeners/kafka/NOTES.md"
 KAFKA = (4, 1)
+PATIENCE_S = 30
 _ROW = re.compile(r"\| (\w+) \| (\d+) \| (\d+)(?: to (\d+))? \|")
 
 
@@ -45,6 +52,67 @@ def test_what_kafka_announces_is_served_or_noted_as_left_out():
         else:
             name = api_key_map[key].title().replace("_", "")
             assert name in text, f"{name} is neither served nor noted"
+
+
+def columns() -> dict[str, dict[str, int]]:
+    """By client, the version of each API that the notes say it takes by itself."""
+    found: dict[str, dict[str, int]] = {client: {} for client in "capn"}
+    for line in NOTES.read_text().splitlines():
+        if _ROW.match(line):
+            api, _key, _served, _kafka, *versions = (cell.strip() for cell in line.strip("|").split("|"))
+            for client, version in zip(found, versions, strict=True):
+                if version:
+                    found[client][api] = int(version)
+    return found
+
+
+def by_confluent(servers: str) -> None:
+    settings = {"bootstrap.servers": servers, "log_level": 0}
+    kafka_admin = AdminClient(settings)
+    (made,) = kafka_admin.create_topics([NewTopic("orders", 1, 1)]).values()
+    made.result(PATIENCE_S)
+    producer = Producer(settings)
+    producer.produce("orders", b"one")
+    assert producer.flush(PATIENCE_S) == 0
+    consumer = Consumer({**settings, "group.id": "billing", "auto.offset.reset": "earliest"})
+    consumer.subscribe(["orders"])
+    assert consumer.poll(PATIENCE_S) is not None
+    consumer.close()
+
+
+def by_aiokafka(servers: str) -> None:
+    async def run() -> None:
+        async with AIOKafkaProducer(bootstrap_servers=servers) as producer:
+            await producer.send_and_wait("orders", b"one")
+        settings = {"bootstrap_servers": servers, "group_id": "billing", "auto_offset_reset": "earliest"}
+        async with AIOKafkaConsumer("orders", **settings) as consumer:
+            await asyncio.wait_for(consumer.getone(), PATIENCE_S)
+            await consumer.commit()
+
+    asyncio.run(run())
+
+
+def by_kafka_python(servers: str) -> None:
+    admin = KafkaAdminClient(bootstrap_servers=servers)
+    admin.describe_groups(["billing"])
+    admin.close()
+    with contextlib.closing(KafkaProducer(bootstrap_servers=servers)) as producer:
+        producer.send("orders", b"one").get(PATIENCE_S)
+
+
+@pytest.mark.parametrize(("client", "run"), [("c", by_confluent), ("a", by_aiokafka), ("p", by_kafka_python)])
+def test_clients_take_the_versions_in_the_notes(
+    admin: Admin, listener: KafkaListener, client: str, run: Callable[[str], None]
+):
+    if client != "c":
+        admin.create_topic("orders")
+    run(listener.bootstrap_servers)
+    taken: dict[str, int] = {}
+    for each in listener.connections.requests():
+        taken[each.api] = max(each.version, taken.get(each.api, 0))
+    assert {"Produce", "Metadata", "ApiVersions"} <= taken.keys()
+    noted = columns()[client]
+    assert taken == {api: noted.get(api) for api in taken}
 
 
 @pytest.mark.parametrize("newest_only", [True, pytest.param(False, marks=pytest.mark.soak, id="each of its versions")])
