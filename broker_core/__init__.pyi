@@ -20,7 +20,7 @@ from broker_core.clients.producer import Producer as Producer
 from broker_core.clients.producer_config import ProducerConfig as ProducerConfig
 from broker_core.clients.queue_consumer import Delivery as Delivery, QueueConsumer as QueueConsumer
 from broker_core.clients.schema_admin import SchemaAdmin as SchemaAdmin
-from broker_core.clients.serializer import Serializer as Serializer
+from broker_core.clients.message_form import Serializer as Serializer
 from broker_core.clients.serializers import (
     AvroSerializer as AvroSerializer,
     BytesSerializer as BytesSerializer,

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from app.environment.paths import new_session_folder
 from broker_core.clock import NS_PER_S, ns_from_s, s_from_ns
 from broker_core.recording.live_session import LiveSession
-from broker_core.simulation.data_files import DataFiles
+from broker_core.simulation.arrival_files import DataFiles
 from broker_core.simulation.scenario import load_scenario
 
 # Often enough for a bar that moves, seldom enough to cost nothing.

@@ -29,7 +29,7 @@ from broker_core.simulation.actions.clients import (
     SetProducerRate,
 )
 from broker_core.simulation.arrivals import RateArrivals
-from broker_core.simulation.describe_client import ClientSettings, DescribeClient
+from broker_core.simulation.client_counts import ClientSettings, DescribeClient
 from broker_core.simulation.durations import Duration
 from widgets.dialogs.form import Field, Values
 from widgets.i18n import tr

@@ -8,7 +8,7 @@ from typing import Final
 from broker_core.engine.engine_host import EngineHost
 from broker_core.engine.runner import Engine
 from broker_core.recording.live_session import LiveSession
-from broker_core.simulation.data_files import DataFiles
+from broker_core.simulation.arrival_files import DataFiles
 from broker_core.simulation.scenario import Scenario
 
 SPEED: Final = 1.0

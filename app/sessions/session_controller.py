@@ -29,7 +29,7 @@ from broker_core.recording.live_session import LiveSession
 from broker_core.recording.metadata import OBSERVED
 from broker_core.recording.recorder import Recorder
 from broker_core.simulation.actions import UserAction
-from broker_core.simulation.data_files import DataFiles
+from broker_core.simulation.arrival_files import DataFiles
 from broker_core.simulation.handlers import Performed
 from broker_core.simulation.scenario import Scenario, load_scenario
 from broker_core.snapshots import ConnectionView, Snapshot

@@ -17,7 +17,7 @@ from broker_core.recording import schema
 from broker_core.recording.playback import FolderPlayback, Playback
 from broker_core.recording.reader import Session, open_session, seal
 from broker_core.simulation.actions import UserAction
-from broker_core.simulation.data_files import DataFiles
+from broker_core.simulation.arrival_files import DataFiles
 from broker_core.simulation.handlers import Performed
 from broker_core.simulation.replay import RecordedAction, recorded_action
 from broker_core.simulation.scenario import Scenario, parse_scenario

@@ -1,8 +1,9 @@
-"""ACLs: rules that Kafka's admin clients create and delete, beside those of the access file."""
+"""ACLs that Kafka's admin clients create, beside the access file, and SCRAM's credentials (RFC 5802)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal
 
 import msgspec
 
@@ -51,3 +52,34 @@ class Acls:
     def remove(self, acls: Iterable[Acl]) -> None:
         gone = set(acls)
         self.all = tuple(acl for acl in self.all if acl not in gone)
+
+
+Mechanism = Literal["SCRAM-SHA-256", "SCRAM-SHA-512"]
+
+
+class ScramCredential(msgspec.Struct, frozen=True):
+    """The credential of `user` for one mechanism; `iterations` are those with which its password was salted."""
+
+    user: str
+    mechanism: Mechanism
+    iterations: int
+    salt: bytes
+    stored_key: bytes
+    server_key: bytes
+
+
+class ScramCredentials:
+    """The credentials of a broker. `all` is replaced as a whole, so any thread may read it."""
+
+    def __init__(self) -> None:
+        self.all: tuple[ScramCredential, ...] = ()
+
+    def find(self, user: str, mechanism: str) -> ScramCredential | None:
+        return next((each for each in self.all if (each.user, each.mechanism) == (user, mechanism)), None)
+
+    def put(self, credential: ScramCredential) -> None:
+        self.remove(credential.user, credential.mechanism)
+        self.all = (*self.all, credential)
+
+    def remove(self, user: str, mechanism: str) -> None:
+        self.all = tuple(each for each in self.all if (each.user, each.mechanism) != (user, mechanism))

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from broker_core.broker.acls import Acls
+from broker_core.broker.acls import Acls, ScramCredentials
 from broker_core.broker.backpressure import Backpressure
 from broker_core.broker.catalog import Catalog
 from broker_core.broker.cleaning import Cleaning
@@ -16,16 +16,14 @@ from broker_core.broker.held_members import HeldMembers
 from broker_core.broker.logs import Logs
 from broker_core.broker.publishing import Publishing
 from broker_core.broker.queues import Queues
-from broker_core.broker.recent_events import RecentEvents
 from broker_core.broker.recently_deleted import RecentlyDeleted
 from broker_core.broker.redrive import Redrives
 from broker_core.broker.schemas import Schemas
-from broker_core.broker.scram_credentials import ScramCredentials
 from broker_core.broker.session_clock import SessionClock
 from broker_core.broker.share_groups import ShareGroups
 from broker_core.broker.topics import Topics
 from broker_core.broker.transactions import TransactionPorts
-from broker_core.broker.views import Views
+from broker_core.broker.views import RecentEvents, Views
 from broker_core.events import BROKER_CRASH, EventKind, EventStream
 from broker_core.faults.client_faults import ClientFaults
 from broker_core.files import FileSystem

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
-from broker_core.broker.acls import Acl
-from broker_core.broker.scram_credentials import ScramCredential
-from broker_core.broker.share_group_config import ShareGroupConfig
+from broker_core.broker.acls import Acl, ScramCredential
 from broker_core.flow.client_quotas import ClientQuota
 from broker_core.flow.config import FlowConfig
+from broker_core.limits import MAX_WAIT_MS
 from broker_core.log.config import LogConfig
 from broker_core.log.partitioners import PartitionerKind
 from broker_core.log.producer_ids import ProducerIdsState
@@ -18,6 +18,18 @@ from broker_core.queues.config import QueueConfig
 from broker_core.queues.subscription import BacklogPolicy
 from broker_core.schemas.registry import RegistryState
 from broker_core.schemas.rule import SchemaRule
+from broker_core.settings import WEEK, Settings
+
+
+class ShareGroupConfig(Settings, frozen=True):
+    """Settings of a share group. They apply to the subscriptions that the group makes from then on."""
+
+    record_lock_duration_ms: Annotated[int, Meta(ge=1_000, le=MAX_WAIT_MS, extra=WEEK)] = 30_000
+    delivery_count_limit: Annotated[int, Meta(ge=2, le=100)] = 5
+    auto_offset_reset: Literal["earliest", "latest"] = "latest"
+    isolation_level: Literal["read_uncommitted", "read_committed"] = "read_uncommitted"
+    dead_letter_topic: str = ""
+
 
 VERSION: Literal[1] = 1
 

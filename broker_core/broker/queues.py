@@ -9,9 +9,8 @@ import msgspec
 from broker_core.broker.backpressure import Backpressure
 from broker_core.broker.catalog import QueueEntry, SubscriptionEntry
 from broker_core.broker.durability import Durability
-from broker_core.broker.logs import Logs, Topic
+from broker_core.broker.logs import Logs, Topic, totals_of
 from broker_core.broker.recently_deleted import Deleted, RecentlyDeleted
-from broker_core.broker.totals import totals_of
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
 from broker_core.flow.config import FlowConfig

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import msgspec
 
-from broker_core.broker.catalog import ShareGroupEntry
+from broker_core.broker.catalog import ShareGroupConfig, ShareGroupEntry
 from broker_core.broker.logs import Logs
 from broker_core.broker.queues import Queues
-from broker_core.broker.share_group_config import ShareGroupConfig
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.groups.config import GroupConfig

@@ -7,10 +7,9 @@ import msgspec
 from broker_core.broker.backpressure import Backpressure
 from broker_core.broker.catalog import TopicEntry
 from broker_core.broker.group_offsets import GroupOffsets
-from broker_core.broker.logs import Logs, Topic
+from broker_core.broker.logs import Logs, Topic, totals_of
 from broker_core.broker.recently_deleted import Deleted, RecentlyDeleted
 from broker_core.broker.schemas import Schemas, dead_letter_queue_of
-from broker_core.broker.totals import totals_of
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
 from broker_core.flow.config import FlowConfig

@@ -1,16 +1,39 @@
 from __future__ import annotations
 
+from collections import deque
+from itertools import islice
+
 import msgspec
 
-from broker_core.broker.logs import Logs, Topic
+from broker_core.broker.logs import Logs, Topic, totals_of
 from broker_core.broker.queues import Queues
 from broker_core.broker.recently_deleted import RecentlyDeleted
 from broker_core.broker.topics import Topics
-from broker_core.broker.totals import totals_of
+from broker_core.events import Event, EventStream
 from broker_core.groups.coordinator import GroupCoordinator
 from broker_core.groups.fetches import Fetches
 from broker_core.queues.queue import Queue
 from broker_core.snapshots import GroupView, PartitionView, QueueView, RebalanceView, SlowReader, TopicView, Totals
+
+MOST_EVENTS = 50_000  # about 20 MB
+
+
+class RecentEvents:
+    """Keeps events from the first look on: a broker that nobody observes keeps none."""
+
+    def __init__(self, events: EventStream) -> None:
+        self._events = events
+        self._kept: deque[Event] | None = None
+
+    def since(self, seen: int | None) -> tuple[list[Event], int]:
+        """The events behind the first `seen`, and how many of them are not kept; None sees none."""
+        if self._kept is None:
+            self._kept = deque(maxlen=MOST_EVENTS)
+            self._events.attach(self._kept.append)
+        count, kept = self._events.count, self._kept
+        new = 0 if seen is None else max(0, count - seen)
+        events = list(islice(kept, max(0, len(kept) - new), None))
+        return events, new - len(events)
 
 
 def topic_view(now_ns: int, topic: Topic) -> TopicView:

@@ -11,8 +11,15 @@ from typing import Any, Literal
 
 from broker_core.broker.broker import Broker
 from broker_core.broker.logs import Logs
-from broker_core.clients.membership import MOVED_ON, ConsumerConfig, Membership, ReconcilingMembership
-from broker_core.clients.partition_runs import next_offsets, partition_runs, within
+from broker_core.clients.membership import (
+    MOVED_ON,
+    ConsumerConfig,
+    Membership,
+    ReconcilingMembership,
+    next_offsets,
+    partition_runs,
+    within,
+)
 from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode

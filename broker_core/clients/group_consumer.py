@@ -9,10 +9,9 @@ from itertools import count
 from typing import Any, TypeVar
 
 from broker_core.clients.consumer import Consumer, Listener, ignore
-from broker_core.clients.membership import ConsumerConfig
+from broker_core.clients.membership import ConsumerConfig, within
+from broker_core.clients.message_form import Serializer
 from broker_core.clients.middleware import Middleware
-from broker_core.clients.partition_runs import within
-from broker_core.clients.serializer import Serializer
 from broker_core.closable import Closable
 from broker_core.engine.host_loop import Host
 from broker_core.errors import BrokerError, ErrorCode

@@ -2,15 +2,28 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.limits import MAX_HEADERS
 from broker_core.log.reserved_headers import users_headers
 from broker_core.messages import Message
 
-if TYPE_CHECKING:
-    from broker_core.clients.serializer import Serializer
+V = TypeVar("V")
+
+
+@runtime_checkable
+class Serializer(Protocol[V]):
+    """Converts values to bytes and back. `deserialize(serialize(value)) == value` for every value of the format."""
+
+    def serialize(self, value: V) -> bytes:
+        """Raises UNSERIALIZABLE where the format cannot express `value`, MESSAGE_TOO_LARGE above 1 MiB."""
+        ...
+
+    def deserialize(self, data: bytes) -> V:
+        """Raises UNREADABLE where `data` is not in the format."""
+        ...
+
 
 _log = logging.getLogger(__name__)
 _ROWS = (tuple, list)  # isinstance with a union takes three times as long

@@ -11,12 +11,11 @@ from typing import Any, TypeVar
 
 from broker_core.broker.publishing import Published
 from broker_core.clients.batches import NO_OFFSET, Batch, Receipt, batches_of, failure_of
-from broker_core.clients.message_form import serialized
+from broker_core.clients.message_form import Serializer, serialized
 from broker_core.clients.middleware import Middleware
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.record_accumulator import MOST_ENTRIES, AccumulatorWaiter
 from broker_core.clients.sender import Sender
-from broker_core.clients.serializer import Serializer
 from broker_core.clock import NS_PER_S, ns_from_ms
 from broker_core.closable import Closable
 from broker_core.engine.host_loop import CLOSE_TIMEOUT_S, Host

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import msgspec
 
 from broker_core.clients.group_consumer import read_with
+from broker_core.clients.message_form import Serializer
 from broker_core.clients.middleware import Middleware
-from broker_core.clients.serializer import Serializer
 from broker_core.clock import ns_from_s
 from broker_core.closable import Closable
 from broker_core.engine.host_loop import Host

@@ -13,8 +13,9 @@ from typing import IO, Any, cast
 
 import msgspec
 
+import resources
 from broker_core.clock import NS_PER_S
-from broker_core.errors import ArrivalError
+from broker_core.errors import ArrivalError, ScenarioError
 from broker_core.limits import MAX_MESSAGE_BYTES
 from broker_core.messages import Message
 
@@ -166,3 +167,20 @@ def _csv_rows(path: Path, lines: IO[bytes]) -> Iterator[_Row]:
                 f"{path.name}, line {reader.line_num}: the row must have {columns} columns, as the first line."
             )
         yield reader.line_num, json.dumps(row, separators=(",", ":")).encode(), row
+
+
+class DataFiles:
+    """Finds the files that a scenario names: beside the scenario first, then among the shipped sample data."""
+
+    def __init__(self, scenario: Path) -> None:
+        self._folder = scenario.resolve().parent
+
+    def __call__(self, name: str) -> Path:
+        """The path of `name`. Raises `ScenarioError`."""
+        candidates = [self._folder / name]
+        if Path(name).name == name:
+            candidates.append(resources.path("sample_data") / name)
+        for candidate in candidates:
+            if candidate.is_file():
+                return candidate
+        raise ScenarioError(f"The scenario reads {name}, which is neither in {self._folder} nor among the sample data.")

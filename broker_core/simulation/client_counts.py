@@ -7,6 +7,8 @@ from collections.abc import Iterable
 import msgspec
 
 from broker_core.events import Event, EventKind
+from broker_core.operations.request import Request, Result
+from broker_core.simulation.durations import Duration
 from broker_core.snapshots import ActorView
 
 
@@ -56,3 +58,16 @@ class ClientCounts:
     def counted(self, view: ActorView) -> ActorView:
         counts = self._clients.get(view.name) or _Counts()
         return msgspec.structs.replace(view, **msgspec.structs.asdict(counts))
+
+
+class ClientSettings(Result, frozen=True, kw_only=True):
+    """`rate_per_s` is None for a producer with the rate of its scenario; `takes` for one that works on no message."""
+
+    rate_per_s: float | None
+    takes: Duration | None
+
+
+class DescribeClient(Request[ClientSettings], frozen=True, kw_only=True):
+    """A producer, consumer or worker of the scenario; only a simulation answers."""
+
+    client: str

@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 
 from broker_core.errors import ScenarioError
-from broker_core.simulation.alert import Alert
+from broker_core.simulation.alert_watch import Alert
 from broker_core.simulation.lesson import Lesson, WindowNames
 from broker_core.simulation.references import check_references
 from broker_core.simulation.scenario_errors import fault

@@ -27,20 +27,18 @@ from broker_core.simulation.actions.faults import Crash, Fault, RuleAction
 from broker_core.simulation.actor import Actor
 from broker_core.simulation.alert_watch import AlertWatch
 from broker_core.simulation.arrivals import arrivals
-from broker_core.simulation.client_counts import ClientCounts
+from broker_core.simulation.client_counts import ClientCounts, ClientSettings, DescribeClient
 from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.context import SimulationContext
-from broker_core.simulation.describe_client import ClientSettings, DescribeClient
 from broker_core.simulation.failure_rules import FailureRules
 from broker_core.simulation.fault_injector import FaultInjector
 from broker_core.simulation.handlers import ActionHandlers, Performed
 from broker_core.simulation.producer import ProducerActor
 from broker_core.simulation.scenario import Scenario
 from broker_core.simulation.scenario_errors import fault
-from broker_core.simulation.share_member import ShareMemberActor
 from broker_core.simulation.specs import GroupSpec, Scheduled, ShareGroupSpec, SubscriberSpec, numbered
 from broker_core.simulation.transactional_producer import producer_of
-from broker_core.simulation.worker import SubscriberActor, WorkerActor
+from broker_core.simulation.worker import ShareMemberActor, SubscriberActor, WorkerActor
 from broker_core.snapshots import STAYS_AFTER_THE_END, Snapshot, Totals
 
 CLEAN_EVERY_NS = NS_PER_S

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from broker_core.broker.share_group_config import ShareGroupConfig
+from broker_core.broker.catalog import ShareGroupConfig
 from broker_core.clients.membership import ConsumerConfig, GroupProtocol, IsolationLevel
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.assignors import AssignorName

@@ -22,7 +22,7 @@ from broker_core.snapshots import DeadLetterView, Snapshot
 from broker_core.testing.schedule import KINDS, Disturbance, Kind, Schedule, checked_kinds
 from broker_core.testing.virtual_asyncio import VirtualAsyncConsumer, run_async
 from broker_core.testing.virtual_consumer import FunctionActor, OnCommit, VirtualConsumer
-from broker_core.testing.virtual_run import VirtualRun
+from broker_core.testing.virtual_session import VirtualRun
 from broker_core.testing.virtual_worker import FunctionWorker, VirtualWorker
 
 PRODUCER = "test"

@@ -16,7 +16,7 @@ import pytest
 from broker_core.clock import NS_PER_S
 from broker_core.recording.live_session import LiveSession
 from broker_core.recording.playback import FolderPlayback
-from broker_core.simulation.data_files import DataFiles
+from broker_core.simulation.arrival_files import DataFiles
 from broker_core.simulation.scenario import load_scenario
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(1_200)]

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.shell.workbench import Workbench
 from broker_core.recording.live_session import LiveSession
-from broker_core.simulation.data_files import DataFiles
+from broker_core.simulation.arrival_files import DataFiles
 from broker_core.simulation.scenario import load_scenario
 
 BUSY = Path(__file__).with_name("busy.yaml")

@@ -13,8 +13,8 @@ from broker_core.clock import ns_from_s
 from broker_core.recording.live_session import LiveSession
 from broker_core.simulation.actions.dead_letters import Redrive
 from broker_core.simulation.actions.groups import MoveConsumer
+from broker_core.simulation.arrival_files import DataFiles
 from broker_core.simulation.consumer import ConsumerActor
-from broker_core.simulation.data_files import DataFiles
 from broker_core.simulation.scenario import load_scenario
 from spark_reports.frames import read_frames
 from spark_reports.session import inspect

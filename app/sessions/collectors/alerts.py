@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from broker_core.events import Event, EventKind
-from broker_core.simulation.alert import Alert
+from broker_core.simulation.alert_watch import Alert
 from broker_core.simulation.scenario import Scenario
 
 

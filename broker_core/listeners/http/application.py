@@ -16,9 +16,8 @@ from broker_core.errors import BrokerError
 from broker_core.listeners.access.origin import OriginGuard
 from broker_core.listeners.http.catalogue_routes import catalogue_routes
 from broker_core.listeners.http.context import GoneError, HttpCall, HttpContext
-from broker_core.listeners.http.gate import Gate
+from broker_core.listeners.http.gate import Answer, Gate, problem_of, problem_with
 from broker_core.listeners.http.openapi import document
-from broker_core.listeners.http.problems import Answer, problem_of, problem_with
 from broker_core.listeners.http.route import Route
 from broker_core.listeners.http.routes import mini_broker, monitoring, registry
 from broker_core.version import program_version

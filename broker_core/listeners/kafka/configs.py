@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from broker_core.broker.share_group_config import ShareGroupConfig
+from broker_core.broker.catalog import ShareGroupConfig
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.kafka import topic_configs
 from broker_core.listeners.kafka.call import ADMIN, NODE_ID, READ, Answer, Api, Call, failed, later, outcome, sliced

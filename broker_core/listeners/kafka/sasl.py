@@ -15,7 +15,7 @@ from typing import Any
 
 import scramp
 
-from broker_core.broker.scram_credentials import ScramCredentials
+from broker_core.broker.acls import ScramCredentials
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access.access import Access, Principal
 from broker_core.listeners.kafka.call import Answer, Api, Call

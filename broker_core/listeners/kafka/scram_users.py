@@ -5,7 +5,7 @@ import hmac
 from collections import Counter
 from typing import Any, Final
 
-from broker_core.broker.scram_credentials import Mechanism, ScramCredential
+from broker_core.broker.acls import Mechanism, ScramCredential
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.kafka.call import ADMIN, FEW_ELEMENTS, READ, Answer, Api, Call, failed, later, outcome
 from broker_core.listeners.kafka.sasl import MIN_ITERATIONS

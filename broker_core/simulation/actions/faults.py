@@ -7,8 +7,9 @@ from typing import Annotated, ClassVar, Literal
 from msgspec import Meta
 
 from broker_core.faults.client_fault import ClientFault
-from broker_core.settings import PositiveNumber
+from broker_core.settings import NotNegativeNumber, PositiveNumber
 from broker_core.simulation.actions.action import Action, Lasting
+from broker_core.simulation.alert_watch import Alert
 
 Outcome = Literal["nack", "hang", "forget", "crash"]
 
@@ -199,3 +200,28 @@ class EndRequestFault(Action, frozen=True, tag="end_request_fault"):
 
 
 RuleAction = FailMatching | EndRule | BreakRequests | EndRequestFault
+
+
+class SetAlert(Action, frozen=True, tag="set_alert"):
+    """Watch for the condition `when` under a name; see `Alert`. One of the same name is replaced."""
+
+    name: str
+    when: str
+    for_s: NotNegativeNumber = 0.0
+
+    def __post_init__(self) -> None:
+        self.alert()
+
+    def alert(self) -> Alert:
+        """What is watched for. Raises ValueError."""
+        return Alert(name=self.name, when=self.when, for_s=self.for_s)
+
+    @property
+    def sentence(self) -> str:
+        return f"set the alert {self.name}: {self.alert().sentence}"
+
+
+class RemoveAlert(Action, frozen=True, tag="remove_alert"):
+    says = "removed the alert {name}"
+
+    name: str

@@ -7,10 +7,9 @@ from typing import Any
 
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.context import SimulationContext
-from broker_core.simulation.handlers.alerts import AlertHandler
 from broker_core.simulation.handlers.clients import ClientHandler
 from broker_core.simulation.handlers.dead_letters import DeadLetterHandler
-from broker_core.simulation.handlers.faults import FaultHandler
+from broker_core.simulation.handlers.faults import AlertHandler, FaultHandler
 from broker_core.simulation.handlers.groups import GroupHandler
 from broker_core.simulation.handlers.plan import Performed, Plan
 from broker_core.simulation.handlers.queues import QueueHandler

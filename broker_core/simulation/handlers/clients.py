@@ -25,10 +25,9 @@ from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.context import SimulationContext
 from broker_core.simulation.handlers.plan import Handler, Plan, refuse
 from broker_core.simulation.producer import ProducerActor
-from broker_core.simulation.share_member import ShareMemberActor
 from broker_core.simulation.specs import ConsumerSpec, ProducerSpec, WorkerSpec
 from broker_core.simulation.transactional_producer import producer_of
-from broker_core.simulation.worker import WorkerActor
+from broker_core.simulation.worker import ShareMemberActor, WorkerActor
 
 
 class ClientHandler(Handler):

@@ -1,15 +1,21 @@
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import partial
 
+from broker_core.broker.occurrences import FIELDS, unknown_thing
+from broker_core.filters import parse
 from broker_core.simulation.actions.faults import (
     AnyFault,
     BreakRequests,
     EndRequestFault,
     EndRule,
     FailMatching,
+    RemoveAlert,
+    SetAlert,
 )
-from broker_core.simulation.handlers.plan import Handler, Plan
+from broker_core.simulation.alert_watch import AlertWatch
+from broker_core.simulation.handlers.plan import Handler, Plan, refuse
 
 
 class FaultHandler(Handler):
@@ -40,3 +46,31 @@ class FaultHandler(Handler):
         faults.check(action)
         client = getattr(action, "client", "")
         return Plan(action, lambda: faults.do(action), action.inverse, "Set the fault again.", client=client)
+
+
+class AlertHandler(Handler):
+    def _set(self, action: SetAlert) -> Plan:
+        context = self._context
+        groups = {*context.groups, *context.broker.groups.groups()}
+        things = {"group": groups, "queue": context.broker.queues.names(), "client": context.actors}
+        return plan_alert(action, context.alerts, things, context.now_ns)
+
+    def _remove(self, action: RemoveAlert) -> Plan:
+        return plan_alert(action, self._context.alerts, {}, self._context.now_ns)
+
+
+def plan_alert(
+    action: SetAlert | RemoveAlert, alerts: AlertWatch, things: Mapping[str, Iterable[str]], now_ns: int
+) -> Plan:
+    """`things` are the names that there are by kind: group, queue, client. Raises INVALID_REQUEST."""
+    old = alerts.get(action.name)
+    before = None if old is None else SetAlert(old.name, old.when, old.for_s)
+    if isinstance(action, SetAlert):
+        alert = action.alert()
+        unknown = unknown_thing(parse(alert.when, FIELDS), things)
+        if unknown is not None:
+            raise refuse(str(unknown).removesuffix("."))
+        return Plan(action, lambda: alerts.set(now_ns, alert), before or RemoveAlert(action.name))
+    if before is None:
+        raise refuse(f"there is no alert {action.name}")
+    return Plan(action, lambda: alerts.remove(now_ns, action.name), before)

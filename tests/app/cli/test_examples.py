@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from broker_core.simulation.data_files import DataFiles
+from broker_core.simulation.arrival_files import DataFiles
 from broker_core.simulation.scenario import load_scenario
 from broker_core.simulation.simulation import Simulation
 from tests.app.cli.conftest import ROOT, served

@@ -19,7 +19,7 @@ from confluent_kafka import Consumer, Message, Producer, ShareConsumer, TopicPar
 from kafka import KafkaConsumer
 
 from broker_core import FlowConfig, SchemaRule
-from broker_core.broker.share_group_config import ShareGroupConfig
+from broker_core.broker.catalog import ShareGroupConfig
 from broker_core.clients.schema_admin import SchemaAdmin
 from broker_core.recording.recorder import Recorder
 from broker_core.simulation.scenario import Scenario

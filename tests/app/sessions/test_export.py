@@ -22,7 +22,7 @@ from broker_core.simulation import load_scenario
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.faults import Crash, Pause, SlowDown
 from broker_core.simulation.actions.groups import MoveConsumer
-from broker_core.simulation.data_files import DataFiles
+from broker_core.simulation.arrival_files import DataFiles
 from broker_core.simulation.replay import EventDigest, RecordedAction
 from broker_core.simulation.scenario import parse_scenario
 from broker_core.simulation.simulation import Simulation

@@ -13,7 +13,7 @@ from app.sessions.observed import ObservedSource
 from app.shell.badge import shown_badge
 from app.shell.workbench import Workbench
 from broker_core.observation.kafka import peer
-from broker_core.simulation.actions.alerts import SetAlert
+from broker_core.simulation.actions.faults import SetAlert
 from tests.app.conftest import Hand
 
 

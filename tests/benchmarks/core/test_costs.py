@@ -20,7 +20,7 @@ import pytest
 from broker_core import BrokerHost
 from broker_core.recording.live_session import LiveSession
 from broker_core.simulation import Simulation, parse_scenario
-from broker_core.simulation.data_files import DataFiles
+from broker_core.simulation.arrival_files import DataFiles
 from broker_core.simulation.scenario import load_scenario
 from tests.benchmarks.core.child import WAYS
 from tests.benchmarks.core.measure import ROUNDS, show_rows, timed

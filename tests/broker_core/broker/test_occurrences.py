@@ -19,7 +19,7 @@ from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
 from broker_core.filters import parse
 from broker_core.simulation import load_scenario
-from broker_core.simulation.data_files import DataFiles
+from broker_core.simulation.arrival_files import DataFiles
 from broker_core.simulation.simulation import Simulation
 
 

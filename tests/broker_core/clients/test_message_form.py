@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from broker_core.clients.admin import Admin
-from broker_core.clients.message_form import check_form, explained
+from broker_core.clients.message_form import Serializer, check_form, explained
 from broker_core.clients.producer import Producer
 from broker_core.clients.producer_config import ProducerConfig
-from broker_core.clients.serializer import Serializer
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.limits import MAX_HEADERS

@@ -10,7 +10,7 @@ import pytest
 
 from app.environment.paths import find_scenario
 from broker_core import Admin, BrokerHost, GroupConsumer, Producer, QueueConsumer
-from broker_core.broker import recent_events
+from broker_core.broker import views
 from broker_core.engine.engine_host import EngineHost
 from broker_core.engine.runner import Engine
 from broker_core.errors import BrokerError, ErrorCode
@@ -21,7 +21,7 @@ from broker_core.observation.peer import Look
 from broker_core.observation.serve_peer import ServePeer
 from broker_core.observation.times import moved
 from broker_core.operations.browse import BrowsePartition
-from broker_core.simulation.data_files import DataFiles
+from broker_core.simulation.arrival_files import DataFiles
 from broker_core.simulation.scenario import load_scenario
 from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot
@@ -110,7 +110,7 @@ def test_times_are_those_of_the_session(host: BrokerHost, peer: ServePeer) -> No
 def test_what_was_missed_is_a_gap(
     host: BrokerHost, listener: HttpListener, peer: ServePeer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recent_events, "MOST_EVENTS", 10)
+    monkeypatch.setattr(views, "MOST_EVENTS", 10)
     peer.open()
     worked(host, 0)
     look = looked(peer)

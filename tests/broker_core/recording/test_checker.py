@@ -22,7 +22,7 @@ from broker_core.recording.checker import Checker
 from broker_core.recording.violation import MAX_HISTORY, Violation
 from broker_core.simulation.actions.dead_letters import Redrive
 from broker_core.simulation.actions.groups import MoveConsumer
-from broker_core.simulation.data_files import DataFiles
+from broker_core.simulation.arrival_files import DataFiles
 from broker_core.simulation.scenario import load_scenario, parse_scenario
 from broker_core.simulation.simulation import Simulation
 

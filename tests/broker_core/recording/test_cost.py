@@ -9,7 +9,7 @@ from app.environment.paths import shipped_scenarios
 from broker_core.clock import NS_PER_S
 from broker_core.recording.keyframes import Cadence
 from broker_core.recording.live_session import Cost, LiveSession
-from broker_core.simulation.data_files import DataFiles
+from broker_core.simulation.arrival_files import DataFiles
 from broker_core.simulation.scenario import load_scenario
 
 

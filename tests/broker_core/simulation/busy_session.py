@@ -15,7 +15,6 @@ from broker_core.operations.topics import LogSettings
 from broker_core.queues.config import QueueConfig
 from broker_core.simulation import Scenario, Simulation, parse_scenario
 from broker_core.simulation.actions import UserAction
-from broker_core.simulation.actions.alerts import RemoveAlert, SetAlert
 from broker_core.simulation.actions.clients import (
     AddConsumer,
     AddProducer,
@@ -48,7 +47,9 @@ from broker_core.simulation.actions.faults import (
     HoldSchedule,
     JumpClock,
     Pause,
+    RemoveAlert,
     Restart,
+    SetAlert,
     SlowDown,
 )
 from broker_core.simulation.actions.groups import (

@@ -14,8 +14,8 @@ from aiokafka import AIOKafkaConsumer
 from confluent_kafka import Consumer, ShareConsumer
 
 from broker_core import QueueConfig, QueueConsumer
+from broker_core.broker.catalog import ShareGroupConfig
 from broker_core.broker.conditions import STATE_FIELDS
-from broker_core.broker.share_group_config import ShareGroupConfig
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.testing.embedded_broker import ConditionTimeoutError, EmbeddedBroker
 

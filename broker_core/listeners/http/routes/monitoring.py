@@ -9,7 +9,7 @@ from broker_core.errors import BrokerError
 from broker_core.events import Event
 from broker_core.listeners.http.context import HttpCall
 from broker_core.listeners.http.events import Subscriber
-from broker_core.listeners.http.problems import problem_of
+from broker_core.listeners.http.gate import problem_of
 from broker_core.listeners.http.route import Routes
 from broker_core.operations.observe import EventQuery
 from broker_core.operations.rights import READ

@@ -16,7 +16,7 @@ from confluent_kafka import Message, Producer, ShareConsumer
 
 from app.cli.main import main
 from broker_core import Admin, BrokerError, BrokerHost, ErrorCode, HostConfig, QueueConfig
-from broker_core.broker.share_group_config import ShareGroupConfig
+from broker_core.broker.catalog import ShareGroupConfig
 from broker_core.clients.producer import Producer as OurProducer
 from broker_core.groups.config import GroupConfig
 from broker_core.listeners.access.access import ANYBODY
