@@ -15,14 +15,15 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.groups import (
     DeleteGroup,
     DescribeGroup,
+    DescribeShareGroup,
     ListGroups,
     ListMembers,
     ListOffsets,
+    ListShareGroups,
     PartitionPlace,
     ResetOffsets,
 )
 from broker_core.operations.request import Request
-from broker_core.operations.share_groups import DescribeShareGroup, ListShareGroups
 from broker_core.operations.topics import DescribeTopic
 from broker_core.plurals import counted
 from broker_core.snapshots import GroupView, ShareGroupView

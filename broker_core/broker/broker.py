@@ -35,7 +35,7 @@ from broker_core.groups.offsets import OffsetStore
 from broker_core.log.config import LogConfig
 from broker_core.log.growth import Growth
 from broker_core.log.producer_ids import ProducerIds
-from broker_core.operations.audits import AuditAnswer
+from broker_core.operations.observe import AuditAnswer
 from broker_core.operations.request import Request
 from broker_core.replies import Reply
 from broker_core.snapshots import MAX_LEASES, MAX_LETTERS, Snapshot

@@ -6,7 +6,6 @@ from typing import Any
 
 from broker_core.errors import ErrorCode, must
 from broker_core.operations import (
-    audits,
     browse,
     clock,
     dead_letters,
@@ -18,9 +17,7 @@ from broker_core.operations import (
     observe,
     queues,
     schemas,
-    share_groups,
     topics,
-    waiting,
 )
 from broker_core.operations.entry import Entry
 from broker_core.operations.request import Request
@@ -31,7 +28,6 @@ CATALOGUE: tuple[Entry, ...] = (
     messages.PUBLISH,
     messages.READ_MESSAGES,
     *groups.ENTRIES,
-    *share_groups.ENTRIES,
     *members.ENTRIES,
     *queues.ENTRIES,
     messages.SEND,
@@ -41,8 +37,6 @@ CATALOGUE: tuple[Entry, ...] = (
     *observe.ENTRIES,
     *faults.ENTRIES,
     *clock.ENTRIES,
-    *waiting.ENTRIES,
-    *audits.ENTRIES,
 )
 _BY_REQUEST: dict[type[Request[Any]], Entry] = {entry.request: entry for entry in CATALOGUE}
 

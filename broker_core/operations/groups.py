@@ -12,7 +12,7 @@ from broker_core.operations.entry import Entry, listed
 from broker_core.operations.fields import Name, Partition, Signed
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.rights import ADMIN, READ, Right, Visible
-from broker_core.snapshots import GroupView, MemberView, OffsetView
+from broker_core.snapshots import GroupView, MemberView, OffsetView, ShareGroupView
 
 
 class MembersAnswer(Result, frozen=True, kw_only=True):
@@ -115,6 +115,18 @@ class ReleaseMember(Request[None], frozen=True, kw_only=True):
     client: ClientName
 
 
+class ShareGroupsAnswer(Result, frozen=True, kw_only=True):
+    groups: list[ShareGroupView]
+
+
+class ListShareGroups(Request[ShareGroupsAnswer], frozen=True, kw_only=True):
+    """Share groups, also those without members."""
+
+
+class DescribeShareGroup(Request[ShareGroupView], frozen=True, kw_only=True):
+    group: Name
+
+
 _READ, _ADMIN = (Right(READ, "group", "group"),), (Right(ADMIN, "group", "group"),)
 _TAG = "Groups"
 _look = partial(Entry, tag=_TAG, rights=_READ)
@@ -137,4 +149,10 @@ ENTRIES = (
     _member(KickMember, "POST /v1/groups/{group}/kick", "Remove a member from its group; it may join again"),
     _member(HoldMember, "POST /v1/groups/{group}/hold", "Hold a member outside its group"),
     _member(ReleaseMember, "POST /v1/groups/{group}/release", "Let a member that is held join its group again"),
+    listed(ListShareGroups, "GET /v1/share-groups", "List share groups", "Groups", Visible("groups", "group")),
+    _look(
+        DescribeShareGroup,
+        "GET /v1/share-groups/{group}",
+        "Describe a share group: its state, members, start offsets and what is in flight",
+    ),
 )

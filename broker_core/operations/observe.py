@@ -6,6 +6,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from broker_core.events import Event, EventKind
+from broker_core.filters.parser import MAX_CHARS
 from broker_core.operations.entry import Entry
 from broker_core.operations.fields import Name, Number
 from broker_core.operations.request import Input, Request, Result
@@ -96,6 +97,50 @@ class ListSlowReaders(Request[SlowReadersAnswer], frozen=True, kw_only=True):
     max_lag_ms: Annotated[int, Meta(ge=0, le=1 << 43)] | None = None
 
 
+class VerdictAnswer(Result, frozen=True, kw_only=True):
+    """Whether a promise holds. `explanation` says so, and what is wrong, each with the life of its message."""
+
+    name: str
+    holds: bool
+    explanation: str
+
+
+class AuditAnswer(Result, frozen=True, kw_only=True):
+    verdicts: list[VerdictAnswer]
+
+
+class AuditBroker(Request[AuditAnswer], frozen=True, kw_only=True):
+    """Whether anything was lost, delivered twice, delivered out of order, or is not done yet."""
+
+
+Condition = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=MAX_CHARS,
+        examples=['group = "billing" and lag = 0'],
+        description="In the language of the window's filters",
+    ),
+]
+
+
+class ConditionAnswer(Result, frozen=True, kw_only=True):
+    """Whether the condition came to hold in time; `what` fits it, or is the state at the end, in words."""
+
+    holds: bool
+    what: str
+
+
+class WaitUntil(Request[ConditionAnswer], frozen=True, kw_only=True):
+    """A condition on a group, queue or topic as it is, or on an event and the state right after it.
+
+    `kind = group and lag = 0`, `group = "billing" and state = Stable`, `~dlq`.
+    """
+
+    condition: Condition
+    timeout_ms: Annotated[int, Meta(ge=0, le=600_000)] = 5_000
+
+
 _READ = (Right(READ, "broker"),)
 _TAG = "Broker"
 _look = partial(Entry, tag=_TAG, rights=_READ)
@@ -128,5 +173,21 @@ ENTRIES = (
         ListSlowReaders,
         "GET /v1/slow-readers",
         "List groups and queues whose lag is above the limits, the largest first",
+    ),
+    _look(
+        AuditBroker,
+        "GET /v1/audit",
+        "Judge whether anything was lost, delivered twice or out of order",
+        mode="slow",
+        errors=(409,),
+        details="Only on a broker that is opened for tests, which keeps all its events.",
+    ),
+    _look(
+        WaitUntil,
+        "POST /v1/wait",
+        "Wait until a condition holds",
+        mode="parked",
+        errors=(409,),
+        details="After `timeout_ms` at the latest; `holds` says whether it does.",
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from broker_core.broker.occurrences import FIELDS, unknown_thing
 from broker_core.errors import BrokerError
@@ -21,12 +21,52 @@ from broker_core.simulation.actions.groups import MoveConsumer
 from broker_core.simulation.actions.topics import RegisterSchema
 from broker_core.simulation.arrivals import FileArrivals
 from broker_core.simulation.lesson import Lesson, Step, WindowNames
-from broker_core.simulation.scenario_names import ScenarioNames, names_of
-from broker_core.simulation.specs import Failure, ProducerSpec, ShareGroupSpec, SubscriberSpec
+from broker_core.simulation.specs import Failure, ProducerSpec, ShareGroupSpec, SubscriberSpec, numbered
 from broker_core.simulation.strict_yaml import Document, YamlError
 
 if TYPE_CHECKING:
     from broker_core.simulation.scenario import Scenario
+
+
+#: By the field, or by the part of a scenario and its field: the sets of `ScenarioNames` that its value is one of.
+NAMED_BY = {
+    "to": ("topics", "queues"),
+    "topic": ("topics",),
+    "topics": ("topics",),
+    "group": ("groups",),
+    "queue": ("queues", "subscriptions"),
+    "WorkerSpec.queue": ("queues",),
+    "subject": ("subjects",),
+    "consumer": ("consumers",),
+    "client": ("actors",),
+    "Consumer.client": ("consumers",),
+}
+
+
+class ScenarioNames:
+    """What other parts of `scenario`, and actions, may name; clients by the names that they have in the session."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.topics = {topic.name for topic in scenario.topics}
+        self.queues = {queue.name for queue in scenario.queues}
+        self.subjects = {schema.subject for schema in scenario.schemas}
+        self.groups = {group.name for group in scenario.groups}
+        self.subscriptions = set(scenario.subscriptions)
+        self.consumers = {name for spec in scenario.consumers for name in numbered(spec)}
+        others = (*scenario.producers, *scenario.workers, *scenario.subscribers, *scenario.share_groups)
+        self.actors = self.consumers | {name for spec in others for name in names_of(spec)}
+
+    def of_field(self, field: str, part: str = "") -> set[str]:
+        """What the value of a field may be, in a part of that type; empty where it names nothing."""
+        sets = NAMED_BY.get(f"{part}.{field}") or NAMED_BY.get(field, ())
+        return {name for known in sets for name in getattr(self, known)}
+
+
+def names_of(spec: Any) -> list[str]:
+    if isinstance(spec, SubscriberSpec | ShareGroupSpec):
+        return spec.workers
+    return numbered(spec) if hasattr(spec, "count") else [spec.name]
+
 
 Place = tuple[str | int, ...]
 KINDS_OF_OBJECTS = ("bench", "consumer", "dlq", "group", "lane", "producer", "queue", "topic", "worker", "workers")

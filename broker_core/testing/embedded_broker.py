@@ -31,7 +31,7 @@ from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.listeners.listener import Listener
 from broker_core.log.config import Durability, LogConfig
 from broker_core.messages import Headers, StoredMessage
-from broker_core.operations.waiting import ConditionAnswer, WaitUntil
+from broker_core.operations.observe import ConditionAnswer, WaitUntil
 from broker_core.queues.config import QueueConfig
 from broker_core.settings import Port, TimeS, checked_class
 from broker_core.snapshots import ConnectionView, Snapshot
@@ -302,7 +302,7 @@ class EmbeddedBroker(Closable):
     def wait_until(self, condition: str, timeout_s: TimeS = 5.0) -> str:
         """Wait until `condition` holds, as `group = "billing" and lag = 0`; what fits it, in words.
 
-        See `broker_core.operations.waiting.WaitUntil`. Raises ConditionTimeoutError, a TimeoutError that says what the
+        See `broker_core.operations.observe.WaitUntil`. Raises ConditionTimeoutError, a TimeoutError that says what the
         state is, after `timeout_s` on the machine's clock, ProgramEndedError as soon as a program of `run` has died,
         and INVALID_REQUEST for what is no condition.
         """

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event
-from broker_core.operations.audits import AuditAnswer, VerdictAnswer
+from broker_core.operations.observe import AuditAnswer, VerdictAnswer
 
 if TYPE_CHECKING:
     from broker_core.broker.broker import Broker

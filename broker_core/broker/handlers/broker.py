@@ -7,7 +7,7 @@ from broker_core.broker.handlers import CLIENT
 from broker_core.clock import NS_PER_MS, ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.filters import FilterError, parse
-from broker_core.operations import audits, clock, faults, observe, waiting
+from broker_core.operations import clock, faults, observe
 from broker_core.replies import Reply
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _answer(broker: Broker, now_ns: int) -> clock.ClockAnswer:
     return clock.ClockAnswer(time_ms=time_ms, unix_ms=broker.clock.unix_ms(now_ns), stopped=broker.clock.is_stopped)
 
 
-def _wait_until(broker: Broker, now_ns: int, request: waiting.WaitUntil) -> Reply[waiting.ConditionAnswer]:
+def _wait_until(broker: Broker, now_ns: int, request: observe.WaitUntil) -> Reply[observe.ConditionAnswer]:
     try:
         condition = parse(request.condition, FIELDS)
     except FilterError as error:
@@ -94,11 +94,11 @@ def _wait_until(broker: Broker, now_ns: int, request: waiting.WaitUntil) -> Repl
         raise BrokerError(ErrorCode.INVALID_REQUEST, f"the condition {request.condition!r} never holds: {never}")
     deadline_ns = now_ns + ns_from_ms(request.timeout_ms)
     return broker.conditions.wait(now_ns, condition, deadline_ns).map(
-        lambda found: waiting.ConditionAnswer(holds=found[0], what=found[1])
+        lambda found: observe.ConditionAnswer(holds=found[0], what=found[1])
     )
 
 
-def _audit(broker: Broker, now_ns: int, _request: audits.AuditBroker) -> audits.AuditAnswer:
+def _audit(broker: Broker, now_ns: int, _request: observe.AuditBroker) -> observe.AuditAnswer:
     if broker.auditor is None:
         raise BrokerError(
             ErrorCode.INVALID_REQUEST,

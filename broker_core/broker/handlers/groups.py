@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.operations import groups, share_groups
+from broker_core.operations import groups
 from broker_core.snapshots import GroupView, ShareGroupView
 
 if TYPE_CHECKING:
@@ -64,12 +64,10 @@ def _places(broker: Broker, request: groups.ResetOffsets) -> list[tuple[str, int
     return list(found)
 
 
-def _list_share_groups(
-    broker: Broker, _now_ns: int, _request: share_groups.ListShareGroups
-) -> share_groups.ShareGroupsAnswer:
+def _list_share_groups(broker: Broker, _now_ns: int, _request: groups.ListShareGroups) -> groups.ShareGroupsAnswer:
     names = sorted(broker.share_groups.names())
-    return share_groups.ShareGroupsAnswer(groups=[broker.share_groups.view(name) for name in names])
+    return groups.ShareGroupsAnswer(groups=[broker.share_groups.view(name) for name in names])
 
 
-def _describe_share_group(broker: Broker, _now_ns: int, request: share_groups.DescribeShareGroup) -> ShareGroupView:
+def _describe_share_group(broker: Broker, _now_ns: int, request: groups.DescribeShareGroup) -> ShareGroupView:
     return broker.share_groups.view(request.group)

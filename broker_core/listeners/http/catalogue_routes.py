@@ -13,9 +13,9 @@ from broker_core.listeners.http.routes import connections, leases, members, publ
 from broker_core.operations.catalogue import CATALOGUE
 from broker_core.operations.entry import Entry
 from broker_core.operations.http_form import form_of
+from broker_core.operations.observe import WaitUntil
 from broker_core.operations.request import Request
 from broker_core.operations.rights import READ
-from broker_core.operations.waiting import WaitUntil
 
 _CHECKED = {"topic", "queue", "topic or queue", "broker", "subject"}
 

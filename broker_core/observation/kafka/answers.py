@@ -9,14 +9,16 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.browse import ListLogs, LogName, LogNames
 from broker_core.operations.groups import (
     DescribeGroup,
+    DescribeShareGroup,
     GroupsAnswer,
     ListGroups,
     ListMembers,
     ListOffsets,
+    ListShareGroups,
     MembersAnswer,
     OffsetsAnswer,
+    ShareGroupsAnswer,
 )
-from broker_core.operations.share_groups import DescribeShareGroup, ListShareGroups, ShareGroupsAnswer
 from broker_core.operations.topics import DescribeTopic, ListTopics, TopicsAnswer
 from broker_core.snapshots import ShareGroupView, Snapshot
 

@@ -14,7 +14,6 @@ from broker_core.clients.http_broker import checked_url, error_of
 from broker_core.flow.config import FlowConfig
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.http.listener import HttpListener
-from broker_core.operations.audits import AuditBroker
 from broker_core.operations.browse import (
     BrowseMessages,
     BrowsePartition,
@@ -43,11 +42,13 @@ from broker_core.operations.faults import BeginFault, EndFault, ListFaults
 from broker_core.operations.groups import (
     DeleteGroup,
     DescribeGroup,
+    DescribeShareGroup,
     HoldMember,
     KickMember,
     ListGroups,
     ListMembers,
     ListOffsets,
+    ListShareGroups,
     ReleaseMember,
     ResetOffsets,
 )
@@ -55,6 +56,7 @@ from broker_core.operations.leases import Nack, Take
 from broker_core.operations.members import CommitOffsets, CommitPlace, Join, Leave, Poll
 from broker_core.operations.messages import PublishBatch, PublishMessages, ReadMessages, Record, SendMessages
 from broker_core.operations.observe import (
+    AuditBroker,
     CutConnection,
     DescribeBroker,
     ListConnections,
@@ -62,6 +64,7 @@ from broker_core.operations.observe import (
     ListSlowReaders,
     ObserveBroker,
     Observed,
+    WaitUntil,
 )
 from broker_core.operations.queues import (
     CreateQueue,
@@ -88,7 +91,6 @@ from broker_core.operations.schemas import (
     SetCompatibility,
     SetDefaultCompatibility,
 )
-from broker_core.operations.share_groups import DescribeShareGroup, ListShareGroups
 from broker_core.operations.topics import (
     AddPartitions,
     ConfigureTopic,
@@ -103,7 +105,6 @@ from broker_core.operations.topics import (
     TopicConfig,
     TopicDemands,
 )
-from broker_core.operations.waiting import WaitUntil
 from broker_core.queues.config import QueueConfig
 from broker_core.schemas.rule import SchemaRule
 from tests.broker_core.listeners.certificates import make

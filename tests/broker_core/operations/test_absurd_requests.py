@@ -14,9 +14,9 @@ from broker_core.operations.catalogue import CATALOGUE
 from broker_core.operations.dead_letters import Edit
 from broker_core.operations.entry import Entry
 from broker_core.operations.groups import PartitionPlace
+from broker_core.operations.observe import WaitUntil
 from broker_core.operations.request import Input
 from broker_core.operations.schemas import DiffSchemas, SchemaText
-from broker_core.operations.waiting import WaitUntil
 from broker_core.schemas.rule import SchemaRule
 from tests.broker_core.absurd_context import TEXT, BrokerFixture
 from tests.broker_core.test_absurd_calls import ABSURD

@@ -16,7 +16,7 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 from broker_core import BrokerHost, FlowConfig, GroupConsumer, QueueConfig, QueueConsumer
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.config import LogConfig
-from broker_core.operations.audits import AuditBroker
+from broker_core.operations.observe import AuditBroker
 from broker_core.testing.embedded_broker import EmbeddedBroker
 
 

@@ -10,7 +10,7 @@ import pytest
 from broker_core import GroupConsumer, QueueConfig, QueueConsumer, RetryPolicy
 from broker_core.broker.conditions import FIELDS, STATE_FIELDS
 from broker_core.events import EventKind
-from broker_core.operations.waiting import ConditionAnswer, WaitUntil
+from broker_core.operations.observe import ConditionAnswer, WaitUntil
 from broker_core.replies import Reply
 from broker_core.testing.embedded_broker import ConditionTimeoutError, EmbeddedBroker
 
