@@ -74,7 +74,7 @@ SCENARIO = "scenario"  # who acts, in the detail of an action that the scenario'
 #: The cause of a delivery that is neither the first nor another one: the client fetches once more what it has not
 #: acknowledged, after a seek or a pause, or because it has discarded what it had fetched ahead.
 FETCHED_AGAIN = "fetched again"
-#: The cause of OFFSETS_RESET where somebody has committed whose reads are not known. They are not judged.
+#: The cause of OFFSETS_RESET if somebody has committed whose reads are not known. They are not judged.
 READ_OUTSIDE = "read outside the group"
 _BY_HAND = "@"
 
@@ -118,19 +118,19 @@ class Event(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def place(self) -> tuple[str, int]:
-        """The topic and partition of a run of messages; AssertionError where there is none."""
+        """The topic and partition of a run of messages; AssertionError if there is none."""
         assert self.partition is not None
         return self.topic, self.partition
 
     @property
     def offsets(self) -> range:
-        """Those of a run of messages; AssertionError where there is none."""
+        """Those of a run of messages; AssertionError if there is none."""
         assert self.offset is not None
         return range(self.offset, self.offset + self.count)
 
     @property
     def member_id(self) -> str:
-        """Of the member that joined, left, got or lost partitions; the client where no id is known."""
+        """Of the member that joined, left, got or lost partitions; the client if no id is known."""
         return str(self.told.get("member_id", "")) or self.client
 
     @property
@@ -185,7 +185,7 @@ class EventStream:
         self._of_kind: dict[EventKind, tuple[Sink, ...]] = {}
         self._on_failure = on_failure
         self.count = 0
-        self.acting = ""  # who acts now, where that is not the user
+        self.acting = ""  # who acts now, if that is not the user
 
     def attach(self, sink: Sink) -> None:
         self._sinks.append(sink)
@@ -197,7 +197,7 @@ class EventStream:
             self._of_kind.clear()
 
     def emit_action(self, time_ns: int, *, detail: dict[str, Any] | None = None, **fields: Any) -> None:
-        """Emit a `user_action`; its detail says who acts, where that is not the user."""
+        """Emit a `user_action`; its detail says who acts, if that is not the user."""
         if self.acting:
             detail = {**(detail or {}), "by": self.acting}
         self.emit(time_ns, EventKind.USER_ACTION, detail=detail, **fields)

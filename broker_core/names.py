@@ -33,7 +33,7 @@ def check_name(name: str, what: str = "topic") -> str:
 
 
 def check_subject(name: str) -> str:
-    """Return `name` where it can be the subject of a schema: files that a schema imports are called by their paths.
+    """Return `name` if it can be the subject of a schema: files that a schema imports are called by their paths.
 
     Raises `BrokerError` (INVALID_TOPIC) for anything but 1 to 249 characters without control characters.
     """

@@ -30,7 +30,7 @@ class Reply(Generic[T]):
         return reply
 
     def resolve(self, value: T) -> bool:
-        """Settle with a value; False where it was settled before."""
+        """Settle with a value; False if it was settled before."""
         if self.done:
             return False
         self._value = value
@@ -38,7 +38,7 @@ class Reply(Generic[T]):
         return True
 
     def fail(self, error: Exception) -> bool:
-        """Settle with an error, which `result` raises; False where it was settled before."""
+        """Settle with an error, which `result` raises; False if it was settled before."""
         if self.done:
             return False
         self._error = error

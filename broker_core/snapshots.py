@@ -83,11 +83,11 @@ class TopicView(msgspec.Struct, frozen=True):
 class OffsetView(msgspec.Struct, frozen=True, gc=False):
     """The offsets of a group in one partition.
 
-    `committed` is None where nothing is committed; then `start` is where the group began to read, None where that is
+    `committed` is None if nothing is committed; then `start` is where the group began to read, None if that is
     not known. `position` is the next offset of the owner. `lag` counts messages from the committed offset, or else from
     `start`, up to the end; `lag_ns` is the age of the first of them; both are None for unknown. `in_flight` counts
     messages delivered to the owner since the assignment that are not committed; they begin at `in_flight_from`, which
-    is None where none were delivered.
+    is None if none were delivered.
     """
 
     topic: str
@@ -130,7 +130,7 @@ class GroupView(msgspec.Struct, frozen=True):
 
     @property
     def lag(self) -> int | None:
-        """The sum of the lags that are known, in messages; None where none is."""
+        """The sum of the lags that are known, in messages; None if none is."""
         return total_lag(at.lag for at in self.offsets)
 
     @property
@@ -283,7 +283,7 @@ class ActorView(msgspec.Struct, frozen=True):
 
     Counts are in messages. `processed`: published or acknowledged. `failed`: nacked or left to expire by a worker, or
     dead-lettered by a schema for a producer. `rejected` and `dropped`: not stored by the target. `outcome` is the event
-    kind of a producer's last message that was not stored, "" where it was stored. `held_from` is the group that a
+    kind of a producer's last message that was not stored, "" if it was stored. `held_from` is the group that a
     consumer of another program is held out of, "" for clients of the scenario.
     """
 
@@ -347,7 +347,7 @@ class TransactionView(msgspec.Struct, frozen=True):
 class FaultView(msgspec.Struct, frozen=True):
     """An active fault or rule on `client` ("" is the disk); `what` describes it.
 
-    `fault` identifies it among those of a client. `until_ns` is None where it lasts until it is removed.
+    `fault` identifies it among those of a client. `until_ns` is None if it lasts until it is removed.
     """
 
     client: str

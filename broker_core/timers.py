@@ -53,7 +53,7 @@ class Timers:
         return heap[0][0] if heap else None
 
     def fire_next(self, now_ns: int) -> int | None:
-        """Fire the earliest timer that is due at `now_ns`. Returns its deadline, None where none is due.
+        """Fire the earliest timer that is due at `now_ns`. Returns its deadline, None if none is due.
 
         The action gets its deadline as the time, also where it is fired late.
         """

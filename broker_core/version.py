@@ -4,7 +4,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 
 def program_version() -> str:
-    """The version of the installed distribution; "0" where it is not installed."""
+    """The version of the installed distribution; "0" if it is not installed."""
     try:
         return version("brokerscope")
     except PackageNotFoundError:

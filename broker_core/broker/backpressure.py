@@ -14,7 +14,7 @@ from broker_core.timers import Timers
 
 
 class Backpressure(msgspec.Struct, eq=False):
-    """A topic has a gate where it is limited, or where one of its subscriptions holds up producers."""
+    """A topic has a gate if it is limited, or if one of its subscriptions holds up producers."""
 
     _logs: Logs
     _groups: GroupCoordinator

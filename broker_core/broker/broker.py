@@ -125,7 +125,7 @@ class Broker:
 
         #: Adds to a snapshot what only the owner of the broker knows, such as the clients that it runs.
         self.complete: Callable[[Snapshot], Snapshot] = lambda snapshot: snapshot
-        #: Answers AuditBroker at a time; None where events are not kept.
+        #: Answers AuditBroker at a time; None if events are not kept.
         self.auditor: Callable[[int], AuditAnswer] | None = None
         self.conditions = Conditions(self, events, timers)
 

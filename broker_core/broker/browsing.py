@@ -62,7 +62,7 @@ FIELDS = Fields(Field(name, kind) for name, (kind, _) in _ANSWERS.items())
 
 @lru_cache(maxsize=16)
 def message_test(text: str) -> Test | None:
-    """What a filter asks of a stored message; None where every one fits. Raises FilterError."""
+    """What a filter asks of a stored message; None if every one fits. Raises FilterError."""
     wanted = parse(text, FIELDS)
     if wanted.takes_all:
         return None

@@ -69,7 +69,7 @@ class SubscriptionEntry(msgspec.Struct, frozen=True):
 
 
 class ShareGroupEntry(msgspec.Struct, frozen=True):
-    """A share group: its settings, None where they were never set, and the topics that it has subscribed to."""
+    """A share group: its settings, None if they were never set, and the topics that it has subscribed to."""
 
     name: str
     config: ShareGroupConfig | None = None

@@ -65,7 +65,7 @@ Found = tuple[bool, str]  # whether the condition holds, and what fits it, or el
 class _Waiting(msgspec.Struct):
     condition: Filter
     timer: Timer
-    #: None where the condition is about the state alone.
+    #: None if the condition is about the state alone.
     happens: Callable[[Occurrence], bool] | None
 
 
@@ -239,7 +239,7 @@ class Conditions:
 
 
 def why_never(condition: Filter) -> str:
-    """Why no group, queue, topic or event can ever fit `condition`, in words; "" where one may."""
+    """Why no group, queue, topic or event can ever fit `condition`, in words; "" if one may."""
     everywhere = _everywhere(condition)
 
     def may_be(kind: str, fields: Iterable[str]) -> bool:

@@ -53,7 +53,7 @@ class GroupOffsets:
     ) -> None:
         """Commit for a member, or, with None, for who was checked before; errors as in `GroupCoordinator.commit`.
 
-        `reader` is who has read, as in `Event.member`: "" where that is not known, None for the member, or for `client`
+        `reader` is who has read, as in `Event.member`: "" if that is not known, None for the member, or for `client`
         where it is none.
         """
         if reader is None:

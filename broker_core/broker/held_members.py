@@ -29,14 +29,14 @@ class HeldMembers:
         self._held: dict[str, _Held] = {}
 
     def group_of(self, client: str) -> str:
-        """The group that `client` is held out of; "" where it is not on the bench."""
+        """The group that `client` is held out of; "" if it is not on the bench."""
         held = self._held.get(client)
         return "" if held is None else held.group
 
     def hold(self, now_ns: int, client: str, group: str) -> None:
         """Put `client`, a member of `group`, out of it, and hold its next join.
 
-        Raises INVALID_REQUEST where it is held already, UNKNOWN_MEMBER_ID where it is no member.
+        Raises INVALID_REQUEST if it is held already, UNKNOWN_MEMBER_ID if it is no member.
         """
         if client in self._held:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"{client} is held already; release it first")
@@ -51,7 +51,7 @@ class HeldMembers:
         self.kick(now_ns, client, group, f"{client} was moved to the bench")
 
     def release(self, now_ns: int, client: str, group: str) -> None:
-        """Let the join of `client` be served. Raises INVALID_REQUEST where it is not held outside `group`."""
+        """Let the join of `client` be served. Raises INVALID_REQUEST if it is not held outside `group`."""
         held = self._held.get(client)
         if held is None or held.group != group:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"{client} is not held outside group {group}")
@@ -60,7 +60,7 @@ class HeldMembers:
     def kick(self, now_ns: int, client: str, group: str, cause: str = "") -> None:
         """Remove `client` from `group`; its next request gets an error, and it may join again.
 
-        Raises UNKNOWN_MEMBER_ID where it is no member.
+        Raises UNKNOWN_MEMBER_ID if it is no member.
         """
         for member_id in self._must_be_member(client, group):
             self._groups.leave(now_ns, group, member_id, cause or f"{client} was removed")

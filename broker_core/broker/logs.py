@@ -169,7 +169,7 @@ class Logs:
         return self.partition(topic, partition).high_watermark
 
     def offset_at(self, topic: str, partition: int, timestamp_ms: int) -> int | None:
-        """The first offset published at that Unix time or later; None where none was."""
+        """The first offset published at that Unix time or later; None if none was."""
         log = self.partition(topic, partition)
         offset = log.offset_for_time((timestamp_ms - self.epoch_ms) * NS_PER_MS)
         return offset if offset < log.high_watermark else None
@@ -185,7 +185,7 @@ class Logs:
     # -- names
 
     def check_new(self, name: str) -> None:
-        """Raises INVALID_TOPIC, TOPIC_ALREADY_EXISTS where the name is not free."""
+        """Raises INVALID_TOPIC, TOPIC_ALREADY_EXISTS if the name is not free."""
         check_name(name)
         if not (self._topics.takes(name) and self._reserved.takes(name)):
             raise BrokerError(ErrorCode.TOPIC_ALREADY_EXISTS, name)
@@ -215,7 +215,7 @@ class Logs:
         del self._reserved[name]
 
     def why_taken(self, names: Sequence[str]) -> str:
-        """A sentence about the first of `names` that is not free; "" where all are."""
+        """A sentence about the first of `names` that is not free; "" if all are."""
         taken = [each for each in names if each in self._topics or each in self._reserved]
         return f"another {taken[0]} exists" if taken else ""
 

@@ -26,7 +26,7 @@ def lag_of(group: GroupView, topic: str = "") -> int | None:
 
 def asked_lag(partitions: Iterable[tuple[int | None, bool]]) -> int | None:
     """What a condition compares, from the lag of each partition and whether members subscribe to it: the sum, or `None`
-    where none is known. Without that of a partition that is subscribed to, it is at least the sum of the others.
+    if none is known. Without that of a partition that is subscribed to, it is at least the sum of the others.
     """
     lags = list(partitions)
     lag = total_lag(lag for lag, _ in lags)
@@ -135,13 +135,13 @@ class SnapshotState:
         return len(self._snapshot.transactions)
 
 
-#: The state of a broker, asked for one thing at a time; None where there is no such thing.
+#: The state of a broker, asked for one thing at a time; None if there is no such thing.
 State = BrokerState | SnapshotState
 
 
 class Occurrence(NamedTuple):
     """An event and the state after it. `reader` is the group or queue that is asked about: a publish concerns all
-    that read; `event` is None where only the state is asked for.
+    that read; `event` is None if only the state is asked for.
     """
 
     event: Event | None
@@ -334,7 +334,7 @@ def unknown_thing(condition: Filter, things: Mapping[str, Iterable[str]]) -> Sen
 
 
 def only_state(condition: Filter) -> bool:
-    """True where a condition can be judged by the state alone, without an event."""
+    """True if a condition can be judged by the state alone, without an event."""
     return condition.only_compares and all(_argument(name) or name in _ALONE for name in condition.fields)
 
 

@@ -38,7 +38,7 @@ class Published(msgspec.Struct, frozen=True, gc=False):
 
 
 OnAppended = Callable[[Published], object]
-CheckAppend = Callable[[ProducerStamp, str, int], object]  # topic, partition; raises where it may not append
+CheckAppend = Callable[[ProducerStamp, str, int], object]  # topic, partition; raises if it may not append
 
 
 class PlainQueue(NamedTuple):
@@ -78,7 +78,7 @@ class Publishing:
     # -- what can be published
 
     def takes_batches(self, name: str) -> bool:
-        """False where a limit or a schema applies to each message by itself."""
+        """False if a limit or a schema applies to each message by itself."""
         topic = self._logs.topic(name)
         return topic.gate is None and topic.schema is None
 
@@ -120,12 +120,12 @@ class Publishing:
     # -- publishing
 
     def publish(self, now_ns: int, name: str, message: Message, *, client: str) -> Reply[Published | None]:
-        """Append `message` to a topic or queue. The reply is None where the flow policy dropped it.
+        """Append `message` to a topic or queue. The reply is None if the flow policy dropped it.
 
         The reply comes when the message is as durable as the topic promises; the message may wait for room first. It
-        fails with THROTTLED where the message is refused or no room came in time, with INVALID_RECORD where the topic's
+        fails with THROTTLED if the message is refused or no room came in time, with INVALID_RECORD if the topic's
         schema refuses it; a topic may dead-letter such a message instead, and the reply is its place then. Raises
-        UNKNOWN_TOPIC_OR_PARTITION, MESSAGE_TOO_LARGE, and INVALID_RECORD where the queue has no level for its priority.
+        UNKNOWN_TOPIC_OR_PARTITION, MESSAGE_TOO_LARGE, and INVALID_RECORD if the queue has no level for its priority.
         """
         return self.publish_batch(now_ns, name, None, (message,), client=client)
 
@@ -211,7 +211,7 @@ class Publishing:
     def withdraw(self, now_ns: int, name: str, reply: Reply[Published | None]) -> bool:
         """Cancel a `publish_batch` that waits for room; its `reply` fails.
 
-        False where it does not wait: it is in the log, or was refused.
+        False if it does not wait: it is in the log, or was refused.
         """
         offer = self._parked.get(reply)
         if offer is None:
@@ -248,7 +248,7 @@ class Publishing:
     def _accepted(
         self, now_ns: int, topic: Topic, messages: Sequence[Message], client: str, reply: Reply[Published | None]
     ) -> bool:
-        """Whether the schema accepts `messages`; `reply` is settled where it does not."""
+        """Whether the schema accepts `messages`; `reply` is settled if it does not."""
         try:
             offset = self._schemas.judge(now_ns, topic, messages, client)
         except BrokerError as error:

@@ -30,7 +30,7 @@ from broker_core.timers import Timers
 class Queues(msgspec.Struct, eq=False, dict=True):
     """Queues and subscriptions by name, in the order of creation.
 
-    `read_only` is why nothing can be taken, "" where it can; `jitter_seed` applies to queues created later.
+    `read_only` is why nothing can be taken, "" if it can; `jitter_seed` applies to queues created later.
     """
 
     _logs: Logs
@@ -268,7 +268,7 @@ class Queues(msgspec.Struct, eq=False, dict=True):
         weight: int = 1,
         whole_batches: bool = False,
     ) -> Reply[list[Lease]]:
-        """See `Queue.take`. Raises READ_ONLY where leases cannot be recorded."""
+        """See `Queue.take`. Raises READ_ONLY if leases cannot be recorded."""
         found = self.queue(queue)
         if self.read_only:
             raise BrokerError(ErrorCode.READ_ONLY, self.read_only)

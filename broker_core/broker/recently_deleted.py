@@ -39,7 +39,7 @@ class RecentlyDeleted:
         self._deleted: dict[str, Deleted] = {}
 
     def add(self, now_ns: int, name: str, deleted: Deleted, *, restorable: bool) -> None:
-        """Keep what was called `name`, or remove its files at once where it is not `restorable`."""
+        """Keep what was called `name`, or remove its files at once if it is not `restorable`."""
         self.counted = self.counted.plus(deleted.totals)
         if not restorable:
             deleted.remove()
@@ -59,7 +59,7 @@ class RecentlyDeleted:
     def restore(self, now_ns: int, name: str) -> None:
         """Bring back the topic, queue or subscription `name` as it was.
 
-        Raises INVALID_REQUEST where it is not kept any more, or its name is not free.
+        Raises INVALID_REQUEST if it is not kept any more, or its name is not free.
         """
         if why := self.why_not_restored(name):
             raise BrokerError(ErrorCode.INVALID_REQUEST, why)

@@ -96,6 +96,6 @@ class Redrives(msgspec.Struct, eq=False):
         return reply
 
     def can_be_undone(self, name: str) -> bool:
-        """True where the dead letters of `name` go back to a queue."""
+        """True if the dead letters of `name` go back to a queue."""
         topic = self._logs.get(name)
         return self._queues.subscription(name) is None and (topic is None or topic.dead_letters is None)

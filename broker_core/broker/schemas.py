@@ -134,15 +134,15 @@ class Schemas:
     # -- messages
 
     def check(self, topic: Topic, message: Message) -> None:
-        """Raises INVALID_RECORD where the topic's schema refuses the message."""
+        """Raises INVALID_RECORD if the topic's schema refuses the message."""
         problems = self._problems(topic, message)
         if problems:
             raise BrokerError(ErrorCode.INVALID_RECORD, f"the schema of {topic.name}, {summary(problems)}")
 
     def judge(self, now_ns: int, topic: Topic, messages: Sequence[Message], client: str) -> int | None:
-        """None where the schema accepts all `messages`; else the offset of the dead letter.
+        """None if the schema accepts all `messages`; else the offset of the dead letter.
 
-        Raises INVALID_RECORD where the rule refuses with an error, and for a batch of several.
+        Raises INVALID_RECORD if the rule refuses with an error, and for a batch of several.
         """
         for place, message in enumerate(messages):
             problems = self._problems(topic, message)

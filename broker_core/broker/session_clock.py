@@ -31,7 +31,7 @@ class MovableClock(Protocol):
 
 
 class SessionClock(msgspec.Struct, eq=False):
-    """Changes of the time are events. `movable` is None where the machine or the window drives the time.
+    """Changes of the time are events. `movable` is None if the machine or the window drives the time.
 
     `heard_from_all(now_ns)` restarts all timeouts of members; `clean(now_ns)` applies retention and compacts.
     """
@@ -51,19 +51,19 @@ class SessionClock(msgspec.Struct, eq=False):
         return self.epoch_ms + now_ns // NS_PER_MS
 
     def stop(self, now_ns: int, client: str) -> None:
-        """Stop it. Raises INVALID_REQUEST where it is not movable."""
+        """Stop it. Raises INVALID_REQUEST if it is not movable."""
         self._moved().stop(now_ns)
         self._emit(now_ns, client, "stopped the clock")
 
     def start(self, now_ns: int, client: str) -> None:
-        """Start it again. Raises INVALID_REQUEST where it is not movable."""
+        """Start it again. Raises INVALID_REQUEST if it is not movable."""
         self._moved().start()
         self._emit(now_ns, client, "started the clock")
 
     def advance(self, now_ns: int, by_ms: float, client: str, *, members_stay: bool = False) -> Reply[int]:
         """Move it on. The reply is settled with the new time when everything due up to then has happened.
 
-        Raises INVALID_REQUEST where it is not movable, or would move back or too far.
+        Raises INVALID_REQUEST if it is not movable, or would move back or too far.
         """
         clock = self._moved()
         if not 0 <= by_ms <= MAX_TTL_MS - now_ns / NS_PER_MS:

@@ -40,7 +40,7 @@ class ShareMember(msgspec.Struct):
 
 
 class ShareHeartbeat(msgspec.Struct, frozen=True):
-    """The answer to a heartbeat; `topics` is None where the member knows its assignment."""
+    """The answer to a heartbeat; `topics` is None if the member knows its assignment."""
 
     epoch: int
     topics: tuple[str, ...] | None
@@ -230,7 +230,7 @@ class ShareGroups:
         return tuple(topic for topic in topics if self._queues.subscription(self.queue_of(group, topic)) is not None)
 
     def taken_from(self, group: str, topic: str) -> Queue | None:
-        """The queue from which the members of `group` take the messages of `topic`; None where there is none."""
+        """The queue from which the members of `group` take the messages of `topic`; None if there is none."""
         name = self.queue_of(group, topic)
         return self._queues.queue(name) if name in self._queues else None
 
@@ -257,7 +257,7 @@ class ShareGroups:
         )
 
     def position(self, group: str, topic: str, partition: int) -> ShareOffsetView | None:
-        """None where the group takes nothing of the topic. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        """None if the group takes nothing of the topic. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         queue = self.taken_from(group, topic)
         if queue is None:
             return None

@@ -46,7 +46,7 @@ class Topics(msgspec.Struct, eq=False):
         return self._logs.topic(name).log.partitioner.kind
 
     def check_plain(self, name: str, what: str, but: Collection[str] = ()) -> None:
-        """Raises UNKNOWN_TOPIC_OR_PARTITION, and INVALID_REQUEST where a queue or subscription needs the topic.
+        """Raises UNKNOWN_TOPIC_OR_PARTITION, and INVALID_REQUEST if a queue or subscription needs the topic.
 
         `what` is the participle for the sentence, as "deleted"; the subscriptions `but` do not count.
         """
@@ -96,7 +96,7 @@ class Topics(msgspec.Struct, eq=False):
     def add_partitions(self, now_ns: int, name: str, total: int) -> None:
         """Grow the topic to `total` partitions; keys may move to others. Subscriptions read the new ones, too.
 
-        Raises UNKNOWN_TOPIC_OR_PARTITION, INVALID_PARTITIONS where that is not more, INVALID_REQUEST for what belongs
+        Raises UNKNOWN_TOPIC_OR_PARTITION, INVALID_PARTITIONS if that is not more, INVALID_REQUEST for what belongs
         to a queue.
         """
         topic = self._logs.topic(name)
@@ -116,7 +116,7 @@ class Topics(msgspec.Struct, eq=False):
     ) -> None:
         """Change the settings of a topic or queue; None leaves them. `cause` is that of the event.
 
-        Raises INVALID_CONFIG where the durability would change.
+        Raises INVALID_CONFIG if the durability would change.
         """
         topic = self._logs.topic(name)
         self._logs.revision += 1

@@ -119,7 +119,7 @@ class Admin:
     def configure_topic(self, name: str, *, log: LogConfig | None = None, flow: FlowConfig | None = None) -> None:
         """Change settings; None leaves them.
 
-        Raises UNKNOWN_TOPIC_OR_PARTITION, and INVALID_CONFIG where the durability would change.
+        Raises UNKNOWN_TOPIC_OR_PARTITION, and INVALID_CONFIG if the durability would change.
         """
         self._host.ask(ConfigureTopic(topic=name, log=LogSettings.of(log), flow=flow))
 
@@ -128,7 +128,7 @@ class Admin:
         return self._host.call(lambda _now: self._broker.topics.config(name))
 
     def flow_config(self, name: str) -> FlowConfig | None:
-        """The limits of the topic or queue; None where there are none. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        """The limits of the topic or queue; None if there are none. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         return self._host.call(lambda _now: self._broker.backpressure.config(name))
 
     def partitioner(self, name: str) -> PartitionerKind:
@@ -305,7 +305,7 @@ class Admin:
         return self._host.call(lambda now_ns: self._broker.groups.view(now_ns, name))
 
     def lag(self, group: str) -> tuple[OffsetView, ...]:
-        """The group's position in each partition; a lag is None where nothing is committed."""
+        """The group's position in each partition; a lag is None if nothing is committed."""
         return self.describe_group(group).offsets
 
     def slow_readers(self, *, max_lag: int | None = None, max_lag_s: float | None = None) -> tuple[SlowReader, ...]:

@@ -39,9 +39,9 @@ class Chain:
         self.dropped: Counter[str] = Counter()
 
     def outgoing(self, topic: str, message: Message) -> tuple[str, Message] | None:
-        """(topic, message) to publish, or None where a middleware dropped it.
+        """(topic, message) to publish, or None if a middleware dropped it.
 
-        Raises MIDDLEWARE_FAILED where one raises; `publish_failed` of those before it is called.
+        Raises MIDDLEWARE_FAILED if one raises; `publish_failed` of those before it is called.
         """
         context = Context(self._now_ns(), self._client, topic)
         for place, one in enumerate(self._row):
@@ -62,7 +62,7 @@ class Chain:
         self._forget(self._row, message)
 
     def incoming(self, stored: StoredMessage) -> StoredMessage | None:
-        """The message for the application, or None where a middleware dropped it; it counts as processed then.
+        """The message for the application, or None if a middleware dropped it; it counts as processed then.
 
         Raises MIDDLEWARE_FAILED with topic, partition and offset where one raises, or changes these three.
         """

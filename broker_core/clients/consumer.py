@@ -63,7 +63,7 @@ class CommittedMessages:
 
 
 def starting_offset(broker: Broker, now_ns: int, group: str, client: str, place: TopicPartition, reset: Reset) -> int:
-    """The committed offset of the group, otherwise as `reset` says. Raises OFFSET_OUT_OF_RANGE where that is `none`."""
+    """The committed offset of the group, otherwise as `reset` says. Raises OFFSET_OUT_OF_RANGE if that is `none`."""
     if reset == "none":
         if broker.groups.committed(group, *place) is None:
             raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{group} has committed nothing for {place[0]}/{place[1]}")
@@ -72,7 +72,7 @@ def starting_offset(broker: Broker, now_ns: int, group: str, client: str, place:
 
 
 def reset_strays(broker: Broker, positions: dict[TopicPartition, int], reset: Reset) -> bool:
-    """Reset positions beyond the end of a truncated log, in place. False where there was nothing to reset."""
+    """Reset positions beyond the end of a truncated log, in place. False if there was nothing to reset."""
     strays = [place for place, at in positions.items() if at > broker.logs.end_offset(*place)]
     if reset == "none" or not strays:
         return False

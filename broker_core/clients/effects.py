@@ -40,13 +40,13 @@ class SqliteEffects:
         connection.commit()
 
     def offset(self, topic: str, partition: int) -> int | None:
-        """The next offset to process, None where no effect has been committed."""
+        """The next offset to process, None if no effect has been committed."""
         row = self._connection.execute(_FETCH, (self._group, topic, partition)).fetchone()
         return None if row is None else int(row[0])
 
     @contextlib.contextmanager
     def applying(self, message: StoredMessage) -> Iterator[bool]:
-        """A transaction around the effect of `message`; False where the effect has been committed before.
+        """A transaction around the effect of `message`; False if the effect has been committed before.
 
         The transaction commits effect and offset at the end; an error rolls both back and is raised.
         """

@@ -36,7 +36,7 @@ class GroupConsumer(Closable):
     thread, without any lock; in `on_revoked` a commit is still possible. `serializer` is used by `value_of`,
     `key_serializer` by `key_of`; a message that they cannot read has been delivered all the same.
 
-    Middleware is called for each message before delivery. Where it fails, that message and those behind it in its
+    Middleware is called for each message before delivery. If it fails, that message and those behind it in its
     partition are neither delivered nor counted as processed, and each poll raises the error with the offset until a
     `seek` goes past it, as with a record that Kafka's consumer cannot deserialize. Other partitions are not affected.
     """
@@ -165,7 +165,7 @@ class GroupConsumer(Closable):
         return read_with(self._serializer, validated("message", _MESSAGE, message).value)
 
     def key_of(self, message: StoredMessage) -> Any:
-        """The deserialized key, None where there is none. Raises UNREADABLE."""
+        """The deserialized key, None if there is none. Raises UNREADABLE."""
         return read_with(self._key_serializer, validated("message", _MESSAGE, message).key)
 
     def seek(self, topic: str, partition: int, offset: int) -> None:
@@ -222,7 +222,7 @@ class GroupConsumer(Closable):
         return position
 
     def committed(self, topic: str, partition: int) -> int | None:
-        """The committed offset of the group, which is the next one to read; None where there is none."""
+        """The committed offset of the group, which is the next one to read; None if there is none."""
         return self._call(lambda: self._host.broker.groups.committed(self.group, topic, partition))
 
     # -- committing
@@ -230,7 +230,7 @@ class GroupConsumer(Closable):
     def commit(self, offsets: Mapping[TopicPartition, int] | None = None) -> None:
         """Commit `offsets`, or everything delivered so far, and wait until the commit is on the disk.
 
-        Raises REBALANCE_IN_PROGRESS, ILLEGAL_GENERATION or UNKNOWN_MEMBER_ID where the group has a newer generation;
+        Raises REBALANCE_IN_PROGRESS, ILLEGAL_GENERATION or UNKNOWN_MEMBER_ID if the group has a newer generation;
         other members get the messages then.
         """
         self._commit(offsets)

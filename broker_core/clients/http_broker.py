@@ -95,7 +95,7 @@ class HttpBroker(Closable):
         """The result of an operation of the catalogue; its errors are those of `BrokerHost.ask`.
 
         What is safe to repeat is repeated where the connection fails, and after a wait where the broker asks for one;
-        so is whatever it refuses with "too many requests", but for parked operations. Raises CONNECTION_LOST where
+        so is whatever it refuses with "too many requests", but for parked operations. Raises CONNECTION_LOST if
         nothing listens, no broker answers, or the answer breaks off, and REQUEST_TIMED_OUT: what changes something may
         be done all the same.
         """

@@ -121,7 +121,7 @@ class Membership(msgspec.Struct, eq=False):
             self.member_id = ""
 
     def leave(self, cause: str) -> None:
-        """Leave the group. Where a join is pending, leave as soon as it is answered."""
+        """Leave the group. If a join is pending, leave as soon as it is answered."""
         self.stop_heartbeat()
         if self.member_id:
             self._leave(self.member_id, cause)

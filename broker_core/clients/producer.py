@@ -37,7 +37,7 @@ class Throttle:
         self._closed = threading.Event()
 
     def wait(self, messages: int, most_ms: float) -> None:
-        """Block until `messages` may be sent. Raises THROTTLED where that takes longer than `most_ms`, and CLOSED."""
+        """Block until `messages` may be sent. Raises THROTTLED if that takes longer than `most_ms`, and CLOSED."""
         deadline_ns = self._now_ns() + ns_from_ms(most_ms)
         if not self._turn.acquire(timeout=min(most_ms / 1_000, threading.TIMEOUT_MAX)):
             raise self._refusal()
@@ -135,8 +135,8 @@ class Producer(Closable):
         """Send a message. `on_delivery(receipt)` is called in the host's callback thread when its outcome is known.
 
         Blocks for up to `max_block_ms` while the buffer is full. Raises UNKNOWN_TOPIC_OR_PARTITION, MESSAGE_TOO_LARGE,
-        UNSERIALIZABLE, INVALID_RECORD (also for a field of the wrong type), REQUEST_TIMED_OUT where the buffer stays
-        full, THROTTLED where `rate_per_s` would delay it beyond `max_block_ms`, and CLOSED.
+        UNSERIALIZABLE, INVALID_RECORD (also for a field of the wrong type), REQUEST_TIMED_OUT if the buffer stays
+        full, THROTTLED if `rate_per_s` would delay it beyond `max_block_ms`, and CLOSED.
         """
         if self._serializer is not None or type(value) is not bytes:
             value = serialized(self._serializer, value)
@@ -271,7 +271,7 @@ class Producer(Closable):
         return self._sent(self._put(topic, message, partition, on_delivery, False, timeout_s), timeout_s)
 
     def _sent(self, receipt: Receipt, timeout_s: float | None) -> tuple[int, int]:
-        """(partition, offset) of the message; after `timeout_s` it is withdrawn where that is still possible."""
+        """(partition, offset) of the message; after `timeout_s` it is withdrawn if that is still possible."""
         try:
             sent = receipt.result(timeout_s)
         except BrokerError:

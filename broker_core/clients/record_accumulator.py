@@ -94,13 +94,13 @@ class RecordAccumulator:
         if records.revision != self._broker.logs.revision:
             records.revision, records.limit_bytes = self._broker.logs.revision, _NEVER
             partitioner, config = self._broker.logs.partitions_by_key(topic), self._broker.topics.config(topic)
-            # Only where no message is checked by itself, and none is refused for having no key.
+            # Only if no message is checked by itself, and none is refused for having no key.
             if partitioner is not None and config.cleanup == "delete" and self._broker.publishing.takes_batches(topic):
                 records.partitioner, records.partitions = partitioner, self._broker.logs.partition_count(topic)
                 records.limit_bytes = min(SMALL_BYTES, config.max_message_bytes)
 
     def schedule_drain(self, records: TopicRecords) -> None:
-        """Schedule a drain of `records` after `linger_ms`; drain now where there are MOST_ENTRIES."""
+        """Schedule a drain of `records` after `linger_ms`; drain now if there are MOST_ENTRIES."""
         if not records.drain_scheduled and not self._sink.fenced:
             records.drain_scheduled = True
             self.scheduled[records] = None

@@ -123,9 +123,9 @@ class Sender:
             self.withdraw(batch, BrokerError(ErrorCode.REQUEST_TIMED_OUT, what))
 
     def close(self, *, timed_out: bool) -> BrokerError | None:
-        """Abandon every pending batch. Returns the error to raise, None where all failures have been reported.
+        """Abandon every pending batch. Returns the error to raise, None if all failures have been reported.
 
-        It is REQUEST_TIMED_OUT where closing `timed_out`, else CLOSED: messages were sent meanwhile.
+        It is REQUEST_TIMED_OUT if closing `timed_out`, else CLOSED: messages were sent meanwhile.
         """
         left = list(self.pending)
         self.abandon(BrokerError(ErrorCode.CLOSED, self.client_id))
@@ -326,7 +326,7 @@ class Sender:
     def send(
         self, topic: str, message: Message, partition: int | None = None, *, linger: bool = True, alone: bool = False
     ) -> tuple[Batch, int] | None:
-        """Put `message` into a batch. Returns (batch, index in it), or None where the buffer is full.
+        """Put `message` into a batch. Returns (batch, index in it), or None if the buffer is full.
 
         Without `linger` the batch is sent at once. With `alone` the message gets a batch of its own, which can be
         withdrawn. Raises UNKNOWN_TOPIC_OR_PARTITION, MESSAGE_TOO_LARGE or INVALID_RECORD.
@@ -408,7 +408,7 @@ class Sender:
         return last if last.size_bytes + size_bytes <= self.config.batch_bytes else None
 
     def store(self, topic: str, message: Message) -> Reply[Published | None] | None:
-        """Append `message` to the log in a batch of its own. None where it has to go through `send`.
+        """Append `message` to the log in a batch of its own. None if it has to go through `send`.
 
         That is so while other batches are pending, and for topics whose messages are checked one by one.
         """

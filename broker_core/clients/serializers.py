@@ -48,7 +48,7 @@ class StringSerializer:
         return _bounded(_encoded(value))
 
     def deserialize(self, data: bytes) -> str:
-        """Raises UNREADABLE where `data` is not UTF-8."""
+        """Raises UNREADABLE if `data` is not UTF-8."""
         try:
             return data.decode()
         except AttributeError:

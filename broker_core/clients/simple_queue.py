@@ -62,7 +62,7 @@ class Consumption(Transmission, frozen=True, kw_only=True):
 
 @checked_class()
 class SimpleQueue(Closable):
-    """The queue `name` of `host`, created where it is missing. Thread-safe; several may pull from one queue.
+    """The queue `name` of `host`, created if it is missing. Thread-safe; several may pull from one queue.
 
     A pulled message that is not acknowledged before its lease expires is delivered again; after the last attempt it is
     dead-lettered. A message of another form, published by another client, is dead-lettered when it is pulled.
@@ -82,7 +82,7 @@ class SimpleQueue(Closable):
     def publish_msg(self, payload: Any, *, message_type: str = "", priority: int = 0) -> str:
         """Store a message. Returns its id, once it is stored.
 
-        Raises UNSERIALIZABLE where `payload` is not JSON, INVALID_RECORD where the queue has no such priority.
+        Raises UNSERIALIZABLE if `payload` is not JSON, INVALID_RECORD if the queue has no such priority.
         """
         timestamp = iso_utc(datetime.datetime.now(datetime.UTC))
         message = Consumption(
@@ -158,7 +158,7 @@ class SimpleQueue(Closable):
                 raise
 
     def acknowledge(self, message: Consumption | str) -> bool:
-        """Acknowledge a pulled message, or its id. False where its lease has expired, or it was not pulled."""
+        """Acknowledge a pulled message, or its id. False if its lease has expired, or it was not pulled."""
         with self._lock:
             delivery = self._pulled.pop(message if isinstance(message, str) else message.id, None)
         if delivery is None:
@@ -174,7 +174,7 @@ class SimpleQueue(Closable):
     def replay_from(self, since: datetime.datetime | str) -> list[Persisted]:
         """All messages stored since a time (a datetime, or ISO 8601) or a message id, oldest first, in any status.
 
-        Reading changes nothing. Messages of another form are skipped. Raises INVALID_REQUEST where `since` is neither
+        Reading changes nothing. Messages of another form are skipped. Raises INVALID_REQUEST if `since` is neither
         a time nor the id of a message in the queue.
         """
         found = []
@@ -208,7 +208,7 @@ class SimpleQueue(Closable):
         return self._host.call(lambda _now: self._host.broker.logs.partition(self.name, place[0]).message(place[1]))
 
     def _still_at(self, place: Place) -> StoredMessage | None:
-        """None where the message was deleted."""
+        """None if the message was deleted."""
         try:
             return self._at(place)
         except BrokerError as error:
@@ -282,7 +282,7 @@ def parse_utc(text: str) -> datetime.datetime:
 
 
 def _read(stored: StoredMessage) -> tuple[Consumption, datetime.datetime]:
-    """The message and its timestamp. Raises ValueError where it is not a message of a simple queue."""
+    """The message and its timestamp. Raises ValueError if it is not a message of a simple queue."""
     try:
         message = msgspec.json.decode(stored.value or b"", type=Consumption)
     except RecursionError:

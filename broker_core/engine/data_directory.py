@@ -77,7 +77,7 @@ def files_of(
 ) -> ReservedFiles | ReadOnlyFiles:
     """The files of the data directory `root`. Raises STORAGE_ERROR.
 
-    The directory is created where it is missing. Access for other users is removed, unless it has other content. With
+    The directory is created if it is missing. Access for other users is removed, unless it has other content. With
     `read_only`, nothing is created or changed. What is written goes through `wrap(disk)`.
     """
     if not read_only:
@@ -127,7 +127,7 @@ class DataDirectory:
             self.files.refill()
 
     def catalog(self) -> Catalog:
-        """The saved catalog, or its copy; an empty one where there is neither. Raises DAMAGED."""
+        """The saved catalog, or its copy; an empty one if there is neither. Raises DAMAGED."""
         why = f"{_CATALOG_FILE} is missing"
         try:
             if self.files.exists(_CATALOG_FILE):
@@ -179,7 +179,7 @@ class DataDirectory:
         return [f"{directory}/{name}" for name in self.files.listdir(directory) if name.endswith(LOG_SUFFIX)]
 
     def save_catalog(self, catalog: Catalog) -> bool:
-        """Save the catalog. False where it is unchanged. Raises STORAGE_ERROR."""
+        """Save the catalog. False if it is unchanged. Raises STORAGE_ERROR."""
         text = msgspec.json.format(msgspec.json.encode(catalog), indent=2)
         data = _CATALOG_HEAD % crc32c.crc32c(text) + text + b"}\n"
         if data == self._saved:
@@ -190,7 +190,7 @@ class DataDirectory:
         return True
 
     def queue_state(self, queue: str) -> KeptQueue | None:
-        """The saved state of the queue, None where there is none. Raises DAMAGED, after renaming the file."""
+        """The saved state of the queue, None if there is none. Raises DAMAGED, after renaming the file."""
         path = f"{_STATES}/{queue}"
         if not self.files.exists(path):
             return None

@@ -197,7 +197,7 @@ class BrokerHost(Host, Closable):
                 self.admin(lambda _now: None)
 
     def _saved_catalog(self) -> bool:
-        """Save the catalog; False where it is unchanged, or in memory."""
+        """Save the catalog; False if it is unchanged, or in memory."""
         directory = self.directory
         return directory is not None and directory.save_catalog(self.call(lambda _now: self.broker.catalog()))
 

@@ -302,7 +302,7 @@ class Host:
 
     @checked
     def register(self, client: Closable, close: Callable[[float | None], object] | None = None) -> None:
-        """Have `client` closed before the host; by `close(timeout_s)` where it may have to wait."""
+        """Have `client` closed before the host; by `close(timeout_s)` if it may have to wait."""
         self._clients[client] = close
 
     def unregister(self, client: Closable) -> None:

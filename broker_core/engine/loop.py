@@ -147,7 +147,7 @@ class Loop:
         return self.now_ns if self._ready else self.timers.next_deadline_ns()
 
     def run_next(self, until_ns: int) -> bool:
-        """Run one ready action, or advance to the next timer and fire it. False where nothing is due by `until_ns`.
+        """Run one ready action, or advance to the next timer and fire it. False if nothing is due by `until_ns`.
 
         Raises the uncaught error of a task.
         """

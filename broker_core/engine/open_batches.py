@@ -82,7 +82,7 @@ class _OpenBatch:
 
 
 class OpenQueueBatch(_OpenBatch):
-    """The open batch of a queue. It also delivers its messages, where no others are ready, and acknowledges them."""
+    """The open batch of a queue. It also delivers its messages, if no others are ready, and acknowledges them."""
 
     __slots__ = ("deadline_ns", "first", "held", "holder", "messages", "name", "place", "timestamp_ms", "turns")
 
@@ -101,7 +101,7 @@ class OpenQueueBatch(_OpenBatch):
         self.held: dict[int, bool] = {}
 
     def take(self, holder: str) -> StoredMessage | None:
-        """Take the next message, under the host's lock; None where there is none."""
+        """Take the next message, under the host's lock; None if there is none."""
         place = self.place
         messages = self.messages
         if place >= len(messages):
@@ -159,7 +159,7 @@ class OpenBatches:
         self.serving: dict[str, OpenQueueBatch] = {}
 
     def join(self, client: str, topic: str, value: bytes, key: bytes | None) -> Placed | None:
-        """Add a message to an open batch. Returns (partition, offset), None where no batch accepts it. Lock-free."""
+        """Add a message to an open batch. Returns (partition, offset), None if no batch accepts it. Lock-free."""
         batch = self.open.get(topic)
         if batch is None or batch.client is not client or time.monotonic_ns() >= batch.closes_at_ns:
             return None
@@ -190,7 +190,7 @@ class OpenBatches:
         return part.partition, part.first + place
 
     def put(self, client: str, topic: str, value: bytes, key: bytes | None) -> Placed | None:
-        """`join`, opening a batch where needed. None where the message has to be published the regular way."""
+        """`join`, opening a batch if needed. None if the message has to be published the regular way."""
         batch = self.open.get(topic)
         if batch is None or batch.client is not client or time.monotonic_ns() >= batch.closes_at_ns:
             batch = self._opened(client, topic)

@@ -227,7 +227,7 @@ class Engine:
     def run_background(self, task: BackgroundTask) -> Future[bool]:
         """Run `task` as fast as possible, then pause.
 
-        The future gets True when the task is done, False where another command replaced it, or its error.
+        The future gets True when the task is done, False if another command replaced it, or its error.
         """
         future: Future[bool] = Future()
 

@@ -44,7 +44,7 @@ class ClientFaults:
         self._over: dict[str, int] = {}  # how often a fault that has ended was met, by its name
 
     def named(self, fault: ClientFault) -> ClientFault:
-        """`fault` with a name. Raises INVALID_REQUEST where the name is taken, INVALID_TOPIC where it is invalid."""
+        """`fault` with a name. Raises INVALID_REQUEST if the name is taken, INVALID_TOPIC if it is invalid."""
         if not fault.name:
             number = 1
             while f"fault-{number}" in self._running:
@@ -73,7 +73,7 @@ class ClientFaults:
         return fault
 
     def end(self, now_ns: int, name: str) -> None:
-        """End a fault; requests that it held are served. Raises INVALID_REQUEST where there is none."""
+        """End a fault; requests that it held are served. Raises INVALID_REQUEST if there is none."""
         ended = self._find(name)
         del self._running[name]
         self._over[name] = ended.met
@@ -86,11 +86,11 @@ class ClientFaults:
         ended.over.resolve(now_ns)
 
     def fault(self, name: str) -> ClientFault:
-        """The active fault `name`. Raises INVALID_REQUEST where there is none."""
+        """The active fault `name`. Raises INVALID_REQUEST if there is none."""
         return self._find(name).fault
 
     def over(self, name: str) -> Reply[int]:
-        """A reply that is settled with the time when the fault ends. Raises INVALID_REQUEST where there is none."""
+        """A reply that is settled with the time when the fault ends. Raises INVALID_REQUEST if there is none."""
         return self._find(name).over
 
     def met(self, name: str) -> int:

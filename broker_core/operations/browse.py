@@ -69,7 +69,7 @@ class LogBounds(Result, frozen=True, kw_only=True):
 
 
 class MessageRow(Result, frozen=True, kw_only=True, gc=False):
-    """A message as a table shows it. `preview` is how its value begins, as JSON where it names a schema; `gap` says why
+    """A message as a table shows it. `preview` is how its value begins, as JSON if it names a schema; `gap` says why
     there is none at this offset.
     """
 
@@ -124,7 +124,7 @@ class Present(Result, frozen=True, kw_only=True):
 
 
 class BatchKeys(Result, frozen=True, kw_only=True):
-    """How often each key is in a batch; None where it is not stored whole any more, or larger than a fetch may be."""
+    """How often each key is in a batch; None if it is not stored whole any more, or larger than a fetch may be."""
 
     first: int
     keys: list[tuple[bytes | None, int]] | None

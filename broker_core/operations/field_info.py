@@ -12,7 +12,7 @@ from msgspec import Meta, UnsetType
 
 class FieldInfo(NamedTuple):
     """`base` is str, int, float, bool or a struct. `above` says that `least` itself is not allowed; `default` is None
-    where there is none; `about` is a line of help and `kafka` its name there, "" for none.
+    if there is none; `about` is a line of help and `kafka` its name there, "" for none.
     """
 
     base: Any = str

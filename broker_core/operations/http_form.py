@@ -32,7 +32,7 @@ class HttpParts(NamedTuple):
 
 class HttpForm:
     """The form of one entry's requests. `path` holds the types of the fields in the path; `query` and `body` are the
-    structs of the other fields, None where there are none.
+    structs of the other fields, None if there are none.
     """
 
     def __init__(self, entry: Entry) -> None:

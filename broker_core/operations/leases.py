@@ -49,7 +49,7 @@ class Delivery(Result, frozen=True, kw_only=True):
 
 
 class Taken(Result, frozen=True, kw_only=True):
-    """Messages; empty where none came in time."""
+    """Messages; empty if none came in time."""
 
     deliveries: list[Delivery]
 

@@ -24,7 +24,7 @@ READ, WRITE, ADMIN = Operation.READ, Operation.WRITE, Operation.ADMIN
 class Right(msgspec.Struct, frozen=True):
     """The right to do `operation` on the resource that `field` of the request names: one, several, or None.
 
-    `kind` "topic or queue" means the one that has the name; "broker" has no field. Where the field `preview` of the
+    `kind` "topic or queue" means the one that has the name; "broker" has no field. If the field `preview` of the
     request is true, nothing is changed, and READ suffices.
     """
 

@@ -25,7 +25,7 @@ def members(kind: Any) -> Iterator[Any]:
 
 
 def structs(kind: Any, value: Any) -> list[type[msgspec.Struct]]:
-    """The structs that `value` may be meant for: those whose tag it has, where it has any."""
+    """The structs that `value` may be meant for: those whose tag it has, if it has any."""
     found = [each for each in members(kind) if isinstance(each, type) and issubclass(each, msgspec.Struct)]
     if not isinstance(value, Mapping):
         return found
@@ -56,7 +56,7 @@ def required(found: list[type[msgspec.Struct]]) -> set[str]:
 
 
 def tag_field(struct: type[msgspec.Struct]) -> str:
-    """The key that names the struct; "" where none does."""
+    """The key that names the struct; "" if none does."""
     return struct.__struct_config__.tag_field or ""
 
 

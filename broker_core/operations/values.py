@@ -1,7 +1,7 @@
 """Conversion of keys, values and headers between bytes and JSON, without loss.
 
 A value that is not a string is stored as JSON with the header `content-type: application/json`, and is read as what it
-was. Bytes that are not UTF-8 are Base64 in JSON, marked by an `encoding`, as are all where that is asked for.
+was. Bytes that are not UTF-8 are Base64 in JSON, marked by an `encoding`, as are all if that is asked for.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def retyped(headers: Headers, kind: Headers, encoding: Encoding) -> Headers:
 
 
 def text_of(data: bytes | None) -> tuple[str | None, Encoding]:
-    """`data` as text, or as Base64 where it is not text."""
+    """`data` as text, or as Base64 if it is not text."""
     if data is None:
         return None, "text"
     try:
@@ -102,7 +102,7 @@ def shown_value(data: bytes | None, headers: Headers, wanted: Encoding = "text")
 
 
 def shown_pair(stored: StoredMessage | DeadLetterView, wanted: Encoding = "text") -> tuple[Any, str | None, Encoding]:
-    """(value, key, encoding): both as text or JSON, or both as Base64 where one of them is not text."""
+    """(value, key, encoding): both as text or JSON, or both as Base64 if one of them is not text."""
     value, encoding = shown_value(stored.value, stored.headers, wanted)
     key, key_encoding = text_of(stored.key)
     if encoding == key_encoding == wanted:

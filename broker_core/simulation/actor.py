@@ -117,7 +117,7 @@ class Actor:
         self.start()
 
     async def fails_by_rule(self, message: StoredMessage) -> FailMatching | None:
-        """The rule by which it fails at `message`; where that is a crash, it does not come back from here."""
+        """The rule by which it fails at `message`; if that is a crash, it does not come back from here."""
         rule = None if self.rules is None else self.rules.failing(self, message)
         if rule is not None and rule.outcome == "crash":
             assert self.rules is not None
@@ -128,7 +128,7 @@ class Actor:
 
     @property
     def takes(self) -> Duration | None:
-        """How long it works on a message, as things are; None where it works on none."""
+        """How long it works on a message, as things are; None if it works on none."""
         return self.processing or self.usual_processing
 
     def stop(self) -> None:

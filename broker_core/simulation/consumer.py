@@ -85,7 +85,7 @@ class ConsumerActor(Actor):
             self.join(group)
 
     def position(self, topic: str, partition: int) -> int | None:
-        """Where it reads next; None where it does not own the partition."""
+        """Where it reads next; None if it does not own the partition."""
         return None if self._client is None else self._client.positions.get((topic, partition))
 
     def seek(self, topic: str, partition: int, offset: int) -> None:

@@ -56,7 +56,7 @@ class SimulationContext(msgspec.Struct, eq=False):
     # -- actors
 
     def actor(self, name: str) -> Actor:
-        """Raises INVALID_REQUEST where nobody has that name."""
+        """Raises INVALID_REQUEST if nobody has that name."""
         found = self.actors.get(name)
         if found is None:
             raise BrokerError(ErrorCode.INVALID_REQUEST, self.why_not_ours(name))
@@ -70,7 +70,7 @@ class SimulationContext(msgspec.Struct, eq=False):
         return f"there is no {name!r} among the clients of this session itself"
 
     def outside_group(self, client: str) -> str:
-        """The group of a member that is another program's, on the bench or not; "" where there is none."""
+        """The group of a member that is another program's, on the bench or not; "" if there is none."""
         groups = self.broker.groups
         found = next((group for group in groups.groups() if client in groups.clients(group).values()), "")
         return found or self.broker.held.group_of(client)
@@ -80,7 +80,7 @@ class SimulationContext(msgspec.Struct, eq=False):
         return [actor for actor in self.actors.values() if isinstance(actor, ConsumerActor) and actor.target == group]
 
     def group(self, name: str) -> GroupSpec:
-        """Raises GROUP_ID_NOT_FOUND where no consumer of this session could join it."""
+        """Raises GROUP_ID_NOT_FOUND if no consumer of this session could join it."""
         return must(self.groups.get(name), ErrorCode.GROUP_ID_NOT_FOUND, name)
 
     def check_topic(self, name: str) -> None:
@@ -89,7 +89,7 @@ class SimulationContext(msgspec.Struct, eq=False):
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
 
     def check_new_client(self, name: str) -> None:
-        """Raises INVALID_REQUEST where nobody can get that name."""
+        """Raises INVALID_REQUEST if nobody can get that name."""
         try:
             check_name(name, "client")
         except BrokerError as error:
@@ -108,7 +108,7 @@ class SimulationContext(msgspec.Struct, eq=False):
         return f"{base}-{number}"
 
     def check_target(self, name: str) -> None:
-        """Raises UNKNOWN_TOPIC_OR_PARTITION where `name` is neither a topic nor a queue of its own."""
+        """Raises UNKNOWN_TOPIC_OR_PARTITION if `name` is neither a topic nor a queue of its own."""
         broker = self.broker
         queues = set(broker.queues.names()) - set(broker.queues.subscription_names())
         if name not in queues and name not in broker.topics:

@@ -60,7 +60,7 @@ class FailureRules(msgspec.Struct, eq=False):
     # -- begun and ended
 
     def named(self, rule: FailMatching) -> FailMatching:
-        """`rule` with a name. Raises INVALID_REQUEST where it can fail nobody, or its name is taken."""
+        """`rule` with a name. Raises INVALID_REQUEST if it can fail nobody, or its name is taken."""
         actor = self._actors.get(rule.at)
         broker = self._broker
         places = {*self._groups, *broker.queues.names(), *broker.topics.names(), *broker.groups.groups()}
@@ -79,7 +79,7 @@ class FailureRules(msgspec.Struct, eq=False):
         return rule
 
     def rule(self, name: str) -> FailMatching:
-        """Raises INVALID_REQUEST where there is no such rule."""
+        """Raises INVALID_REQUEST if there is no such rule."""
         return must(self._rules.get(name), ErrorCode.INVALID_REQUEST, f"there is no rule {name!r}").rule
 
     def begin(self, rule: FailMatching) -> None:

@@ -56,7 +56,7 @@ class FaultInjector:
         self._waiting: list[tuple[int, Callable[[int], object]]] = []  # of the schedule: when it was due
 
     def check(self, fault: Fault) -> None:
-        """Raises INVALID_REQUEST where `fault` cannot be done now."""
+        """Raises INVALID_REQUEST if `fault` cannot be done now."""
         match fault:
             case Crash() | Pause() | SlowDown():
                 actor = self._actor(fault.client)

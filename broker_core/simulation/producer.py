@@ -120,7 +120,7 @@ class ProducerActor(Actor):
         return count
 
     async def _send(self, count: int) -> bool:
-        """Publish the first `count` of those at hand; False where one was refused."""
+        """Publish the first `count` of those at hand; False if one was refused."""
         accepted = True
         for partition, part in self._parts(count):
             accepted = await self._offer(partition, part) and accepted
@@ -141,7 +141,7 @@ class ProducerActor(Actor):
         return list(parts.items())
 
     async def _offer(self, partition: int | None, messages: Sequence[Message]) -> bool:
-        """Publish `messages` to a partition, None for that of the first; False where it gives them up."""
+        """Publish `messages` to a partition, None for that of the first; False if it gives them up."""
         while True:
             for _ in messages:
                 await self._wait_for_token()

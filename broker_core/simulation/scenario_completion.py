@@ -70,7 +70,7 @@ def complete(text: str, at: int, known: Scenario | None) -> Completion:
 
 
 def _containers(text: str) -> list[_Container] | None:
-    """Those that are open where the mark is, the innermost last; None where the text cannot be read up to there."""
+    """Those that are open where the mark is, the innermost last; None if the text cannot be read up to there."""
     nesting = _Nesting()
     try:
         for token in yaml.scan(text, Loader=yaml.SafeLoader):

@@ -147,7 +147,7 @@ def _at(value: Any, path: Path) -> Any:
 
 
 def _followed(steps: str, value: Any, kind: Any) -> _Place:
-    """The place that `steps` such as ".topics[0].flow" lead to. Where they are not known, the last that is."""
+    """The place that `steps` such as ".topics[0].flow" lead to. If they are not known, the last that is."""
     path: list[str | int] = []
     while steps:
         if index := re.match(r"\[(\d+)\]", steps):

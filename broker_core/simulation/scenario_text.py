@@ -34,7 +34,7 @@ def scenario_text(scenario: Scenario) -> str:
 def text_with(text: str, seed: int, done: Sequence[Scheduled]) -> str:
     """The scenario of `text` with another seed, and with `done` at the end of its schedule.
 
-    The author's text is kept as it is, with its comments, where possible.
+    The author's text is kept as it is, with its comments, if possible.
     """
     before = parse_scenario(text)
     wanted = msgspec.structs.replace(before, seed=seed, schedule=(*before.schedule, *done))
@@ -61,7 +61,7 @@ def _is(text: str, wanted: Scenario) -> bool:
 
 
 def _spliced(text: str, seed: int, done: Sequence[Scheduled]) -> str | None:
-    """None where the text is not written line by line."""
+    """None if the text is not written line by line."""
     whole = yaml.compose(text, Loader=yaml.CSafeLoader)
     if not isinstance(whole, yaml.MappingNode) or whole.flow_style:
         return None

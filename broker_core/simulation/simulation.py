@@ -61,7 +61,7 @@ class Simulation:
         seed: int | None = None,
         epoch_ms: int = 0,
     ) -> None:
-        """`files` holds the logs (in memory where none are given), `offsets_path` is the SQLite file for offsets.
+        """`files` holds the logs (in memory if none are given), `offsets_path` is the SQLite file for offsets.
 
         `find_file` finds sample data; `epoch_ms` is the Unix time of session time 0.
         """
@@ -133,9 +133,9 @@ class Simulation:
         self._on_action.append(listener)
 
     def add(self, actor: A) -> A:
-        """Put another actor, of any kind, into the simulation; it begins with the others, or at once where they have.
+        """Put another actor, of any kind, into the simulation; it begins with the others, or at once if they have.
 
-        Raises INVALID_REQUEST where its name is taken.
+        Raises INVALID_REQUEST if its name is taken.
         """
         if any(actor.name.lower() == known.lower() for known in (*self.actors, *(one.name for one in self._waiting))):
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"the name {actor.name!r} is taken already")
@@ -274,7 +274,7 @@ class Simulation:
             self.loop.call_next(self._awaited.pop(0)[1])
 
     def run(self, until_s: float | None = None) -> None:
-        """Run up to and including `until_s`, the end of the scenario where none is given, as fast as it goes."""
+        """Run up to and including `until_s`, the end of the scenario if none is given, as fast as it goes."""
         if not self._started:
             self.start()
         self.loop.run_until(ns_from_s(self.scenario.until_s if until_s is None else until_s))
@@ -284,7 +284,7 @@ class Simulation:
     def perform(self, action: UserAction) -> Performed:
         """Do and record `action`; what was done, and its inverse.
 
-        Raises one `BrokerError` where it cannot be done now; nothing has changed then.
+        Raises one `BrokerError` if it cannot be done now; nothing has changed then.
         """
         return self._do(_as_recorded(action), record=True)
 

@@ -29,7 +29,7 @@ SomeTopics = Annotated[tuple[str, ...], Meta(min_length=1)]
 
 
 def _ordered(found: Any, wanted: Scalar) -> bool:
-    """True where the two can be compared by size: two numbers, or two texts."""
+    """True if the two can be compared by size: two numbers, or two texts."""
     numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in (found, wanted))
     return numbers or (isinstance(found, str) and isinstance(wanted, str))
 
@@ -174,7 +174,7 @@ class Transactional(Strict, frozen=True, kw_only=True):
 class ProducerSpec(Strict, frozen=True, kw_only=True):
     """Publishes what arrives to a topic or queue.
 
-    It is held to `rate_per_s` messages a second (and a `burst`) where that is given. What is refused or dropped it
+    It is held to `rate_per_s` messages a second (and a `burst`) if that is given. What is refused or dropped it
     gives up, or, with `retry_ms`, offers again after that long. With `linger_ms` it waits that long for more and
     publishes them in one batch for each partition, all or none of which is taken. `adaptive` sets its pace in place of
     the arrivals' times, one message at a time. With `transactional` it publishes to a topic in transactions.
@@ -215,7 +215,7 @@ class ConsumerSpec(Strict, frozen=True, kw_only=True):
 class WorkerSpec(Strict, frozen=True, kw_only=True):
     """`count` workers of a queue, named NAME-1, NAME-2, ...; they acknowledge `ack` the work.
 
-    Each takes up to `prefetch` messages ahead, the one at hand included. `weight` is its share where the queue's
+    Each takes up to `prefetch` messages ahead, the one at hand included. `weight` is its share if the queue's
     `balancing` goes by weight.
     """
 

@@ -185,7 +185,7 @@ class SubscriberActor(Lessee):
                 await self._handle(lease)
 
     async def _next(self) -> list[Lease]:
-        """The next message of the first queue that has one; where none has, wait for any of them."""
+        """The next message of the first queue that has one; if none has, wait for any of them."""
         for queue in self._queues if len(self._queues) > 1 else ():
             if leases := self._take(queue, 0).result():
                 return leases

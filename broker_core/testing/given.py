@@ -109,7 +109,7 @@ class _Failure:
 
 def _shrunk(failure: _Failure, kinds: Sequence[Kind], run: Callable[[Schedule], _Failure | None]) -> _Failure:
     """The failure of the smallest schedule that still fails with the same type of error."""
-    # The disturbances are given one by one from here on; where that is another run, the seed alone is told.
+    # The disturbances are given one by one from here on; if that is another run, the seed alone is told.
     again = run(failure.schedule)
     if again is None or type(again.error) is not type(failure.error):
         failure.schedule = Schedule(failure.schedule.seed)

@@ -59,7 +59,7 @@ class History:
             self._why_not = f"there were more than {MAX_EVENTS} events, which are not kept; audit earlier"
 
     def audit(self, broker: Broker, now_ns: int) -> Audit:
-        """What has happened up to now. Called under the broker's lock. Raises INVALID_REQUEST where it is not known."""
+        """What has happened up to now. Called under the broker's lock. Raises INVALID_REQUEST if it is not known."""
         from broker_core.recording.audit import Audit
 
         if self._why_not:

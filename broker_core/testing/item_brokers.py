@@ -14,7 +14,7 @@ MAX_NAME = 100
 
 
 def as_typed(path: Path) -> str:
-    """`path` from the working directory; the whole path where that is on another drive."""
+    """`path` from the working directory; the whole path if that is on another drive."""
     try:
         return os.path.relpath(path)
     except ValueError:

@@ -71,7 +71,7 @@ def _add_partitions(broker: Broker, now_ns: int, request: topics.AddPartitions) 
 
 
 def _delete_records(broker: Broker, now_ns: int, request: topics.DeleteRecords) -> topics.RecordsDeleted:
-    broker.topics.config(request.topic)  # a topic that is not there has no records, even where none are named
+    broker.topics.config(request.topic)  # a topic that is not there has no records, even if none are named
     starts = {
         number: broker.cleaning.delete_records(now_ns, request.topic, int(number), before)
         for number, before in request.before.items()

@@ -56,7 +56,7 @@ class HttpContext:
 
     @contextlib.contextmanager
     def streaming(self) -> Iterator[None]:
-        """Count a stream of events. Raises THROTTLED where there are too many."""
+        """Count a stream of events. Raises THROTTLED if there are too many."""
         if self._streams >= self.limits.max_streams:
             raise BrokerError(ErrorCode.THROTTLED, f"{self._streams} streams of events are open, which is the most")
         self._streams += 1
@@ -100,7 +100,7 @@ class HttpCall:
         return self.context.access.allows(self.principal, operation, kind, name)
 
     def must_have(self, right: Right, values: Mapping[str, Any]) -> None:
-        """Raises FORBIDDEN where the principal lacks `right` on what `values`, the fields of a request, name."""
+        """Raises FORBIDDEN if the principal lacks `right` on what `values`, the fields of a request, name."""
         operation = READ if right.preview and values.get(right.preview) else right.operation
         named = values[right.field] if right.field else ""
         names = () if named is None else (named,) if isinstance(named, str) else named

@@ -92,7 +92,7 @@ class HttpListener(Listener):
         names: Iterable[str] = (),
         origins: Iterable[str] = (),
     ) -> None:
-        """Raises INVALID_CONFIG where other machines could connect to `address` without a token, or for wrong `tls`."""
+        """Raises INVALID_CONFIG if other machines could connect to `address` without a token, or for wrong `tls`."""
         super().__init__(host, address, port, access, tls, limits, connections)
         self._scheme = "http" if tls is None else "https"
         self._origin = OriginGuard(address, names, origins, self._scheme)

@@ -85,7 +85,7 @@ class GuardedProtocol(H11Protocol):
     # -- begin and end
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Accept the connection. Where there are too many, one that asks for nothing is ended, or there is no room."""
+        """Accept the connection. If there are too many, one that asks for nothing is ended, or there is no room."""
         if len(self.connections) >= self.limits.max_connections and not self._make_room():
             sentence = (
                 b'{"error":"THROTTLED","message":"There are as many connections as are allowed.","retriable":true}'
@@ -226,7 +226,7 @@ class GuardedProtocol(H11Protocol):
         """Nothing: the deadline of `Phase.IDLE` does this."""
 
     def shutdown(self) -> None:
-        """Close: at once where no response is under way."""
+        """Close: at once if no response is under way."""
         if self._phase in {Phase.IDLE, Phase.HEAD, Phase.BODY} and (
             self.cycle is None or self.cycle.response_complete or self._phase is Phase.BODY
         ):

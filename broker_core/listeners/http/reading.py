@@ -30,7 +30,7 @@ class Held:
         self.bytes = 0
 
     def more(self, size_bytes: int) -> None:
-        """Hold more bytes. Raises THROTTLED where all requests together hold too many."""
+        """Hold more bytes. Raises THROTTLED if all requests together hold too many."""
         self._budget.hold(size_bytes)
         self.bytes += size_bytes
 

@@ -37,7 +37,7 @@ class Lasting(Action, frozen=True):
 
     @property
     def lasts(self) -> str:
-        """ " for 5 s", or nothing where it does not end by itself."""
+        """ " for 5 s", or nothing if it does not end by itself."""
         for_s = getattr(self, "for_s", None)
         return "" if for_s is None else f" for {for_s:g} s"
 

@@ -22,7 +22,7 @@ class Fault(Lasting, frozen=True):
 
     @property
     def inverse(self) -> AnyFault | None:
-        """What undoes it; None where it is set again instead."""
+        """What undoes it; None if it is set again instead."""
         client = getattr(self, "client", "")
         return EndFaults(client)
 

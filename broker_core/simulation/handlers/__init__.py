@@ -29,5 +29,5 @@ class ActionHandlers:
             self._planners |= handler.planners
 
     def prepare(self, action: UserAction) -> Plan:
-        """What there is to do. Raises one BrokerError where it cannot be done now; nothing has changed then."""
+        """What there is to do. Raises one BrokerError if it cannot be done now; nothing has changed then."""
         return self._planners[type(action)](action)

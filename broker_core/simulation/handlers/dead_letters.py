@@ -47,7 +47,7 @@ class DeadLetterHandler(Handler):
         return self._redriving(action, found, action.rate_per_s)
 
     def _dead_of(self, queue: str, cause: str, text: str = "", max_redrives: int | None = None) -> list[int]:
-        """Offsets of the dead letters that match. Raises UNKNOWN_DEAD_LETTER where none does."""
+        """Offsets of the dead letters that match. Raises UNKNOWN_DEAD_LETTER if none does."""
         only = DeadLetterFilter(queue=queue, cause=cause, text=text)
         found = [
             letter.offset
@@ -180,7 +180,7 @@ class DeadLetterHandler(Handler):
 
 
 def _still_there(letters: DeadLetters, offsets: Sequence[int]) -> list[int]:
-    """Those of `offsets` that are dead letters. Raises UNKNOWN_DEAD_LETTER where none is."""
+    """Those of `offsets` that are dead letters. Raises UNKNOWN_DEAD_LETTER if none is."""
     there = [offset for offset in dict.fromkeys(offsets) if letters.holds(offset)]
     if not there:
         count = len(offsets)

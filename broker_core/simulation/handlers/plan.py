@@ -14,7 +14,7 @@ from broker_core.simulation.context import SimulationContext
 class Plan:
     """An action that can be done. `do` does it, and may give a better sentence than the action's own.
 
-    `action` is what is recorded, with what the session has chosen filled in. `inverse` undoes it; where that is None,
+    `action` is what is recorded, with what the session has chosen filled in. `inverse` undoes it; if that is None,
     `final` is the reason that there is none. `reported`: the broker emits the event itself.
     """
 

@@ -65,7 +65,7 @@ async def _release(call: HttpCall, request: Release) -> LeasesDone:
 async def _each(
     call: HttpCall, request: Ack | Nack | Extend | Release, use: Callable[..., object], *more: object, **fields: object
 ) -> LeasesDone:
-    """Call `use` with each lease, and wait for the replies. Raises the first error where all have failed."""
+    """Call `use` with each lease, and wait for the replies. Raises the first error if all have failed."""
     leases = request.leases
 
     def run(now_ns: int) -> tuple[list[Reply[None]], Reply[None]]:

@@ -39,7 +39,7 @@ async def health(_call: HttpCall) -> models.Health:
 
 @routes("POST", "/topics/register", models.TopicRegistered, body=models.RegisterTopic, errors=(409,))
 async def register_topic(call: HttpCall) -> models.TopicRegistered:
-    """Create a topic where it is not there yet.
+    """Create a topic if it is not there yet.
 
     Registering it again changes nothing.
     """
@@ -51,7 +51,7 @@ async def register_topic(call: HttpCall) -> models.TopicRegistered:
 
 @routes("POST", "/producers/register", models.ProducerRegistered, body=models.RegisterProducer, errors=(409,))
 async def register_producer(call: HttpCall) -> models.ProducerRegistered:
-    """Name a producer, and create its topic where it is not there yet."""
+    """Name a producer, and create its topic if it is not there yet."""
     body = await call.body(models.RegisterProducer)
     call.must(WRITE, "topic", body.topic)
     await ensure(call, body.topic)
@@ -62,7 +62,7 @@ async def register_producer(call: HttpCall) -> models.ProducerRegistered:
 
 @routes("POST", "/consumers/register", models.ConsumerRegistered, body=models.RegisterConsumer, errors=(409,))
 async def register_consumer(call: HttpCall) -> models.ConsumerRegistered:
-    """Name a consumer of a topic, which is created where it is not there yet.
+    """Name a consumer of a topic, which is created if it is not there yet.
 
     A new consumer starts at the beginning; one that is registered again keeps its place, unless it asks for `reset`.
     """
@@ -83,7 +83,7 @@ async def register_consumer(call: HttpCall) -> models.ConsumerRegistered:
 async def produce(call: HttpCall) -> models.Produced:
     """Publish one message.
 
-    It is answered when the message is as durable as the broker promises. Under backpressure, where no room comes in
+    It is answered when the message is as durable as the broker promises. Under backpressure, if no room comes in
     `timeout_ms`, the answer is 429, with the time to wait in Retry-After.
     """
     body = await call.body(models.Produce)
@@ -150,7 +150,7 @@ async def stats(call: HttpCall) -> models.Stats:
 
 
 async def ensure(call: HttpCall, topic: str, partitions: int = 1) -> bool:
-    """Create `topic` where it is missing; False where it exists. Raises TOPIC_ALREADY_EXISTS for a queue's name."""
+    """Create `topic` if it is missing; False if it exists. Raises TOPIC_ALREADY_EXISTS for a queue's name."""
     if topic in call.host.call(lambda _now: call.broker.topics.names()):
         return False
     try:

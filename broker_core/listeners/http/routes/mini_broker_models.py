@@ -55,7 +55,7 @@ class RegisterProducer(Asked, frozen=True, kw_only=True):
 
 
 class ProducerRegistered(Result, frozen=True, kw_only=True):
-    """The producer's id, made up where none was given."""
+    """The producer's id, made up if none was given."""
 
     status: str
     topic: str
@@ -63,7 +63,7 @@ class ProducerRegistered(Result, frozen=True, kw_only=True):
 
 
 class RegisterConsumer(Asked, frozen=True, kw_only=True):
-    """A consumer of a topic, which is created where it is missing.
+    """A consumer of a topic, which is created if it is missing.
 
     With `reset` it begins again at the start. Without `auto_commit` it says by /commit what it has done, and gets the
     rest again after a restart of the broker.
@@ -76,7 +76,7 @@ class RegisterConsumer(Asked, frozen=True, kw_only=True):
 
 
 class ConsumerRegistered(Result, frozen=True, kw_only=True):
-    """The consumer's id, made up where none was given."""
+    """The consumer's id, made up if none was given."""
 
     status: str
     topic: str
@@ -116,7 +116,7 @@ class Consume(Asked, frozen=True, kw_only=True):
 
 
 class Consumed(Result, frozen=True, kw_only=True):
-    """A message. `encoding` is there where value and key are Base64; `partition` where the topic has several."""
+    """A message. `encoding` is there where value and key are Base64; `partition` if the topic has several."""
 
     topic: str
     offset: int
