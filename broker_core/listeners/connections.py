@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import msgspec
 
@@ -48,6 +50,17 @@ class RequestView(msgspec.Struct, frozen=True, gc=False):
     reply_bytes: int
     latency_ns: int
     error: str
+
+
+class Served(NamedTuple):
+    """A request that is served since `began_ns`; its connection had so many `errors` before."""
+
+    api: str
+    version: int
+    correlation_id: int
+    size_bytes: int
+    began_ns: int
+    errors: int
 
 
 class _ApiCounts:
@@ -206,39 +219,18 @@ class Connections:
                 view = msgspec.structs.replace(connection.view(now_ns), ended_ns=now_ns)
                 self._gone.append((view, connection))
 
-    def answered(
-        self,
-        connection: Connection,
-        api: str,
-        version: int,
-        correlation_id: int,
-        *,
-        size_bytes: int,
-        reply_bytes: int,
-        latency_ns: int,
-        error: str,
-    ) -> None:
-        """A request of `connection` was answered; `error` is "" for none."""
+    def answered(self, connection: Connection, served: Served, reply_bytes: int) -> None:
+        """A request of `connection` was answered, by `reply_bytes`."""
         self._answered += 1
-        counts = connection.apis.get(api)
+        error = connection.last_error if connection.errors > served.errors else ""
+        latency_ns = time.perf_counter_ns() - served.began_ns
+        counts = connection.apis.get(served.api)
         if counts is None:
-            counts = connection.apis[api] = _ApiCounts()
-        counts.count(size_bytes, reply_bytes, latency_ns, error)
-        self._requests.append(
-            RequestView(
-                self._answered,
-                self._now_ns(),
-                connection.id,
-                connection.client,
-                api,
-                version,
-                correlation_id,
-                size_bytes,
-                reply_bytes,
-                latency_ns,
-                error,
-            )
-        )
+            counts = connection.apis[served.api] = _ApiCounts()
+        counts.count(served.size_bytes, reply_bytes, latency_ns, error)
+        told = (*served[:4], reply_bytes, latency_ns, error)
+        view = RequestView(self._answered, self._now_ns(), connection.id, connection.client, *told)
+        self._requests.append(view)
 
     def requests(self) -> tuple[RequestView, ...]:
         """The last requests, the oldest first."""

@@ -86,14 +86,7 @@ class Rule(Settings, frozen=True, forbid_unknown_fields=True):
             return False
         if kind == "broker":
             return self.broker
-        patterns = {
-            "topic": self.topics,
-            "queue": self.queues,
-            "group": self.groups,
-            "subject": self.subjects,
-            "transactional_id": self.transactional_ids,
-        }[kind]
-        return any(fnmatchcase(name, pattern) for pattern in patterns)
+        return any(fnmatchcase(name, pattern) for pattern in getattr(self, f"{kind}s"))
 
 
 class AccessFile(Settings, frozen=True, forbid_unknown_fields=True):

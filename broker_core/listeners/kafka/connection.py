@@ -13,7 +13,7 @@ import struct
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.faults.client_fault import ClientFault
@@ -21,7 +21,7 @@ from broker_core.faults.kafka_names import KAFKA_ERRORS
 from broker_core.kafka_messages.making import Body
 from broker_core.kafka_messages.reading import Data
 from broker_core.listeners.access.access import ANYBODY, Principal
-from broker_core.listeners.connections import Connection
+from broker_core.listeners.connections import Connection, Served
 from broker_core.listeners.kafka import sasl
 from broker_core.listeners.kafka.apis import TABLE, versions
 from broker_core.listeners.kafka.call import MOST_ELEMENTS, Answer, Call, Kept, Later, Waiting, failed
@@ -47,16 +47,6 @@ IDLE_S = 600.0  # Kafka's connections.max.idle.ms
 _BEFORE_AUTHENTICATION = {"ApiVersions", "SaslHandshake", "SaslAuthenticate"}
 
 
-class _Served(NamedTuple):
-    """A request that is served; `errors` is how many its connection had before."""
-
-    header: Header
-    api: str
-    size_bytes: int
-    began_ns: int
-    errors: int
-
-
 class DroppedError(Exception):
     """A fault closes the connection."""
 
@@ -75,7 +65,7 @@ class KafkaConnection(asyncio.Protocol):
         self._exchange = self._new_exchange(sasl.PLAIN)
         self._waiting: Waiting | None = None
         self._fault: ClientFault | None = None  # that the request meets which is served
-        self._served: _Served | None = None  # the request that is served
+        self._served: Served | None = None  # the request that is served
         self._refuse: Callable[[int], Body | None] = lambda _code: None  # that request, with an error code
         self._throttle_ms = 0  # how long the next request waits
         self._busy = False  # a request is being served
@@ -245,7 +235,7 @@ class KafkaConnection(asyncio.Protocol):
         if api is None or not api.oldest <= header.version <= api.newest:
             self._answer_unsupported(header, frame)
             return
-        self._served = _Served(header, api.name, len(frame), time.perf_counter_ns(), self._seen.errors)
+        self._begin(header, api.name, frame)
         client, request = request_of(header, frame, api.most_elements)
         self._seen.client = client[:100]
         self._seen.group = getattr(request, "group_id", None) or self._seen.group
@@ -259,11 +249,15 @@ class KafkaConnection(asyncio.Protocol):
         else:
             self._handle(header, client, request, len(frame))
 
+    def _begin(self, header: Header, api: str, frame: Data) -> None:
+        began_ns, errors = time.perf_counter_ns(), self._seen.errors
+        self._served = Served(api, header.version, header.correlation_id, len(frame), began_ns, errors)
+
     def _answer_unsupported(self, header: Header, frame: Data) -> None:
         """UNSUPPORTED_VERSION, in the nearest version whose form is known; closed where that has no place for it."""
         name = TABLE[header.api_key].name if header.api_key in TABLE else f"API {header.api_key}"
         error = BrokerError(ErrorCode.UNSUPPORTED_VERSION, f"{name} v{header.version} is not served")
-        self._served = _Served(header, name, len(frame), time.perf_counter_ns(), self._seen.errors)
+        self._begin(header, name, frame)
         self._seen.failed(str(error))
         if name == "ApiVersions":
             self._write(header, 0, versions(error.code))
@@ -475,16 +469,7 @@ class KafkaConnection(asyncio.Protocol):
     def _note(self, reply_bytes: int) -> None:
         served, self._served = self._served, None
         if served is not None:
-            self._listener.connections.answered(
-                self._seen,
-                served.api,
-                served.header.version,
-                served.header.correlation_id,
-                size_bytes=served.size_bytes,
-                reply_bytes=reply_bytes,
-                latency_ns=time.perf_counter_ns() - served.began_ns,
-                error=self._seen.last_error if self._seen.errors > served.errors else "",
-            )
+            self._listener.connections.answered(self._seen, served, reply_bytes)
 
     def _next(self) -> None:
         self._busy = False

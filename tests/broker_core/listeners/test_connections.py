@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import threading
+import time
+
+import pytest
 
 from broker_core.clock import NS_PER_S
-from broker_core.listeners.connections import ApiView, Connection, Connections
+from broker_core.listeners.connections import ApiView, Connection, Connections, Served
 
 
 class Clock:
@@ -78,12 +81,17 @@ def test_a_listener_may_close_the_connection_from_within_the_cut():
     assert not worker.is_alive() and connections.count() == 0
 
 
-def test_the_requests_of_a_connection_are_counted_by_api_and_outlive_it() -> None:
+def test_the_requests_of_a_connection_are_counted_by_api_and_outlive_it(monkeypatch: pytest.MonkeyPatch) -> None:
     connections = Connections(lambda: 0)
     one, other = (connections.open("kafka", "", lambda: None) for _ in range(2))
 
     def answer(connection: Connection, api: str, latency_ns: int, error: str = "") -> None:
-        connections.answered(connection, api, 1, 1, size_bytes=100, reply_bytes=10, latency_ns=latency_ns, error=error)
+        served = Served(api, 1, 1, 100, 0, connection.errors)
+        if error:
+            connection.failed(error)
+        with monkeypatch.context() as clock:
+            clock.setattr(time, "perf_counter_ns", lambda: latency_ns)
+            connections.answered(connection, served, 10)
 
     for latency_ns in range(1, 201):
         answer(one, "Produce", latency_ns)
