@@ -125,8 +125,14 @@ def ui_font(
     `tabular` gives all digits one width, so that counting figures do not wobble. What is drawn through a transformation
     of its own, as the canvas is, asks for it not `scaled`.
     """
+    return _font(px(pixels) if scaled else pixels, weight, tabular)
+
+
+@lru_cache(maxsize=128)
+def _font(pixels: int, weight: QFont.Weight, tabular: bool) -> QFont:
+    """Kept, as a frame asks hundreds of times; whoever changes one takes a copy."""
     font = QFont(UI_FAMILY) if UI_FAMILY in _load_fonts() else QFont()
-    font.setPixelSize(px(pixels) if scaled else pixels)
+    font.setPixelSize(pixels)
     font.setWeight(weight)
     font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
     if tabular:

@@ -94,17 +94,16 @@ class Settings:
 
     def __init__(self, store: QSettings | None = None) -> None:
         self._store = store
-        self._here: dict[str, str] = {}
+        self._here: dict[str, str] = {}  # each frame asks some of them, and the store answers in a millisecond
 
     def read(self, name: str, otherwise: str) -> str:
-        if self._store is None:
-            return self._here.get(name, otherwise)
-        return str(self._store.value(name, otherwise))
+        if self._store is not None and name not in self._here:
+            self._here[name] = str(self._store.value(name, otherwise))
+        return self._here.get(name, otherwise)
 
     def write(self, name: str, value: str) -> None:
-        if self._store is None:
-            self._here[name] = value
-        else:
+        self._here[name] = value
+        if self._store is not None:
             self._store.setValue(name, value)
 
     @property

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTableWidget, QTableWidgetItem, QWidget
 
 from widgets.i18n import tr
@@ -42,8 +43,6 @@ class TextTable(QTableWidget):
 
     def put(self, row: int, column: int, text: str, *, bold: bool = False) -> QTableWidgetItem:
         item = QTableWidgetItem(text)
-        font = tabular_font()
-        font.setBold(bold)
-        item.setFont(font)
+        item.setFont(tabular_font(weight=QFont.Weight.Bold if bold else QFont.Weight.Normal))
         self.setItem(row, column, item)
         return item

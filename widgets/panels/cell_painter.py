@@ -33,9 +33,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 def tabular_font(pixels: int = 13, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
     """The face of the window with figures of one width, so that columns of numbers line up."""
-    font = ui_font(pixels, weight)
-    font.setFeature(QFont.Tag("tnum"), 1)
-    return font
+    return ui_font(pixels, weight, tabular=True)
 
 
 def draw_badge(painter: QPainter, where: QRectF, hue: int, letter: str, theme: Theme) -> None:

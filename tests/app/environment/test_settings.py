@@ -9,6 +9,7 @@ from PySide6.QtCore import QSettings
 
 from app.environment.settings import Settings
 from widgets.dialogs.export_report import ReportHabits
+from widgets.window_layout import WindowLayout
 
 
 @pytest.fixture
@@ -66,3 +67,17 @@ def test_limits_of_recordings_are_numbers_whatever_is_stored(
     for rubbish in ("many", "-5", "1e9", "12345678901"):
         store.setValue(f"sessions/{key}", rubbish)
         assert getattr(Settings(store), name) == otherwise
+
+
+def test_the_store_is_asked_once_and_told_each_time(store: QSettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Frames ask what may be forgotten."""
+    asked: list[str] = []
+    settings = Settings(store)
+    with monkeypatch.context() as counted:
+        counted.setattr(store, "value", lambda name, otherwise: asked.append(name) or otherwise)
+        settings.keep_layout("Mine", WindowLayout())
+        assert settings.layout_names() == settings.layout_names()
+        assert settings.arrangement("one") == settings.arrangement("one") == ""
+    assert asked == ["layouts", "arrangement/one"] and "Mine" in settings.layout_names()
+    store.sync()
+    assert "Mine" in Settings(QSettings(store.fileName(), QSettings.Format.IniFormat)).layout_names()
