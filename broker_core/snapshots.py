@@ -115,8 +115,13 @@ class MemberView(msgspec.Struct, frozen=True):
     last_heartbeat_ns: int
 
 
+NOT_SEEN = "Not seen"
+
+
 class GroupView(msgspec.Struct, frozen=True):
-    """A consumer group. `state` is a word of `groups.states.GroupState`; a `generation` below 0 is not known."""
+    """A consumer group. `state` is a word of `groups.states.GroupState`, or `NOT_SEEN` while a broker elsewhere does
+    not tell of it: then the rest is as it was, and no lag is known. A `generation` below 0 is not known.
+    """
 
     name: str
     state: str

@@ -23,6 +23,7 @@ STATE_STYLES: dict[str, StateStyle] = {
         StateStyle("rebalancing", "rebalancing", "Rebalancing"),
         StateStyle("rebalancing", "rebalancing", "Reconciling"),
         StateStyle("idle", "empty", "Empty"),
+        StateStyle("failure", "warning", "Not seen"),
         StateStyle("failure", "dead", "Dead"),
         # actors
         StateStyle("idle", "idle", "Idle"),

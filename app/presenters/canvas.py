@@ -16,7 +16,17 @@ from app.presenters.other_producers import OtherProducer, other_producers
 from app.presenters.owners import Owners
 from app.presenters.rates import Rates
 from app.sessions.history.series import Key, dead_lettered, delivered, of_actor, published, received, sent
-from broker_core.snapshots import ActorView, FaultView, GateView, GroupView, OffsetView, QueueView, Snapshot, TopicView
+from broker_core.snapshots import (
+    NOT_SEEN,
+    ActorView,
+    FaultView,
+    GateView,
+    GroupView,
+    OffsetView,
+    QueueView,
+    Snapshot,
+    TopicView,
+)
 from widgets.canvas.view import (
     CanvasView,
     ConsumerCard,
@@ -155,7 +165,7 @@ class CanvasModel:
         group, at = found
         return LaneGroup(
             group_name,
-            at.committed,
+            None if group.state == NOT_SEEN else at.committed,
             at.lag,
             at.owner,
             max(0, self._owners.hue(at.owner)),
@@ -176,7 +186,7 @@ class CanvasModel:
             group.generation,
             group.lag,
             lag_trend(self._rates, self._now_ns, group.name).word,
-            tuple(self._consumer(name, actors.get(name), counts.get(name, 0)) for name in names),
+            tuple(self._consumer(name, actors.get(name), counts.get(name, 0), group.state) for name in names),
             detail=tr(
                 "{assignor} assignor, reads {topics}",
                 assignor=group.assignor,
@@ -186,12 +196,13 @@ class CanvasModel:
             is_at_most=counts_removed(group.offsets, self._compacted),
         )
 
-    def _consumer(self, name: str, actor: ActorView | None, partitions: int) -> ConsumerCard:
+    def _consumer(self, name: str, actor: ActorView | None, partitions: int, group_state: str = "") -> ConsumerCard:
         processed = actor.processed if actor is not None else 0
         rate = self._rate(of_actor(actor) if actor is not None else received(name))
+        state = NOT_SEEN if group_state == NOT_SEEN else program_state(self._faults, name, rate)
         return ConsumerCard(
             name,
-            actor.state if actor is not None else program_state(self._faults, name, rate),
+            state if actor is None else actor.state,
             max(0, self._owners.hue(name)),
             self._owners.letter(name),
             partitions,

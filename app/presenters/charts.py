@@ -189,10 +189,12 @@ def chart_facts(collectors: Collectors, end_ns: int) -> tuple[ChartFacts, ...]:
     latencies = _percentiles(*collectors.latencies.copy())
     blocked = np.array(series.rates(BLOCKED, lines, step), dtype=np.float64) / NS_PER_S
     held_back = (Curve(tr("producers"), 0, times_s, blocked),) if np.nansum(blocked) else ()
+    known = collectors.deliveries  # else sizes are not known, either, and who reads is seen to commit
+    handed = tr("Delivered") if known else tr("Committed")
     charts = [
         ChartFacts("published", tr("Published"), tr("messages/s"), rates("published"), about=about),
-        ChartFacts("bytes", tr("Published"), tr("KiB/s"), rates("bytes", 1 / KIB), about=about),
-        ChartFacts("delivered", tr("Delivered"), tr("messages/s"), rates("delivered"), about=about),
+        ChartFacts("bytes", tr("Published"), tr("KiB/s"), rates("bytes", 1 / KIB) if known else (), about=about),
+        ChartFacts("delivered", handed, tr("messages/s"), rates("delivered"), about=about),
         ChartFacts("latency", tr("Publish to delivery"), tr("ms"), latencies, logarithmic=True),
         ChartFacts("lag", tr("Consumer lag"), tr("messages"), levels("lag")),
         ChartFacts("depth", tr("Queue depth"), tr("messages"), levels("depth")),

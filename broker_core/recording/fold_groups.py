@@ -15,7 +15,7 @@ from broker_core.groups.states import GroupState
 from broker_core.messages import TopicPartition
 from broker_core.recording.fold_topics import Bounds, FoldedTopics
 from broker_core.recording.markers import Markers
-from broker_core.snapshots import GroupView, MemberView, OffsetView, RebalanceView, Snapshot
+from broker_core.snapshots import NOT_SEEN, GroupView, MemberView, OffsetView, RebalanceView, Snapshot
 
 #: When the message at an offset was published; None if not known.
 PublishedNs = Callable[[TopicPartition, int], int | None]
@@ -56,7 +56,8 @@ class FoldedGroup:
                 self._starts[place] = offset.start
             begin = self._begin(place)
             if begin is not None:
-                self._older_markers[place] = max(0, offset.end_offset - begin - (offset.lag or 0))
+                if offset.lag is not None:
+                    self._older_markers[place] = max(0, offset.end_offset - begin - offset.lag)
                 if offset.lag_ns is not None and offset.lag:
                     self._oldest[place] = (begin, time_ns - offset.lag_ns)
             first = offset.in_flight_from
@@ -200,7 +201,7 @@ class FoldedGroup:
         for place in self._places():
             end = self._logs.end_offset(*place)
             lag, _ = lag_behind(0, end - self.markers_left(place, end), self._begin(place), lambda _offset: None)
-            yield place, lag, place[0] in wanted
+            yield place, None if self._view.state == NOT_SEEN else lag, place[0] in wanted
 
     def _places(self) -> Iterator[TopicPartition]:
         for topic in sorted(self._wanted() | {topic for topic, _ in self._committed}):
@@ -230,6 +231,8 @@ class FoldedGroup:
         shown_end, begin = end - self.markers_left(place, end), self._begin(place)
         published = partial(self._oldest_ns, place, published_ns)
         lag, lag_ns = lag_behind(time_ns, shown_end, begin, published)
+        if self._view.state == NOT_SEEN:
+            lag = lag_ns = None
         start = begin if committed is None else None
         position = self._positions.get(place, self._starts.get(place)) if owner else None
         held = self._held.get(place) if owner else None

@@ -490,7 +490,7 @@ function drawTimeline() {
     lanes.map((one) => [labels && text(8, one.y + 11, one.title, "", "muted", 92), h("rect", { class: "rail", x: strip.left, y: one.y + 2, width: stripWidth(), height: strip.lane - 4, rx: 2 })]),
     line.bands.map((band) => h("rect", { class: `band l-${band.lane.split(" ")[0]}`, x: xOf(band.from_ms), y: yOf(band.lane) + 2, width: Math.max(2, xOf(band.to_ms) - xOf(band.from_ms)), height: strip.lane - 4, rx: 1.5 })),
     line.ticks.map((tick) => h("rect", { class: `mark m-${tick.kind.split(" ")[0]}`, x: xOf(tick.ms) - 1.5, y: yOf(tick.lane) + 1, width: 3, height: strip.lane - 2, rx: 1 })),
-    ticks.map((ms) => h("text", { class: "muted", x: Math.min(xOf(ms), right - 14), y: height - 4, "text-anchor": "middle" }, clockOf(ms, 0))),
+    ticks.map((ms) => h("text", { class: "muted", x: Math.max(18, Math.min(xOf(ms), right - 14)), y: height - 4, "text-anchor": "middle" }, clockOf(ms, 0))),
     h("g", { key: "head", class: "head" }, h("line", { class: "head-line", y1: 0, y2: height - strip.axis }), h("path", { class: "head-grip", d: "M-5 0H5V6L0 11L-5 6Z" }))));
   drawHead();
 }

@@ -4152,6 +4152,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Keine Aufzeichnung</translation>
   </message>
   <message>
+   <source>Not seen</source>
+   <translation>Nicht zu sehen</translation>
+  </message>
+  <message>
    <source>Nothing can be written there; choose another folder.</source>
    <translation>Dorthin kann nichts geschrieben werden; einen anderen Ordner wählen.</translation>
   </message>

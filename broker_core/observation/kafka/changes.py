@@ -10,9 +10,19 @@ from broker_core.groups.states import GroupState
 from broker_core.messages import TopicPartition
 from broker_core.observation.kafka.arrivals import Arrivals
 from broker_core.observation.kafka.sweep import GroupSeen, MemberSeen, Sweep, TopicSeen
-from broker_core.snapshots import GroupView, MemberView, OffsetView, PartitionView, RebalanceView, Snapshot, TopicView
+from broker_core.snapshots import (
+    NOT_SEEN,
+    GroupView,
+    MemberView,
+    OffsetView,
+    PartitionView,
+    RebalanceView,
+    Snapshot,
+    TopicView,
+)
 
 NOT_KNOWN: Final = -1  # the generation of a group of which no API tells it
+_MISSED: Final = 2  # looks
 FIRST_COMMIT: Final = "the first commit that was seen"  # of how many messages is not known
 SEEN_LATE: Final = "seen after it was over"
 _SETTLED: Final = frozenset({GroupState.STABLE, GroupState.EMPTY, GroupState.DEAD})
@@ -38,6 +48,7 @@ class Changes:
         self._owners: dict[str, dict[TopicPartition, MemberSeen]] = {}  # who has had a partition at the last two looks
         self._running: dict[str, _Rebalance] = {}
         self._failures: dict[str, bool] = {}  # whether it was told
+        self._missed: dict[str, int] = {}  # at how many looks in turn nothing was told of a group
         self._last_ns = 0
         self._now_ns = 0
         self._out: list[Event] = []
@@ -100,6 +111,7 @@ class Changes:
         for name, seen in sweep.groups.items():
             self._take_group(name, seen)
         self._take_committed(sweep)
+        self._take_missed(sweep)
         self._take_gone(sweep)
         self._last_ns = now_ns
         self._out.sort(key=lambda event: event.time_ns)
@@ -303,6 +315,17 @@ class Changes:
                     detail = {"changes": changes}
                     self._emit(EventKind.OFFSETS_RESET, group=name, count=len(changes), cause=cause, detail=detail)
 
+    def _take_missed(self, sweep: Sweep) -> None:
+        """A group of which two looks in turn were told nothing is not seen any more, until one is."""
+        for name, group in self._groups.items():
+            if name in sweep.committed and name in sweep.groups:
+                if self._missed.pop(name, 0) >= _MISSED:
+                    self._of_group(EventKind.GROUP_STATE, name, group, cause=str(group.state))
+            elif name in sweep.listed or not sweep.all_groups:
+                self._missed[name] = missed = self._missed.get(name, 0) + 1
+                if missed == _MISSED:
+                    self._of_group(EventKind.GROUP_STATE, name, group, cause=NOT_SEEN)
+
     def _take_gone(self, sweep: Sweep) -> None:
         if not sweep.all_groups:
             return
@@ -312,7 +335,7 @@ class Changes:
             if old is not None:
                 self._take_members(name, old, dead)
             self._of_group(EventKind.GROUP_STATE, name, dead, cause=str(GroupState.DEAD))
-            for kept in (self._running, self.committed, self._owners):
+            for kept in (self._running, self.committed, self._owners, self._missed):
                 kept.pop(name, None)
 
 

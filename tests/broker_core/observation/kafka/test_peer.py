@@ -24,7 +24,7 @@ from broker_core.operations.groups import DescribeGroup, ListGroups
 from broker_core.operations.topics import DeleteTopic, ListTopics
 from broker_core.recording.metadata import read_metadata
 from broker_core.recording.reader import open_session
-from broker_core.snapshots import GroupView, Snapshot
+from broker_core.snapshots import NOT_SEEN, GroupView, Snapshot
 from broker_core.testing import EmbeddedBroker
 from tests.broker_core.observation.kafka.conftest import Observer
 from tests.broker_core.recording.folded import fold
@@ -305,8 +305,13 @@ def test_what_fails_keeps_its_last_value_and_is_named_once(broker: EmbeddedBroke
     assert len(named) == 1
     assert "billing" in named[0]
     assert "denied" in named[0]
-    at = group_of(look.snapshot).offsets[0]
-    assert (at.committed, at.end_offset) == (1, 4)
+    group = group_of(look.snapshot)
+    (at,) = group.offsets
+    assert (group.state, at.committed, at.end_offset, at.lag) == (NOT_SEEN, 1, 4, None), "no lag that grows"
+    seen.peer._reader._denied_until.clear()  # a minute later
+    seen.peer._reader._denials.clear()
+    group = group_of(seen.look().snapshot)
+    assert (group.state, group.lag) == ("Empty", 1)
 
 
 def test_what_is_denied_from_the_start_is_named_all_together(broker: EmbeddedBroker, observe: Observe):
