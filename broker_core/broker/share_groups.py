@@ -28,7 +28,8 @@ JOINING, LEAVING = 0, -1
 class ShareMember(msgspec.Struct):
     """A member, and the topics that it subscribes to. `holder` is its name on leases.
 
-    `told` are id and number of partitions of each topic that it was told of, by name.
+    `told` are id and number of partitions of each topic that it was told of, by name. `host` is the address of a
+    member outside this process.
     """
 
     member_id: str
@@ -37,6 +38,7 @@ class ShareMember(msgspec.Struct):
     epoch: int
     session: Deadline
     told: dict[str, tuple[bytes, int]] = {}
+    host: str = ""
 
 
 class ShareHeartbeat(msgspec.Struct, frozen=True):
@@ -107,6 +109,7 @@ class ShareGroups:
         topics: tuple[str, ...] | None,
         *,
         keeps: bool = False,
+        host: str = "",
     ) -> ShareHeartbeat:
         """A member joins, is there, or leaves; `topics` of None is as before.
 
@@ -121,7 +124,7 @@ class ShareGroups:
             self._check(group)
             if topics is None:
                 raise BrokerError(ErrorCode.INVALID_REQUEST, f"{holder} joins share group {group} without topics")
-            return self._join(now_ns, group, member_id, holder, topics)
+            return self._join(now_ns, group, member_id, holder, topics, host)
         member = self.member(group, member_id)
         if epoch not in {member.epoch, member.epoch - 1}:  # that of the answer before, if the last one was lost
             raise BrokerError(
@@ -144,7 +147,9 @@ class ShareGroups:
             for member in members.values():
                 member.session.heard_ns = now_ns
 
-    def _join(self, now_ns: int, group: str, member_id: str, holder: str, topics: tuple[str, ...]) -> ShareHeartbeat:
+    def _join(
+        self, now_ns: int, group: str, member_id: str, holder: str, topics: tuple[str, ...], host: str
+    ) -> ShareHeartbeat:
         members = self._groups.setdefault(group, {})
         old = members.pop(member_id, None)
         if old is not None:
@@ -155,7 +160,8 @@ class ShareGroups:
 
         session = Deadline(self._timers, now_ns, self._session_ns, excused=bool, missed=missed)
         epoch = 1 if old is None else old.epoch + 1
-        made = members[member_id] = ShareMember(member_id, holder, topics, epoch, session, self._assignment(topics))
+        told = self._assignment(topics)
+        made = members[member_id] = ShareMember(member_id, holder, topics, epoch, session, told, host)
         return ShareHeartbeat(made.epoch, topics)
 
     def _leave(self, now_ns: int, group: str, member: ShareMember, why: str, *, keeps: bool = False) -> None:

@@ -21,6 +21,7 @@ from broker_core.listeners.kafka.call import (
     sliced,
 )
 from broker_core.listeners.kafka.consumer_group_heartbeat import by_topic
+from broker_core.listeners.kafka.groups import IN_PROCESS
 from broker_core.replies import Reply, all_done
 
 
@@ -58,7 +59,9 @@ def _beat(call: Call, request: Any, topics: tuple[str, ...] | None, now_ns: int)
         others = [member.holder for member in share_groups.members(group) if member.member_id != member_id]
         holder = call.shared.pending.label(group, call.client, others, member_id, call.connection.id)
         keeps = call.shared.share_sessions.is_open(group, member_id)
-        told = share_groups.heartbeat(now_ns, group, member_id, request.member_epoch, holder, topics, keeps=keeps)
+        told = share_groups.heartbeat(
+            now_ns, group, member_id, request.member_epoch, holder, topics, keeps=keeps, host=call.client_host
+        )
     except BrokerError as error:
         return _refused(call, request, error)
     return {
@@ -97,6 +100,7 @@ def _share_group_describe(call: Call, request: Any) -> Answer:
 def _described(call: Call, name: str) -> dict[str, Any]:
     call.must(READ, "group", name)
     view = call.broker.share_groups.view(name)
+    hosts = {member.member_id: member.host for member in call.broker.share_groups.members(name)}
     call.must_read_all(topic for member in view.members for topic in member.topics)
     return {
         "group_state": view.state,
@@ -108,7 +112,7 @@ def _described(call: Call, name: str) -> dict[str, Any]:
                 "member_id": member.member_id,
                 "member_epoch": member.epoch,
                 "client_id": member.client,
-                "client_host": "/127.0.0.1",
+                "client_host": hosts[member.member_id] or IN_PROCESS,
                 "subscribed_topic_names": member.topics,
                 "assignment": {"topic_partitions": by_topic(call, places(call, member.topics))},
             }

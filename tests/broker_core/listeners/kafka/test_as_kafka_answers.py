@@ -104,20 +104,26 @@ def test_an_offset_beyond_the_end_is_committed(
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.9"])
-def test_a_member_is_described_with_the_address_of_its_client(listener: KafkaListener, address: str):
+def test_a_member_is_described_with_the_address_of_its_client(admin: Admin, listener: KafkaListener, address: str):
+    admin.create_topic("orders")
+    classic = {
+        "group_id": "billing",
+        "session_timeout": 6_000,
+        "rebalance_timeout": 60_000,
+        "protocol_type": "consumer",
+        "protocols": [{"name": "range", "metadata": b"\0\0\0\0\0\0\0\0\0\0"}],
+    }
+    shares = {"group_id": "shoppers", "member_id": "one", "member_epoch": 0, "subscribed_topic_names": ("orders",)}
     with socket.create_connection(("127.0.0.1", listener.port), 30, (address, 0)) as connection:
-        body = {
-            "group_id": "billing",
-            "session_timeout": 6_000,
-            "rebalance_timeout": 60_000,
-            "protocol_type": "consumer",
-            "protocols": [{"name": "range", "metadata": b"\0\0\0\0\0\0\0\0\0\0"}],
-        }
-        frame = frame_of(KEYS["JoinGroup"], 3, body)  # of before MEMBER_ID_REQUIRED
-        connection.sendall(struct.pack(">i", len(frame)) + frame)
-        assert connection.recv(4)
+        # JoinGroup of before MEMBER_ID_REQUIRED
+        for key, version, body in ((KEYS["JoinGroup"], 3, classic), (KEYS["ShareGroupHeartbeat"], 1, shares)):
+            frame = frame_of(key, version, body)
+            connection.sendall(struct.pack(">i", len(frame)) + frame)
+            (size,) = struct.unpack(">i", connection.recv(4, socket.MSG_WAITALL))
+            assert connection.recv(size, socket.MSG_WAITALL)
         (group,) = asked(listener.port, KEYS["DescribeGroups"], 5, {"groups": ("billing",)}).groups
-    assert [each.client_host for each in group.members] == [f"/{address}"]
+        (share_group,) = asked(listener.port, KEYS["ShareGroupDescribe"], 1, {"group_ids": ("shoppers",)}).groups
+    assert [each.client_host for each in (*group.members, *share_group.members)] == [f"/{address}"] * 2
 
 
 def test_a_join_without_a_rebalance_timeout_is_taken(listener: KafkaListener):
