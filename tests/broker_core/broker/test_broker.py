@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from broker_core.errors import BrokerError, ErrorCode
@@ -10,6 +12,7 @@ from broker_core.flow.config import FlowConfig
 from broker_core.groups.offset_reset import Target
 from broker_core.log.config import LogConfig
 from broker_core.messages import Message
+from broker_core.operations.groups import HoldMember, KickMember, ReleaseMember
 from broker_core.queues.config import QueueConfig, RetryPolicy
 from tests.broker_core.clients.virtual_broker import VirtualBroker
 
@@ -189,3 +192,10 @@ def test_the_event_of_a_wider_gate_comes_before_what_it_admits():
     virtual.broker.topics.configure(0, "jobs", flow=FlowConfig(max_messages=2))
     kinds = [event.kind for event in virtual.events if event.kind in {EventKind.PUBLISHED, EventKind.USER_ACTION}]
     assert kinds == [EventKind.PUBLISHED, EventKind.USER_ACTION, EventKind.PUBLISHED]
+
+
+@pytest.mark.parametrize("request_of", [HoldMember, ReleaseMember, KickMember])
+def test_who_is_no_member_is_neither_held_nor_released_nor_put_out(request_of: Any) -> None:
+    virtual = VirtualBroker(1)
+    with pytest.raises(BrokerError):
+        virtual.broker.handle(0, request_of(group="readers", client="nobody"))
