@@ -34,11 +34,8 @@ class CompareHandlers(Handlers):
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         self._library = Library(context.controller.sessions)
-        context.registry.bind("compare_last", self._compare_last, self._why_no_last)
+        context.registry.bind("compare_last", self._compare_last, context.why_not_recorded)
         context.registry.bind("compare", self._choose)
-
-    def _why_no_last(self) -> str:
-        return "" if self._controller.folder is not None else tr("This session is not recorded.")
 
     def last(self) -> Entry | None:
         """The run before the present one: what it branched from, else the last of the same scenario."""

@@ -64,6 +64,9 @@ class CommandContext:
         over = self.controller.stopped or self.controller.status.mode in {Mode.FINISHED, Mode.FAILED}
         return tr(ENDED) if over else ""
 
+    def why_not_recorded(self) -> str:
+        return "" if self.controller.folder else tr("This session is not recorded.")
+
     def why_not(self, there: object, otherwise: str) -> str:
         """Why nothing can be changed now; `otherwise` if that to be changed is not `there`; else ""."""
         return self.why_ended() or ("" if there else otherwise)

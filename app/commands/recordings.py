@@ -94,11 +94,7 @@ class RecordingHandlers(Handlers):
         context.jobs.done.connect(self._saved)
         bind = context.registry.bind
         bind("open_session", self._choose)
-        bind(
-            "save_copy",
-            self._ask_target,
-            lambda: "" if self._controller.folder else tr("This session is not recorded."),
-        )
+        bind("save_copy", self._ask_target, context.why_not_recorded)
         bind("save_scenario", self._ask_scenario, self._why_no_export)
         bind("save_test", self._ask_test, self._why_no_export)
         bind("record", self._toggle_record)

@@ -156,8 +156,8 @@ class SessionHandlers(Handlers):
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         bind, controller = context.registry.bind, context.controller
-        bind("restart", self._restart)
-        bind("restart_new_seed", lambda: self._context.attempt(partial(controller.restart, new_seed=True)))
+        bind("restart", lambda: context.attempt(controller.restart))
+        bind("restart_new_seed", lambda: context.attempt(partial(controller.restart, new_seed=True)))
         bind("pause", self._pause, self._why_still)
         bind("step", controller.step, self._why_still)
         bind("run", controller.run, self._why_still)
@@ -167,11 +167,7 @@ class SessionHandlers(Handlers):
         controller.overran.connect(self._offer_the_end)
         bind("stop", controller.stop, lambda: tr("The session has ended already.") if controller.stopped else "")
         bind("open_scenario", self._open_scenario)
-        bind(
-            "open_session_folder",
-            self._open_folder,
-            lambda: "" if controller.folder else tr("This session is not recorded."),
-        )
+        bind("open_session_folder", self._open_folder, context.why_not_recorded)
         bind("quit", context.window.close)
         context.window.toolbar.speedChosen.connect(self._choose_speed)
 
@@ -198,18 +194,12 @@ class SessionHandlers(Handlers):
         if self._controller.moving:
             self._controller.run(speed)
 
-    def _restart(self) -> None:
-        self._context.attempt(self._controller.restart)
-
     def _open_scenario(self) -> None:
         found, _ = QFileDialog.getOpenFileName(
             self._context.window, tr("Open scenario"), "", tr("Scenarios (*.yaml *.yml)")
         )
         if found:
-            self.open(Path(found))
-
-    def open(self, path: Path) -> None:
-        self._context.open_scenario(path)
+            self._context.open_scenario(Path(found))
 
     def _open_folder(self) -> None:
         if self._controller.folder is not None:

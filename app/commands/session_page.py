@@ -39,9 +39,8 @@ class SessionPageHandlers(Handlers):
         context.registry.bind("session_page", self._ask, self._why_not)
 
     def _why_not(self) -> str:
-        if self._controller.folder is None:
-            return tr("This session is not recorded.")
-        return "" if self._controller.end_ns else tr("Nothing has happened yet.")
+        nothing = "" if self._controller.end_ns else tr("Nothing has happened yet.")
+        return self._context.why_not_recorded() or nothing
 
     def _ask(self) -> None:
         end_s = s_from_ns(self._controller.end_ns)

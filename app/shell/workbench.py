@@ -16,7 +16,6 @@ from app.commands.jobs import Job, Jobs
 from app.commands.recordings import RecordingHandlers
 from app.commands.registry import ActionRegistry
 from app.commands.scenarios import scenario_commands
-from app.commands.session import SessionHandlers
 from app.environment.language import install_language
 from app.environment.paths import APP_NAME
 from app.environment.settings import Settings
@@ -94,7 +93,7 @@ class Workbench(QObject):
         self.registry.why_never = self._why_never
         self._families: dict[type, QObject] = {family: family(self.context) for family in FAMILIES}
         for command, path in scenarios.values():
-            self.registry.bind(command.id, partial(self.family(SessionHandlers).open, path))
+            self.registry.bind(command.id, partial(self.context.open_scenario, path))
         self.registry.install(self.window)
         self.window.set_menus(menu_bar(self.registry))
         self.frames = Frames(self.draw, self.controller.grant, lambda: self.controller.moving, self)

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import QApplication, QLabel, QMenu, QMessageBox
 from app.commands.consumers import ConsumerHandlers
 from app.commands.dead_letters import DeadLetterHandlers
 from app.commands.scenarios import scenario_commands
-from app.commands.session import SessionHandlers
 from app.sessions.event_text import event_line
 from app.shell.workbench import Workbench
 from broker_core.clock import NS_PER_MS
@@ -267,7 +266,7 @@ def test_a_bad_scenario_is_told_and_the_session_goes_on(hand: Hand, tmp_path_fac
     bad = tmp_path_factory.mktemp("bad") / "bad.yaml"
     bad.write_text("title: Bad\nabuot: x\n")
     title = hand.workbench.window.windowTitle()
-    hand.workbench.family(SessionHandlers).open(bad)
+    hand.workbench.context.open_scenario(bad)
     box = hand.workbench.window.findChild(QMessageBox)
     assert box is not None
     assert "bad.yaml, line 2" in box.text()
