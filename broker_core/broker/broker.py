@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from inspect import isfunction, signature
+from operator import attrgetter
+from types import ModuleType
+from typing import Any, TypeVar
 
 from broker_core.broker.acls import Acls, ScramCredentials
 from broker_core.broker.backpressure import Backpressure
@@ -11,7 +14,8 @@ from broker_core.broker.conditions import Conditions
 from broker_core.broker.corruption_report import CorruptionReport
 from broker_core.broker.durability import Durability
 from broker_core.broker.group_offsets import GroupOffsets
-from broker_core.broker.handling import handle
+from broker_core.broker.handlers import broker as whole_broker
+from broker_core.broker.handlers import browse, groups, queues, topics
 from broker_core.broker.held_members import HeldMembers
 from broker_core.broker.logs import Logs
 from broker_core.broker.publishing import Publishing
@@ -24,6 +28,7 @@ from broker_core.broker.share_groups import ShareGroups
 from broker_core.broker.topics import Topics
 from broker_core.broker.transactions import TransactionPorts
 from broker_core.broker.views import RecentEvents, Views
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import BROKER_CRASH, EventKind, EventStream
 from broker_core.faults.client_faults import ClientFaults
 from broker_core.files import FileSystem
@@ -44,6 +49,23 @@ from broker_core.transactions.coordinator import TransactionCoordinator
 from broker_core.transactions.state_log import StateLog
 
 T = TypeVar("T")
+
+#: `handler(broker, now_ns, request)` returns the result, or a reply that is settled with it.
+Handlers = dict[type[Request[Any]], Callable[[Any, int, Any], Any]]
+
+
+def handlers_of(*modules: ModuleType) -> Handlers:
+    """The functions `_x(broker, now_ns, request)` of these modules, by the type of request in their annotations."""
+    found: Handlers = {}
+    for module in modules:
+        for function in filter(isfunction, vars(module).values()):
+            names = [(each.name.lstrip("_"), each.annotation) for each in signature(function).parameters.values()]
+            if [name for name, _ in names] == ["broker", "now_ns", "request"]:
+                found[attrgetter(names[2][1])(module)] = function
+    return found
+
+
+TABLE = handlers_of(topics, browse, groups, queues, whole_broker)
 
 
 class Broker:
@@ -130,8 +152,15 @@ class Broker:
         self.conditions = Conditions(self, events, timers)
 
     def handle(self, now_ns: int, request: Request[T]) -> Reply[T]:
-        """The reply to an operation of the catalogue. Raises as the call behind it."""
-        return handle(self, now_ns, request)
+        """The reply to an operation of the catalogue; it may be settled later.
+
+        Raises the errors of the call behind it, and INVALID_REQUEST for what only a listener answers.
+        """
+        handler = next((TABLE[kind] for kind in type(request).__mro__ if kind in TABLE), None)
+        if handler is None:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{type(request).__name__} is answered by a listener alone")
+        found = handler(self, now_ns, request)
+        return found if isinstance(found, Reply) else Reply.of(found)
 
     def snapshot(self, now_ns: int, *, max_leases: int = MAX_LEASES, max_dead_letters: int = MAX_LETTERS) -> Snapshot:
         """The state, with at most so many leases and dead letters of each queue: by default as keyframes have it."""

@@ -36,9 +36,8 @@ from broker_core.queues.config import QueueConfig
 from broker_core.settings import Port, TimeS, checked_class
 from broker_core.snapshots import ConnectionView, Snapshot
 from broker_core.testing.clock import BrokerClock
-from broker_core.testing.event_ring import EventRing
 from broker_core.testing.faults import Faults, warn_of_unmet
-from broker_core.testing.history import History
+from broker_core.testing.history import EventRing, History
 from broker_core.testing.program import Command, CommandProgram, FunctionProgram, Program, ProgramEndedError
 from broker_core.testing.timeline import timeline
 

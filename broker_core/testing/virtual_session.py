@@ -15,7 +15,7 @@ from broker_core.simulation.replay import EventDigest, RecordedAction, Rerun, re
 from broker_core.simulation.scenario import parse_scenario
 from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot, Totals
-from broker_core.testing.event_ring import EventRing
+from broker_core.testing.history import EventRing
 from broker_core.testing.timeline import timeline
 
 

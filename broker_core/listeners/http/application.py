@@ -15,11 +15,10 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 from broker_core.errors import BrokerError
 from broker_core.listeners.access.origin import OriginGuard
 from broker_core.listeners.http.catalogue_routes import catalogue_routes
-from broker_core.listeners.http.context import GoneError, HttpCall, HttpContext
+from broker_core.listeners.http.context import GoneError, HttpCall, HttpContext, Route
 from broker_core.listeners.http.gate import Answer, Gate, problem_of, problem_with
 from broker_core.listeners.http.openapi import document
-from broker_core.listeners.http.route import Route
-from broker_core.listeners.http.routes import mini_broker, monitoring, registry
+from broker_core.listeners.http.routes import connections, mini_broker, registry
 from broker_core.version import program_version
 from resources import path
 
@@ -114,7 +113,7 @@ SwaggerUIBundle({url: "/openapi.json", dom_id: "#swagger-ui", layout: "BaseLayou
 
 
 def application(context: HttpContext, origin: OriginGuard) -> Gate:
-    described = [*mini_broker.routes.found, *catalogue_routes(), *monitoring.metrics_routes.found]
+    described = [*mini_broker.routes.found, *catalogue_routes(), *connections.metrics_routes.found]
     info = {
         "title": "Brokerscope",
         "version": program_version(),
@@ -131,7 +130,7 @@ def application(context: HttpContext, origin: OriginGuard) -> Gate:
 
     app = Starlette(
         routes=[
-            *map(served, (*described, *monitoring.streams.found, *registry.routes.found)),
+            *map(served, (*described, *connections.streams.found, *registry.routes.found)),
             routing.Route("/openapi.json", openapi),
             routing.Route("/docs", _page),
             routing.Route("/docs/{file}", _page_file),

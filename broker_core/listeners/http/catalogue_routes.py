@@ -7,8 +7,7 @@ from typing import Any
 
 import msgspec
 
-from broker_core.listeners.http.context import HttpCall
-from broker_core.listeners.http.route import ByHand, Route, RouteHandler
+from broker_core.listeners.http.context import ByHand, HttpCall, Route, RouteHandler
 from broker_core.listeners.http.routes import connections, leases, members, publishing
 from broker_core.operations.catalogue import CATALOGUE
 from broker_core.operations.entry import Entry

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from broker_core.listeners.access.access import Access
-from broker_core.listeners.http.route import Route
+from broker_core.listeners.http.context import Route
 from broker_core.operations.request import Problem
 
 _REF = "#/components/schemas/{name}"

@@ -17,7 +17,7 @@ from broker_core.events import Event, EventKind
 from broker_core.snapshots import Snapshot
 from broker_core.testing import Schedule, VirtualBroker, VirtualConsumer
 from broker_core.testing.embedded_broker import EmbeddedBroker
-from broker_core.testing.event_ring import MAX_EVENTS, EventRing
+from broker_core.testing.history import MAX_RING_EVENTS, EventRing
 from tests.benchmarks.core.measure import show_rows
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(900)]
@@ -127,7 +127,10 @@ def events(count: int) -> list[Event]:
 
 def test_the_ring_costs_an_append() -> None:
     rows = []
-    for name, count in (("below its size", MAX_EVENTS), ("beyond, with what leaves it folded", 5 * MAX_EVENTS)):
+    for name, count in (
+        ("below its size", MAX_RING_EVENTS),
+        ("beyond, with what leaves it folded", 5 * MAX_RING_EVENTS),
+    ):
         given = events(count)
         best = min(_ns_of(EventRing(Snapshot(0, 0)), given) for _ in range(ROUNDS))
         nothing = min(_ns_of(lambda _event: None, given) for _ in range(ROUNDS))
@@ -135,7 +138,7 @@ def test_the_ring_costs_an_append() -> None:
     show_rows("The ring of events", ("CPU ns an event",), rows)
     tracemalloc.start()
     ring = EventRing(Snapshot(0, 0))
-    for seq in range(MAX_EVENTS):
+    for seq in range(MAX_RING_EVENTS):
         ring(Event(seq, seq * 1_000, EventKind.PUBLISHED, topic="orders", partition=0, offset=seq, count=1, key=b"k"))
     show_rows("Memory of the ring", ("MB",), [("full", f"{tracemalloc.get_traced_memory()[0] / 1e6:.1f}")])
     tracemalloc.stop()

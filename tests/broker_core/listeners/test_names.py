@@ -15,7 +15,7 @@ from broker_core.groups.consumer_member import JOINING, ConsumerHeartbeat
 from broker_core.listeners.access.access import Access, Principal, PrincipalEntry, Rule
 from broker_core.listeners.http.catalogue_routes import catalogue_routes
 from broker_core.listeners.http.listener import HttpListener
-from broker_core.listeners.http.routes import mini_broker, monitoring, registry
+from broker_core.listeners.http.routes import connections, mini_broker, registry
 from broker_core.listeners.kafka.apis import APIS
 from broker_core.listeners.kafka.codec import Header, response
 from broker_core.listeners.kafka.listener import KafkaListener
@@ -184,7 +184,7 @@ def test_no_api_names_what_may_not_be_read(opened: Opened, api: Any):
 
 # -- HTTP
 
-ROUTES = [*mini_broker.routes.found, *catalogue_routes(), *monitoring.metrics_routes.found, *registry.routes.found]
+ROUTES = [*mini_broker.routes.found, *catalogue_routes(), *connections.metrics_routes.found, *registry.routes.found]
 # Requests whose answer may name more than they do; of the others every GET is made, and a POST answers what it names.
 BODIES: dict[str, list[Body]] = {
     "POST /v1/groups/{group}/offsets/reset": [{"to": "earliest", "dry_run": True}, {"to": "latest"}],

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from broker_core.broker.handling import TABLE
+from broker_core.broker.broker import TABLE
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.http.catalogue_routes import BY_HAND, catalogue_routes
 from broker_core.operations.catalogue import CATALOGUE, entry_of

@@ -10,7 +10,7 @@ from broker_core.recording.playback import FolderPlayback
 from broker_core.recording.reader import open_session
 from broker_core.snapshots import Snapshot
 from broker_core.testing.embedded_broker import EmbeddedBroker
-from broker_core.testing.event_ring import EventRing
+from broker_core.testing.history import EventRing
 
 
 def work(broker: EmbeddedBroker) -> None:

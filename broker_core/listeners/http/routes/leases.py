@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.http.context import SPARE_S, HttpCall
-from broker_core.listeners.http.route import ByHand
+from broker_core.listeners.http.context import SPARE_S, ByHand, HttpCall
 from broker_core.operations.leases import Ack, Delivery, Extend, LeaseRefused, LeasesDone, Nack, Release, Take, Taken
 from broker_core.queues.lease import Lease
 from broker_core.queues.queue import Queue

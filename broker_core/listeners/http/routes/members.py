@@ -4,9 +4,8 @@ from functools import partial
 
 from broker_core.clients.membership import ConsumerConfig
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.http.context import HttpCall
+from broker_core.listeners.http.context import ByHand, HttpCall
 from broker_core.listeners.http.members import GroupMember
-from broker_core.listeners.http.route import ByHand
 from broker_core.operations.members import CommitOffsets, Join, Joined, Leave, Place, Poll, PolledAnswer, Seek
 from broker_core.operations.messages import MessageAnswer
 from broker_core.operations.request import Status

@@ -9,8 +9,7 @@ from starlette.responses import Response
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.http.consumers import Registered
-from broker_core.listeners.http.context import HttpCall
-from broker_core.listeners.http.route import Routes
+from broker_core.listeners.http.context import HttpCall, Routes
 from broker_core.listeners.http.routes import mini_broker_models as models
 from broker_core.listeners.http.routes.publishing import publish
 from broker_core.messages import StoredMessage

@@ -9,8 +9,7 @@ from msgspec import UNSET
 from broker_core.broker.publishing import Published
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.http.context import SPARE_S, HttpCall
-from broker_core.listeners.http.route import ByHand
+from broker_core.listeners.http.context import SPARE_S, ByHand, HttpCall
 from broker_core.messages import Message
 from broker_core.operations.messages import BatchPublished, Placed, PublishBatch, PublishMessages, Record, SendMessages
 from broker_core.replies import Reply

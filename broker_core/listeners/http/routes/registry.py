@@ -15,8 +15,7 @@ import msgspec
 from starlette.responses import Response
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.http.context import SLASH, HttpCall
-from broker_core.listeners.http.route import RouteHandler, Routes
+from broker_core.listeners.http.context import SLASH, HttpCall, RouteHandler, Routes
 from broker_core.operations.fields import Subject
 from broker_core.operations.rights import ADMIN, READ, WRITE
 from broker_core.operations.schemas import (
