@@ -237,10 +237,7 @@ def _topic(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | None
     ) or ((tr("Read by"), tr("no group")),)
     rows: Facts = (
         (tr("Partitions"), str(len(topic.partitions))),
-        (
-            tr("Published"),
-            tr("{count} messages, {size}", count=count(topic.published), size=byte_size(topic.published_bytes)),
-        ),
+        (tr("Published"), f"{messages(topic.published)}, {byte_size(topic.published_bytes)}"),
         _rate(tr("Rate"), published(name), snapshot.time_ns, rates),
         (tr("Stored"), _size(topic.partitions)),
         *readers,
@@ -295,7 +292,7 @@ def _lane(snapshot: Snapshot, name: str, _rates: Rates) -> InspectorFacts | None
     first: Facts = (
         (tr("Offsets"), tr("{first:,} to {end:,}", first=part.start_offset, end=part.end_offset)),
         *_transactions_of(part, snapshot),
-        (tr("Stored"), tr("{count:,} messages, {size}", count=part.messages_count, size=_size((part,)))),
+        (tr("Stored"), f"{messages(part.messages_count)}, {_size((part,))}"),
     )
     sections: list[Section] = [("", first)]
     for group in snapshot.groups:

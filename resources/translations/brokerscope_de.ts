@@ -9286,10 +9286,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count:,} Nachrichten</translation>
   </message>
   <message>
-   <source>{count:,} messages, {size}</source>
-   <translation>{count:,} Nachrichten, {size}</translation>
-  </message>
-  <message>
    <source>{count:,} more</source>
    <translation>{count:,} weitere</translation>
   </message>
@@ -9440,10 +9436,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{count} messages, published in batches</source>
    <translation>{count} Nachrichten, in Batches veröffentlicht</translation>
-  </message>
-  <message>
-   <source>{count} messages, {size}</source>
-   <translation>{count} Nachrichten, {size}</translation>
   </message>
   <message>
    <source>{count} more keys</source>

@@ -8,6 +8,7 @@ from app.presenters.backpressure import gates, gauge_facts
 from app.presenters.inspector import inspector_facts
 from resources.outcomes import in_words
 from tests.app.conftest import Hand
+from widgets.formats import messages
 
 
 def test_every_policy_tells_the_same_counts_everywhere(open_workbench: Callable[..., Hand]) -> None:
@@ -22,7 +23,7 @@ def test_every_policy_tells_the_same_counts_everywhere(open_workbench: Callable[
         for name in totals:
             number = getattr(gate, name)
             totals[name] += number
-            assert rows[name.capitalize()] == f"{number:,} messages"
+            assert rows[name.capitalize()] == messages(number)
             assert (f"{name.capitalize()} {number:,}" in gauge_facts(gate, kind, 0).turned_away) or not number
     assert totals == {name: getattr(snapshot.totals, name) for name in totals}
     assert totals["evicted"] > 0 and totals["dropped"] > 0 and totals["rejected"] > 0

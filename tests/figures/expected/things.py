@@ -195,9 +195,9 @@ class Things:
             {
                 f"{head}State": found["state"],
                 f"{head}Depth": f"{depth:,} of {limit:,}" if limit else f"{depth:,}, no limit",
-                f"{head}Rejected": f"{found['rejected']} messages",
-                f"{head}Dropped": f"{found['dropped']} messages",
-                f"{head}Evicted": f"{found['evicted']} messages",
+                f"{head}Rejected": messages(int(found["rejected"].replace(",", ""))),
+                f"{head}Dropped": messages(int(found["dropped"].replace(",", ""))),
+                f"{head}Evicted": messages(int(found["evicted"].replace(",", ""))),
                 f"{head}Blocked": f"{found['blocked_total']} in all",
             },
         )

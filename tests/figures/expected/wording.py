@@ -80,7 +80,7 @@ def size(count: float) -> str:
 
 def messages(count: int) -> str:
     """So many of them."""
-    return f"{count:,} messages"
+    return "1 message" if count == 1 else f"{count:,} messages"
 
 
 @dataclass(frozen=True)
