@@ -123,6 +123,24 @@ def test_a_retry_keeps_its_stamp_although_the_producer_goes_on_under_another():
     virtual.run(1)
     assert tried_again.settled.result().offset == 0
     assert virtual.values() == [[b"a"], [b"b"]]
+    send(made, b"c", partition=1)
+    assert last_sequences(virtual, 1) == [0, 0], "the first of each id"
+
+
+def last_sequences(virtual: VirtualBroker, partition: int) -> list[int]:
+    """Of each producer id that the partition knows, the oldest first."""
+    known = sorted(virtual.broker.logs.partition("commits", partition).producers)
+    return [last.sequence + last.count - 1 for _, _, last in known if last is not None]
+
+
+def test_behind_a_batch_in_doubt_there_is_another_producer_id_with_numbers_of_its_own():
+    virtual = flaky(STORED, LOST, LOST)
+    made = sender(virtual, retries=1, batch_messages=1)
+    _, doubted, _ = (send(made, value) for value in (b"a", b"b", b"c"))
+    virtual.run(1)
+    assert isinstance(doubted.settled.error, BrokerError) and doubted.settled.error.possibly_stored
+    assert virtual.values() == [[b"a", b"b", b"c"]]
+    assert last_sequences(virtual, 0) == [1, 0]
 
 
 def test_without_idempotence_a_lost_acknowledgement_makes_a_duplicate():
@@ -165,7 +183,7 @@ def test_a_failed_batch_reaches_its_caller_and_the_next_one_goes_on():
     failed, following = send(made, b"a"), send(made, b"b")
     virtual.run(2)
     assert isinstance(failed.settled.error, BrokerError)
-    assert failed.settled.error.code is ErrorCode.REQUEST_TIMED_OUT
+    assert failed.settled.error.code is ErrorCode.REQUEST_TIMED_OUT and failed.attempts == 3
     assert following.settled.error is None
     assert [batch for batch, _ in made.failures] == [failed]
 
@@ -265,6 +283,7 @@ def test_a_failed_sync_reaches_who_waited_for_it():
         ticket.error = BrokerError(ErrorCode.STORAGE_ERROR, "the device reports an error")
     virtual.broker.durability.end_sync(virtual.now_ns, done)
     assert isinstance(batch.settled.error, BrokerError) and batch.settled.error.code is ErrorCode.STORAGE_ERROR
+    assert batch.settled.error.possibly_stored, "it is in the log"
 
 
 def test_readers_see_nothing_that_is_not_durable():
