@@ -307,7 +307,7 @@ class HotKeys:
         assert isinstance(other, str)
         total = sum(self.keys.values())
         if not total + self.unnamed:
-            return [line for line in other.splitlines(keepends=True) if "Nothing was published" in line]
+            return [line for line in other.splitlines(keepends=True) if "Nothing has been published" in line]
         shown = [line.partition(": ")[0] for line in other.splitlines()][: min(KEYS_LISTED, len(self.keys))]
         counts = [self.keys[None if key == "no key" else key.encode()] for key in shown]
         if counts != sorted(self.keys.values(), reverse=True)[:KEYS_LISTED]:
