@@ -142,7 +142,8 @@ class BrokerConnection:
                 ErrorCode.CONNECTION_LOST, f"{self.where} answered {api} in an unknown form ({error.about})"
             ) from error
         throttled_ms = getattr(found, "throttle_time", 0)
-        if throttled_ms > 0:
+        # Who has not this version of ApiVersions answers in another form: what is read of that is no time.
+        if throttled_ms > 0 and getattr(found, "error_code", 0) != _UNSUPPORTED_VERSION:
             self.not_before_s = time.monotonic() + min(throttled_ms / 1_000, 60)
         return found
 
@@ -168,7 +169,7 @@ class BrokerConnection:
             hint = ""
             if not self._versions:
                 hint = "; it is not Kafka, or it expects TLS" if not self._config.tls else "; it is not Kafka"
-            elif not self._config.mechanism and api == "Metadata":
+            elif not self._config.mechanism and api == "Metadata" and self.requests <= 2:  # the first after ApiVersions
                 hint = "; it may expect SASL, which --config says"
             reason = "" if isinstance(error, ConnectionError) else f" ({error.strerror or error})"
             about = f"{self.where} closed the connection at {api}{reason}{hint}"

@@ -20,7 +20,7 @@ from broker_core.listeners.access.access import Access, PrincipalEntry, Rule
 from broker_core.listeners.access.tls import TlsConfig
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.observation.kafka.config import ConnectionConfig, connection_config
-from broker_core.observation.kafka.connection import ALLOWED, CLIENT_ID
+from broker_core.observation.kafka.connection import ALLOWED, CLIENT_ID, BrokerConnection
 from broker_core.observation.kafka.peer import KafkaPeer
 from broker_core.operations.rights import Operation
 from broker_core.testing import EmbeddedBroker
@@ -119,6 +119,28 @@ def test_what_is_not_kafka_is_said_not_to_be(data: bytes):
         found = problem(connection_config(f"127.0.0.1:{port}"))
     assert found.code is ErrorCode.CONNECTION_LOST
     assert "not Kafka" in str(found) or "not speak Kafka" in str(found)
+
+
+def test_a_broker_that_has_not_our_version_of_api_versions_is_asked_again_at_once():
+    """librdkafka's mock answers in a form of its own, in which a reader finds a pause of 20 minutes."""
+    refused = bytes.fromhex("0000001100000001 0023 01 0012 0000 0002 00000000")
+    of_version_0 = struct.pack(">iihihhh", 16, 2, 0, 1, 3, 0, 5)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            peer, _ = server.accept()
+            with peer:
+                for data in (refused, of_version_0):
+                    peer.recv(1_000)
+                    peer.sendall(data)
+
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        port = server.getsockname()[1]
+        with contextlib.closing(BrokerConnection(connection_config(f"127.0.0.1:{port}"), "127.0.0.1", port)) as found:
+            assert found.version("Metadata") == 5
+            assert found.not_before_s == 0
+        thread.join()
 
 
 def test_bytes_that_promise_too_much_are_refused():
