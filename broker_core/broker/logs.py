@@ -14,7 +14,7 @@ from broker_core.log.config import LogConfig
 from broker_core.log.partition_log import PartitionLog
 from broker_core.log.partitioners import Partitioner
 from broker_core.log.reserved_headers import check_lifetimes
-from broker_core.log.topic_log import TopicLog
+from broker_core.log.topic_log import TopicLog, check_partitions
 from broker_core.messages import Message
 from broker_core.names import ByName, check_name
 from broker_core.queues.dead_letters import DeadLetters
@@ -184,9 +184,9 @@ class Logs:
 
     # -- names
 
-    def check_new(self, name: str) -> None:
-        """Raises INVALID_TOPIC, TOPIC_ALREADY_EXISTS if the name is not free."""
-        check_name(name)
+    def check_new(self, name: str, partitions: int = 1) -> None:
+        """Raises INVALID_TOPIC, INVALID_PARTITIONS, TOPIC_ALREADY_EXISTS if the name is not free."""
+        check_partitions(check_name(name), partitions)
         if not (self._topics.takes(name) and self._reserved.takes(name)):
             raise BrokerError(ErrorCode.TOPIC_ALREADY_EXISTS, name)
 

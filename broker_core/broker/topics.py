@@ -74,6 +74,7 @@ class Topics(msgspec.Struct, eq=False):
 
         Raises TOPIC_ALREADY_EXISTS, INVALID_TOPIC, INVALID_PARTITIONS or UNKNOWN_SUBJECT.
         """
+        self._logs.check_new(name, partitions)
         self._schemas.check_subject(schema)
         if schema is not None and schema.mode == "dead_letter":
             self._logs.claim(dead_letter_queue_of(name))

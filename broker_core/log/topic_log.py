@@ -9,6 +9,13 @@ from broker_core.log.partitioners import Partitioner
 from broker_core.names import check_name
 
 
+def check_partitions(name: str, total: int, present: int = 0) -> None:
+    """Raises INVALID_PARTITIONS if a topic that has `present` partitions cannot be given `total`."""
+    if not present < total <= MAX_PARTITIONS:
+        why = f"{total} for topic {name!r}; {present + 1} to {MAX_PARTITIONS} are"
+        raise BrokerError(ErrorCode.INVALID_PARTITIONS, why)
+
+
 class TopicLog:
     """The partitions of one topic, each in its own directory `<name>-<partition>` below the root."""
 
@@ -32,12 +39,9 @@ class TopicLog:
 
     def add_partitions(self, count: int) -> None:
         """Add `count` partitions; keys may map to other partitions then. Raises INVALID_PARTITIONS."""
-        total = len(self.partitions) + count
-        if count < 1 or total > MAX_PARTITIONS:
-            raise BrokerError(
-                ErrorCode.INVALID_PARTITIONS, f"{total} for topic {self.name!r}; 1 to {MAX_PARTITIONS} are"
-            )
-        for partition in range(len(self.partitions), total):
+        present = len(self.partitions)
+        check_partitions(self.name, present + count, present)
+        for partition in range(present, present + count):
             self.partitions.append(
                 PartitionLog(
                     self._files,

@@ -5,7 +5,7 @@ from functools import partial
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.config import FlowConfig
-from broker_core.limits import MAX_PARTITIONS
+from broker_core.log.topic_log import check_partitions
 from broker_core.operations.topics import LogSettings
 from broker_core.plurals import counted
 from broker_core.schemas.compatibility import SchemaKind
@@ -34,12 +34,7 @@ class TopicHandler(Handler):
 
     def _create(self, action: CreateTopic) -> Plan:
         context = self._context
-        context.broker.logs.check_new(action.name)
-        if not 1 <= action.partitions <= MAX_PARTITIONS:
-            raise BrokerError(
-                ErrorCode.INVALID_PARTITIONS, f"{action.name} can have 1 to {MAX_PARTITIONS}, not {action.partitions}"
-            )
-
+        context.broker.logs.check_new(action.name, action.partitions)
         action.log.on(context.broker.logs.config)
         context.broker.schemas.check_subject(action.rule)
 
@@ -68,12 +63,7 @@ class TopicHandler(Handler):
     def _add_partitions(self, action: AddPartitions) -> Plan:
         context = self._context
         context.broker.topics.check_plain(action.topic, "given more partitions")
-        there = context.broker.logs.partition_count(action.topic)
-        if not there < action.total <= MAX_PARTITIONS:
-            raise BrokerError(
-                ErrorCode.INVALID_PARTITIONS,
-                f"{action.topic} has {there} and can have up to {MAX_PARTITIONS}, not {action.total}",
-            )
+        check_partitions(action.topic, action.total, context.broker.logs.partition_count(action.topic))
         why = "A topic cannot be given fewer partitions: messages would be lost."
         return Plan(action, partial(context.broker.handle, context.now_ns, action), final=why)
 

@@ -12,7 +12,7 @@ from broker_core.events import EventStream
 from broker_core.files import MemoryFiles
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.offsets import OffsetStore
-from broker_core.limits import UNDO_WINDOW_MS
+from broker_core.limits import MAX_PARTITIONS, UNDO_WINDOW_MS
 from broker_core.log.config import LogConfig
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
@@ -158,6 +158,16 @@ def test_a_queue_comes_back_with_its_leases_and_those_that_ended_meanwhile_have_
     assert (broker.queues.queue("jobs").ready, broker.queues.queue("jobs").in_flight) == (4, 0)
     again = broker.queues.take(setup.now_ns, "jobs", "w", max_messages=9).result()
     assert [lease.attempt for lease in again] == [2, 1, 1, 1]
+
+
+def test_a_topic_that_is_refused_for_its_partitions_leaves_the_deleted_one_of_its_name() -> None:
+    setup = BrokerSetup()
+    setup.broker.topics.delete(0, "orders", restorable=True)
+    for partitions in (0, MAX_PARTITIONS + 1):
+        with pytest.raises(BrokerError, match="for topic 'orders'; 1 to"):
+            setup.broker.topics.create(0, "orders", partitions)
+    setup.broker.recently_deleted.restore(0, "orders")
+    assert setup.broker.logs.partition_count("orders") == 2
 
 
 def test_a_name_that_is_wanted_again_ends_the_window() -> None:
