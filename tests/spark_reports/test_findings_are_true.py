@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -23,6 +22,7 @@ from spark_reports.session import inspect
 from tests.figures.recount.reading import rows_of, scenario_of
 from tests.figures.recount.session import Recount
 from tests.long_form import some
+from tests.processes import run
 from tests.spark_reports.test_wrong import Silent
 
 pytestmark = pytest.mark.spark
@@ -349,7 +349,7 @@ def _ns(words: str) -> int:
 def test_every_finding_is_true_of_the_session(spark: SparkSession, tmp_path: Path, scenario: str) -> None:
     folder = tmp_path / "session"
     command = [sys.executable, str(ROOT / "main.py"), "run", scenario, "--session", str(folder), "--speed", "max"]
-    subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     info = inspect(str(folder))
     made = make_tables(spark, info, Silent())
     rows = {name: table.to_pylist() for name, table in made.tables.items()}

@@ -130,6 +130,17 @@ def test_who_reads_committed_messages_gets_none_of_an_open_transaction() -> None
         story(*events, committed_readers=["g"])
 
 
+def test_who_reads_committed_messages_gets_none_that_was_aborted() -> None:
+    aborted = (
+        K.TRANSACTION_ENDED,
+        {"client": "shop", "detail": {"markers": [["t", 0, 1]], "aborted": [["t", 0, 0, 1]]}},
+    )
+    events = [BEGUN, topic(K.PUBLISHED, 0, client="shop"), aborted, topic(K.DELIVERED, 0, attempt=1)]
+    story(*events)
+    with pytest.raises(Violation, match="gets 0, which was aborted"):
+        story(*events, committed_readers=["g"])
+
+
 def test_a_client_of_another_program_may_read_what_is_not_committed_in_a_group_that_does_not() -> None:
     def reads(client: str) -> None:
         published = [BEGUN, topic(K.PUBLISHED, 0, client="shop")]
