@@ -73,8 +73,13 @@ def test_the_store_is_asked_once_and_told_each_time(store: QSettings, monkeypatc
     """Frames ask what may be forgotten."""
     asked: list[str] = []
     settings = Settings(store)
+
+    def value(name: str, otherwise: object) -> object:
+        asked.append(name)
+        return otherwise
+
     with monkeypatch.context() as counted:
-        counted.setattr(store, "value", lambda name, otherwise: asked.append(name) or otherwise)
+        counted.setattr(store, "value", value)
         settings.keep_layout("Mine", WindowLayout())
         assert settings.layout_names() == settings.layout_names()
         assert settings.arrangement("one") == settings.arrangement("one") == ""
