@@ -245,6 +245,15 @@ def test_without_a_checkpoint_a_log_begins_with_its_first_segment_and_what_was_d
     assert min(readable(again)) == bases[2]
 
 
+@pytest.mark.parametrize("ending", [".tmp", ".cleaned"])
+def test_what_was_left_half_written_goes(ending):
+    files = MemoryFiles()
+    expected = filled(files, closed=True)
+    files.write_whole(f"t-0/{0:020d}{ending}", b"half", durable=False)
+    assert readable(open_log(files, **SEALED)) == expected
+    assert not names(files, ending)
+
+
 def test_without_a_checkpoint_what_compaction_has_taken_is_not_lost():
     files = MemoryFiles()
     settings = {"durability": "file", "cleanup": "compact", "segment_bytes": 250, "index_interval_bytes": 100}
