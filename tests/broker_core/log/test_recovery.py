@@ -316,6 +316,9 @@ def test_producers_are_remembered_across_a_crash_and_a_checkpoint():
         log.append_batch(n * MS, batch(f"{n}"), producer=ProducerStamp(7, 3, n))
     for config in ({}, {"segment_bytes": 1}):
         again = open_log(copy_of(files), durability="file", **config)
+        assert [last and last.published_ns for _, _, last in again.producers] == [6 * MS], (
+            "so that it is forgotten in time"
+        )
         for n in range(2, 7):
             assert again.append_batch(9 * MS, batch(f"{n}"), producer=ProducerStamp(7, 3, n)).base_offset == n
         for stamp, code in (
