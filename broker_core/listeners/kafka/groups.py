@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.groups.protocol import MemberSubscription, encode_assignment, encode_subscription
 from broker_core.groups.states import GroupState
 from broker_core.listeners.kafka.call import (
     ADMIN,
@@ -65,43 +64,37 @@ def _describe_groups(call: Call, request: Any) -> Answer:
 
 
 def _classic_group(call: Call, name: str) -> dict[str, Any]:
+    """Bytes of members are there while the group is Stable, and where the client may read every topic that it names."""
     empty = {"group_id": name, "group_state": "Dead", "protocol_type": ""}
+    groups = call.broker.groups
     try:
         call.must(READ, "group", name)
-        view, sent = call.broker.groups.view(call.now_ns, name), call.broker.groups.members(name)
+        view, sent = groups.view(call.now_ns, name), groups.members(name)
+        if groups.type(name) != "classic":
+            raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, f"{name} is no classic group; ask ConsumerGroupDescribe")
     except BrokerError as error:
         missing = error.code is ErrorCode.GROUP_ID_NOT_FOUND
         if missing and call.version < _FIRST_TO_MISS:
             return empty
         return {**empty, **failed(error)}
-    named = {topic for member in view.members for topic in (*member.topics, *(each for each, _ in member.partitions))}
-    named |= {topic for member in sent.values() for topic, _ in member.subscription.owned}
-    readable = call.readable(named)
-    stable = view.state == GroupState.STABLE
-    as_sent = stable and named == readable and call.broker.groups.type(name) == "classic"
+    named = {topic for member in sent.values() for topic in member.subscription.topics}
+    named |= {topic for member in sent.values() for topic, _ in (*member.owned, *member.subscription.owned)}
+    told = view.state == GroupState.STABLE and named == call.readable(named)
     return {
         "group_id": name,
         "group_state": state_of(view.state),
-        "protocol_type": "consumer" if view.members else "",
+        "protocol_type": "consumer" if sent else "",
         "protocol_data": view.assignor,
         "members": [
             {
-                "member_id": member.member_id,
+                "member_id": member_id,
                 "group_instance_id": member.instance_id or None,
                 "client_id": member.client,
-                "client_host": sent[member.member_id].host or IN_PROCESS,
-                "member_metadata": sent[member.member_id].protocols[view.assignor]
-                if as_sent
-                else encode_subscription(
-                    MemberSubscription(tuple(topic for topic in member.topics if topic in readable))
-                )
-                if stable
-                else b"",
-                "member_assignment": sent[member.member_id].assignment
-                if as_sent
-                else encode_assignment(tuple(at for at in member.partitions if at[0] in readable)),
+                "client_host": member.host or IN_PROCESS,
+                "member_metadata": member.protocols[view.assignor] if told else b"",
+                "member_assignment": member.assignment if told else b"",
             }
-            for member in view.members
+            for member_id, member in sent.items()
         ],
         "authorized_operations": -(1 << 31),
     }

@@ -198,6 +198,22 @@ def test_the_bytes_of_members_are_told_as_they_came(admin: Admin, listener: Kafk
     assert (told.member_metadata, told.member_assignment) == (metadata, mine["assignment"])
 
 
+def test_a_group_of_kip_848_is_no_classic_one(admin: Admin, listener: KafkaListener):
+    admin.create_topic("orders")
+    body = {
+        "group_id": "billing",
+        "member_id": "one",
+        "member_epoch": 0,
+        "rebalance_timeout": 60_000,
+        "subscribed_topic_names": ("orders",),
+        "topic_partitions": (),
+    }
+    assert asked(listener.port, KEYS["ConsumerGroupHeartbeat"], 1, body).error_code.name == "none"
+    described = [asked(listener.port, KEYS["DescribeGroups"], version, {"groups": ["billing"]}) for version in (5, 6)]
+    told = [(each.groups[0].group_state, each.groups[0].error_code.name) for each in described]
+    assert told == [("Dead", "none"), ("Dead", "group_id_not_found")]
+
+
 def test_an_offset_below_zero_is_none(admin: Admin, listener: KafkaListener):
     """kafkajs commits -2 where its offset is out of range, and begins anew."""
     admin.create_topic("orders")
