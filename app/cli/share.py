@@ -53,7 +53,10 @@ def write_page(
     from app.pages.moments import PagePart
     from app.pages.page import share
 
-    made = share(session, out, PagePart(from_s, to_s, without))
+    try:
+        made = share(session, out, PagePart(from_s, to_s, without))
+    except OSError as error:
+        raise CommandError(f"{out} cannot be written: {error.strerror or error}.", Exit.REFUSED) from error
     print(made.path)
     for problem in made.problems:
         print(f"brokerscope: the recording is not whole: {problem}", file=sys.stderr)

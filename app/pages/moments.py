@@ -213,7 +213,7 @@ def gather(stored: StoredSession, wanted: PagePart, report: Report) -> dict[str,
         report(0.4 + 0.5 * moment / len(moments_ns), session_time(time_ns))
         columns.add(views.tree(stored.playback.at(time_ns), happenings.second(moment)))
     return {
-        "title": contained(shown(stored.metadata.scenario or stored.folder.name)),
+        "title": contained(shown(tr(stored.metadata.scenario or stored.folder.name))),
         "about": contained(shown(" ".join(stored.scenario.about.split()) if stored.text else "")),
         "started": contained(stored.metadata.started_at),
         "from_ms": first_ns // NS_PER_MS,

@@ -171,13 +171,16 @@ def test_what_cannot_be_made_is_one_sentence(
     assert not out.exists() and list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk_leaves_the_page_before(session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_the_page_before(
+    session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def full(_before: object, _after: object) -> None:
         raise OSError(28, "No space left on device")
 
     (tmp_path / "page.html").write_text("before")
     monkeypatch.setattr("os.replace", full)
     assert main(["share", str(session), "--out", str(tmp_path / "page.html"), "--to", "0"]) == 4
+    assert "page.html cannot be written: No space left on device." in capsys.readouterr().err
     assert [path.read_text() for path in tmp_path.iterdir()] == ["before"]
 
 
