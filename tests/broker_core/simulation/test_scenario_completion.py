@@ -84,6 +84,7 @@ def test_blocks_are_followed_by_their_indents(indent: str) -> None:
         "watch:",
         "try:",
         "seed:",
+        "attach:",
         "durability:",
         "rebalance_delay_ms:",
         "consumer_session_timeout_ms:",
