@@ -168,8 +168,9 @@ class RowTable(QTableView):
             return CellDelegate(self, elide=Qt.TextElideMode.ElideLeft)
         return CellDelegate(self, mono=kind == "mono", tabular=kind == "number")
 
-    def _on_resized(self, _section: int, _old: int, _new: int) -> None:
-        if not self._fitting:
+    def _on_resized(self, _section: int, old: int, new: int) -> None:
+        """Qt tells of hidden columns, too, where rows have another order."""
+        if old and new and not self._fitting:
             self._dragged = True
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -130,6 +130,26 @@ def test_another_order_is_what_the_user_asks_for(panel: TablePanel) -> None:
     assert panel.table.viewport().rect().contains(QPoint(1, 1))
 
 
+def test_a_column_that_went_for_lack_of_room_comes_back_after_rows_had_another_order(qtbot: QtBot) -> None:
+    columns = (
+        Column[Letter]("Number", lambda row: str(row.number), (100, 1)),
+        Column[Letter]("Text", lambda row: row.text, (200, 1, 1)),
+    )
+    model = TableModel[Letter](columns, key=lambda row: row.number)
+    panel = Letters(model)
+    model.setParent(panel)
+    qtbot.addWidget(panel)
+    panel.resize(240, 300)
+    panel.show()
+    for order in ((1, 2, 3), (3, 2, 1)):
+        give(panel, *order)
+    QApplication.processEvents()
+    assert panel.table.isColumnHidden(1)
+    panel.resize(600, 300)
+    QApplication.processEvents()
+    assert not panel.table.isColumnHidden(1)
+
+
 def test_gauges_stand_still_under_the_pointer(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     panel = BackpressurePanel()
     qtbot.addWidget(panel)
