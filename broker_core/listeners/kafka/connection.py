@@ -47,6 +47,10 @@ IDLE_S = 600.0  # Kafka's connections.max.idle.ms
 _BEFORE_AUTHENTICATION = {"ApiVersions", "SaslHandshake", "SaslAuthenticate"}
 
 
+def _refuse_nothing(_code: int) -> None:
+    """There is no request."""
+
+
 class DroppedError(Exception):
     """A fault closes the connection."""
 
@@ -66,7 +70,7 @@ class KafkaConnection(asyncio.Protocol):
         self._waiting: Waiting | None = None
         self._fault: ClientFault | None = None  # that the request meets which is served
         self._served: Served | None = None  # the request that is served
-        self._refuse: Callable[[int], Body | None] = lambda _code: None  # that request, with an error code
+        self._refuse: Callable[[int], Body | None] = _refuse_nothing  # that request, with an error code
         self._throttle_ms = 0  # how long the next request waits
         self._busy = False  # a request is being served
         self._held_bytes = self._unread_bytes = 0
@@ -473,6 +477,7 @@ class KafkaConnection(asyncio.Protocol):
 
     def _next(self) -> None:
         self._busy = False
+        self._refuse = _refuse_nothing  # it would hold the request
         # A request that was answered at once is followed by the next in the loop that called.
         self._listener.soon(self._go_on)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import socket
 import struct
 import time
@@ -24,7 +25,7 @@ from broker_core.listeners.kafka.connection import STRANGERS_FRAME_BYTES
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.listeners.kafka.share_sessions import check_acknowledgements
 from broker_core.log.client_batch import MAX_RECORDS
-from tests.broker_core.listeners.kafka.raw import asked, frame_of
+from tests.broker_core.listeners.kafka.raw import Raw, asked, frame_of
 from tests.broker_core.listeners.kafka.test_malformed_frames import CLIENT, frame, head
 from tests.broker_core.listeners.kafka.test_produce_and_consume import produce
 from tests.broker_core.listeners.kafka.test_who_may_come_in import TOKEN, client
@@ -250,6 +251,26 @@ def test_promise_38_the_lock_is_free_between_the_slices_of_a_long_answer(
     assert isinstance(answer, Later)
     assert answer.work() == {"rows": [0, 1, 2, 3, 4], "error_code": 0}
     assert taken == ["row", *["lock", "row"] * 4, "lock"]
+
+
+def test_promise_15_an_idle_connection_holds_nothing_of_its_last_request(listener: KafkaListener):
+    size_bytes = 700_000
+    with contextlib.closing(Raw(listener.port)) as connection:
+        batch = {"name": "missing", "partition_data": [{"index": 0, "records": bytes(size_bytes)}]}
+        connection.asked(0, 9, {"acks": 1, "timeout": 1_000, "topic_data": [batch]})
+        until(lambda: not held(size_bytes))
+
+
+def held(size_bytes: int) -> list[memoryview]:
+    """Requests in memory that are so large."""
+    gc.collect()
+    return [each for each in gc.get_objects() if isinstance(each, memoryview) and size(each) >= size_bytes]
+
+
+def size(view: memoryview) -> int:
+    with contextlib.suppress(ValueError):  # released
+        return view.nbytes
+    return 0
 
 
 def test_promise_38_a_worker_that_changes_much_lets_others_have_the_lock(monkeypatch: pytest.MonkeyPatch):
