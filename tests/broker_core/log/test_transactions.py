@@ -91,6 +91,18 @@ def test_an_open_transaction_holds_the_last_stable_offset():
     assert log.aborted_transactions(0, 1) == []
 
 
+def test_segments_up_to_the_last_stable_offset_can_be_compacted():
+    log = open_log(MemoryFiles(), cleanup="compact", segment_bytes=400)
+    log.append_batch(0, batch("a" * 300))
+    send(log, 5, 0, "b" * 300)
+    assert (len(log.segments()), log.last_stable_offset) == (2, 1)
+    assert [segment.end_offset for segment in log.compactable()] == [1]
+    log.append_batch(0, batch("c" * 300))
+    assert [segment.end_offset for segment in log.compactable()] == [1], "the transaction is open"
+    log.append_marker(0, 5, 0, commits=True)
+    assert [segment.end_offset for segment in log.compactable()] == [1, 2, 3], "the marker is in the fourth"
+
+
 def test_a_marker_counts_when_it_is_durable():
     log = open_log(MemoryFiles(), durability="fsync")
     send(log, 5, 0, "a")

@@ -40,11 +40,12 @@ LOST = [Lost("billing", "orders", 0, 4, 4, "biller")]
         ((GIVEN, DONE, LEFT, ("records_deleted", {"offset": 0, "count": 8, "topic": "other"})), []),
         ((GIVEN, DONE, LEFT, ("offsets_reset", {"detail": {"changes": [("orders", 0, 4, 8)]}}), DELETED), []),
         ((GIVEN, LEFT, DELETED), []),
+        ((GIVEN, DONE, ("delivered", {"offset": None}), ("acknowledged", {"offset": None}), LEFT, DELETED), LOST),
     ],
     ids=[
         *("left, then deleted", "deleted, then left", "the broker crashed", "it is still there", "nothing is deleted"),
         *("acknowledged after", "given to another", "another has left", "left another group", "of another topic"),
-        *("reset by hand", "a group that never acknowledges"),
+        *("reset by hand", "a group that never acknowledges", "without an offset"),
     ],
 )
 def test_what_is_lost(told: tuple[tuple[str, dict[str, Any]], ...], lost: list[Lost]) -> None:

@@ -17,7 +17,9 @@ from broker_core import Admin, BrokerHost, HostConfig
 from broker_core.clients.producer import Producer
 from broker_core.events import Event
 from broker_core.groups.config import GroupConfig
+from broker_core.listeners.access.access import Access, Rule
 from broker_core.listeners.kafka.listener import KafkaListener
+from broker_core.operations.rights import Operation
 from broker_core.recording.checker import Checker
 from tests.broker_core.listeners.kafka.raw import KEYS, asked
 from tests.broker_core.listeners.kafka.test_share_groups import taken
@@ -143,6 +145,16 @@ def test_what_a_group_has_read_of_a_topic_is_forgotten():
         assert offsets(port).error_code == 69
         with member(port) as consumer:  # earliest again
             assert len(taken(consumer, 6)) == 6
+
+
+def test_who_may_only_read_a_group_cannot_make_it_forget():
+    rules = (Rule("*", (Operation.READ,), ("*",), groups=("*",)),)
+    with opened() as (host, port), KafkaListener(host, port=0, access=Access((), rules)) as guarded:
+        started(host, port)
+        body = {"group_id": "workers", "topics": [{"topic_name": "orders"}]}
+        answer = asked(guarded.port, KEYS["DeleteShareGroupOffsets"], 0, body)
+        assert (answer.error_code, answer.responses) == (30, ())
+        assert offsets(guarded.port).error_code == 0
 
 
 def test_a_share_group_is_deleted_like_any_other():

@@ -17,6 +17,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
 from broker_core.log.config import LogConfig
 from broker_core.observation.kafka.changes import NOT_KNOWN, SEEN_LATE
+from broker_core.observation.kafka.connection import ALLOWED
 from broker_core.observation.kafka.sweep import Reader, _consumer
 from broker_core.observation.observed_session import ObservedSession
 from broker_core.operations.browse import BrowseMessages, BrowsePartition, DescribeMessage, FindOffsets, ListLogs
@@ -289,6 +290,19 @@ def test_lag_in_seconds_is_between_the_looks(broker: EmbeddedBroker, observe: Ob
     assert run.published_ns is not None
     assert at.lag == 10
     assert at.lag_ns == look.snapshot.time_ns - (run.published_ns + (run.time_ns - run.published_ns) // 20)
+
+
+def test_a_broker_that_tells_the_offsets_of_one_group_at_a_time(
+    broker: EmbeddedBroker, observe: Observe, monkeypatch: pytest.MonkeyPatch
+):
+    """OffsetFetch takes several groups from version 8 on."""
+    monkeypatch.setitem(ALLOWED, "OffsetFetch", ALLOWED["OffsetFetch"]._replace(newest=7))
+    broker.create_topic("orders")
+    published(broker, "orders", 3)
+    commit(broker, "audit", "orders", 1)
+    commit(broker, "billing", "orders", 2)
+    groups = observe().look().snapshot.groups
+    assert {group.name: [at.committed for at in group.offsets] for group in groups} == {"audit": [1], "billing": [2]}
 
 
 def test_what_fails_keeps_its_last_value_and_is_named_once(broker: EmbeddedBroker, observe: Observe):
