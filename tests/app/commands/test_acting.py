@@ -8,7 +8,9 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QMenu
 
+from broker_core.queues.config import QueueConfig
 from broker_core.schemas.rule import SchemaRule
+from broker_core.simulation.actions.queues import CreateSubscription
 from tests.app.conftest import Hand
 from tests.app.dialogs import accept, actor, fill, opened, run, said
 from widgets.dialogs.form import FormDialog
@@ -194,9 +196,11 @@ def test_a_subscription_is_created_with_any_policy_and_priorities(hand: Hand) ->
 
 
 def test_a_subscription_is_duplicated_as_one_of_the_same_topic(hand: Hand) -> None:
-    dialog = run(hand, "create_subscription")
-    fill(hand, dialog, queue="feed", topic="commits", max_messages=5, policy="block", priorities=3)
-    accept(hand, dialog)
+    settings = QueueConfig(priorities=3, dead_letter_topic="unread-commits")
+    hand.workbench.controller.perform(
+        CreateSubscription(name="feed", topic="commits", settings=settings, max_messages=5, policy="block")
+    )
+    hand.show()
     hand.workbench.views.select("queue:feed")
     assert hand.workbench.registry.trigger("duplicate_place")
     hand.qtbot.waitUntil(
@@ -207,7 +211,8 @@ def test_a_subscription_is_duplicated_as_one_of_the_same_topic(hand: Hand) -> No
     feed, made = queues["feed"], queues["feed-2"]
     assert made.topic == "commits" and made.gate is not None
     assert (made.gate.policy, made.gate.limit) == ("block", 5)
-    assert made.priorities == feed.priorities
+    assert made.priorities == feed.priorities == 3
+    assert (feed.dead_letter_topic, made.dead_letter_topic) == ("unread-commits", "feed-2.dlq")
 
 
 def test_a_topic_is_subscribed_by_dialog_and_by_drag(hand: Hand) -> None:

@@ -16,6 +16,8 @@ from broker_core.simulation.actions.faults import (
     Crash,
     DropHeartbeats,
     EndFaults,
+    EndRule,
+    FailMatching,
     FillDisk,
     JumpClock,
     Pause,
@@ -241,3 +243,11 @@ schedule:
     assert session.simulation.actors["bench-1"].target == "readers"
     (moved,) = session.of(EventKind.USER_ACTION)
     assert moved.cause == "moved bench-1 to readers"
+
+
+def test_a_rule_that_was_ended_early_ends_none_that_has_its_name_later():
+    lasts, stays = FailMatching("jobs", every=2, for_s=5), FailMatching("jobs", every=3)
+    session = Session((10, lasts), (12, EndRule("rule-1")), (13, stays), until_s=16)
+    told = [(10, lasts.what), (12, "rule rule-1 is over"), (13, stays.what)]
+    assert session.faults() == [(at_s, "jobs", cause) for at_s, cause in told]
+    assert [fault.what for fault in session.simulation.snapshot().faults] == [stays.what]
