@@ -393,6 +393,7 @@ def test_a_click_seeks_a_drag_scrubs_and_a_click_near_a_mark_finds_it(timeline, 
     qtbot.mouseMove(timeline, QPoint(LEFT + 150, 30))
     qtbot.mouseMove(timeline, QPoint(LEFT + 5_000, 30))
     qtbot.mouseRelease(timeline, Qt.MouseButton.LeftButton, pos=QPoint(LEFT + 150, 30))
+    qtbot.mouseMove(timeline, QPoint(LEFT + 200, 30))
     assert asked[2:] == [10 * S, 15 * S, 100 * S]
 
 

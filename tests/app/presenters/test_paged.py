@@ -46,6 +46,16 @@ def test_what_could_not_be_had_is_asked_for_again(model):
     assert asked == [(300, 400), (300, 400)]
 
 
+def test_a_page_that_was_asked_for_and_has_grown_since_is_asked_for_again(model):
+    asked = []
+    model.show_range(0, 10)
+    model.page_wanted.connect(lambda first, end: asked.append((first, end)))
+    shown(model, 5)
+    model.move_bounds(0, 20)
+    shown(model, 15)
+    assert asked == [(0, 10), (0, 20)]
+
+
 def test_few_pages_are_held(model):
     model.show_range(0, 10_000_000)
     for page in range(PAGES_HELD + 50):

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from app.presenters.assignments import AssignmentsModel
 from app.presenters.dead_letters import DeadLettersModel
 from app.presenters.in_flight import InFlightModel
-from app.presenters.lag_trend import trend_of
+from app.presenters.lag_trend import LagTrend, trend_of
 from app.presenters.offsets import OffsetsModel
 from app.presenters.owners import Owners
 from app.presenters.rates import Rates
@@ -119,6 +119,19 @@ def test_a_growing_lag_is_rising_and_warns(qapp, owners):
     row = model.place_of(("indexers", "commits", 3))
     assert cell(model, row, "Trend", Role.STATE) == "Rising"
     assert cell(model, row, "Lag (messages)", Role.WARN) == "lag_up"
+
+
+def test_what_is_never_drained_sorts_behind_all_that_is(qapp, owners, monkeypatch):
+    drains_s = {0: 70, 1: None, 2: 5, 3: 0}
+
+    def trend(_rates, _time_ns, _group, _topic="", partition=0):
+        return LagTrend("falling", -1.0, S, drains_s.get(partition))
+
+    monkeypatch.setattr("app.presenters.offsets.lag_trend", trend)
+    model = OffsetsModel(owners, Rates())
+    model.set_snapshot(msgspec.structs.replace(made_up.living(), groups=made_up.living().groups[:1]))
+    model.sort([column.title for column in model.columns].index("Drained in"), Qt.SortOrder.AscendingOrder)
+    assert [cell(model, row, "Partition") for row in range(3)] == ["3", "2", "0"]
 
 
 def sawtooth(per_s, every_s, tick):

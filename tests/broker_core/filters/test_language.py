@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from broker_core.filters import Field, Fields, FilterError, parse
+from broker_core.filters import AtLeast, Field, Fields, FilterError, parse
 from broker_core.filters.parser import MAX_CHARS
 
 S = 1_000_000_000
@@ -72,6 +72,14 @@ def found(text, fields=FIELDS):
 )
 def test_what_a_filter_finds(text, names):
     assert found(text) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"),
+    [("lag > 6", True), ("lag >= 7", True), ("lag > 7", False), ("lag < 9", False), ("lag = 7", False)],
+)
+def test_of_a_number_that_is_at_least_so_much_only_what_is_above_is_known(text, fits):
+    assert parse(text, FIELDS).matches({"lag": AtLeast(7)}) is fits
 
 
 @pytest.mark.parametrize(

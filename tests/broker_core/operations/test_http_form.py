@@ -20,7 +20,7 @@ from broker_core.operations.messages import PublishBatch, PublishMessages, Recor
 from broker_core.operations.observe import ListSlowReaders
 from broker_core.operations.queues import Peek
 from broker_core.operations.request import Request
-from broker_core.operations.schemas import SetCompatibility
+from broker_core.operations.schemas import DeleteSubject, SetCompatibility
 from broker_core.operations.topics import (
     ConfigureTopic,
     CreateTopic,
@@ -39,6 +39,7 @@ REQUESTS: list[Request[Any]] = [
     Seek(group="billing", member="0123", place=CommitPlace(topic="orders", partition=1, offset=7)),
     Redrive(queue="mail", offsets=[1], edits=(Edit(offset=1, value=None, headers={"x": None}),)),
     SetCompatibility(subject="order", mode=None),
+    DeleteSubject(subject="order", permanent=True),
     Peek(queue="mail", max_messages=3, encoding="base64"),
     ListSlowReaders(max_lag=3, max_lag_ms=5_000),
     ListTopics(),

@@ -22,6 +22,7 @@ def test_two_points_are_no_growth() -> None:
     assert growth(np.asarray(200 + 200 * np.sin(at / 5), np.float64)) is None
     assert growth(np.asarray([*at[:50] * 8, *400 - at[:50] * 2], np.float64)) is None
     assert growth(np.where(at < 99, 0.0, 900.0)) is None
+    assert growth(np.minimum(at, 70.0) * 8) is None, "it has stood still for some time"
     assert growth(at[:4] * 100) is None, "four buckets are too few"
     found = growth(np.asarray(at * 5 + 3 * np.cos(at), np.float64))
     assert found is not None and found.share == 0.5 and abs(found.slope - 5) < 0.1
