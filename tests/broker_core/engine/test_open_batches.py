@@ -188,6 +188,16 @@ def test_what_lingers_goes_first(host):
         assert [receipt.result().offset for receipt in receipts] == [0, 1, 2]
 
 
+def test_what_lingers_goes_first_though_a_tail_is_open(host, monkeypatch):
+    monkeypatch.setattr(open_batches, "OPEN_NS", 10**12)
+    with Producer(host, ProducerConfig(linger_ms=60_000)) as producer:
+        assert producer.publish("bills", b"0") == (0, 0)
+        assert "bills" in host.open_batches.open
+        receipt = producer.send("bills", b"1")
+        assert producer.publish("bills", b"2") == (0, 2)
+        assert receipt.result().offset == 1
+
+
 def test_a_message_that_is_too_large_is_refused_and_the_others_are_stored(host):
     Admin(host).configure_topic("bills", log=LogConfig(max_message_bytes=100))
     with Producer(host) as producer:

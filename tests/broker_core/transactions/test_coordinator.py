@@ -11,6 +11,7 @@ from broker_core.log.batch import ProducerStamp
 from broker_core.log.producer_ids import MAX_EPOCH
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
+from broker_core.replies import Reply
 from broker_core.transactions.transaction import Identity, PendingOffset, TransactionState
 
 from .coordinator_setup import CoordinatorSetup
@@ -316,7 +317,8 @@ def test_a_disk_that_refuses_is_asked_again(monkeypatch):
     assert setup.committed() == ["a"]
 
 
-def test_offsets_that_cannot_be_stored_are_stored_later(monkeypatch):
+@pytest.mark.parametrize("at_once", [True, False])
+def test_offsets_that_cannot_be_stored_are_stored_later(monkeypatch, at_once):
     setup = CoordinatorSetup()
     identity = setup.init()
     setup.send(identity, 0, "a")
@@ -324,8 +326,9 @@ def test_offsets_that_cannot_be_stored_are_stored_later(monkeypatch):
     setup.transactions.put_offsets(0, "payments", identity, [PendingOffset("billing", "orders", 0, 1, "")])
     ports = setup.transactions._ports
     with monkeypatch.context() as patch:
-        refusal = BrokerError(ErrorCode.STORAGE_ERROR, "the disk is full")
-        patch.setattr(ports, "commit_offsets", Mock(side_effect=refusal))
+        refusal, refused_later = BrokerError(ErrorCode.STORAGE_ERROR, "the disk is full"), Reply[None]()
+        refused_later.fail(refusal)
+        patch.setattr(ports, "commit_offsets", Mock(side_effect=refusal if at_once else [refused_later] * 5))
         ended = setup.transactions.end(0, "payments", identity, commits=True)
         setup.run(2_000)
         assert not ended.done
