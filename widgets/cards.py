@@ -56,6 +56,15 @@ class RebalanceFacts:
     moved: tuple[Move, ...]
     kept: tuple[Move, ...]
 
+    @property
+    def figures(self) -> str:
+        count, kept = len(self.moved), len(self.kept)
+        if self.running:
+            return tr("{count:,} revoked", count=count)
+        if count and not kept and not any(move.old.name for move in self.moved):
+            return tr("{count:,} assigned, without an owner before", count=count)
+        return tr("{moved:,} moved · {kept:,} kept", moved=count, kept=kept)
+
 
 class MoveTable(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -210,11 +219,7 @@ class RebalanceCard(QFrame):
                 cause=facts.cause,
             )
         )
-        if facts.running:
-            self._figures.setText(tr("{count:,} revoked", count=len(facts.moved)))
-        else:
-            figures = tr("{moved:,} moved · {kept:,} kept", moved=len(facts.moved), kept=len(facts.kept))
-            self._figures.setText(figures)
+        self._figures.setText(facts.figures)
         self._no_reader.setText(facts.no_reader)
         set_plain_tip(self._no_reader, facts.gaps)
         self._started.setText(facts.started)

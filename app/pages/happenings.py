@@ -19,7 +19,15 @@ from widgets.i18n import tr
 LETTERS_LISTED = 1_000
 KEY_CHARS = 60
 _ORDER = tuple(kind for kind in EventKind if kind in MESSAGE_KINDS)
-_PRODUCED = frozenset({EventKind.PUBLISHED, EventKind.REJECTED, EventKind.DROPPED, EventKind.EVICTED})
+_PRODUCED = frozenset(
+    {
+        *(EventKind.PUBLISHED, EventKind.REJECTED, EventKind.DROPPED, EventKind.EVICTED),
+        *(EventKind.PRODUCER_BLOCKED, EventKind.PRODUCER_UNBLOCKED),
+        *(EventKind.TRANSACTION_STARTED, EventKind.TRANSACTION_ENDED),
+    }
+)
+
+_LISTING = frozenset({EventKind.PARTITIONS_ASSIGNED, EventKind.PARTITIONS_REVOKED, EventKind.REBALANCE_COMPLETED})
 
 
 class Happenings:
@@ -76,7 +84,7 @@ class Happenings:
             "place": self._shown(contained(place_text(event))),
             "who": self._shown(contained(" ".join(part for part in (group, event.client) if part))),
             "about": self._shown(contained(what)),
-            "ids": list(self._ids(event)),
+            "ids": list(dict.fromkeys([*self._ids(event), *_named(event)])),
         }
 
     def _ids(self, event: Event) -> Iterator[str]:
@@ -93,3 +101,13 @@ class Happenings:
             if not role:
                 role = "producer" if event.kind in _PRODUCED else "worker" if of_queue else "consumer"
             yield f"{role}:{event.client}"
+
+
+def _named(event: Event) -> Iterator[str]:
+    """The partitions that a control event lists in its detail, and who owns them then."""
+    if event.kind not in _LISTING:
+        return
+    detail = event.detail or {}
+    for topic, partition, *owner in [*detail.get("partitions", ()), *detail.get("after", ())]:
+        yield lane_id(topic, partition)
+        yield from (f"consumer:{name}" for name in owner)

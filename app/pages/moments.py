@@ -164,7 +164,7 @@ def card_tree(card: RebalanceFacts) -> Tree:
         "gaps": card.gaps,
         "moved": [_move(move) for move in card.moved[:MOVES_LISTED]],
         "moved_count": len(card.moved),
-        "kept_count": len(card.kept),
+        "figures": card.figures,
     }
 
 

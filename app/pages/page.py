@@ -24,7 +24,9 @@ from broker_core.version import program_version
 from resources.colours import HUES, ink_on
 from widgets.bytes_text import contained
 from widgets.canvas import lane_painter, layout, queue_item
+from widgets.canvas.queue_item import RINGS_LEGEND
 from widgets.canvas.step import Step
+from widgets.canvas.topic_item import LEGEND
 from widgets.formats import session_time
 from widgets.i18n import tr
 from widgets.theme_palette import COLOUR_TOKENS, DARK, LIGHT, Theme
@@ -44,7 +46,11 @@ def words() -> dict[str, str]:
         "theme": tr("Light or dark"),
         "copy": tr("Copy a link to this moment"),
         "copied": tr("Copied: {link}"),
-        "state_of": tr("figures of {clock}"),
+        "state_of": tr("state of {clock}"),
+        "each_second": tr("The page has the state at each whole second; between two of them it shows the earlier one."),
+        "sideways": tr("The drawing scrolls sideways."),
+        "legend": tr("What the drawing means"),
+        "close": tr("Close"),
         "figures": tr("Figures"),
         "events": tr("Events"),
         "rebalances": tr("Rebalances"),
@@ -54,13 +60,11 @@ def words() -> dict[str, str]:
         "select": tr("Select what is drawn (a group, a consumer, a partition) to see its figures at this moment."),
         "not_here": tr("It is not there at this moment."),
         "in_second": tr("In this second"),
-        "around": tr("Events around this moment"),
+        "around": tr("Events before and after this moment"),
         "no_events": tr("No event so far."),
         "all_events": tr("All events"),
         "its_events": tr("Only of {name}"),
         "no_rebalance": tr("No rebalance so far."),
-        "moved": tr("{count} moved"),
-        "kept": tr("{count} kept"),
         "nobody": tr("nobody"),
         "and_more": tr("and {count} more"),
         "end": tr("end"),
@@ -100,6 +104,40 @@ _SIZES = {
     "ring": queue_item.RING_SIZE,
     "ring_pitch": queue_item.RING_PITCH,
 }
+
+_SWATCHES = {
+    "track": Markup(
+        '<rect class="read hue h0" y="4" width="34" height="10"/>'
+        '<rect class="gap" x="34" y="4" width="18" height="10"/><rect class="tick" x="33" y="4" width="2" height="10"/>'
+    ),
+    "owner": Markup(
+        '<rect class="hue h0" width="18" height="18" rx="4"/>'
+        '<text class="t-letter k0" x="9" y="13" text-anchor="middle">A</text>'
+        '<rect class="chip-none" x="26.5" y=".5" width="17" height="17" rx="4"/>'
+    ),
+    "group": Markup('<text class="muted" y="13">ind</text><text class="muted" x="26" y="13">au</text>'),
+    "unknown": Markup('<rect class="unknown" y="4" width="52" height="10"/>'),
+    "ring": Markup(
+        '<circle class="ring" cx="9" cy="9" r="7"/>'
+        '<circle class="h0 arc" cx="9" cy="9" r="7" stroke-dasharray="28 44"/>'
+        '<text x="9" y="13" text-anchor="middle">2</text>'
+    ),
+    "blocked": Markup('<path class="flow blocked" stroke-width="2" d="M0 9H52"/>'),
+    "stopped": Markup('<path class="flow stopped" stroke-width="2" d="M0 9H52"/>'),
+}
+
+
+def _legend() -> list[tuple[str, str]]:
+    """What the drawing means, by the swatch beside each sentence; the window's tool tips where it has them."""
+    return [
+        ("track", tr(LEGEND)),
+        ("owner", tr("A colour and a letter are a consumer; a dashed box is a partition without an owner.")),
+        ("group", tr("Above the letters: how the name of each group begins.")),
+        ("unknown", tr("Hatched: the group has not committed there.")),
+        ("ring", f"{tr('A ring is a message in flight, in the colour of its worker.')} {tr(RINGS_LEGEND)}"),
+        ("blocked", tr("A producer waits, for what it sends to is full.")),
+        ("stopped", tr("A group does not read while it rebalances.")),
+    ]
 
 
 class Made(NamedTuple):
@@ -150,6 +188,8 @@ def page_of(stored: StoredSession, wanted: PagePart, report: Report) -> bytes:
             problems=[contained(problem) for problem in stored.problems],
             recording=stored.recording,
             said=said,
+            legend=_legend(),
+            swatches=_SWATCHES,
         )
     )
     return page.encode()
@@ -224,7 +264,9 @@ def _environment() -> Any:  # jinja2 is loaded for a page alone
 
 
 def _text(name: str) -> str:
-    return resources.path("session_page", name).read_text(encoding="utf-8")
+    """A file beside the template, without what only its readers need: indentation, and lines that are a comment."""
+    lines = resources.path("session_page", name).read_text(encoding="utf-8").splitlines()
+    return "".join(f"{line}\n" for line in map(str.strip, lines) if not line.startswith("//"))
 
 
 def _hash(source: str) -> str:

@@ -69,6 +69,9 @@ KINDS: dict[EventKind, KindInfo] = {
 }
 
 
+_MOMENTS = frozenset({"from_ns", "heard_ns", "since_ns", "started_ns", "until_ns"})  # of a detail: session times
+
+
 def kinds_of(choice: str) -> frozenset[EventKind]:
     return frozenset(kind for kind, info in KINDS.items() if info.choice == choice)
 
@@ -115,7 +118,9 @@ def about(event: Event) -> str:
     # The cause of an action is its sentence.
     if event.kind is not EventKind.USER_ACTION:
         parts += [
-            f"{name.replace('_', ' ')} {_short(value)}" for name, value in detail.items() if value not in (None, "")
+            f"{name.removesuffix('_ns').replace('_', ' ')} {session_time(value) if name in _MOMENTS else _short(value)}"
+            for name, value in detail.items()
+            if value not in (None, "", [], ())
         ]
     return "; ".join(parts)
 
@@ -131,5 +136,11 @@ def event_line(event: Event) -> str:
 
 
 def _short(value: object) -> str:
-    text = ", ".join(map(_short, value)) if isinstance(value, list | tuple) else str(value)
+    text = str(value)
+    if isinstance(value, list | tuple):
+        match value:
+            case [str(topic), int(partition), *owner]:
+                text = " ".join([f"{topic}/{partition}", *map(str, owner)])
+            case _:
+                text = ", ".join(map(_short, value))
     return plain_text(text.encode(errors="replace"), 80)

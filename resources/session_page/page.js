@@ -136,7 +136,7 @@ const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[na
 
 // -- where we are
 
-const place = { ms: 0, moment: -1, selected: "", tab: "figures", own: false, playing: 0 };
+const place = { ms: 0, moment: -1, selected: "", tab: "figures", own: false, playing: 0, event: -1, tops: {} };
 let now = {}; // the tree of the moment, without the facts, which are asked for by what is selected
 const momentAt = (ms) => { let low = 0, high = moments.length; while (low < high) { const middle = (low + high) >> 1; if (moments[middle] <= ms + 1e-6) low = middle + 1; else high = middle; } return Math.max(0, low - 1); };
 const clockOf = (ms, digits = 3) => {
@@ -149,7 +149,9 @@ const isKnown = (id) => Object.hasOwn(data.columns.root.facts ?? {}, id);
 const nameOf = (id) => leafOf(data.columns.root.facts?.[id]?.name);
 const leafOf = (column) => { if (!column) return ""; for (let at = place.moment; at >= 0; at -= 1) { const found = leaf(column, at); if (found !== undefined) return found; } return leaf(column, moments.length - 1) ?? ""; };
 
-function go(ms, { told = true } = {}) {
+const withAt = (ms) => { const at = momentAt(ms); return moments[at] >= ms - 1e-3 ? moments[at] : moments[at + 1] ?? data.to_ms; }; // the first moment that has what happened then
+function go(ms, { told = true, event = -1 } = {}) {
+  place.event = event;
   place.ms = Math.min(data.to_ms, Math.max(data.from_ms, ms));
   const moment = momentAt(place.ms);
   if (moment !== place.moment) {
@@ -165,10 +167,11 @@ function go(ms, { told = true } = {}) {
   if (told) remember();
 }
 function select(id) {
+  const top = id === place.selected ? undefined : 0;
   place.selected = id;
   if (!id) place.own = false;
   drawCanvas();
-  if (place.tab !== "events") setTab("figures"); else drawPanel();
+  if (place.tab !== "events") setTab("figures", top); else drawPanel();
   remember();
 }
 
@@ -334,7 +337,8 @@ function drawCanvas() {
   if (scene.notice) { show($("canvas"), h("p", { class: "muted" }, scene.notice)); return; }
   const order = scene.order ?? {}, room = $("canvas").parentNode, narrow = innerWidth <= 860;
   const wide = (room.clientWidth - 20) / w, high = (room.clientHeight - 20) / hgt;
-  const scale = matchMedia("print").matches ? 1 : narrow ? Math.min(1, Math.max(0.82, wide)) : Math.max(0.72, Math.min(1.5, wide, high));
+  const scale = matchMedia("print").matches ? 1 : narrow ? Math.min(1, Math.max(0.82, wide)) : Math.max(0.6, Math.min(1.5, wide, high));
+  room.classList.toggle("scrolls", Math.floor(w * scale) > room.clientWidth - 20);
   far = scale < FAR;
   const names = Object.keys(boxes).sort((one, other) => (order[one] ?? 1e9) - (order[other] ?? 1e9));
   show($("canvas"), h("svg", { width: Math.floor(w * scale), height: Math.floor(hgt * scale), viewBox: `${x} ${y} ${w} ${hgt}`, class: far ? "far" : "", role: "group", "aria-label": words.canvas },
@@ -346,11 +350,11 @@ function drawCanvas() {
 
 const row = (label, said, link) => [h("dt", {}, label), h("dd", { class: "isolate" }, link && (link.startsWith("at:") || isKnown(link)) ? h("button", { type: "button", class: "link", "data-link": link }, said) : said)];
 function rows(list) {
-  const named = list.filter((one) => one.label), plain = list.filter((one) => !one.label);
+  const first = list.findIndex((one) => one.label), plain = first < 0 ? list : list.slice(0, first), named = first < 0 ? [] : list.slice(first); // one without a label goes on with the one before
   return [plain.map((one) => h("p", { class: "isolate" }, one.link && isKnown(one.link) ? h("button", { type: "button", class: "link", "data-link": one.link }, one.value) : one.value)), named.length ? h("dl", { class: "rows" }, named.map((one) => row(one.label, one.value, one.link))) : null];
 }
 function eventRow(event, current) {
-  return h("li", { key: `${event.ms} ${event.at}` }, h("button", { type: "button", class: `event ${event.ms > place.ms + 1e-6 ? "later" : ""}`, "data-at": event.ms, "aria-current": current ? "true" : false }, h("time", {}, clockOf(event.ms)), h("span", { class: "where" }, word(event.state), " ", h("bdi", {}, [event.place, event.who].filter(Boolean).join(" "))), event.about ? h("span", { class: "about isolate" }, event.about) : null));
+  return h("li", { key: `${event.ms} ${event.at}` }, h("button", { type: "button", class: `event ${event.ms > place.ms + 1e-6 ? "later" : ""}`, "data-event": event.at, "aria-current": current ? "true" : false }, h("time", {}, clockOf(event.ms)), h("span", { class: "where" }, word(event.state), " ", h("bdi", {}, [event.place, event.who].filter(Boolean).join(" "))), event.about ? h("span", { class: "about isolate" }, event.about) : null));
 }
 let byThing;
 function eventsOf(id) {
@@ -359,8 +363,9 @@ function eventsOf(id) {
   return byThing.get(id) ?? [];
 }
 const lastOf = (list, ms) => { let low = 0, high = list.length; while (low < high) { const middle = (low + high) >> 1; if (list[middle].ms <= ms + 1e-6) low = middle + 1; else high = middle; } return low - 1; };
+const here = (list) => (place.event < 0 ? lastOf(list, place.ms) : list.findLastIndex((one) => one.at <= place.event)); // where we are in it
 function around(list) {
-  const at = lastOf(list, place.ms), from = Math.max(0, at - 5), part = list.slice(from, Math.max(at + 4, from + 8));
+  const at = here(list), from = Math.max(0, at - 2), part = list.slice(from, from + 8);
   return part.length ? h("ol", { class: "events" }, part.map((event, place_) => eventRow(event, from + place_ === at))) : h("p", { class: "muted" }, words.no_events);
 }
 function cardOf(key, card) {
@@ -368,7 +373,7 @@ function cardOf(key, card) {
   return h("article", { key, class: `card ${card.state[0] === "rebalancing" ? "running" : ""}` },
     h("div", { class: "head" }, h("div", {}, h("h2", {}, h("bdi", {}, card.group)), h("p", { class: "kind" }, h("button", { type: "button", class: "link", "data-at": card.started_ms }, card.started), ` · ${card.generation}`)), pill(card.state)),
     h("p", { class: "isolate" }, card.cause), h("p", { class: "muted isolate", title: card.gaps }, card.no_reader),
-    h("details", { open: card.moved_count > 0 && card.moved_count <= 6 }, h("summary", {}, `${fill(words.moved, { count: card.moved_count })}, ${fill(words.kept, { count: card.kept_count })}`),
+    h("details", { open: card.moved_count > 0 && card.moved_count <= 6 }, h("summary", {}, card.figures),
       h("table", { class: "moves" }, h("tbody", {}, card.moved.map((move) => h("tr", {}, h("td", {}, h("bdi", {}, move.place)), h("td", {}, party(move.old)), h("td", {}, "→"), h("td", {}, party(move.new)))))),
       card.moved_count > card.moved.length && h("p", { class: "muted" }, fill(words.and_more, { count: card.moved_count - card.moved.length }))));
 }
@@ -389,7 +394,7 @@ const panels = {
     ];
   },
   events() {
-    const own = place.own && place.selected, list = eventsOf(own ? place.selected : ""), at = lastOf(list, place.ms);
+    const own = place.own && place.selected, list = eventsOf(own ? place.selected : ""), at = here(list);
     return [
       place.selected ? h("div", { class: "filter" }, h("button", { type: "button", "data-own": "", "aria-pressed": String(!own) }, words.all_events), h("button", { type: "button", "data-own": "1", "aria-pressed": String(Boolean(own)) }, fill(words.its_events, { name: nameOf(place.selected) }))) : null,
       list.length ? h("ol", { class: "events" }, list.map((event, place_) => eventRow(event, place_ === at))) : h("p", { class: "muted" }, words.no_events),
@@ -401,15 +406,20 @@ const panels = {
 let shownEvent = null, shownList = "";
 function drawPanel(fresh = true) {
   if (place.tab === "charts") return;
-  if (!fresh && (place.tab === "rebalances" || lastOf(data.events, place.ms) === shownEvent)) return;
-  shownEvent = lastOf(data.events, place.ms);
+  if (!fresh && (place.tab === "rebalances" || here(data.events) === shownEvent)) return;
+  shownEvent = here(data.events);
   const list = place.tab === "events" ? `${shownEvent} ${place.own} ${place.selected}` : "";
   if (list && list === shownList) return;
   shownList = list;
   show($("panel"), panels[place.tab]());
-  if (place.tab === "events" && !$("panel").matches(":hover, :focus-within")) $("panel").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+  if (place.tab === "events" && !$("panel").matches(":hover, :focus-within")) reveal();
 }
-function setTab(tab) {
+function reveal() { // the event where we are, in a list longer than the panel
+  const panel = $("panel"), row_ = panel.querySelector("[aria-current]")?.getBoundingClientRect(), box = panel.getBoundingClientRect();
+  if (row_ && (row_.top < box.top || row_.bottom > box.bottom)) panel.scrollTop += row_.top - box.top - panel.clientHeight / 3;
+}
+function setTab(tab, top = place.tops[tab] ?? 0) {
+  place.tops[place.tab] = $("panel").scrollTop;
   place.tab = tab;
   document.querySelectorAll("[data-tab]").forEach((one) => { const is = one.dataset.tab === tab; one.setAttribute("aria-selected", String(is)); one.tabIndex = is ? 0 : -1; });
   $("panel").setAttribute("aria-labelledby", `tab-${tab}`);
@@ -418,6 +428,8 @@ function setTab(tab) {
   shownList = "";
   show($("panel"));
   if (tab === "charts") { show($("panel"), panels.charts()); drawCharts(); } else drawPanel();
+  $("panel").scrollTop = top;
+  if (tab === "events") reveal();
   drawCanvas();
   drawTimeline();
 }
@@ -503,20 +515,24 @@ function near(x, y) { // the mark under the pointer, within a few pixels
   const ms = msOf(x), reach = 5 / stripWidth() * spanMs();
   const tick = data.timeline.ticks.filter((one) => Math.abs(one.ms - ms) <= reach).sort((one, other) => Math.abs(one.ms - ms) - Math.abs(other.ms - ms))[0];
   const band = data.timeline.bands.find((one) => one.from_ms - reach <= ms && ms <= one.to_ms + reach);
-  return { ms, snapped: tick ? tick.ms : ms, label: [tick?.label, band?.label].filter(Boolean).join(" · ") };
+  return { ms, snapped: tick ? withAt(tick.ms) : ms, label: [tick?.label, band?.label].filter(Boolean).join(" · ") };
 }
 function drawClock() {
   $("clock").textContent = clockOf(place.ms);
   const at = moments[place.moment];
-  $("state").textContent = Math.abs(at - place.ms) < 1e-3 ? "" : fill(words.state_of, { clock: clockOf(at) });
+  $("state").textContent = Math.abs(at - place.ms) < 1e-3 ? "" : fill(words.state_of, { clock: clockOf(at, at % 1000) });
   $("rate").textContent = [now.rate, now.in_flight].filter(Boolean).join(" · ");
-  const last = data.events[lastOf(data.events, place.ms)];
-  $("told").textContent = last && place.ms - last.ms < 3000 ? `${clockOf(last.ms)} ${[last.state[2], last.place, last.who, last.about].filter(Boolean).join(" ")}` : "";
+  const last = data.events[here(data.events)];
+  $("told").textContent = last && (place.event >= 0 || place.ms - last.ms < 3000) ? `${clockOf(last.ms)} ${[last.state[2], last.place, last.who, last.about].filter(Boolean).join(" ")}` : "";
 }
 
 // -- going, playing
 
-const toEvent = (by) => { const at = lastOf(data.events, place.ms), here = at >= 0 && Math.abs(data.events[at].ms - place.ms) < 1e-3; let next = by > 0 ? at + 1 : here ? at - 1 : at; while (by < 0 && next >= 0 && data.events[next].ms >= place.ms - 1e-3) next -= 1; const event = data.events[next]; go(event ? event.ms : by > 0 ? data.to_ms : data.from_ms); };
+const land = (event) => go(withAt(event.ms), { event: event.at }); // where its effect shows
+function toEvent(by) {
+  const event = data.events[here(data.events) + (by > 0 ? 1 : place.event < 0 ? 0 : -1)];
+  if (event) land(event); else go(by > 0 ? data.to_ms : data.from_ms);
+}
 function play(on) {
   cancelAnimationFrame(place.playing);
   place.playing = 0;
@@ -551,7 +567,7 @@ const KEYS = {
 };
 function keyed(event) {
   const thing = event.target.closest?.("[data-id]"), tab = event.target.closest?.("[data-tab]");
-  if (event.altKey || event.target.closest?.("select, input, summary")) return;
+  if (event.altKey || $("legend").open || event.target.closest?.("select, input, summary")) return;
   if (thing && event.key === "Enter") { event.preventDefault(); select(thing.dataset.id); return; }
   if (thing && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
     const all = [...$("canvas").querySelectorAll("[data-id]")], next = all[all.indexOf(thing) + (event.key === "ArrowDown" ? 1 : -1)];
@@ -572,12 +588,13 @@ function keyed(event) {
 function pressed(event) {
   const part = (name) => event.target.closest(`[data-${name}]`)?.dataset[name];
   if (part("clear")) select("");
-  else if (part("link") !== undefined) { const link = part("link"); if (link.startsWith("at:")) go(Number(link.slice(3)) / 1e6); else select(link); }
-  else if (part("at") !== undefined) go(Number(part("at")));
+  else if (part("link") !== undefined) { const link = part("link"); if (link.startsWith("at:")) go(withAt(Number(link.slice(3)) / 1e6)); else select(link); }
+  else if (part("event") !== undefined) land(data.events[part("event")]);
+  else if (part("at") !== undefined) go(withAt(Number(part("at"))));
   else if (part("own") !== undefined) { place.own = Boolean(part("own")); drawPanel(); }
   else if (part("tab")) setTab(part("tab"));
   else if (part("id") !== undefined) select(isKnown(part("id")) ? part("id") : "");
-  else if (event.target.closest("#canvas, .stage")) select("");
+  else if (event.target.closest(".stage")) select("");
 }
 function connect() {
   const line = $("timeline");
@@ -596,6 +613,7 @@ function connect() {
     try { await navigator.clipboard.writeText(link); } catch { /* it is shown, to be copied by hand */ }
     $("told").textContent = fill(words.copied, { link });
   });
+  $("explain").addEventListener("click", () => $("legend").showModal());
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const themed = () => { const is = (document.documentElement.dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark"; $("theme").querySelector("use").setAttribute("href", is ? "#i-sun" : "#i-moon"); if (place.tab === "charts") drawCharts(); return is; };
   $("theme").addEventListener("click", () => { document.documentElement.dataset.theme = themed() ? "light" : "dark"; themed(); });

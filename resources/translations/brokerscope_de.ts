@@ -278,6 +278,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Eine klassische Gruppe sagt, wer ihre Mitglieder sind und welche Partitionen sie haben, aber nicht, wie oft sie umverteilt hat. Zwischen zwei Blicken können es zwei gewesen sein. Gruppen des neuen Protokolls sagen ihre Epoche, und die wird gezählt.</translation>
   </message>
   <message>
+   <source>A colour and a letter are a consumer; a dashed box is a partition without an owner.</source>
+   <translation>Eine Farbe und ein Buchstabe sind ein Consumer; ein gestricheltes Kästchen ist eine Partition ohne Besitzer.</translation>
+  </message>
+  <message>
    <source>A command, a name, a key, a message (orders/3/17) or a time (00:31)</source>
    <translation>Befehl, Name, Schlüssel, Nachricht (orders/3/17) oder Zeit (00:31)</translation>
   </message>
@@ -320,6 +324,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>A filter has at most {count:,} characters; make it shorter.</source>
    <translation>Ein Filter hat höchstens {count:,} Zeichen; kürzer fassen.</translation>
+  </message>
+  <message>
+   <source>A group does not read while it rebalances.</source>
+   <translation>Eine Gruppe liest nicht, während sie umverteilt.</translation>
   </message>
   <message>
    <source>A group for consumers to move into.</source>
@@ -414,6 +422,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein Producer für ein Topic oder eine Queue.</translation>
   </message>
   <message>
+   <source>A producer waits, for what it sends to is full.</source>
+   <translation>Ein Producer wartet, denn sein Ziel ist voll.</translation>
+  </message>
+  <message>
    <source>A producer writes the messages of a transaction as they come, between those of others. Whether they count is decided at its end. The navigator at the left lists what is open.</source>
    <translation>Ein Producer schreibt die Nachrichten einer Transaktion, sobald sie kommen, zwischen die von anderen. Ob sie gelten, entscheidet sich an ihrem Ende. Der Navigator links nennt, was offen ist.</translation>
   </message>
@@ -452,6 +464,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>A report that is there is replaced.</source>
    <translation>Ein vorhandener Bericht wird ersetzt.</translation>
+  </message>
+  <message>
+   <source>A ring is a message in flight, in the colour of its worker.</source>
+   <translation>Ein Ring ist eine Nachricht in Arbeit, in der Farbe ihres Workers.</translation>
   </message>
   <message>
    <source>A run of neighbours for each, topic by topic.</source>
@@ -564,6 +580,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>About Brokerscope</source>
    <translation>Über Brokerscope</translation>
+  </message>
+  <message>
+   <source>Above the letters: how the name of each group begins.</source>
+   <translation>Über den Buchstaben: wie der Name jeder Gruppe beginnt.</translation>
   </message>
   <message>
    <source>Accepted.</source>
@@ -2254,8 +2274,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Ereignisse</translation>
   </message>
   <message>
-   <source>Events around this moment</source>
-   <translation>Ereignisse um diesen Moment</translation>
+   <source>Events before and after this moment</source>
+   <translation>Ereignisse vor und nach diesem Moment</translation>
   </message>
   <message>
    <source>Every box back in its place.</source>
@@ -2870,6 +2890,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Has no value: deletes its key in a compacted topic.</source>
    <translation>Hat keinen Wert: löscht ihren Schlüssel in einem kompaktierten Topic.</translation>
+  </message>
+  <message>
+   <source>Hatched: the group has not committed there.</source>
+   <translation>Schraffiert: Die Gruppe hat dort nichts committet.</translation>
   </message>
   <message>
    <source>Have a stopped clock go on from its time.</source>
@@ -6450,6 +6474,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Die Platte ist schon voll.</translation>
   </message>
   <message>
+   <source>The drawing scrolls sideways.</source>
+   <translation>Die Zeichnung lässt sich seitwärts verschieben.</translation>
+  </message>
+  <message>
    <source>The end of the scenario; the session went on.</source>
    <translation>Das Ende des Szenarios; die Sitzung ging weiter.</translation>
   </message>
@@ -6728,6 +6756,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>The packers are fast enough on average. An alert that is raised by every burst is soon ignored, also when it is right.</source>
    <translation>Die Packer sind im Mittel schnell genug. Ein Alarm, den jeder Schub auslöst, wird bald überhört, auch wenn er recht hat.</translation>
+  </message>
+  <message>
+   <source>The page has the state at each whole second; between two of them it shows the earlier one.</source>
+   <translation>Die Seite hat den Stand zu jeder vollen Sekunde; dazwischen zeigt sie den früheren.</translation>
   </message>
   <message>
    <source>The panel Dead letters (Ctrl+4) lists them; open it first.</source>
@@ -7662,6 +7694,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was zu sehen ist, und was sich tun lässt.</translation>
   </message>
   <message>
+   <source>What the drawing means</source>
+   <translation>Was die Zeichnung bedeutet</translation>
+  </message>
+  <message>
    <source>What the redrive did to each message</source>
    <translation>Was der Redrive mit jeder Nachricht tat</translation>
   </message>
@@ -8338,10 +8374,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>scheiternd</translation>
   </message>
   <message>
-   <source>figures of {clock}</source>
-   <translation>Zahlen von {clock}</translation>
-  </message>
-  <message>
    <source>finished</source>
    <translation>zu Ende</translation>
   </message>
@@ -8994,6 +9026,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>bis jetzt</translation>
   </message>
   <message>
+   <source>state of {clock}</source>
+   <translation>Stand von {clock}</translation>
+  </message>
+  <message>
    <source>stays</source>
    <translation>bleibt</translation>
   </message>
@@ -9262,6 +9298,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{consumer} nach {target}</translation>
   </message>
   <message>
+   <source>{count:,} assigned, without an owner before</source>
+   <translation>{count:,} zugeteilt, vorher ohne Besitzer</translation>
+  </message>
+  <message>
    <source>{count:,} bytes</source>
    <translation>{count:,} Bytes</translation>
   </message>
@@ -9410,10 +9450,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count} Einträge</translation>
   </message>
   <message>
-   <source>{count} kept</source>
-   <translation>{count} geblieben</translation>
-  </message>
-  <message>
    <source>{count} members</source>
    <translation>{count} Mitglieder</translation>
   </message>
@@ -9440,10 +9476,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{count} more keys</source>
    <translation>{count} weitere Schlüssel</translation>
-  </message>
-  <message>
-   <source>{count} moved</source>
-   <translation>{count} verschoben</translation>
   </message>
   <message>
    <source>{count} newer</source>

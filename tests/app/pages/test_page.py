@@ -20,8 +20,11 @@ from app.cli.main import main
 from app.commands.session_page import SessionPageHandlers
 from app.environment.paths import find_scenario
 from app.pages import page
+from app.pages.happenings import Happenings
 from app.pages.moments import WITHOUT, PagePart
 from app.sessions.stored import StoredSession
+from broker_core.clock import NS_PER_S
+from broker_core.events import Event, EventKind
 from tests.app.conftest import Hand
 from tests.app.pages.read_page import Page, packed
 
@@ -105,6 +108,24 @@ def test_it_may_run_what_is_in_it_and_nothing_else(whole: Page) -> None:
         )
         == []
     )
+
+
+def test_no_text_is_a_python_object(whole: Page) -> None:
+    assert "built-in method" not in whole.text and "object at 0x" not in html.unescape(whole.text)
+    assert 'title="Copy a link to this moment"' in whole.text
+
+
+def test_an_event_is_listed_with_all_that_it_names() -> None:
+    def ids(event: Event) -> list[str]:
+        found = Happenings([0], NS_PER_S, keys=False, shown=str)
+        found(event)
+        return found.events[0]["ids"]
+
+    blocked = Event(0, 5, EventKind.PRODUCER_BLOCKED, "mails", client="notifier")
+    assert ids(blocked) == ["topic:mails", "producer:notifier"]
+    owners = {"before": [], "after": [["mails", 0, "mailer-1"], ["mails", 1, "mailer-1"]], "started_ns": 0}
+    completed = Event(0, 5, EventKind.REBALANCE_COMPLETED, "", group="mailers", detail=owners)
+    assert ids(completed) == ["group:mailers", "lane:mails/0", "consumer:mailer-1", "lane:mails/1"]
 
 
 def test_names_are_text(whole: Page) -> None:
@@ -223,8 +244,8 @@ def test_the_page_that_the_readme_links_is_that_of_today() -> None:
     shown = Page(resources.path("pictures", "first-session.html").read_text(encoding="utf-8"))
     assert shown.data["title"] == "First session" and len(shown.moments_ms) == 301
     assert shown.at(150_400)["facts"]["group:mailers"]["name"] == "mailers"
-    script = resources.path("session_page", "page.js").read_text(encoding="utf-8")
-    assert f"<script>{script}</script>" in shown.text, "make page makes it again"
+    assert f"<script>{page._text('page.js')}</script>" in shown.text, "make page makes it again"
+    assert page._text("page.css") in shown.text, "make page makes it again"
 
 
 @pytest.mark.long
@@ -261,4 +282,4 @@ def test_a_browser_shows_what_is_in_it(session: Path, tmp_path: Path, whole: Pag
         for box in there["scene"]["boxes"].values():
             assert box["name"] in drawn
         if seconds % 1:
-            assert f"figures of 00:0{int(seconds)}.000" in drawn
+            assert f"state of 00:0{int(seconds)}" in drawn

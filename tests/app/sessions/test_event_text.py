@@ -26,6 +26,17 @@ from broker_core.events import Event, EventKind
             ),
             "#1,234 01:54.690 Nacked builds/0 at 4,321 builder-1 (attempt 2; poison)",
         ),
+        (
+            Event(
+                *(7, NS_PER_S, EventKind.REBALANCE_COMPLETED, ""),
+                group="mailers",
+                generation=1,
+                cause="mailer-1 joined",
+                detail={"before": [], "after": [["mails", 0, "mailer-1"], ["mails", 1, "mailer-1"]], "started_ns": 0},
+            ),
+            "#7 00:01.000 Rebalance completed mailers (mailer-1 joined; generation 1; "
+            "after mails/0 mailer-1, mails/1 mailer-1; started 00:00.000)",
+        ),
         (Event(0, 0, EventKind.SESSION_STARTED), "#0 00:00.000 Session started"),
     ],
 )
