@@ -68,6 +68,7 @@ class MomentViews:
         self._rates.attach(collectors.series)
         self._owners.attach(collectors.hues)
         self._canvas = CanvasModel(self._owners, self._rates)
+        self._canvas.has_bench = collectors.deliveries
         self._cards = RebalanceCards(self._owners, times)
         self._cards.attach(collectors.ownership, deliveries=collectors.deliveries)
         self._status = StatusModel(self._rates)
@@ -116,7 +117,8 @@ def _inspected(view: CanvasView) -> Iterator[str]:
         yield group.id
         for member in group.members:
             yield member.id
-    yield BENCH_ID
+    if view.has_bench:
+        yield BENCH_ID
     for card in view.bench:
         yield card.id
     for queue in view.queues:

@@ -79,7 +79,8 @@ class Scene:
         for group in view.groups:
             boxes[group.id] = _group(group)
             boxes |= {member.id: _card("consumer", member) for member in group.members}
-        boxes[BENCH_ID] = {"kind": "bench", "name": tr("Bench"), "note": _idle(len(view.bench))}
+        if view.has_bench:
+            boxes[BENCH_ID] = {"kind": "bench", "name": tr("Bench"), "note": _idle(len(view.bench))}
         boxes |= {card.id: _card("consumer", card) for card in view.bench}
         for queue in view.queues:
             boxes[queue.id] = _queue(queue)

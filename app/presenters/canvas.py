@@ -55,6 +55,7 @@ class CanvasModel:
     def __init__(self, owners: Owners, rates: Rates) -> None:
         self._owners = owners
         self._rates = rates
+        self.has_bench = True
         self._drawn = Excerpts(DRAWN_MAX)
         self._now_ns = -1
         self._compacted: frozenset[str] = frozenset()
@@ -95,6 +96,7 @@ class CanvasModel:
             topics=topics,
             groups=groups,
             bench=tuple(self._consumer(actor.name, actor, 0) for actor in bench),
+            has_bench=self.has_bench,
             queues=queues,
             links=self._links(snapshot, others, queue_names),
             rests=_rests(excerpt, len(producers) - PRODUCERS_MAX),

@@ -168,7 +168,7 @@ class Views(QObject):
         self.timeline.attach(collectors.timeline)
         self.rebalances.attach(collectors.ownership, deliveries=collectors.deliveries)
         self.status.deliveries = collectors.deliveries
-        self.navigator.programs = collectors.deliveries
+        self.navigator.programs = self.canvas.has_bench = collectors.deliveries
         scenario = self._controller.scenario
         self.about = None if scenario is None else scenario_facts(scenario)
         self.visits.forget()

@@ -58,7 +58,7 @@ def layout_key(view: CanvasView) -> LayoutKey:
         tuple(producer.name for producer in view.producers),
         tuple((topic.name, len(topic.lanes), shown_groups(topic)) for topic in view.topics),
         tuple((group.name, tuple(member.name for member in group.members)) for group in view.groups),
-        tuple(card.name for card in view.bench),
+        (view.has_bench, *(card.name for card in view.bench)),
         tuple((queue.name, tuple(worker.name for worker in queue.workers)) for queue in view.queues),
         tuple(link.key for link in view.links),
         tuple(rest.kind for rest in view.rests),
@@ -153,7 +153,7 @@ def lay_out(
     if "groups" in rests:
         layout.rects[rests["groups"]] = Rect(right_x, right, width, REST_H)
         right += REST_H + GAP_Y
-    if view.groups or view.bench or view.topics:
+    if view.has_bench and (view.groups or view.bench or view.topics):
         ids = [card.id for card in view.bench]
         where = Rect(right_x + width + BENCH_GAP, MARGIN, _cards_width(len(ids)) + 2 * PAD, 0)
         under_topics = view.topics and arrangement.bench_below and left < right and where.w <= TOPIC_W

@@ -218,7 +218,10 @@ class Rest:
 
 @dataclass(frozen=True, slots=True)
 class CanvasView:
-    """All of it. `running` while session time moves; `notice` replaces the sentence of the empty canvas."""
+    """All of it. `running` while session time moves; `notice` replaces the sentence of the empty canvas.
+
+    A cluster that is only looked at has no bench.
+    """
 
     producers: tuple[ProducerCard, ...] = ()
     topics: tuple[TopicBox, ...] = ()
@@ -229,6 +232,7 @@ class CanvasView:
     rests: tuple[Rest, ...] = ()
     running: bool = False
     notice: str = ""
+    has_bench: bool = True
 
     @property
     def is_empty(self) -> bool:

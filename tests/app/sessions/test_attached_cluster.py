@@ -66,7 +66,9 @@ def test_what_is_not_known_is_not_shown_as_nothing(window: Attached, cluster: Em
     window.wait(lambda: window.controller.snapshot.totals.published == 1)
     canvas, controller = workbench.views.canvas, window.controller
     window.wait(lambda: canvas.view(controller.snapshot).topics[0].rate_per_s > 0)
-    assert canvas.view(controller.snapshot).producers == (), "who has published nobody knows"
+    drawn = canvas.view(controller.snapshot)
+    assert drawn.producers == (), "who has published nobody knows"
+    assert not drawn.has_bench, "nobody can be put there"
 
 
 def test_an_address_is_a_url_or_a_cluster() -> None:

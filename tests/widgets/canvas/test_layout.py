@@ -148,6 +148,12 @@ def test_the_bench_stands_where_the_picture_gets_largest() -> None:
     assert alone[BENCH_ID].y >= alone[view.groups[-1].id].bottom
 
 
+def test_a_cluster_that_is_only_looked_at_has_no_bench() -> None:
+    drawn = replace(first_view(), bench=(), has_bench=False)
+    assert BENCH_ID in lay_out(first_view()).rects and BENCH_ID not in lay_out(drawn).rects
+    assert layout_key(drawn) != layout_key(replace(drawn, has_bench=True))
+
+
 def test_dead_letters_of_many_queues_stand_beside_them_where_that_shows_more() -> None:
     queues = tuple(QueueBox(f"q{at}", workers=(WorkerCard(f"w{at}"),)) for at in range(5))
     links = tuple(Link(queue.id, queue.dead_letters_id, "dead-letter") for queue in queues)
