@@ -49,7 +49,15 @@ def words() -> dict[str, str]:
         "state_of": tr("state of {clock}"),
         "each_second": tr("The page has the state at each whole second; between two of them it shows the earlier one."),
         "sideways": tr("The drawing scrolls sideways."),
+        "after": tr("first state after {clock}"),
         "legend": tr("What the drawing means"),
+        "of_tracks": tr(LEGEND),
+        "of_owners": tr("A colour and a letter are a consumer; a dashed box is a partition without an owner."),
+        "of_groups": tr("Above the letters: how the name of each group begins."),
+        "of_unknown": tr("Hatched: the group has not committed there."),
+        "of_rings": f"{tr('A ring is a message in flight, in the colour of its worker.')} {tr(RINGS_LEGEND)}",
+        "of_blocked": tr("A producer waits, for what it sends to is full."),
+        "of_stopped": tr("A group does not read while it rebalances."),
         "close": tr("Close"),
         "figures": tr("Figures"),
         "events": tr("Events"),
@@ -105,40 +113,6 @@ _SIZES = {
     "ring_pitch": queue_item.RING_PITCH,
 }
 
-_SWATCHES = {
-    "track": Markup(
-        '<rect class="read hue h0" y="4" width="34" height="10"/>'
-        '<rect class="gap" x="34" y="4" width="18" height="10"/><rect class="tick" x="33" y="4" width="2" height="10"/>'
-    ),
-    "owner": Markup(
-        '<rect class="hue h0" width="18" height="18" rx="4"/>'
-        '<text class="t-letter k0" x="9" y="13" text-anchor="middle">A</text>'
-        '<rect class="chip-none" x="26.5" y=".5" width="17" height="17" rx="4"/>'
-    ),
-    "group": Markup('<text class="muted" y="13">ind</text><text class="muted" x="26" y="13">au</text>'),
-    "unknown": Markup('<rect class="unknown" y="4" width="52" height="10"/>'),
-    "ring": Markup(
-        '<circle class="ring" cx="9" cy="9" r="7"/>'
-        '<circle class="h0 arc" cx="9" cy="9" r="7" stroke-dasharray="28 44"/>'
-        '<text x="9" y="13" text-anchor="middle">2</text>'
-    ),
-    "blocked": Markup('<path class="flow blocked" stroke-width="2" d="M0 9H52"/>'),
-    "stopped": Markup('<path class="flow stopped" stroke-width="2" d="M0 9H52"/>'),
-}
-
-
-def _legend() -> list[tuple[str, str]]:
-    """What the drawing means, by the swatch beside each sentence; the window's tool tips where it has them."""
-    return [
-        ("track", tr(LEGEND)),
-        ("owner", tr("A colour and a letter are a consumer; a dashed box is a partition without an owner.")),
-        ("group", tr("Above the letters: how the name of each group begins.")),
-        ("unknown", tr("Hatched: the group has not committed there.")),
-        ("ring", f"{tr('A ring is a message in flight, in the colour of its worker.')} {tr(RINGS_LEGEND)}"),
-        ("blocked", tr("A producer waits, for what it sends to is full.")),
-        ("stopped", tr("A group does not read while it rebalances.")),
-    ]
-
 
 class Made(NamedTuple):
     """A page that was written; `problems` says in sentences what the recording lacks."""
@@ -188,8 +162,6 @@ def page_of(stored: StoredSession, wanted: PagePart, report: Report) -> bytes:
             problems=[contained(problem) for problem in stored.problems],
             recording=stored.recording,
             said=said,
-            legend=_legend(),
-            swatches=_SWATCHES,
         )
     )
     return page.encode()

@@ -450,7 +450,7 @@ async function drawCharts() {
     plot.setOption({
       animation: false, textStyle: { fontFamily: family }, grid: { left: 6, right: 18, top: chart.curves.length > 1 ? 30 : 10, bottom: 4, containLabel: true },
       legend: chart.curves.length > 1 ? { type: "scroll", top: 0, left: 0, icon: "roundRect", itemWidth: 12, itemHeight: 3, textStyle: { color: colour("muted"), fontSize: 11 }, pageTextStyle: { color: colour("muted") } } : undefined,
-      tooltip: { trigger: "axis", renderMode: "richText", confine: true, backgroundColor: colour("surface"), borderColor: colour("border"), textStyle: { color: colour("text"), fontSize: 11.5 }, formatter: (points) => [clockOf(points[0].value[0] * 1000, 1), ...points.filter((point) => point.value[1] !== null).map((point) => `${plain(point.seriesName)}: ${point.value[1].toLocaleString("en", { maximumFractionDigits: 1 })} ${chart.unit}`)].join("\n") },
+      tooltip: { trigger: "axis", renderMode: "richText", confine: true, backgroundColor: colour("surface"), borderColor: colour("border"), textStyle: { color: colour("text"), fontSize: 11.5 }, formatter: (points) => [`${clockOf(points[0].value[0] * 1000, 1)}, ${chart.unit}`, ...points.filter((point) => point.value[1] !== null).map((point) => `${plain(point.seriesName)}: ${point.value[1].toLocaleString("en", { maximumFractionDigits: 1 })}`)].join("\n") },
       xAxis: { type: "value", min: data.from_ms / 1000, max: Math.max(data.to_ms, data.from_ms + 1) / 1000, interval: stepMs(box.clientWidth - 60) / 1000, ...axis, splitLine: { show: false }, axisLabel: { ...axis.axisLabel, hideOverlap: true, showMaxLabel: false, formatter: (seconds) => clockOf(seconds * 1000, 0) } },
       yAxis: { type: chart.logarithmic ? "log" : "value", ...(chart.logarithmic ? decades(chart) : { min: 0, splitNumber: 3 }), ...axis },
       series: chart.curves.map((curve) => ({ name: curve.name, type: "line", data: chart.times_s.map((x, place_) => [x, chart.logarithmic && !(curve.values[place_] > 0) ? null : curve.values[place_]]), showSymbol: false, color: colour(`h${curve.hue}`), lineStyle: { width: 1.6 }, connectNulls: false })),
@@ -519,10 +519,9 @@ function near(x, y) { // the mark under the pointer, within a few pixels
 }
 function drawClock() {
   $("clock").textContent = clockOf(place.ms);
-  const at = moments[place.moment];
-  $("state").textContent = Math.abs(at - place.ms) < 1e-3 ? "" : fill(words.state_of, { clock: clockOf(at, at % 1000) });
+  const at = moments[place.moment], last = data.events[here(data.events)], landed = place.event >= 0 && last.ms < place.ms - 1e-3;
+  $("state").textContent = landed ? fill(words.after, { clock: clockOf(last.ms) }) : Math.abs(at - place.ms) < 1e-3 ? "" : fill(words.state_of, { clock: clockOf(at, at % 1000) });
   $("rate").textContent = [now.rate, now.in_flight].filter(Boolean).join(" · ");
-  const last = data.events[here(data.events)];
   $("told").textContent = last && (place.event >= 0 || place.ms - last.ms < 3000) ? `${clockOf(last.ms)} ${[last.state[2], last.place, last.who, last.about].filter(Boolean).join(" ")}` : "";
 }
 

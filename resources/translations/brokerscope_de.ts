@@ -8378,6 +8378,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>zu Ende</translation>
   </message>
   <message>
+   <source>first state after {clock}</source>
+   <translation>erster Stand nach {clock}</translation>
+  </message>
+  <message>
    <source>for {time}</source>
    <translation>für {time}</translation>
   </message>

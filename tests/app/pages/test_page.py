@@ -257,21 +257,26 @@ def test_first_session_is_small_enough_for_a_ticket(tmp_path: Path) -> None:
 CHROMIUM = shutil.which("chromium")
 
 
+def drawn_by_browser(address: str) -> str:
+    """The elements of a page after its script has run."""
+    return subprocess.run(
+        [
+            *(str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000"),
+            *("--dump-dom", address),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    ).stdout
+
+
 @pytest.mark.long
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
 def test_a_browser_shows_what_is_in_it(session: Path, tmp_path: Path, whole: Page) -> None:
     page.share(session, tmp_path / "page.html", PagePart())
     for seconds, select in ((0.0, "orders"), (2.4, "readers"), (3.9, "queue:jobs")):
-        shown = subprocess.run(
-            [
-                *(str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000"),
-                *("--dump-dom", f"{(tmp_path / 'page.html').as_uri()}#t={seconds}&select={select}"),
-            ],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=True,
-        ).stdout
+        shown = drawn_by_browser(f"{(tmp_path / 'page.html').as_uri()}#t={seconds}&select={select}")
         assert 'data-drawn="true"' in shown
         there = whole.at(seconds * 1000)
         name = next(name for name in there["facts"] if name.endswith(select) and not name.startswith("lane:"))
@@ -283,3 +288,25 @@ def test_a_browser_shows_what_is_in_it(session: Path, tmp_path: Path, whole: Pag
             assert box["name"] in drawn
         if seconds % 1:
             assert f"state of 00:0{int(seconds)}" in drawn
+
+
+@pytest.mark.long
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+def test_the_next_event_is_where_its_effect_shows(tmp_path: Path, whole: Page) -> None:
+    letters = [event for event in whole.data["events"] if event["state"][2] == "Dead-lettered"]
+    letter = letters[len(letters) // 2]
+    press = f"""<script>setTimeout(() => {{
+        document.querySelector('[data-tab=events]').click();
+        document.querySelector('[data-event="{whole.data["events"].index(letter)}"]').click();
+        document.querySelector('#next').click();
+        document.querySelector('#previous').click();
+    }}, 1000)</script>"""
+    without_policy = re.sub(r"<meta http-equiv=[^>]*>", "", whole.text)
+    (tmp_path / "page.html").write_text(without_policy.replace("</body>", f"{press}</body>"), encoding="utf-8")
+    shown = drawn_by_browser((tmp_path / "page.html").as_uri())
+    found = re.search(r'<output id="clock"[^>]*>([^<]*)', shown)
+    told = re.search(r'<p id="told"[^>]*>([^<]*)', shown)
+    assert found is not None and told is not None
+    first_with_it = next(moment for moment in whole.moments_ms if moment >= letter["ms"])
+    assert found[1] == whole.at(first_with_it)["clock"]
+    assert letter["about"] in html.unescape(told[1])
