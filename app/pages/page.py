@@ -93,7 +93,7 @@ def words() -> dict[str, str]:
 
 MOST_BYTES = 25_000_000  # what mail and tickets take
 SUFFIX = ".html"
-_ICONS = ("info", "play", "pause", "step", "chevron-left", "chevron-right", "close", "copy", "sun", "moon")
+_ICONS = ("info", "play", "pause", "step", "chevron-left", "chevron-right", "close", "copy", "sun", "moon", "warning")
 #: What the page draws with, as the window does.
 _SIZES = {
     "header": layout.TOPIC_HEADER_H,
@@ -153,7 +153,7 @@ def page_of(stored: StoredSession, wanted: PagePart, report: Report) -> bytes:
             policy=f"default-src 'none'; script-src {_hash(script)} {_hash(charts)}; style-src {_hash(style)}",
             style=Markup(style),
             script=Markup(script),
-            icons=[(name, Markup(_icon(name))) for name in sorted(_icons(data["columns"]["templates"]))],
+            icons=[(name, Markup(_icon(name))) for name in sorted(_icons(data))],
             data=Markup(_packed(encoded(data))),
             charts=Markup(_packed_charts()),
             title=data["title"],
@@ -264,10 +264,11 @@ def _icon(name: str) -> str:
     return text[text.index(">") + 1 : text.rindex("</svg>")].strip()
 
 
-def _icons(templates: list[str]) -> set[str]:
+def _icons(data: Mapping[str, Any]) -> set[str]:
     """Those that the page may draw: a state's icon is a text of its data."""
     shipped = {path.stem for path in resources.path("icons").glob("*.svg")}
-    return {*_ICONS, *_KINDS.values(), *shipped.intersection(templates)} | _of_events()
+    of_events = {event["state"][1] for event in data["events"]}
+    return {*_ICONS, *_KINDS.values(), *shipped.intersection(data["columns"]["templates"]), *of_events}
 
 
 _KINDS = {
@@ -279,13 +280,6 @@ _KINDS = {
     "workers": "worker",
     "dlq": "dead-letter",
 }
-
-
-@cache
-def _of_events() -> frozenset[str]:
-    from widgets.theme_states import STATE_STYLES
-
-    return frozenset(style.icon for style in STATE_STYLES.values())
 
 
 def _colours() -> str:
