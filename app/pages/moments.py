@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
-import msgspec
-
 from app.pages.columns import Columns
 from app.pages.happenings import Happenings
 from app.pages.scene import Scene, Tree, state_of
@@ -34,7 +32,7 @@ from widgets.canvas.view import BENCH_ID, CanvasView, lane_id
 from widgets.cards import Move, Party, RebalanceFacts
 from widgets.formats import Times, session_time
 from widgets.i18n import mark, tr
-from widgets.panels.inspector import MOMENT, InspectorFacts
+from widgets.panels.inspector import InspectorFacts
 from widgets.timeline import LANES, TICK_LANES
 
 KEYS, HOSTS = "keys", "hosts"
@@ -308,10 +306,3 @@ def round_to(value: float, digits: int = 4) -> float | int:
 
 def _without_hosts(text: str) -> str:
     return _ADDRESS.sub(_HIDDEN, text)
-
-
-def encoded(data: dict[str, Any]) -> bytes:
-    return msgspec.json.encode(data)
-
-
-__all__ = ["HOSTS", "KEYS", "MOMENT", "WITHOUT", "MomentViews", "PagePart", "encoded", "gather", "moments_of"]

@@ -13,10 +13,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 from markupsafe import Markup
 
 import resources
-from app.pages.moments import WITHOUT, PagePart, Report, encoded, gather
+from app.pages.moments import WITHOUT, PagePart, Report, gather
 from app.sessions.stored import StoredSession
 from broker_core.clock import NS_PER_MS, s_from_ns
 from broker_core.errors import BrokerError, ErrorCode
@@ -154,7 +155,7 @@ def page_of(stored: StoredSession, wanted: PagePart, report: Report) -> bytes:
             style=Markup(style),
             script=Markup(script),
             icons=[(name, Markup(_icon(name))) for name in sorted(_icons(data))],
-            data=Markup(_packed(encoded(data))),
+            data=Markup(_packed(msgspec.json.encode(data))),
             charts=Markup(_packed_charts()),
             title=data["title"],
             facts=_facts(stored, data),

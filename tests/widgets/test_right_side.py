@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from widgets.cards import RebalanceFacts
+from widgets.cards import Move, Party, RebalanceFacts
 from widgets.panels.inspector import InspectorFacts, InspectorPanel
 from widgets.panels.lesson import LessonFacts, LessonPanel, StepFacts
 from widgets.panels.panel import Panel
@@ -21,6 +21,25 @@ LESSON = LessonFacts("First", STEPS)
 CARD = RebalanceFacts(
     ("indexers", 1), "indexers", "indexer-4 joined", "Stable", "0 → 1", "00:01", "", "no reader 1 s", "", False, (), ()
 )
+
+MOVE = Move("commits/0", Party("indexer-1", 0, "A"), Party("indexer-2", 1, "B"))
+FIRST = replace(MOVE, old=Party())
+
+
+@pytest.mark.parametrize(
+    ("moved", "kept", "running", "said"),
+    [
+        ((FIRST, FIRST), (), False, "2 assigned, without an owner before"),
+        ((FIRST, MOVE), (), False, "2 moved · 0 kept"),
+        ((FIRST,), (MOVE,), False, "1 moved · 1 kept"),
+        ((), (), False, "0 moved · 0 kept"),
+        ((MOVE,), (), True, "1 revoked"),
+    ],
+)
+def test_a_card_says_how_many_partitions_changed_hands(
+    moved: tuple[Move, ...], kept: tuple[Move, ...], running: bool, said: str
+) -> None:
+    assert replace(CARD, moved=moved, kept=kept, running=running).figures == said
 
 
 class Side:
