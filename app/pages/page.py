@@ -55,7 +55,7 @@ def words() -> dict[str, str]:
         "of_tracks": tr(LEGEND),
         "of_owners": tr("A colour and a letter are a consumer; a dashed box is a partition without an owner."),
         "of_groups": tr("Above the letters: how the name of each group begins."),
-        "of_unknown": tr("Hatched: the group has not committed there."),
+        "of_unknown": tr("Hatched: nothing is committed there. Hatched in amber: no owner while the group rebalances."),
         "of_rings": f"{tr('A ring is a message in flight, in the colour of its worker.')} {tr(RINGS_LEGEND)}",
         "of_blocked": tr("A producer waits, for what it sends to is full."),
         "of_stopped": tr("A group does not read while it rebalances."),

@@ -529,7 +529,8 @@ function drawClock() {
 
 const land = (event) => go(withAt(event.ms), { event: event.at }); // where its effect shows
 function toEvent(by) {
-  const event = data.events[here(data.events) + (by > 0 ? 1 : place.event < 0 ? 0 : -1)];
+  const back = place.event < 0 ? lastOf(data.events, place.ms - 1e-3) : place.event - 1;
+  const event = data.events[by > 0 ? here(data.events) + 1 : back];
   if (event) land(event); else go(by > 0 ? data.to_ms : data.from_ms);
 }
 function play(on) {

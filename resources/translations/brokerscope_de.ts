@@ -2892,8 +2892,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Hat keinen Wert: löscht ihren Schlüssel in einem kompaktierten Topic.</translation>
   </message>
   <message>
-   <source>Hatched: the group has not committed there.</source>
-   <translation>Schraffiert: Die Gruppe hat dort nichts committet.</translation>
+   <source>Hatched: nothing is committed there. Hatched in amber: no owner while the group rebalances.</source>
+   <translation>Schraffiert: Dort ist nichts committet. Gelb schraffiert: kein Besitzer, während die Gruppe umverteilt.</translation>
   </message>
   <message>
    <source>Have a stopped clock go on from its time.</source>
