@@ -56,6 +56,7 @@ from broker_core.listeners.connections import (
     Connection as Connection,
     Connections as Connections,
     RequestView as RequestView,
+    Served as Served,
 )
 from broker_core.listeners.kafka.listener import KafkaListener as KafkaListener
 from broker_core.log.config import LogConfig as LogConfig

@@ -67,7 +67,7 @@ ROWS: dict[str, str] = {
         queues/test_queue.py test_a_lease_expires_exactly_its_length_after_delivery_and_keeps_its_order
         queues/test_queue.py test_an_extended_lease_ends_later_and_its_neighbours_do_not
         queues/test_queue.py test_a_release_counts_no_attempt
-        queues/test_scale.py test_take_ack_and_expire_cost_no_more_than_the_logarithm_at_a_hundred_thousand_in_flight
+        queues/test_scale.py test_take_ack_and_expire_cost_no_more_than_the_logarithm_of_what_is_in_flight
     """,
     "A11 attempts": """
         queues/test_dead_letters.py test_nacks_expiries_and_restarts_count_together
