@@ -86,6 +86,8 @@ class AlertHandlers(Handlers):
         context, collector = self._context, self._collector
         context.window.set_tab_count(EventsPanel.info.name, len(collector.lasting))
         self._tell_corrupt()
+        if context.controller.travel.looking_back:
+            return  # what the present tells does not stand above the past
         fresh = collector.raised[self._told :]
         self._told += len(fresh)
         if context.controller.stored is not None:
@@ -126,13 +128,17 @@ class AlertHandlers(Handlers):
         window.tab(EventsPanel).set_filter_text(f"kind = {EventKind.DAMAGE.value}")
 
     def _tell(self, raised: Raised, sentence: str, look: str = "problem") -> None:
-        views, self._hint = self._context.views, sentence
+        self._hint = sentence
         self._context.window.hint.show_notice(
             Notice(
                 sentence,
                 tr("Show that moment"),
-                lambda: views.momentChosen.emit(raised.time_ns),
+                lambda: self._show(raised),
                 heading=raised.name,
                 look=look,
             )
         )
+
+    def _show(self, raised: Raised) -> None:
+        self._context.window.hint.take_back(self._hint)
+        self._context.views.momentChosen.emit(raised.time_ns)

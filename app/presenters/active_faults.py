@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from broker_core.snapshots import FaultView, Snapshot
+from broker_core.snapshots import NOT_SEEN, FaultView, Snapshot
 from widgets.formats import duration
 from widgets.i18n import mark, tr
 
@@ -35,6 +35,11 @@ def program_state(active: Iterable[FaultView], client: str, per_s: float) -> str
         return "running"
     faults = (each for each in active if each.fault.startswith("fault ") and each.client in {"", client})
     return next(map(state_of, faults), "waiting")
+
+
+def reader_state(active: Iterable[FaultView], client: str, per_s: float, group_state: str) -> str:
+    """That of a member of another program."""
+    return NOT_SEEN if group_state == NOT_SEEN else program_state(active, client, per_s)
 
 
 def left_of(fault: FaultView, now_ns: int) -> str:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from app.presenters.active_faults import DISK_FULL, marks, program_state, state_of
+from app.presenters.active_faults import DISK_FULL, marks, reader_state, state_of
 from app.presenters.backpressure import (
     gate_of,
     gate_state,
@@ -12,7 +12,7 @@ from app.presenters.backpressure import (
 )
 from app.presenters.excerpt import DRAWN_MAX, Excerpt, Excerpts
 from app.presenters.lag_trend import counts_removed, lag_trend
-from app.presenters.other_producers import OtherProducer, other_producers
+from app.presenters.other_clients import OtherProducer, other_producers
 from app.presenters.owners import Owners
 from app.presenters.rates import Rates
 from app.sessions.history.series import Key, dead_lettered, delivered, of_actor, published, received, sent
@@ -201,10 +201,9 @@ class CanvasModel:
     def _consumer(self, name: str, actor: ActorView | None, partitions: int, group_state: str = "") -> ConsumerCard:
         processed = actor.processed if actor is not None else 0
         rate = self._rate(of_actor(actor) if actor is not None else received(name))
-        state = NOT_SEEN if group_state == NOT_SEEN else program_state(self._faults, name, rate)
         return ConsumerCard(
             name,
-            state if actor is None else actor.state,
+            reader_state(self._faults, name, rate, group_state) if actor is None else actor.state,
             max(0, self._owners.hue(name)),
             self._owners.letter(name),
             partitions,

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 from app.presenters.backpressure import producer_state
 from app.presenters.columns import Column, number_column
 from app.presenters.lag_trend import counts_removed
-from app.presenters.other_producers import other_producers
+from app.presenters.other_clients import other_producers
 from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter
 from app.presenters.rates import Rates
 from app.presenters.table import TableModel

@@ -7,7 +7,7 @@ from app.presenters.active_faults import left_of, program_state, state_of
 from app.presenters.backpressure import gate_of, gate_state, gauge_facts, only_rate, producer_state, turned_away
 from app.presenters.in_flight import attempt_words
 from app.presenters.lag_trend import counts_removed, lag_words
-from app.presenters.other_producers import OtherProducer, other_producers
+from app.presenters.other_clients import OtherProducer, other_producers
 from app.presenters.rates import Rates
 from app.presenters.transactions import transaction_facts
 from app.sessions.event_text import kind_word

@@ -7,10 +7,10 @@ from typing import TypeVar
 from app.presenters.active_faults import fault_text, left_of, state_of
 from app.presenters.backpressure import gate_state, producer_state
 from app.presenters.lag_trend import counts_removed, lag_words
-from app.presenters.other_producers import OtherProducer, other_producers
+from app.presenters.other_clients import OtherConsumer, OtherProducer, other_consumers, other_producers
 from app.presenters.rates import Rates
 from app.presenters.transactions import transaction_section
-from app.sessions.history.series import Key, dead, depth, of_actor, published, sent
+from app.sessions.history.series import Key, dead, depth, of_actor, published, received, sent
 from app.sessions.history.series import lag as lag_key
 from broker_core.filters import Field, Fields, FilterError, parse
 from broker_core.snapshots import ActorView, FaultView, GroupView, QueueView, Snapshot, TopicView
@@ -20,6 +20,7 @@ from widgets.i18n import tr
 from widgets.navigator import ROWS_MAX, NavRow, NavSection
 
 T = TypeVar("T")
+Client = ActorView | OtherProducer | OtherConsumer
 
 # Of a topic or queue that nothing limits.
 OPEN = "Open"
@@ -71,8 +72,9 @@ class NavigatorModel:
         queues = {queue.name for queue in snapshot.queues}
         own = [topic for topic in snapshot.topics if topic.name not in queues]
         producers = [actor for actor in snapshot.actors if actor.role == "producer"]
-        publishing: list[ActorView | OtherProducer] = [*producers, *other_producers(snapshot, self._rates)]
         consumers = [actor for actor in snapshot.actors if actor.role != "producer"]
+        publishing: list[Client] = [*producers, *other_producers(snapshot, self._rates)]
+        reading: list[Client] = [*consumers, *other_consumers(snapshot, self._rates)]
         no_producer, no_consumer = tr("No producer publishes."), tr("No consumer reads.")
         if not self.programs:
             no_producer = no_consumer = tr("Not known from outside.")
@@ -104,12 +106,12 @@ class NavigatorModel:
             self._section(
                 NavSection("producers", tr("Producers"), "producer", (), no_producer),
                 publishing,
-                self._fits_producer,
-                self._producer,
+                self._fits_client,
+                self._client,
             ),
             self._section(
                 NavSection("consumers", tr("Consumers"), "consumer", (), no_consumer),
-                consumers,
+                reading,
                 self._fits_client,
                 self._client,
             ),
@@ -146,21 +148,9 @@ class NavigatorModel:
             self._dimmed.append(f"{kind}:{name}")
         return fits
 
-    def _fits_client(self, actor: ActorView) -> bool:
-        per_s = self._rates.of(of_actor(actor), self._now_ns)
-        return self._fits(_kind_of(actor), actor.name, producer_state(actor), rate=per_s, target=actor.target)
-
-    def _fits_producer(self, producer: ActorView | OtherProducer) -> bool:
-        if isinstance(producer, ActorView):
-            return self._fits_client(producer)
-        per_s = self._rates.of(sent(producer.name), self._now_ns)
-        return self._fits("producer", producer.name, producer.state, rate=per_s, target=", ".join(producer.topics))
-
-    def _producer(self, producer: ActorView | OtherProducer) -> NavRow:
-        if isinstance(producer, ActorView):
-            return self._client(producer)
-        key, target = sent(producer.name), ", ".join(producer.topics)
-        return self._client_row(f"producer:{producer.name}", producer.name, producer.state, key, target)
+    def _fits_client(self, client: Client) -> bool:
+        kind, state, key, target = _facts_of(client)
+        return self._fits(kind, client.name, state, rate=self._rates.of(key, self._now_ns), target=target)
 
     def _topic(self, topic: TopicView) -> NavRow:
         key, now_ns = published(topic.name), self._now_ns
@@ -169,15 +159,12 @@ class NavigatorModel:
         state = gate_state(topic.gate) or OPEN
         return NavRow(f"topic:{topic.name}", topic.name, state, figure, series, tip=self._rates.window_words(now_ns))
 
-    def _client(self, actor: ActorView) -> NavRow:
-        item_id = f"{_kind_of(actor)}:{actor.name}"
-        return self._client_row(item_id, actor.name, producer_state(actor), of_actor(actor), actor.target)
-
-    def _client_row(self, item_id: str, name: str, state: str, key: Key, target: str) -> NavRow:
+    def _client(self, client: Client) -> NavRow:
+        kind, state, key, target = _facts_of(client)
         now_ns = self._now_ns
         return NavRow(
-            item_id,
-            name,
+            f"{kind}:{client.name}",
+            client.name,
             state,
             f"{per_second(self._rates.of(key, now_ns))}/s",
             self._rates.spark(key, now_ns),
@@ -204,8 +191,15 @@ class NavigatorModel:
         )
 
 
-def _kind_of(actor: ActorView) -> str:
-    return actor.role if actor.role in {"producer", "consumer"} else "worker"
+def _facts_of(client: Client) -> tuple[str, str, Key, str]:
+    """Its kind, its state, the series of its rate, and where it publishes or reads."""
+    match client:
+        case OtherProducer():
+            return "producer", client.state, sent(client.name), ", ".join(client.topics)
+        case OtherConsumer():
+            return "consumer", client.state, received(client.name), client.group
+    kind = client.role if client.role in {"producer", "consumer"} else "worker"
+    return kind, producer_state(client), of_actor(client), client.target
 
 
 def _bin_state(queue: QueueView) -> str:

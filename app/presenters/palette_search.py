@@ -6,7 +6,7 @@ from itertools import islice
 
 from PySide6.QtGui import QIcon
 
-from app.presenters.other_producers import other_producers
+from app.presenters.other_clients import other_producers
 from app.presenters.rates import Rates
 from app.sessions.history.keys import Published
 from app.sessions.history.life import Place

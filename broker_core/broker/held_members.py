@@ -10,6 +10,7 @@ from broker_core.faults.client_fault import ClientFault
 from broker_core.faults.client_faults import ClientFaults
 from broker_core.faults.kafka_names import JOIN
 from broker_core.groups.coordinator import GroupCoordinator
+from broker_core.replies import Reply
 from broker_core.snapshots import ActorView
 
 
@@ -49,6 +50,13 @@ class HeldMembers:
         detail = {"role": "consumer", "held_from": group}
         self._events.emit(now_ns, EventKind.CLIENT_STARTED, client=client, detail=detail)
         self.kick(now_ns, client, group, f"{client} was moved to the bench")
+
+    def until_released(self, client: str, group: str) -> Reply[int] | None:
+        """A reply that is settled when `client` may join `group`; None if it may now. Joins of Kafka's clients are held
+        by the fault.
+        """
+        held = self._held.get(client)
+        return None if held is None or held.group != group else self._faults.over(held.fault)
 
     def release(self, now_ns: int, client: str, group: str) -> None:
         """Let the join of `client` be served. Raises INVALID_REQUEST if it is not held outside `group`."""

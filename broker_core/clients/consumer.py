@@ -442,6 +442,9 @@ class Consumer:
         while self._must_join:
             self._check_open()
             self._check_place()
+            if (released := self._broker.held.until_released(self.client_id, self.group)) is not None:
+                await released
+                continue
             try:
                 assigned = await self._member.join(self.topics, owned)
                 await self._take_over(assigned)

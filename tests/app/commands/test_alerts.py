@@ -81,6 +81,11 @@ def test_that_an_alert_is_over_stands_where_it_was_told_unless_that_was_dismisse
     hint.dismiss.click()
     hand.pass_time(3)
     assert not hint.isVisible() and not alerts(hand).lasting
+    hand.pass_time(15)
+    assert hint.isVisible() and len(alerts(hand).raised) > 2
+    hint.offer.click()
+    hand.show()
+    assert hand.workbench.controller.travel.looking_back and not hint.isVisible(), "the past has no news"
 
 
 def test_the_form_is_filled_in_for_the_group_of_a_consumer(hand: Hand) -> None:

@@ -109,3 +109,10 @@ def test_what_is_shown_costs_no_more_than_there_is(shown: str, qapp):
         return steps(lambda: AssignmentsModel(Owners(), Times()).set_snapshot(snapshot))
 
     assert cost(many) < 1.4 * 4 * cost(few)
+
+
+def test_members_of_other_programs_are_consumers_in_the_navigator():
+    member = MemberView("mailer", "mailer-1", "", ("alerts",), (("alerts", 0),), 0, 0)
+    view = GroupView("mailers", "Stable", 1, "range", "mailer-1", ("alerts",), (member,), (), 0)
+    sections = {section.key: section for section in NavigatorModel(Rates()).update(Snapshot(0, 0, groups=(view,)))}
+    assert [(row.id, row.state) for row in sections["consumers"].rows] == [("consumer:mailer", "waiting")]

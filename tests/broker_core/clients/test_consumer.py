@@ -332,6 +332,21 @@ def test_who_was_thrown_out_cannot_commit_what_it_was_given_and_is_told():
     assert virtual.broker.groups.committed("readers", "commits", 0) == 2
 
 
+def test_a_member_on_the_bench_joins_again_once_it_is_released():
+    virtual = VirtualBroker(1)
+    reader = virtual.consumer("one", heartbeat_interval_ms=300)
+    virtual.do(reader.poll(0))
+    virtual.broker.held.hold(virtual.loop.now_ns, "one", "readers")
+    virtual.run(1)  # its heartbeat is told
+    virtual.publish(b"a")
+    polled = virtual.loop.spawn(reader.poll(timeout_ms=60_000), "test").finished
+    virtual.run(30)
+    assert not polled.done and not virtual.broker.groups.clients("readers")
+    virtual.broker.held.release(virtual.loop.now_ns, "one", "readers")
+    virtual.run(5)
+    assert values(polled.result()) == [b"a"] and virtual.broker.groups.clients("readers")
+
+
 def test_what_is_no_offset_is_refused_at_once():
     virtual = VirtualBroker(1)
     reader = virtual.consumer()

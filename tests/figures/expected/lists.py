@@ -98,7 +98,13 @@ class Lists:
             word = "Dead letter" if dead else "Empty"
             self._set("navigator", f"dlq:{name}", state=word, figure=f"{dead:,}", tip="")
         producers = producers_of(recount) | others_of(recount, self.now_ns)
-        consumers, workers = consumers_of(recount), workers_of(recount)
+        others = {
+            member.client: name
+            for name, group in recount.groups.items()
+            for member in group.members.values()
+            if member.client not in recount.clients
+        }
+        consumers, workers = {**others, **consumers_of(recount)}, workers_of(recount)
         for kind, clients, flow in (
             ("producer", producers, "published by"),
             ("consumer", consumers, "delivered to"),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import resources
-from app.presenters.other_producers import other_producers
+from app.presenters.other_clients import other_producers
 from app.presenters.rates import Rates
 from app.sessions.history.series import (
     ALL_PUBLISHED,

@@ -3,10 +3,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from app.presenters.active_faults import program_state
+from app.presenters.active_faults import program_state, reader_state
 from app.presenters.backpressure import gates
 from app.presenters.rates import Rates
-from app.sessions.history.series import sent
+from app.sessions.history.series import received, sent
 from broker_core.snapshots import Snapshot
 
 
@@ -21,6 +21,26 @@ class OtherProducer(NamedTuple):
     state: str
     topics: tuple[str, ...]
     published: int | None
+
+
+class OtherConsumer(NamedTuple):
+    """A member of `group` that belongs to another program."""
+
+    name: str
+    state: str
+    group: str
+
+
+def other_consumers(snapshot: Snapshot, rates: Rates) -> tuple[OtherConsumer, ...]:
+    actors = {actor.name for actor in snapshot.actors}
+    found: dict[str, OtherConsumer] = {}
+    for group in snapshot.groups:
+        for name in (member.client for member in group.members if member.client not in actors):
+            per_s = rates.of(received(name), snapshot.time_ns)
+            found.setdefault(
+                name, OtherConsumer(name, reader_state(snapshot.faults, name, per_s, group.state), group.name)
+            )
+    return tuple(found.values())
 
 
 def other_producers(snapshot: Snapshot, rates: Rates) -> tuple[OtherProducer, ...]:
