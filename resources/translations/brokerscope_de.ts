@@ -7858,8 +7858,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Mit dem, was darin von Hand getan wurde.</translation>
   </message>
   <message>
-   <source>With the cooperative rule members go on reading what they keep. The card says how long nobody read which partition.</source>
-   <translation>Mit der kooperativen Regel lesen Mitglieder weiter, was sie behalten. Die Karte sagt, wie lange niemand welche Partition las.</translation>
+   <source>With the cooperative rule members go on reading what they keep. The time on its card is only that of the partitions that moved.</source>
+   <translation>Mit der kooperativen Regel lesen Mitglieder weiter, was sie behalten. Die Zeit auf ihrer Karte ist nur die der Partitionen, die den Besitzer wechselten.</translation>
   </message>
   <message>
    <source>With the keys of dead letters</source>

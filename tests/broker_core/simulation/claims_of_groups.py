@@ -252,6 +252,6 @@ judge(
 judge(
     "range-versus-sticky",
     "seen 3",
-    0xF50A540,
+    0x22488CB,
     lambda p: moves_only_of(p, "cooperating", "helper-1", 14) and given_up(p, "cooperating", 14) == 3,
 )
