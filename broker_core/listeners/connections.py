@@ -6,7 +6,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 import msgspec
 
@@ -52,7 +51,7 @@ class RequestView(msgspec.Struct, frozen=True, gc=False):
     error: str
 
 
-class Served(NamedTuple):
+class Served(msgspec.Struct, frozen=True, gc=False):
     """A request that is served since `began_ns`; its connection had so many `errors` before."""
 
     api: str
@@ -228,8 +227,19 @@ class Connections:
         if counts is None:
             counts = connection.apis[served.api] = _ApiCounts()
         counts.count(served.size_bytes, reply_bytes, latency_ns, error)
-        told = (*served[:4], reply_bytes, latency_ns, error)
-        view = RequestView(self._answered, self._now_ns(), connection.id, connection.client, *told)
+        view = RequestView(
+            self._answered,
+            self._now_ns(),
+            connection.id,
+            connection.client,
+            served.api,
+            served.version,
+            served.correlation_id,
+            served.size_bytes,
+            reply_bytes,
+            latency_ns,
+            error,
+        )
         self._requests.append(view)
 
     def requests(self) -> tuple[RequestView, ...]:
