@@ -16,6 +16,7 @@ from broker_core.simulation.specs import Scheduled
 from broker_core.simulation.strict_yaml import NUMBER
 
 WIDTH = 92  # of what stands in braces on one line: beyond that it is easier to read as a list
+_OTHER_BREAKS = frozenset("\r\x85\u2028\u2029")  # lines end there in YAML, too: they are escaped
 _ALWAYS = ("seed",)  # said although it may be what it is without
 _BY_HAND = "# What was done by hand, in the order in which it was done."
 
@@ -149,7 +150,9 @@ class _Dumper(yaml.SafeDumper):
 
     def represent_text(self, text: str) -> yaml.ScalarNode:
         style = None
-        if "\n" in text and max(map(len, text.split("\n"))) <= WIDTH:
+        if not _OTHER_BREAKS.isdisjoint(text):
+            style = '"'
+        elif "\n" in text and max(map(len, text.split("\n"))) <= WIDTH:
             style = "|"
         elif text == f"{' '.join(text.split())}\n":  # one paragraph
             style = ">"

@@ -78,6 +78,12 @@ tricky = st.sampled_from(
 )
 
 
+@pytest.mark.parametrize("text", ["\x85", "a\u2028b", "\u2029\n", "a\r\nb", "\r"])
+def test_what_ends_a_line_in_yaml_is_escaped(text: str) -> None:
+    scenario = msgspec.structs.replace(parse_scenario(SMALL), about=text, watch=(text, " "))
+    assert parse_scenario(scenario_text(scenario)) == scenario
+
+
 @settings(max_examples=examples(60))
 @given(scenarios(), st.lists(words | tricky, min_size=4, max_size=4))
 def test_any_scenario_reads_back_as_the_same(plain: dict[str, Any], texts: list[str]) -> None:
