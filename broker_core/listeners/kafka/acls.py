@@ -7,19 +7,7 @@ from typing import Any, NamedTuple
 from broker_core.broker.acls import ANY_NAME, Acl, Acls
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access.access import Access, Rule
-from broker_core.listeners.kafka.call import (
-    ADMIN,
-    DONE,
-    FEW_ELEMENTS,
-    READ,
-    WRITE,
-    Answer,
-    Api,
-    Call,
-    failed,
-    later,
-    outcome,
-)
+from broker_core.listeners.kafka.call import ADMIN, DONE, FEW_ELEMENTS, READ, WRITE, Answer, Call, api, failed, outcome
 from broker_core.operations.rights import Operation, ResourceKind
 
 _ANY, _MATCH, _LITERAL, _PREFIXED = 1, 2, 3, 4
@@ -142,6 +130,7 @@ def must_still_rule(call: Call, changed: Iterable[Acl]) -> None:
         )
 
 
+@api("DescribeAcls", 29, 1, 3, most_elements=FEW_ELEMENTS)
 def _describe_acls(call: Call, request: Any) -> Answer:
     """The ACLs that a filter is for, and the rules of the access file as far as ACLs can say the same."""
     call.must(READ, "broker")
@@ -162,13 +151,14 @@ def _describe_acls(call: Call, request: Any) -> Answer:
     return {"resources": rows}
 
 
+@api("CreateAcls", 30, 1, 3, most_elements=FEW_ELEMENTS)
 def _create_acls(call: Call, request: Any) -> Answer:
     """Rules for topics, groups, transactional ids and the cluster; a restart keeps them.
 
     They hold beside those of the access file, for HTTP too. What a rule cannot express, and what would keep the
     client from altering ACLs, is INVALID_REQUEST with the reason.
     """
-    return later(call, "results", lambda asked: outcome(_create, call, asked), request.creations)
+    return call.later("results", lambda asked: outcome(_create, call, asked), request.creations)
 
 
 def _create(call: Call, asked: Any) -> None:
@@ -186,13 +176,14 @@ def _create(call: Call, asked: Any) -> None:
 _IN_THE_FILE = failed(BrokerError(ErrorCode.INVALID_REQUEST, "the rule stands in the access file; change it there"))
 
 
+@api("DeleteAcls", 31, 1, 3, most_elements=FEW_ELEMENTS)
 def _delete_acls(call: Call, request: Any) -> Answer:
     """Delete the ACLs that filters are for.
 
     Rules of the access file are changed in the file: each that a filter is for is answered with INVALID_REQUEST, as
     is what would keep the client from altering ACLs.
     """
-    return later(call, "filter_results", partial(outcome, _delete, call), request.filters)
+    return call.later("filter_results", partial(outcome, _delete, call), request.filters)
 
 
 def _delete(call: Call, asked: Any) -> dict[str, Any]:
@@ -209,10 +200,3 @@ def _delete(call: Call, asked: Any) -> dict[str, Any]:
 
     call.shared.host.admin(delete)
     return {"matching_acls": [{**binding._asdict(), **outcome} for binding, outcome in found.items()]}
-
-
-APIS = (
-    Api("DescribeAcls", 29, 1, 3, _describe_acls, FEW_ELEMENTS),
-    Api("CreateAcls", 30, 1, 3, _create_acls, FEW_ELEMENTS),
-    Api("DeleteAcls", 31, 1, 3, _delete_acls, FEW_ELEMENTS),
-)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from broker_core.errors import ErrorCode
-from broker_core.listeners.kafka import (
+from broker_core.listeners.kafka import (  # noqa: F401 - each declares its APIs
     acls,
     classic_members,
     client_quotas,
@@ -29,7 +29,7 @@ from broker_core.listeners.kafka import (
     transaction_states,
     transactions,
 )
-from broker_core.listeners.kafka.call import Answer, Api, Call
+from broker_core.listeners.kafka.call import TABLE, Answer, Call, api
 from broker_core.listeners.kafka.one_broker import FEATURES
 
 # librdkafka looks for Produce v0 to v2 before it sends compressed batches, though it never sends those versions.
@@ -51,6 +51,7 @@ def versions(error: ErrorCode | None = None) -> dict[str, Any]:
     }
 
 
+@api("ApiVersions", 18, 0, 4)
 def _api_versions(call: Call, request: Any) -> Answer:
     """Which versions of which APIs are served.
 
@@ -63,27 +64,4 @@ def _api_versions(call: Call, request: Any) -> Answer:
     return versions()
 
 
-_PARTS = (
-    acls,
-    classic_members,
-    client_quotas,
-    configs,
-    consumer_group_heartbeat,
-    fetch,
-    groups,
-    list_offsets,
-    metadata,
-    offsets,
-    one_broker,
-    produce,
-    sasl,
-    scram_users,
-    share_fetch,
-    share_groups,
-    topics,
-    transaction_states,
-    transactions,
-)
-_ALL = (Api("ApiVersions", 18, 0, 4, _api_versions), *(api for part in _PARTS for api in part.APIS))
-APIS: tuple[Api, ...] = tuple(sorted(_ALL, key=lambda api: api.key))
-TABLE = {api.key: api for api in APIS}
+APIS = tuple(TABLE[key] for key in sorted(TABLE))

@@ -163,6 +163,42 @@ class Call(msgspec.Struct, frozen=True):
     def this_node(self) -> Mapping[str, Any]:
         return {"node_id": NODE_ID, "broker_id": NODE_ID, "host": self.host, "port": self.port}
 
+    def later(self, field: str, row: Callable[[Any], Mapping[str, Any]], asked: Iterable[Any]) -> Later:
+        """The body of one `row` for each that is `asked` for, made by a worker, without the host's lock.
+
+        What the rows change is saved once, at the end; where the disk refuses that, each is answered with the error.
+        """
+
+        def work() -> Body:
+            rows: list[Mapping[str, Any]] = []
+            try:
+                with self.shared.host.saved_at_end():
+                    rows += paced(map(row, asked))
+            except BrokerError as error:
+                rows = [{**row, **failed(error)} for row in rows]
+            return {field: rows}
+
+        return Later(work)
+
+    def sliced(self, field: str, rows: Iterable[Any], **rest: Any) -> Answer:
+        """The body {`field`: `rows`, **`rest`}; if making the rows takes long, a worker does it, in slices."""
+        found: list[Any] = []
+        left = iter(rows)
+        if _slice(left, found):
+            return {field: found, **rest}
+        return Later(lambda: {field: found + self.gathered(left), **rest})
+
+    def gathered(self, rows: Iterable[Any]) -> list[Any]:
+        """`rows`, made under the host's lock, which is free between slices. For a worker."""
+        found: list[Any] = []
+        left = iter(rows)
+        while not self.shared.host.call(lambda _now: _slice(left, found)):
+            time.sleep(_BETWEEN_SLICES_S)  # so that those who wait for the lock get it
+        return found
+
+
+Handle = Callable[[Call, Any], Answer]
+
 
 class Api(NamedTuple):
     """One API and its versions. `handle` is called under the host's lock.
@@ -174,8 +210,23 @@ class Api(NamedTuple):
     key: int
     oldest: int
     newest: int
-    handle: Callable[[Call, Any], Answer]
-    most_elements: int = MOST_ELEMENTS
+    handle: Handle
+    most_elements: int
+
+
+TABLE: dict[int, Api] = {}  # what is served, by key
+
+
+def api(
+    name: str, key: int, oldest: int, newest: int, *, most_elements: int = MOST_ELEMENTS
+) -> Callable[[Handle], Handle]:
+    """Declare the handler below as that of an API, in these versions."""
+
+    def declare(handle: Handle) -> Handle:
+        TABLE[key] = Api(name, key, oldest, newest, handle, most_elements)
+        return handle
+
+    return declare
 
 
 class KafkaOnlyError(BrokerError):
@@ -218,24 +269,6 @@ def outcome(action: Callable[..., object], *arguments: object, **named: object) 
     return {**named, **(found if isinstance(found, dict) else DONE)}
 
 
-def later(call: Call, field: str, row: Callable[[Any], Mapping[str, Any]], asked: Iterable[Any]) -> Later:
-    """The body of one `row` for each that is `asked` for, made by a worker, without the host's lock.
-
-    What the rows change is saved once, at the end; where the disk refuses that, each is answered with the error.
-    """
-
-    def work() -> Body:
-        rows: list[Mapping[str, Any]] = []
-        try:
-            with call.shared.host.saved_at_end():
-                rows += paced(map(row, asked))
-        except BrokerError as error:
-            rows = [{**row, **failed(error)} for row in rows]
-        return {field: rows}
-
-    return Later(work)
-
-
 def paced(rows: Iterable[T]) -> Iterator[T]:
     """`rows`, with a pause after each slice of time, so that others get the host's lock. For a worker."""
     end_s = time.perf_counter() + _SLICE_S
@@ -265,27 +298,6 @@ def by_partition(
     for topic in topics:
         said = named(topic)
         yield {**said, into: [row(said["name"], each) for each in getattr(topic, of)]}
-
-
-def sliced(call: Call, field: str, rows: Iterable[Any], **rest: Any) -> Answer:
-    """The body {`field`: `rows`, **`rest`}. Where making the rows takes long, a worker does it, and the host's lock is
-    free between its slices.
-    """
-    found: list[Any] = []
-    left = iter(rows)
-    if _slice(left, found):
-        return {field: found, **rest}
-
-    return Later(lambda: {field: found + gathered(call, left), **rest})
-
-
-def gathered(call: Call, rows: Iterable[Any]) -> list[Any]:
-    """`rows`, made under the host's lock, which is free between slices. For a worker."""
-    found: list[Any] = []
-    left = iter(rows)
-    while not call.shared.host.call(lambda _now: _slice(left, found)):
-        time.sleep(_BETWEEN_SLICES_S)  # so that those who wait for the lock get it
-    return found
 
 
 def _slice(left: Iterator[Any], found: list[Any]) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.joining import JoinRequest
 from broker_core.groups.members import JoinResult, SyncResult
-from broker_core.listeners.kafka.call import READ, Answer, Api, Call, Kept, Waiting, given, kafka_code
+from broker_core.listeners.kafka.call import READ, Answer, Call, Kept, Waiting, api, given, kafka_code
 from broker_core.replies import Reply
 
 _FIRST_TO_REQUIRE_IDS = 4
@@ -13,6 +13,7 @@ _FIRST_WITHOUT_PROTOCOL = 7  # v7 on may answer null for "none"
 _MEMBER_ID_REQUIRED = 79
 
 
+@api("JoinGroup", 11, 0, 9)
 def _join_group(call: Call, request: Any) -> Answer:
     """A member comes, or comes back, and waits for the next generation.
 
@@ -94,6 +95,7 @@ def _join_body(call: Call, request: Any, reply: Reply[JoinResult]) -> dict[str, 
     }
 
 
+@api("SyncGroup", 14, 0, 5)
 def _sync_group(call: Call, request: Any) -> Answer:
     """The leader sends all assignments, each member waits for its own. The response comes with the assignment, once
     the group is kept: its members go on after a crash of the broker.
@@ -115,6 +117,7 @@ def _sync_body(call: Call, request: Any, reply: Reply[SyncResult]) -> Answer:
     return Kept({"protocol_type": kind, "protocol_name": synced.protocol, "assignment": synced.assignment})
 
 
+@api("Heartbeat", 12, 0, 4)
 def _heartbeat(call: Call, request: Any) -> Answer:
     """A sign of life, answered with REBALANCE_IN_PROGRESS where the member must join again."""
     try:
@@ -125,6 +128,7 @@ def _heartbeat(call: Call, request: Any) -> Answer:
     return {}
 
 
+@api("LeaveGroup", 13, 0, 5)
 def _leave_group(call: Call, request: Any) -> Answer:
     """A member goes, or, from v3 on, several, static ones by their instance id. Each member has an answer of its
     own. It comes once the departure is kept: a broker that dies right after it would wait for who has gone.
@@ -155,11 +159,3 @@ def _leave(call: Call, group: str, member_id: str, instance_id: str, reason: str
     except BrokerError as error:
         return kafka_code(error)
     return 0
-
-
-APIS = (
-    Api("JoinGroup", 11, 0, 9, _join_group),
-    Api("Heartbeat", 12, 0, 4, _heartbeat),
-    Api("LeaveGroup", 13, 0, 5, _leave_group),
-    Api("SyncGroup", 14, 0, 5, _sync_group),
-)

@@ -7,7 +7,7 @@ from typing import Any
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.client_quotas import DEFAULT, ClientQuota, QuotaEntity, QuotaKey, check
-from broker_core.listeners.kafka.call import ADMIN, FEW_ELEMENTS, READ, Answer, Api, Call, later, outcome
+from broker_core.listeners.kafka.call import ADMIN, FEW_ELEMENTS, READ, Answer, Call, api, outcome
 from broker_core.listeners.served import ServedHost
 
 _MAX_THROTTLE_MS = 10_000  # at a time; what is left counts for the next request
@@ -36,6 +36,7 @@ _EXACT, _DEFAULT, _ANY = 0, 1, 2
 _MOST_COMPONENTS = 20  # of a filter, with room for tags; each is held against each quota
 
 
+@api("DescribeClientQuotas", 48, 0, 1, most_elements=_MOST_COMPONENTS)
 def _describe_client_quotas(call: Call, request: Any) -> Answer:
     call.must(READ, "broker")
     fits = [_matching(each) for each in request.components]
@@ -77,6 +78,7 @@ _KEYS: tuple[QuotaKey, ...] = typing.get_args(QuotaKey)
 _MAX_NAME_CHARS = 249
 
 
+@api("AlterClientQuotas", 49, 0, 1, most_elements=FEW_ELEMENTS)
 def _alter_client_quotas(call: Call, request: Any) -> Answer:
     """`producer_byte_rate` and consumer_byte_rate of users and client ids; a restart keeps them.
 
@@ -88,7 +90,7 @@ def _alter_client_quotas(call: Call, request: Any) -> Answer:
     def row(asked: Any) -> dict[str, Any]:
         return outcome(_alter, call, asked, request.validate_only, entity=_named(asked))
 
-    return later(call, "entries", row, request.entries)
+    return call.later("entries", row, request.entries)
 
 
 def _alter(call: Call, asked: Any, validate_only: bool) -> None:
@@ -136,9 +138,3 @@ def _key(name: str) -> QuotaKey:
         if key == name:
             return key
     raise BrokerError(ErrorCode.INVALID_REQUEST, f"{name[:100]} is not a quota here; there are {', '.join(_KEYS)}")
-
-
-APIS = (
-    Api("DescribeClientQuotas", 48, 0, 1, _describe_client_quotas, _MOST_COMPONENTS),
-    Api("AlterClientQuotas", 49, 0, 1, _alter_client_quotas, FEW_ELEMENTS),
-)

@@ -9,7 +9,7 @@ import msgspec
 from broker_core.broker.catalog import ShareGroupConfig
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.kafka import topic_configs
-from broker_core.listeners.kafka.call import ADMIN, NODE_ID, READ, Answer, Api, Call, failed, later, outcome, sliced
+from broker_core.listeners.kafka.call import ADMIN, NODE_ID, READ, Answer, Call, api, failed, outcome
 from broker_core.listeners.kafka.one_broker import directory
 from broker_core.listeners.kafka.topic_configs import APPEND, FIXED, KEPT, SETTINGS, SUBTRACT, text_of
 from broker_core.log.config import LogConfig
@@ -46,12 +46,13 @@ _SOURCE_TOPIC, _SOURCE_DYNAMIC_DEFAULT, _SOURCE_STATIC, _SOURCE_DEFAULT, _SOURCE
 _STRING = 2
 
 
+@api("DescribeConfigs", 32, 1, 4, most_elements=5_000)
 def _describe_configs(call: Call, request: Any) -> Answer:
     """The settings of topics, of share groups and of the broker by Kafka's names.
 
     A value that is the default is said to be one, whoever has set it. Left out: settings of loggers.
     """
-    return sliced(call, "results", (_resource(call, each, request) for each in request.resources))
+    return call.sliced("results", (_resource(call, each, request) for each in request.resources))
 
 
 def _resource(call: Call, asked: Any, request: Any) -> dict[str, Any]:
@@ -166,13 +167,14 @@ def _row(
 _SET, _DELETE = 0, 1
 
 
+@api("IncrementalAlterConfigs", 44, 0, 1)
 def _incremental_alter_configs(call: Call, request: Any) -> Answer:
     """Settings of topics and of share groups by Kafka's names, set or set back to their default.
 
     What `cleanup.policy` lists is appended to and subtracted from. Settings of a group hold for the subscriptions
     that it makes later. Left out: settings of brokers.
     """
-    return later(call, "responses", partial(_alter, call, validate_only=request.validate_only), request.resources)
+    return call.later("responses", partial(_alter, call, validate_only=request.validate_only), request.resources)
 
 
 def _alter(call: Call, asked: Any, *, validate_only: bool) -> dict[str, Any]:
@@ -233,12 +235,13 @@ _NAMES = {
 }
 
 
+@api("AlterConfigs", 33, 0, 2)
 def _alter_configs(call: Call, request: Any) -> Answer:
     """All settings of a topic or share group at once; what is not named is set back to its default.
 
     Clients of today ask for IncrementalAlterConfigs instead, except aiokafka, which has only this one.
     """
-    return later(call, "responses", partial(_replace, call, validate_only=request.validate_only), request.resources)
+    return call.later("responses", partial(_replace, call, validate_only=request.validate_only), request.resources)
 
 
 def _replace(call: Call, asked: Any, *, validate_only: bool) -> dict[str, Any]:
@@ -251,6 +254,7 @@ _LOGGER, _CLIENT_METRICS = 8, 16
 _FIRST_WITH_TYPES = 1
 
 
+@api("ListConfigResources", 74, 0, 1)
 def _list_config_resources(call: Call, request: Any) -> Answer:
     """What DescribeConfigs can be asked about. v0 lists client metrics: none."""
     call.must(READ, "broker")
@@ -274,11 +278,3 @@ def _list_config_resources(call: Call, request: Any) -> Answer:
             {"resource_name": name, "resource_type": kind} for kind in wanted or there for name in there[kind]
         ],
     }
-
-
-APIS = (
-    Api("DescribeConfigs", 32, 1, 4, _describe_configs, 5_000),
-    Api("AlterConfigs", 33, 0, 2, _alter_configs),
-    Api("IncrementalAlterConfigs", 44, 0, 1, _incremental_alter_configs),
-    Api("ListConfigResources", 74, 0, 1, _list_config_resources),
-)

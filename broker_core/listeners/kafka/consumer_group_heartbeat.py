@@ -10,10 +10,11 @@ from typing import Any
 
 from broker_core.errors import BrokerError
 from broker_core.groups.consumer_member import JOINING, ConsumerHeartbeat
-from broker_core.listeners.kafka.call import READ, Answer, Api, Call, Kept, failed, given
+from broker_core.listeners.kafka.call import READ, Answer, Call, Kept, api, failed, given
 from broker_core.messages import TopicPartition
 
 
+@api("ConsumerGroupHeartbeat", 68, 0, 1)
 def _consumer_group_heartbeat(call: Call, request: Any) -> Answer:
     group, member_id = request.group_id, request.member_id
     pending, clients = call.shared.pending, call.broker.groups.clients(group)
@@ -82,6 +83,3 @@ def _owned(call: Call, rows: Any) -> tuple[TopicPartition, ...] | None:
         return None
     named = ((call.topic_with(row.topic_id), row.partitions) for row in rows)
     return tuple((name, number) for name, numbers in named if name is not None for number in numbers)
-
-
-APIS = (Api("ConsumerGroupHeartbeat", 68, 0, 1, _consumer_group_heartbeat),)

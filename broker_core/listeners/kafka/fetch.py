@@ -18,7 +18,7 @@ import msgspec
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kafka_messages.making import Body
-from broker_core.listeners.kafka.call import READ, READ_COMMITTED, Answer, Api, Call, Waiting, kafka_code
+from broker_core.listeners.kafka.call import READ, READ_COMMITTED, Answer, Call, Waiting, api, kafka_code
 from broker_core.listeners.kafka.fetch_sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchSession, Key
 from broker_core.listeners.kafka.readers import Fetched
 from broker_core.log.batch import parse_header
@@ -65,6 +65,7 @@ class _Read(msgspec.Struct, frozen=True):
     aborted: list[AbortedTransaction] | None = None  # for who reads committed messages
 
 
+@api("Fetch", 1, 4, 18)
 def _fetch(call: Call, request: Any) -> Answer:
     """Answer at once where there is enough, where something is wrong, or where nothing is waited for."""
     wait_ms = min(max(0, request.max_wait), call.shared.limits.max_wait_ms)
@@ -219,6 +220,3 @@ def _body(session: FetchSession | None, places: list[_Place], found: list[_Read]
 def _topic_key(topic: Any) -> Hashable:
     found: Hashable = getattr(topic, "topic_id", None) or getattr(topic, "topic", "")
     return found
-
-
-APIS = (Api("Fetch", 1, 4, 18, _fetch),)

@@ -6,21 +6,11 @@ from typing import Any
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.states import GroupState
-from broker_core.listeners.kafka.call import (
-    ADMIN,
-    READ,
-    Answer,
-    Api,
-    Call,
-    failed,
-    given,
-    later,
-    outcome,
-    sliced,
-)
+from broker_core.listeners.kafka.call import ADMIN, READ, Answer, Call, api, failed, given, outcome
 from broker_core.listeners.kafka.consumer_group_heartbeat import by_topic
 
 
+@api("ListGroups", 16, 0, 5)
 def _list_groups(call: Call, request: Any) -> Answer:
     """The groups that the client may read. Filtered by state and by type, where the request says so."""
     states = {state.lower() for state in given(request, "states_filter", ())}
@@ -35,7 +25,7 @@ def _list_groups(call: Call, request: Any) -> Answer:
         for name, kind, state in _there(call)
         if (not kinds or kind in kinds) and (not states or state_of(state).lower() in states)
     )
-    return sliced(call, "groups", rows, error_code=0)
+    return call.sliced("groups", rows, error_code=0)
 
 
 def _there(call: Call) -> Iterator[tuple[str, str, str]]:
@@ -59,8 +49,9 @@ def state_of(state: str) -> str:
     return "".join(word.capitalize() for word in state.split())
 
 
+@api("DescribeGroups", 15, 0, 6)
 def _describe_groups(call: Call, request: Any) -> Answer:
-    return sliced(call, "groups", (_classic_group(call, name) for name in dict.fromkeys(request.groups)))
+    return call.sliced("groups", (_classic_group(call, name) for name in dict.fromkeys(request.groups)))
 
 
 def _classic_group(call: Call, name: str) -> dict[str, Any]:
@@ -103,11 +94,12 @@ def _classic_group(call: Call, name: str) -> dict[str, Any]:
 _CONSUMER_MEMBER = 1
 
 
+@api("ConsumerGroupDescribe", 69, 0, 1)
 def _consumer_group_describe(call: Call, request: Any) -> Answer:
     """Epochs, assignor, and each member with what it has and what it is to have."""
     names = dict.fromkeys(request.group_ids)
     rows = (outcome(_consumer_group, call, name, group_id=name, group_state="Dead") for name in names)
-    return sliced(call, "groups", rows)
+    return call.sliced("groups", rows)
 
 
 def _consumer_group(call: Call, name: str) -> dict[str, Any]:
@@ -140,12 +132,13 @@ def _consumer_group(call: Call, name: str) -> dict[str, Any]:
     }
 
 
+@api("DeleteGroups", 42, 0, 2)
 def _delete_groups(call: Call, request: Any) -> Answer:
     """Forget groups without members, and what they have committed.
 
     Of a share group its subscriptions are deleted; for a while the window can bring them back.
     """
-    return later(call, "results", lambda name: outcome(_delete, call, name, group_id=name), request.groups_names)
+    return call.later("results", lambda name: outcome(_delete, call, name, group_id=name), request.groups_names)
 
 
 def _delete(call: Call, name: str) -> None:
@@ -153,11 +146,3 @@ def _delete(call: Call, name: str) -> None:
     shared = call.broker.share_groups
     delete = shared.delete if name in shared.names() else call.broker.groups.delete
     call.shared.host.admin(partial(delete, group=name))
-
-
-APIS = (
-    Api("DescribeGroups", 15, 0, 6, _describe_groups),
-    Api("ListGroups", 16, 0, 5, _list_groups),
-    Api("DeleteGroups", 42, 0, 2, _delete_groups),
-    Api("ConsumerGroupDescribe", 69, 0, 1, _consumer_group_describe),
-)

@@ -9,11 +9,10 @@ from broker_core.listeners.kafka.call import (
     READ,
     READ_COMMITTED,
     Answer,
-    Api,
     Call,
+    api,
     by_partition,
     outcome,
-    sliced,
 )
 from broker_core.log.batch import BatchHeader, parse_header
 from broker_core.log.partition_log import PartitionLog
@@ -23,6 +22,7 @@ _CLOCKS_DIFFER_MS = 60_000
 _LATEST, _EARLIEST, _MAX_TIMESTAMP, _EARLIEST_LOCAL, _LATEST_TIERED, _EARLIEST_PENDING_UPLOAD = range(-1, -7, -1)
 
 
+@api("ListOffsets", 2, 1, 11)
 def _list_offsets(call: Call, request: Any) -> Answer:
     """The earliest and the latest offset, that of a time, and that of the newest timestamp.
 
@@ -34,7 +34,7 @@ def _list_offsets(call: Call, request: Any) -> Answer:
     def row(name: str, asked: Any) -> dict[str, Any]:
         return outcome(_partition, call, name, asked, committed, partition_index=asked.partition_index)
 
-    return sliced(call, "topics", by_partition(request.topics, row))
+    return call.sliced("topics", by_partition(request.topics, row))
 
 
 def _partition(call: Call, name: str, asked: Any, committed: bool) -> dict[str, Any]:
@@ -99,6 +99,7 @@ def _greatest(log: PartitionLog, epoch_ms: int, end_offset: int) -> tuple[int, i
     return newest.offset, newest.timestamp_ms
 
 
+@api("OffsetForLeaderEpoch", 23, 2, 4)
 def _offset_for_leader_epoch(call: Call, request: Any) -> Answer:
     """Where an epoch ended. The leader never changes, so the one epoch ends where the log does. The end of each
     partition, for the one epoch; nothing for another.
@@ -107,16 +108,10 @@ def _offset_for_leader_epoch(call: Call, request: Any) -> Answer:
     def row(name: str, asked: Any) -> dict[str, Any]:
         return outcome(_epoch_end, call, name, asked, partition=asked.partition, leader_epoch=-1)
 
-    return sliced(call, "topics", by_partition(request.topics, row))
+    return call.sliced("topics", by_partition(request.topics, row))
 
 
 def _epoch_end(call: Call, name: str, asked: Any) -> dict[str, Any]:
     call.must_topic(READ, name)
     end_offset = call.broker.logs.partition(name, asked.partition).high_watermark
     return {"leader_epoch": LEADER_EPOCH, "end_offset": end_offset} if asked.leader_epoch == LEADER_EPOCH else {}
-
-
-APIS = (
-    Api("ListOffsets", 2, 1, 11, _list_offsets),
-    Api("OffsetForLeaderEpoch", 23, 2, 4, _offset_for_leader_epoch),
-)

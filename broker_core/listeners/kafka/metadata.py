@@ -15,15 +15,13 @@ from broker_core.listeners.kafka.call import (
     READ,
     WRITE,
     Answer,
-    Api,
     Call,
     Later,
-    gathered,
+    api,
     given,
     kafka_code,
     outcome,
     paced,
-    sliced,
 )
 from broker_core.names import check_name
 from broker_core.operations.rights import ResourceKind
@@ -31,6 +29,7 @@ from broker_core.operations.rights import ResourceKind
 _UNKNOWN_TOPIC_ID = 100
 
 
+@api("Metadata", 3, 0, 13)
 def _metadata(call: Call, request: Any) -> Answer:
     """The cluster of one broker, its topics and their partitions.
 
@@ -42,14 +41,14 @@ def _metadata(call: Call, request: Any) -> Answer:
     if wanted is None or (call.version == 0 and not wanted):
         there = call.broker.topics
         rows = (topic_body(call, name) for name in there.names() if visible(call, name) and name in there)
-        return sliced(call, "topics", rows, **_cluster(call))
+        return call.sliced("topics", rows, **_cluster(call))
     # One of each, as in Kafka.
     wanted = {each.topic_id if each.name is None else each.name: each for each in wanted}.values()
     missing = [each.name for each in wanted if each.name and each.name not in call.broker.topics]
     may_create = call.shared.create_topics and given(request, "allow_auto_topic_creation", True)
     if missing and may_create:
         return Later(lambda: _create(call, wanted, missing))
-    return sliced(call, "topics", _named(call, wanted), **_cluster(call))
+    return call.sliced("topics", _named(call, wanted), **_cluster(call))
 
 
 def _create(call: Call, wanted: Any, missing: list[str]) -> Body:
@@ -61,7 +60,7 @@ def _create(call: Call, wanted: Any, missing: list[str]) -> Body:
                 # Another client may have created it, and a name may not be allowed: the response shows both.
                 with contextlib.suppress(BrokerError):
                     host.admin(partial(_create_one, call, name))
-    return {"topics": gathered(call, _named(call, wanted)), **_cluster(call)}
+    return {"topics": call.gathered(_named(call, wanted)), **_cluster(call)}
 
 
 def _create_one(call: Call, name: str, now_ns: int) -> None:
@@ -119,6 +118,7 @@ def topic_body(call: Call, name: str) -> dict[str, Any]:
 _MOST_PARTITIONS = 2_000
 
 
+@api("DescribeTopicPartitions", 75, 0, 0)
 def _describe_topic_partitions(call: Call, request: Any) -> Answer:
     """Topics page by page. Every partition is on the one broker. At most so many partitions, and the cursor at
     which the next page begins.
@@ -156,6 +156,7 @@ _SHARE = 2
 _FIRST_WITH_SHARES = 6
 
 
+@api("FindCoordinator", 10, 0, 6)
 def _find_coordinator(call: Call, request: Any) -> Answer:
     """This broker coordinates every group, every transaction and, from v6 on, every share partition.
 
@@ -164,7 +165,7 @@ def _find_coordinator(call: Call, request: Any) -> Answer:
     kind = getattr(request, "key_type", 0)
     if hasattr(request, "coordinator_keys"):
         keys = dict.fromkeys(request.coordinator_keys)
-        return sliced(call, "coordinators", (outcome(_coordinator, call, kind, key, **_nobody(key)) for key in keys))
+        return call.sliced("coordinators", (outcome(_coordinator, call, kind, key, **_nobody(key)) for key in keys))
     return outcome(_coordinator, call, kind, request.key, **_nobody(request.key))
 
 
@@ -189,10 +190,3 @@ def _group_of(key: str) -> str:
     if not group or len(place) != len(("topic id", "partition")):
         raise BrokerError(ErrorCode.INVALID_REQUEST, f"{key[:249]!r} is no group:topic id:partition")
     return group
-
-
-APIS = (
-    Api("Metadata", 3, 0, 13, _metadata),
-    Api("FindCoordinator", 10, 0, 6, _find_coordinator),
-    Api("DescribeTopicPartitions", 75, 0, 0, _describe_topic_partitions),
-)

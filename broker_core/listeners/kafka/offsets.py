@@ -9,18 +9,18 @@ from broker_core.listeners.kafka.call import (
     ADMIN,
     READ,
     Answer,
-    Api,
     Call,
     ForbiddenError,
     Kept,
+    api,
     by_partition,
     given,
     kafka_code,
-    sliced,
 )
 from broker_core.messages import TopicPartition
 
 
+@api("OffsetCommit", 8, 2, 9)
 def _offset_commit(call: Call, request: Any) -> Answer:
     """A group's offsets, partition by partition; backwards too, as Kafka allows.
 
@@ -78,6 +78,7 @@ _FIRST_WITH_GROUPS = 8
 _FIRST_WITH_ERRORS_OF_GROUPS = 2
 
 
+@api("OffsetFetch", 9, 1, 9)
 def _offset_fetch(call: Call, request: Any) -> Answer:
     """What groups have committed; -1 where they have not. From v8 on several groups at once.
 
@@ -88,7 +89,7 @@ def _offset_fetch(call: Call, request: Any) -> Answer:
     if call.version >= _FIRST_WITH_GROUPS:
         stable = request.require_stable
         groups = {each.group_id: each for each in request.groups}.values()
-        return sliced(call, "groups", (_group(call, each.group_id, each.topics, stable=stable) for each in groups))
+        return call.sliced("groups", (_group(call, each.group_id, each.topics, stable=stable) for each in groups))
     return _group(call, request.group_id, request.topics, stable=getattr(request, "require_stable", False))
 
 
@@ -149,6 +150,7 @@ def _group(call: Call, group: str, topics: Any, *, stable: bool) -> Body:
 _GROUP_SUBSCRIBED_TO_TOPIC = 86
 
 
+@api("OffsetDelete", 47, 0, 0)
 def _offset_delete(call: Call, request: Any) -> Answer:
     """Forget what a group has committed for partitions that none of its members reads."""
     group, groups = request.group_id, call.broker.groups
@@ -163,11 +165,4 @@ def _offset_delete(call: Call, request: Any) -> Answer:
         groups.offsets.delete(group, topic, asked.partition_index)
         return {"partition_index": asked.partition_index}
 
-    return sliced(call, "topics", by_partition(request.topics, row))
-
-
-APIS = (
-    Api("OffsetCommit", 8, 2, 9, _offset_commit),
-    Api("OffsetFetch", 9, 1, 9, _offset_fetch),
-    Api("OffsetDelete", 47, 0, 0, _offset_delete),
-)
+    return call.sliced("topics", by_partition(request.topics, row))

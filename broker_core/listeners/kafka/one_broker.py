@@ -20,18 +20,17 @@ from broker_core.listeners.kafka.call import (
     NODE_ID,
     READ,
     Answer,
-    Api,
     Call,
     KafkaOnlyError,
     Later,
+    api,
     by_partition,
     failed,
-    gathered,
     outcome,
-    sliced,
 )
 
 
+@api("DescribeCluster", 60, 0, 2)
 def _describe_cluster(call: Call, request: Any) -> Answer:
     return {
         "cluster_id": CLUSTER_ID,
@@ -44,6 +43,7 @@ def _describe_cluster(call: Call, request: Any) -> Answer:
 _METADATA = ("__cluster_metadata", 0)
 
 
+@api("DescribeQuorum", 55, 0, 2, most_elements=FEW_ELEMENTS)
 def _describe_quorum(call: Call, request: Any) -> Answer:
     """The quorum of the metadata is the one broker.
 
@@ -82,6 +82,7 @@ def _partition(call: Call, topic: str, partition: int) -> dict[str, Any]:
 FEATURES = {"group.version": 1, "share.version": 1, "transaction.version": 2}
 
 
+@api("UpdateFeatures", 57, 0, 2, most_elements=FEW_ELEMENTS)
 def _update_features(call: Call, request: Any) -> Answer:
     """The levels that ApiVersions names are the only ones. A feature that is at the level already is updated; every
     other level is refused.
@@ -101,6 +102,7 @@ def _update(feature: str, level: int) -> None:
         raise KafkaOnlyError(KafkaError.invalid_update_version, f"{feature[:249]} at level {level}; {there}")
 
 
+@api("UnregisterBroker", 64, 0, 0)
 def _unregister_broker(call: Call, request: Any) -> Answer:
     """The one broker stays, and there is no other."""
     call.must(ADMIN, "broker")
@@ -112,6 +114,7 @@ def _unregister_broker(call: Call, request: Any) -> Answer:
 _PREFERRED, _UNCLEAN = 0, 1
 
 
+@api("ElectLeaders", 43, 0, 2)
 def _elect_leaders(call: Call, request: Any) -> Answer:
     """The one broker leads every partition already, and is its preferred leader. ELECTION_NOT_NEEDED for each
     partition that is named; nothing where all are meant, as in Kafka.
@@ -124,7 +127,7 @@ def _elect_leaders(call: Call, request: Any) -> Answer:
         return outcome(_elect, call, topic, number, partition_id=number)
 
     named = request.topic_partitions or ()
-    return sliced(call, "replica_election_results", by_partition(named, row, into="partition_result"))
+    return call.sliced("replica_election_results", by_partition(named, row, into="partition_result"))
 
 
 def _elect(call: Call, topic: str, partition: int) -> None:
@@ -132,6 +135,7 @@ def _elect(call: Call, topic: str, partition: int) -> None:
     raise KafkaOnlyError(KafkaError.election_not_needed, f"broker 0 leads {topic}-{partition}")
 
 
+@api("AlterPartitionReassignments", 45, 0, 1)
 def _alter_partition_reassignments(call: Call, request: Any) -> Answer:
     """A reassignment to this broker is done already; another one is refused, and there is none to cancel."""
     call.must(ADMIN, "broker")
@@ -141,7 +145,7 @@ def _alter_partition_reassignments(call: Call, request: Any) -> Answer:
 
     may_change = getattr(request, "allow_replication_factor_change", True)
     rows = by_partition(request.topics, row)
-    return sliced(call, "responses", rows, allow_replication_factor_change=may_change)
+    return call.sliced("responses", rows, allow_replication_factor_change=may_change)
 
 
 def _reassign(call: Call, topic: str, asked: Any) -> None:
@@ -158,12 +162,14 @@ def check_replicas(brokers: Iterable[int]) -> None:
         raise KafkaOnlyError(KafkaError.invalid_replica_assignment, why)
 
 
+@api("ListPartitionReassignments", 46, 0, 0)
 def _list_partition_reassignments(call: Call, request: Any) -> Answer:
     """None is ever under way."""
     call.must(READ, "broker")
     return {}
 
 
+@api("AlterReplicaLogDirs", 34, 1, 2)
 def _alter_replica_log_dirs(call: Call, request: Any) -> Answer:
     """There is one log directory, in which every partition is already. Nothing moves; another directory is
     LOG_DIR_NOT_FOUND.
@@ -174,7 +180,7 @@ def _alter_replica_log_dirs(call: Call, request: Any) -> Answer:
             topics, lambda topic, number: {"partition_index": number, **outcome(_move, call, path, topic, number)}
         )
 
-    return sliced(call, "results", (row for each in request.dirs for row in rows(each.path, each.topics)))
+    return call.sliced("results", (row for each in request.dirs for row in rows(each.path, each.topics)))
 
 
 def _move(call: Call, path: str, topic: str, partition: int) -> None:
@@ -188,6 +194,7 @@ _IN_MEMORY = "memory"
 _UNKNOWN_BYTES = -1
 
 
+@api("DescribeLogDirs", 35, 1, 5)
 def _describe_log_dirs(call: Call, request: Any) -> Answer:
     """The data directory, its disk, and the size of each partition in it.
 
@@ -200,7 +207,7 @@ def _describe_log_dirs(call: Call, request: Any) -> Answer:
     names = call.broker.topics.names() if wanted is None else tuple(wanted)
 
     def work() -> Body:
-        topics = gathered(call, _topics(call, names, wanted))
+        topics = call.gathered(_topics(call, names, wanted))
         return {"results": [{**_disk(call), "topics": topics}]}
 
     return Later(work)
@@ -232,25 +239,12 @@ def _disk(call: Call) -> dict[str, Any]:
     }
 
 
+@api("CreateDelegationToken", 38, 1, 3)
+@api("RenewDelegationToken", 39, 1, 2)
+@api("ExpireDelegationToken", 40, 1, 2)
+@api("DescribeDelegationToken", 41, 1, 3)
 def _refuse_tokens(call: Call, request: Any) -> Answer:
     """Delegation tokens (KIP-48): refused, as by a cluster without a secret key for them.
     DELEGATION_TOKEN_AUTH_DISABLED.
     """
     return {"error_code": KafkaError.delegation_token_auth_disabled.value}
-
-
-APIS = (
-    Api("AlterReplicaLogDirs", 34, 1, 2, _alter_replica_log_dirs),
-    Api("DescribeLogDirs", 35, 1, 5, _describe_log_dirs),
-    Api("CreateDelegationToken", 38, 1, 3, _refuse_tokens),
-    Api("RenewDelegationToken", 39, 1, 2, _refuse_tokens),
-    Api("ExpireDelegationToken", 40, 1, 2, _refuse_tokens),
-    Api("DescribeDelegationToken", 41, 1, 3, _refuse_tokens),
-    Api("ElectLeaders", 43, 0, 2, _elect_leaders),
-    Api("AlterPartitionReassignments", 45, 0, 1, _alter_partition_reassignments),
-    Api("ListPartitionReassignments", 46, 0, 0, _list_partition_reassignments),
-    Api("DescribeQuorum", 55, 0, 2, _describe_quorum, FEW_ELEMENTS),
-    Api("UpdateFeatures", 57, 0, 2, _update_features, FEW_ELEMENTS),
-    Api("DescribeCluster", 60, 0, 2, _describe_cluster),
-    Api("UnregisterBroker", 64, 0, 0, _unregister_broker),
-)

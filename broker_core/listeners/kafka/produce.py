@@ -18,7 +18,7 @@ import msgspec
 from broker_core.broker.publishing import Published
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.kafka.call import WRITE, Answer, Api, Call, Waiting, kafka_code
+from broker_core.listeners.kafka.call import WRITE, Answer, Call, Waiting, api, kafka_code
 from broker_core.log.batch import parse_header
 from broker_core.log.client_batch import client_batches
 from broker_core.messages import TopicPartition
@@ -31,6 +31,7 @@ _FIRST_ABORTABLE = 11
 _FIRST_THAT_ADDS = 12
 
 
+@api("Produce", 0, 3, 13)
 def _produce(call: Call, request: Any) -> Answer:
     """Append everything, and answer when all of it is settled."""
     if request.transactional_id is None or call.version < _FIRST_THAT_ADDS:
@@ -156,6 +157,3 @@ def _partition(call: Call, number: int, outcomes: list[_Outcome]) -> dict[str, A
         "log_append_time": append_time_ms,
         "log_start_offset": start_offset,
     }
-
-
-APIS = (Api("Produce", 0, 3, 13, _produce),)

@@ -18,7 +18,7 @@ import scramp
 from broker_core.broker.acls import ScramCredentials
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access.access import Access, Principal
-from broker_core.listeners.kafka.call import Answer, Api, Call
+from broker_core.listeners.kafka.call import Answer, Call, api
 
 PLAIN = "PLAIN"
 MECHANISMS = (PLAIN, "SCRAM-SHA-256", "SCRAM-SHA-512")
@@ -95,11 +95,7 @@ def _salted(mechanism: str, token: str) -> Any:
     return scramp.ScramMechanism(mechanism).make_auth_info(token, iteration_count=MIN_ITERATIONS)
 
 
+@api("SaslHandshake", 17, 0, 1)
+@api("SaslAuthenticate", 36, 0, 2)
 def _on_the_connection(call: Call, request: Any) -> Answer:
     raise AssertionError("the connection itself authenticates")
-
-
-APIS = (
-    Api("SaslHandshake", 17, 0, 1, _on_the_connection),
-    Api("SaslAuthenticate", 36, 0, 2, _on_the_connection),
-)

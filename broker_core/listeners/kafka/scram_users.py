@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from broker_core.broker.acls import Mechanism, ScramCredential
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.kafka.call import ADMIN, FEW_ELEMENTS, READ, Answer, Api, Call, failed, later, outcome
+from broker_core.listeners.kafka.call import ADMIN, FEW_ELEMENTS, READ, Answer, Call, api, failed, outcome
 from broker_core.listeners.kafka.sasl import MIN_ITERATIONS
 
 MECHANISMS: Final[dict[int, Mechanism]] = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
@@ -15,6 +15,7 @@ NUMBERS: Final = {mechanism: number for number, mechanism in MECHANISMS.items()}
 DIGESTS: Final[dict[Mechanism, str]] = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 
 
+@api("DescribeUserScramCredentials", 50, 0, 0, most_elements=FEW_ELEMENTS)
 def _describe_user_scram_credentials(call: Call, request: Any) -> Answer:
     """The users that AlterUserScramCredentials made, with their mechanisms and iterations. Without names, all
     users.
@@ -41,6 +42,7 @@ _MAX_NAME_CHARS = 249
 _MAX_SALT_BYTES = 1_024
 
 
+@api("AlterUserScramCredentials", 51, 0, 0, most_elements=FEW_ELEMENTS)
 def _alter_user_scram_credentials(call: Call, request: Any) -> Answer:
     """Users with passwords of their own for SCRAM (KIP-554); a restart keeps them.
 
@@ -51,7 +53,7 @@ def _alter_user_scram_credentials(call: Call, request: Any) -> Answer:
     changes: dict[str, list[Any]] = {}
     for each in (*request.deletions, *request.upsertions):
         changes.setdefault(each.name, []).append(each)
-    return later(call, "results", lambda user: outcome(_alter, call, user, changes[user], user=user), changes)
+    return call.later("results", lambda user: outcome(_alter, call, user, changes[user], user=user), changes)
 
 
 def _alter(call: Call, user: str, asked: list[Any]) -> None:
@@ -100,9 +102,3 @@ def _changed(call: Call, user: str, asked: Any) -> ScramCredential | None:
     return ScramCredential(
         user, mechanism, asked.iterations, salt, stored_key, hmac.digest(salted, b"Server Key", digest)
     )
-
-
-APIS = (
-    Api("DescribeUserScramCredentials", 50, 0, 0, _describe_user_scram_credentials, FEW_ELEMENTS),
-    Api("AlterUserScramCredentials", 51, 0, 0, _alter_user_scram_credentials, FEW_ELEMENTS),
-)

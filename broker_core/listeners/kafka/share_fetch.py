@@ -9,7 +9,7 @@ import msgspec
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError
 from broker_core.kafka_messages.making import Body
-from broker_core.listeners.kafka.call import READ, Answer, Api, Call, Waiting, kafka_code
+from broker_core.listeners.kafka.call import READ, Answer, Call, Waiting, api, kafka_code
 from broker_core.listeners.kafka.share_sessions import CLOSING, Place, ShareSession, check_acknowledgements
 from broker_core.queues.lease import Lease, lease_runs
 from broker_core.replies import Reply
@@ -31,6 +31,7 @@ class _Acquisition(msgspec.Struct, frozen=True):
     whole_batches: bool = True
 
 
+@api("ShareFetch", 78, 1, 2)
 def _share_fetch(call: Call, request: Any) -> Answer:
     """A member acknowledges what it has, and acquires more, from whichever partition has some.
 
@@ -182,6 +183,7 @@ def _partition(
     }
 
 
+@api("ShareAcknowledge", 79, 1, 2)
 def _share_acknowledge(call: Call, request: Any) -> Answer:
     """Records are accepted, released, rejected, or held longer.
 
@@ -213,9 +215,3 @@ def _share_acknowledge(call: Call, request: Any) -> Answer:
         "acquisition_lock_timeout": call.broker.share_groups.config(group).record_lock_duration_ms,
         "responses": responses,
     }
-
-
-APIS = (
-    Api("ShareFetch", 78, 1, 2, _share_fetch),
-    Api("ShareAcknowledge", 79, 1, 2, _share_acknowledge),
-)

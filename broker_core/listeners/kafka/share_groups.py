@@ -11,20 +11,19 @@ from broker_core.listeners.kafka.call import (
     LEADER_EPOCH,
     READ,
     Answer,
-    Api,
     Call,
     Later,
     Waiting,
+    api,
     failed,
-    later,
     outcome,
-    sliced,
 )
 from broker_core.listeners.kafka.consumer_group_heartbeat import by_topic
 from broker_core.listeners.kafka.groups import IN_PROCESS
 from broker_core.replies import Reply, all_done
 
 
+@api("ShareGroupHeartbeat", 76, 1, 1)
 def _share_group_heartbeat(call: Call, request: Any) -> Answer:
     """A member joins, is there, and leaves; every member may take from every partition.
 
@@ -90,11 +89,12 @@ def _refused(call: Call, request: Any, error: BrokerError) -> Body:
     }
 
 
+@api("ShareGroupDescribe", 77, 1, 1)
 def _share_group_describe(call: Call, request: Any) -> Answer:
     """The members of share groups, and what they may take from."""
     names = dict.fromkeys(request.group_ids)
     rows = (outcome(_described, call, name, group_id=name, group_state="Dead") for name in names)
-    return sliced(call, "groups", rows)
+    return call.sliced("groups", rows)
 
 
 def _described(call: Call, name: str) -> dict[str, Any]:
@@ -124,6 +124,7 @@ def _described(call: Call, name: str) -> dict[str, Any]:
 _UNKNOWN = -1
 
 
+@api("DescribeShareGroupOffsets", 90, 0, 1)
 def _describe_share_group_offsets(call: Call, request: Any) -> Answer:
     """Where each partition of a share group starts, and how many messages are open.
 
@@ -131,7 +132,7 @@ def _describe_share_group_offsets(call: Call, request: Any) -> Answer:
     that the group has no subscription to is answered with -1 for both.
     """
     groups = {each.group_id: each for each in request.groups}.values()
-    return sliced(call, "groups", (outcome(_offsets_of, call, each, group_id=each.group_id) for each in groups))
+    return call.sliced("groups", (outcome(_offsets_of, call, each, group_id=each.group_id) for each in groups))
 
 
 def _offsets_of(call: Call, asked: Any) -> dict[str, Any]:
@@ -173,6 +174,7 @@ def _partition(call: Call, group: str, topic: str, number: int) -> dict[str, Any
     return {**nothing, **found}
 
 
+@api("AlterShareGroupOffsets", 91, 0, 0)
 def _alter_share_group_offsets(call: Call, request: Any) -> Answer:
     """A share group without members goes on at other offsets.
 
@@ -210,6 +212,7 @@ def _alter(call: Call, group: str, topic: str, asked: Any) -> tuple[Reply[None],
     return written, row
 
 
+@api("DeleteShareGroupOffsets", 92, 0, 0)
 def _delete_share_group_offsets(call: Call, request: Any) -> Answer:
     """A share group without members forgets what it has read of topics.
 
@@ -221,18 +224,9 @@ def _delete_share_group_offsets(call: Call, request: Any) -> Answer:
     def row(topic: str) -> Body:
         return outcome(_delete, call, request.group_id, topic, topic_name=topic, topic_id=call.topic_id(topic))
 
-    return later(call, "responses", row, [each.topic_name for each in request.topics])
+    return call.later("responses", row, [each.topic_name for each in request.topics])
 
 
 def _delete(call: Call, group: str, topic: str) -> None:
     call.must(READ, "topic", topic)
     call.shared.host.admin(partial(call.broker.share_groups.unsubscribe, group=group, topic=topic))
-
-
-APIS = (
-    Api("ShareGroupHeartbeat", 76, 1, 1, _share_group_heartbeat),
-    Api("ShareGroupDescribe", 77, 1, 1, _share_group_describe),
-    Api("DescribeShareGroupOffsets", 90, 0, 1, _describe_share_group_offsets),
-    Api("AlterShareGroupOffsets", 91, 0, 0, _alter_share_group_offsets),
-    Api("DeleteShareGroupOffsets", 92, 0, 0, _delete_share_group_offsets),
-)

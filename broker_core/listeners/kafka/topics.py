@@ -11,12 +11,11 @@ from broker_core.kafka_messages.making import Body
 from broker_core.listeners.kafka.call import (
     ADMIN,
     Answer,
-    Api,
     Call,
     KafkaOnlyError,
     Later,
+    api,
     by_partition,
-    later,
     outcome,
     paced,
 )
@@ -29,6 +28,7 @@ _END = -1  # of a partition
 _FIRST_WITH_IDS = 6
 
 
+@api("CreateTopics", 19, 2, 7)
 def _create_topics(call: Call, request: Any) -> Answer:
     """Topics with partitions and settings by Kafka's names.
 
@@ -43,7 +43,7 @@ def _changed(call: Call, field: str, change: Callable[[Call, Any, bool], object]
     def row(asked: Any) -> Body:
         return outcome(change, call, asked, request.validate_only, name=asked.name)
 
-    return later(call, field, row, request.topics)
+    return call.later(field, row, request.topics)
 
 
 def _create(call: Call, asked: Any, validate_only: bool) -> dict[str, Any]:
@@ -83,6 +83,7 @@ def _create(call: Call, asked: Any, validate_only: bool) -> dict[str, Any]:
     }
 
 
+@api("CreatePartitions", 37, 0, 3)
 def _create_partitions(call: Call, request: Any) -> Answer:
     """More partitions for topics; keys may land elsewhere from then on."""
     return _changed(call, "results", _add, request)
@@ -106,6 +107,7 @@ def _add(call: Call, asked: Any, validate_only: bool) -> None:
     call.shared.host.admin(add)
 
 
+@api("DeleteTopics", 20, 1, 6)
 def _delete_topics(call: Call, request: Any) -> Answer:
     """Topics go with their messages and with what groups have committed or acquired of them."""
 
@@ -114,8 +116,8 @@ def _delete_topics(call: Call, request: Any) -> Answer:
         return outcome(_delete_topic, call, name, name=name or "", topic_id=topic_id)
 
     if call.version < _FIRST_WITH_IDS:
-        return later(call, "responses", lambda name: delete(name, None), request.topic_names)
-    return later(call, "responses", lambda each: delete(each.name, each.topic_id), request.topics)
+        return call.later("responses", lambda name: delete(name, None), request.topic_names)
+    return call.later("responses", lambda each: delete(each.name, each.topic_id), request.topics)
 
 
 def _delete_topic(call: Call, name: str | None) -> dict[str, Any]:
@@ -134,6 +136,7 @@ def _go(call: Call, name: str, now_ns: int) -> None:
     topics.delete(now_ns, name)
 
 
+@api("DeleteRecords", 21, 0, 2)
 def _delete_records(call: Call, request: Any) -> Answer:
     """The oldest messages of partitions go; -1 is the end."""
     rows = by_partition(request.topics, partial(_delete_before, call))
@@ -153,11 +156,3 @@ def _delete_before(call: Call, name: str, asked: Any) -> dict[str, Any]:
         return {"low_watermark": call.shared.host.admin(delete)}
 
     return outcome(low_watermark, partition_index=number, low_watermark=-1)
-
-
-APIS = (
-    Api("CreateTopics", 19, 2, 7, _create_topics),
-    Api("DeleteTopics", 20, 1, 6, _delete_topics),
-    Api("DeleteRecords", 21, 0, 2, _delete_records),
-    Api("CreatePartitions", 37, 0, 3, _create_partitions),
-)

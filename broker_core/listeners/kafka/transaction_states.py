@@ -5,10 +5,11 @@ from typing import Any
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.reconciling import compiled
-from broker_core.listeners.kafka.call import READ, Answer, Api, Call, given, outcome, sliced
+from broker_core.listeners.kafka.call import READ, Answer, Call, api, given, outcome
 from broker_core.transactions.transaction import TransactionState
 
 
+@api("DescribeProducers", 61, 0, 0)
 def _describe_producers(call: Call, request: Any) -> Answer:
     """The idempotent producers that a partition knows, and where their open transactions begin."""
     wanted = {topic.name: dict.fromkeys(topic.partition_indexes) for topic in request.topics}
@@ -17,7 +18,7 @@ def _describe_producers(call: Call, request: Any) -> Answer:
         return outcome(_partition, call, name, number, partition_index=number)
 
     rows = ({"name": name, "partitions": [row(name, each) for each in wanted[name]]} for name in wanted)
-    return sliced(call, "topics", rows)
+    return call.sliced("topics", rows)
 
 
 def _partition(call: Call, name: str, number: int) -> dict[str, Any]:
@@ -38,12 +39,13 @@ def _partition(call: Call, name: str, number: int) -> dict[str, Any]:
     }
 
 
+@api("DescribeTransactions", 65, 0, 0)
 def _describe_transactions(call: Call, request: Any) -> Answer:
     """The state of transactional ids, and the partitions of their transactions."""
     nobody = {"producer_id": -1, "producer_epoch": -1}
     ids = dict.fromkeys(request.transactional_ids)
     rows = (outcome(_state, call, each, transactional_id=each, **nobody) for each in ids)
-    return sliced(call, "transaction_states", rows)
+    return call.sliced("transaction_states", rows)
 
 
 def _state(call: Call, transactional_id: str) -> dict[str, Any]:
@@ -68,6 +70,7 @@ def _state(call: Call, transactional_id: str) -> dict[str, Any]:
 _STATES = frozenset(state.value for state in TransactionState)
 
 
+@api("ListTransactions", 66, 0, 2)
 def _list_transactions(call: Call, request: Any) -> Answer:
     """Transactional ids that the client may read, by state, by producer and by how long they are open.
 
@@ -91,11 +94,4 @@ def _list_transactions(call: Call, request: Any) -> Answer:
         and (not producers or each.producer_id in producers)
         and (least_ms < 0 or (each.is_unfinished and transactions.age_ms(call.now_ns, each) >= least_ms))
     )
-    return sliced(call, "transaction_states", rows, error_code=0, unknown_state_filters=sorted(states - _STATES))
-
-
-APIS = (
-    Api("DescribeProducers", 61, 0, 0, _describe_producers),
-    Api("DescribeTransactions", 65, 0, 0, _describe_transactions),
-    Api("ListTransactions", 66, 0, 2, _list_transactions),
-)
+    return call.sliced("transaction_states", rows, error_code=0, unknown_state_filters=sorted(states - _STATES))

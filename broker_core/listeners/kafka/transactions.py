@@ -12,9 +12,9 @@ from broker_core.listeners.kafka.call import (
     READ,
     WRITE,
     Answer,
-    Api,
     Call,
     Waiting,
+    api,
     by_partition,
     given,
     kafka_code,
@@ -59,6 +59,7 @@ def _answered(
     return Waiting(reply, answer)
 
 
+@api("InitProducerId", 22, 0, 5)
 def _init_producer_id(call: Call, request: Any) -> Answer:
     """An id for a producer that is idempotent, or that of a transactional id.
 
@@ -94,6 +95,7 @@ _NOT_ATTEMPTED = 55
 _Outcome = Reply[None] | BrokerError
 
 
+@api("AddPartitionsToTxn", 24, 0, 5)
 def _add_partitions_to_txn(call: Call, request: Any) -> Answer:
     """These partitions belong to the producer's transaction, which begins with the first of them.
 
@@ -178,6 +180,7 @@ def _rows(call: Call, topics: Any, judged: Mapping[TopicPartition, int], outcome
     return [*by_partition(topics, row, into="results_by_partition")]
 
 
+@api("AddOffsetsToTxn", 25, 0, 4)
 def _add_offsets_to_txn(call: Call, request: Any) -> Answer:
     """The offsets of a group belong to the producer's transaction."""
 
@@ -194,6 +197,7 @@ def _add_offsets_to_txn(call: Call, request: Any) -> Answer:
 _FIRST_THAT_ADDS = 5
 
 
+@api("TxnOffsetCommit", 28, 0, 5)
 def _txn_offset_commit(call: Call, request: Any) -> Answer:
     """Offsets that a group has committed when the producer's transaction commits, and not before.
 
@@ -257,6 +261,7 @@ def _reader(call: Call, group: str, place: TopicPartition, offset: int) -> str:
 _FIRST_THAT_BUMPS = 5
 
 
+@api("EndTxn", 26, 0, 5)
 def _end_txn(call: Call, request: Any) -> Answer:
     """Commit or abort. The answer comes when every marker is written and every offset kept.
 
@@ -274,12 +279,3 @@ def _end_txn(call: Call, request: Any) -> Answer:
         )
 
     return _answered(call, ask, _body, fenced_from=_FENCED_FROM)
-
-
-APIS = (
-    Api("InitProducerId", 22, 0, 5, _init_producer_id),
-    Api("AddPartitionsToTxn", 24, 0, 5, _add_partitions_to_txn),
-    Api("AddOffsetsToTxn", 25, 0, 4, _add_offsets_to_txn),
-    Api("EndTxn", 26, 0, 5, _end_txn),
-    Api("TxnOffsetCommit", 28, 0, 5, _txn_offset_commit),
-)

@@ -247,7 +247,7 @@ def test_promise_38_the_lock_is_free_between_the_slices_of_a_long_answer(
             yield number
 
     monkeypatch.setattr(host, "call", asking)
-    answer = ask(lambda _now: call.sliced(made, "rows", rows(), error_code=0))
+    answer = ask(lambda _now: made.sliced("rows", rows(), error_code=0))
     assert isinstance(answer, Later)
     assert answer.work() == {"rows": [0, 1, 2, 3, 4], "error_code": 0}
     assert taken == ["row", *["lock", "row"] * 4, "lock"]
