@@ -23,8 +23,8 @@ from broker_core.kafka_messages.reading import Data
 from broker_core.listeners.access.access import ANYBODY, Principal
 from broker_core.listeners.connections import Connection, Served
 from broker_core.listeners.kafka import sasl
-from broker_core.listeners.kafka.apis import TABLE, versions
-from broker_core.listeners.kafka.call import MOST_ELEMENTS, Answer, Call, Kept, Later, Waiting, failed
+from broker_core.listeners.kafka.apis import versions
+from broker_core.listeners.kafka.call import MOST_ELEMENTS, TABLE, Answer, Call, Kept, Later, Waiting, failed
 from broker_core.listeners.kafka.client_quotas import quota_throttle_ms
 from broker_core.listeners.kafka.codec import (
     Header,

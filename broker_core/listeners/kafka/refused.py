@@ -12,8 +12,7 @@ from typing import Any
 from broker_core.faults.client_fault import ClientRequest
 from broker_core.groups.consumer_member import JOINING
 from broker_core.kafka_messages.making import Body
-from broker_core.listeners.kafka.apis import TABLE
-from broker_core.listeners.kafka.call import Call, by_partition, given
+from broker_core.listeners.kafka.call import TABLE, Call, by_partition, given
 from broker_core.listeners.kafka.codec import Header, has_error_code
 from broker_core.listeners.kafka.offsets import refused_offset_fetch
 

@@ -15,8 +15,7 @@ from broker_core import BrokerError, BrokerHost
 from broker_core.kafka_messages.making import maker
 from broker_core.listeners.access.access import ANYBODY, Principal
 from broker_core.listeners.kafka import codec
-from broker_core.listeners.kafka.apis import TABLE
-from broker_core.listeners.kafka.call import Call, Kept, Later, Waiting, failed
+from broker_core.listeners.kafka.call import TABLE, Call, Kept, Later, Waiting, failed
 from broker_core.listeners.kafka.listener import KafkaListener
 
 KEYS = {api.name: api.key for api in TABLE.values()}

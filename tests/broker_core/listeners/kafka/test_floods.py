@@ -19,8 +19,7 @@ from broker_core import Producer as OwnProducer
 from broker_core.listeners.access.access import ANYBODY, Access
 from broker_core.listeners.access.limits import GuardConfig
 from broker_core.listeners.kafka import call
-from broker_core.listeners.kafka.apis import TABLE
-from broker_core.listeners.kafka.call import Call, Later
+from broker_core.listeners.kafka.call import TABLE, Call, Later
 from broker_core.listeners.kafka.connection import STRANGERS_FRAME_BYTES
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.listeners.kafka.share_sessions import check_acknowledgements
