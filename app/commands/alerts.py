@@ -21,27 +21,20 @@ class AlertHandlers(Handlers):
         Command("remove_alert", "Remove alert...", "Session", "", "close", "It is watched for no more."),
     )
 
-    DOES = (
-        ("set_alert", SetAlert),
-        ("remove_alert", RemoveAlert),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         self._told = self._told_corrupt = 0
         self._hint = ""  # the sentence that was told last
         self._lasting: Raised | None = None  # that alert, until it is told that it is over
-        context.registry.bind("set_alert", self.ask, context.why_ended)
-        context.registry.bind("remove_alert", self.ask_remove, self._why_none)
+        there_is_none = tr("There is no alert.")
+        self.bind_action("set_alert", SetAlert, self.ask)
+        self.bind_action("remove_alert", RemoveAlert, self.ask_remove, lambda: self._collector.alerts, there_is_none)
         context.controller.opened.connect(self._opened)
         context.views.refreshed.connect(self._refresh)
 
     @property
     def _collector(self) -> AlertCollector:
         return self._controller.collectors.alerts
-
-    def _why_none(self) -> str:
-        return self._context.why_not(self._collector.alerts, tr("There is no alert."))
 
     def ask(self) -> None:
         name = self._context.selected("group") or self._context.selected("queue") or self._group_of_selected()

@@ -42,11 +42,9 @@ class ClientFaultHandlers(Handlers):
 
     MENU = ((("consumer", "producer", "topic", "group", ""), ("break_requests",)),)
 
-    DOES = (("break_requests", BreakRequests),)
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
-        context.registry.bind("break_requests", self.ask, context.why_ended)
+        self.bind_action("break_requests", BreakRequests, self.ask)
 
     def ask(self) -> None:
         context, snapshot = self._context, self._snapshot

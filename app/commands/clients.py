@@ -31,6 +31,7 @@ from broker_core.simulation.actions.clients import (
 from broker_core.simulation.arrivals import RateArrivals
 from broker_core.simulation.client_counts import ClientSettings, DescribeClient
 from broker_core.simulation.durations import Duration
+from broker_core.snapshots import ActorView
 from widgets.dialogs.form import Field, Values
 from widgets.i18n import tr
 from widgets.panels.backpressure import BackpressurePanel
@@ -76,52 +77,41 @@ class ClientHandlers(Handlers):
         Command("set_processing", "Set processing time...", "Clients", "", "clock", "Processing time of a message."),
     )
 
-    DOES = (
-        ("add_consumer", AddConsumer),
-        ("add_producer", AddProducer),
-        ("add_worker", AddWorker),
-        ("duplicate_client", DuplicateClient),
-        ("remove_client", RemoveClient),
-        ("set_rate", SetProducerRate),
-        ("set_processing", SetProcessingTime),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
-        bind = context.registry.bind
-        bind("add_consumer", self.ask_consumer, context.why_ended)
-        bind("add_producer", self.ask_producer, lambda: context.why_ended() or self._why_no_target())
-        bind("add_worker", self.ask_worker, lambda: context.why_ended() or self._why_no_queue())
-        bind("duplicate_client", lambda: self.duplicate(self._client()), self._why_no_client)
-        bind("remove_client", lambda: self.remove(self._client()), self._why_no_client)
-        bind("set_rate", self.ask_rate, self._why_no_producer)
+        bind, perform = self.bind_action, context.perform
+        no_target = tr("There is no topic or queue to send to; create one first.")
+        no_queue, no_client = tr("There is no queue; create one first."), tr("Select a client on the canvas first.")
+        no_producer, no_reader = tr("There is no producer; add one first."), tr("Select a consumer or a worker first.")
+        bind("add_consumer", AddConsumer, self.ask_consumer)
+        bind("add_producer", AddProducer, self.ask_producer, self._targets, no_target)
+        bind("add_worker", AddWorker, self.ask_worker, lambda: self._snapshot.queues, no_queue)
+        bind(
+            "duplicate_client",
+            DuplicateClient,
+            lambda: perform(DuplicateClient(self._client())),
+            self._client,
+            no_client,
+        )
+        bind("remove_client", RemoveClient, lambda: perform(RemoveClient(self._client())), self._client, no_client)
+        bind("set_rate", SetProducerRate, self.ask_rate, self._producers, no_producer)
         panel = context.window.tab(BackpressurePanel)
         panel.rateWanted.connect(lambda: context.registry.trigger("set_rate"))
         shown = context.registry.action("set_rate")
         shown.changed.connect(lambda: panel.forbid_rate(str(shown.data() or "")))
-        bind("set_processing", lambda: self.ask_processing(self._client()), self._why_no_reader)
+        bind("set_processing", SetProcessingTime, self.ask_processing, self._reader, no_reader)
 
     def _client(self) -> str:
         return next((name for role in ROLES if (name := self._context.selected(role))), "")
 
-    def _why_no_client(self) -> str:
-        return self._context.why_not(self._client(), tr("Select a client on the canvas first."))
+    def _reader(self) -> str:
+        return self._context.selected("consumer") or self._context.selected("worker")
 
-    def _why_no_producer(self) -> str:
-        there = any(actor.role == "producer" for actor in self._snapshot.actors)
-        return self._context.why_not(there, tr("There is no producer; add one first."))
+    def _producers(self) -> dict[str, ActorView]:
+        return {actor.name: actor for actor in self._snapshot.actors if actor.role == "producer"}
 
-    def _why_no_reader(self) -> str:
-        chosen = self._context.selected("consumer") or self._context.selected("worker")
-        return self._context.why_not(chosen, tr("Select a consumer or a worker first."))
-
-    def _why_no_target(self) -> str:
-        snapshot = self._snapshot
-        there = topic_names(snapshot) + queue_names(snapshot)
-        return "" if there else tr("There is no topic or queue to send to; create one first.")
-
-    def _why_no_queue(self) -> str:
-        return "" if self._snapshot.queues else tr("There is no queue; create one first.")
+    def _targets(self) -> list[str]:
+        return topic_names(self._snapshot) + queue_names(self._snapshot)
 
     def ask_consumer(self, group: str = "") -> None:
         snapshot, selected = self._snapshot, self._context.selected
@@ -164,7 +154,7 @@ class ClientHandlers(Handlers):
 
     def ask_producer(self, to: str = "") -> None:
         snapshot, selected = self._snapshot, self._context.selected
-        targets = (*topic_names(snapshot), *queue_names(snapshot))
+        targets = self._targets()
         taken = client_names(snapshot)
         self.form(
             tr("Add producer"),
@@ -218,16 +208,9 @@ class ClientHandlers(Handlers):
             why_not=lambda v: name_error(v["name"], "client", taken),
         )
 
-    def duplicate(self, client: str) -> None:
-        self._context.perform(DuplicateClient(client))
-
-    def remove(self, client: str) -> None:
-        self._context.perform(RemoveClient(client))
-
     def ask_rate(self, producer: str = "") -> None:
         """The dialog for a producer's rate, with what it is now; of the one that waits, if none is named."""
-        snapshot = self._snapshot
-        actors = {actor.name: actor for actor in snapshot.actors if actor.role == "producer"}
+        snapshot, actors = self._snapshot, self._producers()
         waiting = next((actor.name for actor in actors.values() if actor.state == "blocked"), next(iter(actors), ""))
         selected = producer or self._context.selected("producer")
         chosen = selected if selected in actors else waiting
@@ -270,7 +253,8 @@ class ClientHandlers(Handlers):
             self._answers.drop()
             self._answers.ask(DescribeClient(client=chosen), fill)
 
-    def ask_processing(self, client: str) -> None:
+    def ask_processing(self) -> None:
+        client = self._reader()
         dialog = self.form(
             tr("Processing time of {name}", name=client),
             tr("It holds from the next message on."),

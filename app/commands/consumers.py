@@ -23,11 +23,6 @@ class ConsumerHandlers(Handlers):
         Command("bench_consumer", "Send to the bench", "Consumer", "Ctrl+Shift+B", "bench", "Leaves its group."),
     )
 
-    DOES = (
-        ("move_consumer", MoveConsumer),
-        ("bench_consumer", MoveConsumer),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         canvas = context.canvas
@@ -35,8 +30,9 @@ class ConsumerHandlers(Handlers):
         canvas.consumerDroppedOnEmpty.connect(lambda consumer: self.ask_where(consumer, NEW_GROUP))
         canvas.moveRequested.connect(self.ask_where)
         canvas.ghostRequested.connect(self._show_ghost)
-        context.registry.bind("move_consumer", lambda: self.ask_where(self._consumer()), self._why_no_consumer)
-        context.registry.bind("bench_consumer", lambda: self.move(self._consumer(), ""), self._why_not_bench)
+        bind = context.registry.bind
+        bind("move_consumer", lambda: self.ask_where(self._consumer()), self._why_no_consumer, MoveConsumer)
+        bind("bench_consumer", lambda: self.move(self._consumer(), ""), self._why_not_bench, MoveConsumer)
 
     def _show_ghost(self, consumer: str, target: str) -> None:
         context = self._context

@@ -103,17 +103,29 @@ class CommandContext:
 
 class Handlers(QObject):
     """A family of commands. `MENU` has those that stand in the context menus of kinds of things, "" for empty ground;
-    None is a line. `DOES` says by kind of action what a command does: a source that has no such thing disables it.
+    None is a line.
     """
 
     COMMANDS: ClassVar[tuple[Command, ...]] = ()
-    DOES: ClassVar[tuple[tuple[str, type[Any]], ...]] = ()
     MENU: ClassVar[tuple[tuple[tuple[str, ...], tuple[str | None, ...]], ...]] = ()
 
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context.window)
         self._context, self._controller = context, context.controller
         context.menu_parts.append(self._add_to_menu)
+
+    def bind_action(
+        self,
+        command: str,
+        does: type[Any],
+        ask: Callable[[], object],
+        needs: Callable[[], object] = lambda: True,
+        otherwise: str = "",
+    ) -> None:
+        """Bind a command that does an action of the kind `does`; without what it `needs` the sentence `otherwise` says
+        why it cannot.
+        """
+        self._context.registry.bind(command, ask, lambda: self._context.why_not(needs(), otherwise), does)
 
     @cached_property
     def _answers(self) -> Answers:

@@ -146,16 +146,6 @@ class DeadLetterHandlers(Handlers):
         ),
     )
 
-    DOES = (
-        ("redrive_selected", Redrive),
-        ("redrive_all", Redrive),
-        ("try_redrive", Redrive),
-        ("stop_redrive", StopRedrive),
-        ("edit_letter", EditDeadLetter),
-        ("purge_selected", PurgeDeadLetters),
-        ("purge_all", PurgeDeadLetters),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         self._redriven_ns = -1
@@ -184,13 +174,14 @@ class DeadLetterHandlers(Handlers):
         self._timer.timeout.connect(self.look_redriven)
         bind = context.registry.bind
         why_not_selected, why_not_all = self._or_unseen(panel.why_not_selected), self._or_unseen(panel.why_not_all)
-        bind("redrive_selected", panel.redrive_selected, why_not_selected)
-        bind("redrive_all", panel.redrive_all, why_not_all)
-        bind("try_redrive", self._try, why_not_all)
-        bind("edit_letter", lambda: self.ask_edit(panel.current_key()), self._why_no_letter)
-        bind("purge_selected", lambda: self.ask_purge(letters_of(panel.selected_keys())), why_not_selected)
-        bind("purge_all", lambda: self.ask_purge(letters_of(panel.shown_keys())), why_not_all)
-        bind("stop_redrive", self._redrives.stop, context.why_ended)
+        bind("redrive_selected", panel.redrive_selected, why_not_selected, Redrive)
+        bind("redrive_all", panel.redrive_all, why_not_all, Redrive)
+        bind("try_redrive", self._try, why_not_all, Redrive)
+        bind("edit_letter", lambda: self.ask_edit(panel.current_key()), self._why_no_letter, EditDeadLetter)
+        purge = PurgeDeadLetters
+        bind("purge_selected", lambda: self.ask_purge(letters_of(panel.selected_keys())), why_not_selected, purge)
+        bind("purge_all", lambda: self.ask_purge(letters_of(panel.shown_keys())), why_not_all, purge)
+        self.bind_action("stop_redrive", StopRedrive, self._redrives.stop)
         bind("show_redriven", self._show_redriven)
         bind("mark_dead_letters", self._mark, self._why_no_topic)
         self._shown.topics.by_hand = frozenset(context.settings.dead_letter_topics)

@@ -34,16 +34,14 @@ class DuplicateHandlers(Handlers):
 
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
-        context.registry.bind("duplicate_place", self.ask, self._why_nothing)
+        select = tr("Select a topic, a queue or a group on the canvas first.")
+        context.registry.bind("duplicate_place", self.ask, lambda: context.why_not(self._selected()[1], select))
 
     def _selected(self) -> tuple[str, str]:
         context = self._context
         lane = context.selected("lane").rpartition("/")[0]
         found = ((kind, context.selected(kind)) for kind in KINDS)
         return next(((kind, name) for kind, name in found if name), ("topic", lane))
-
-    def _why_nothing(self) -> str:
-        return self._context.why_not(self._selected()[1], tr("Select a topic, a queue or a group on the canvas first."))
 
     def ask(self) -> None:
         (kind, name), show = self._selected(), self._context.show_message

@@ -73,4 +73,3 @@ FAMILIES = (
 )
 
 COMMANDS: tuple[Command, ...] = tuple(command for family in FAMILIES for command in family.COMMANDS)
-DOES = {command: kind for family in FAMILIES for command, kind in family.DOES}

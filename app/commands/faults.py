@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from PySide6.QtWidgets import QMenu
 
@@ -25,7 +25,7 @@ from broker_core.simulation.actions.faults import (
     SlowDown,
 )
 from broker_core.snapshots import ActorView, FaultView
-from widgets.dialogs.form import Field
+from widgets.dialogs.form import Field, Values
 from widgets.formats import sentence
 from widgets.i18n import mark, tr
 
@@ -37,11 +37,10 @@ _SELECT = {
     ("consumer",): mark("Select a consumer on the canvas first."),
 }
 DISK = ""
-Values = dict[str, Any]
 
 
 class Fault(NamedTuple):
-    """A fault as the window offers it: its command, its targets, its form, and the action.
+    """A fault as the window offers it: its command, its targets, its form, and the action, whose fields are the form's.
 
     `roles` are those of clients that can be selected for it, () for a fault of the whole broker; `title` may name
     {name}.
@@ -52,7 +51,7 @@ class Fault(NamedTuple):
     title: str
     about: str
     fields: Callable[[], tuple[Field, ...]]
-    make: Callable[[str, Values], UserAction]
+    does: type[UserAction]
     accept: str = ""
     why_not: Callable[[Values], str] = lambda _values: ""
 
@@ -72,7 +71,7 @@ FAULTS = (
         mark("Crash {name}"),
         mark("Like kill -9: the broker is not told. It comes back after this time."),
         lambda: (for_s(10),),
-        lambda name, v: Crash(name, v["for_s"]),
+        Crash,
     ),
     Fault(
         Command("pause_client", "Pause client...", "Faults", "", "paused", "Stops the client, heartbeats included."),
@@ -80,7 +79,7 @@ FAULTS = (
         mark("Pause {name}"),
         mark("Like a long garbage collection: it then continues where it was."),
         lambda: (for_s(10),),
-        lambda name, v: Pause(name, v["for_s"]),
+        Pause,
     ),
     Fault(
         Command("slow_client", "Slow down...", "Faults", "", "waiting", "Multiplies the processing time."),
@@ -88,7 +87,7 @@ FAULTS = (
         mark("Slow {name} down"),
         mark("Processing takes so many times as long."),
         lambda: (Field("factor", tr("Times as long"), "decimal", 5, least=0.1, most=10_000), for_s(20)),
-        lambda name, v: SlowDown(name, v["factor"], v["for_s"]),
+        SlowDown,
         mark("Slow down"),
     ),
     Fault(
@@ -97,7 +96,7 @@ FAULTS = (
         mark("Drop the heartbeats of {name}"),
         mark("Its group considers it dead while it continues to process."),
         lambda: (for_s(10),),
-        lambda name, v: DropHeartbeats(name, v["for_s"]),
+        DropHeartbeats,
     ),
     Fault(
         Command("fill_disk", "Fill the disk...", "Faults", "", "layers", "The broker can store nothing more."),
@@ -105,7 +104,7 @@ FAULTS = (
         mark("Fill the disk"),
         mark("Nothing more can be stored; reading continues."),
         lambda: (for_s(10),),
-        lambda _name, v: FillDisk(v["for_s"]),
+        FillDisk,
     ),
     Fault(
         Command("jump_clock", "Set the wall clock...", "Faults", "", "clock", "Session time does not change."),
@@ -113,7 +112,7 @@ FAULTS = (
         mark("Set the wall clock"),
         mark("Leases, sessions and retention follow session time, which does not change."),
         lambda: (Field("by_s", tr("By"), "decimal", 3_600, least=-10_000_000, most=10_000_000, suffix=" s"),),
-        lambda _name, v: JumpClock(v["by_s"]),
+        JumpClock,
         mark("Set"),
         lambda v: "" if v["by_s"] else tr("Enter how far the clock jumps."),
     ),
@@ -132,26 +131,15 @@ class FaultHandlers(Handlers):
         ),
     )
 
-    DOES = (
-        ("crash", Crash),
-        ("restart_client", Restart),
-        ("pause_client", Pause),
-        ("slow_client", SlowDown),
-        ("drop_heartbeats", DropHeartbeats),
-        ("fill_disk", FillDisk),
-        ("jump_clock", JumpClock),
-        ("fail_matching", FailMatching),
-        ("end_faults", EndRequestFault),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         bind = context.registry.bind
         for fault in FAULTS:
-            bind(fault.command.id, partial(self.ask, fault), partial(self._why_not, fault))
-        bind("restart_client", self.restart, self._why_no_restart)
-        bind("fail_matching", self.ask_rule, context.why_ended)
-        bind("end_faults", self.ask_end, self._why_no_end)
+            bind(fault.command.id, partial(self.ask, fault), partial(self._why_not, fault), fault.does)
+        bind("restart_client", self.restart, self._why_no_restart, Restart)
+        self.bind_action("fail_matching", FailMatching, self.ask_rule)
+        none = tr("No fault is active.")
+        self.bind_action("end_faults", EndRequestFault, self.ask_end, lambda: self._snapshot.faults, none)
 
     def _client(self, roles: tuple[str, ...] = CLIENTS) -> ActorView | None:
         name = next((name for role in roles if (name := self._context.selected(role))), "")
@@ -176,10 +164,6 @@ class FaultHandlers(Handlers):
             return tr("Select a client that has crashed first.")
         return "" if actor.state == "crashed" else tr("{name} has not crashed.", name=actor.name)
 
-    def _why_no_end(self) -> str:
-        lasts = self._snapshot.faults if self._controller.scenario is not None else ()
-        return self._context.why_not(lasts, tr("No fault is active."))
-
     def restart(self) -> None:
         actor = self._client()
         if actor is not None:
@@ -187,14 +171,14 @@ class FaultHandlers(Handlers):
 
     def ask(self, fault: Fault) -> None:
         actor = self._client(fault.roles) if fault.roles else None
-        name = "" if actor is None else actor.name
-        title = tr(fault.title, name=name)
+        of = {} if actor is None else {"client": actor.name}
+        title = tr(fault.title, name=of.get("client", ""))
         self.form(
             title,
             tr(fault.about),
             fault.fields(),
             tr(fault.accept) if fault.accept else title,
-            lambda v: fault.make(name, v),
+            lambda v: fault.does(**of, **v),
             why_not=fault.why_not,
         )
 
@@ -230,16 +214,8 @@ class FaultHandlers(Handlers):
                 for_s(None),
             ),
             tr("Set the rule"),
-            lambda v: FailMatching(
-                v["at"],
-                v["every"],
-                v["key"] or None,
-                v["text"],
-                v["outcome"],
-                v["cause"] or "failed by rule",
-                v["for_s"],
-            ),
-            tell=lambda v: _rule_text(v["at"], v["every"], v["key"], v["text"], v["outcome"]),
+            _rule,
+            tell=lambda v: sentence(_rule(v).what),
         )
 
     def ask_end(self) -> None:
@@ -282,9 +258,8 @@ class FaultHandlers(Handlers):
             faults.addAction(action(command))
 
 
-def _rule_text(at: str, every: int, key: str, text: str, outcome: str) -> str:
-    rule = FailMatching(at, every, key or None, text, outcome)  # type: ignore[arg-type]
-    return sentence(rule.what)
+def _rule(values: Values) -> FailMatching:
+    return FailMatching(**{**values, "key": values["key"] or None, "cause": values["cause"] or "failed by rule"})
 
 
 def _ending(fault: FaultView) -> UserAction:

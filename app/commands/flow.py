@@ -30,11 +30,10 @@ class FlowHandlers(Handlers):
 
     MENU = ((("topic", "lane", "queue"), ("set_flow",)),)
 
-    DOES = (("set_flow", SetFlow),)
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
-        context.registry.bind("set_flow", self.ask_limits, self._why_no_target)
+        none = tr("There is no topic or queue to limit; create one first.")
+        self.bind_action("set_flow", SetFlow, self.ask_limits, self._targets, none)
         panel = context.window.tab(BackpressurePanel)
         panel.limitsWanted.connect(self.ask_limits)
         panel.followed.connect(self._follow)
@@ -46,9 +45,6 @@ class FlowHandlers(Handlers):
         snapshot = self._snapshot
         topics = {topic.name for topic in snapshot.topics}
         return topic_names(snapshot) + [queue.name for queue in snapshot.queues if queue.name not in topics]
-
-    def _why_no_target(self) -> str:
-        return self._context.why_not(self._targets(), tr("There is no topic or queue to limit; create one first."))
 
     def _selected(self) -> str:
         context = self._context

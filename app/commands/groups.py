@@ -14,7 +14,9 @@ from broker_core.simulation.actions.groups import (
 )
 from widgets.dialogs.assignors import AssignorsDialog
 from widgets.dialogs.form import Field
-from widgets.i18n import tr
+from widgets.i18n import mark, tr
+
+NO_GROUP = mark("There is no group; create one first.")
 
 
 class GroupHandlers(Handlers):
@@ -34,25 +36,24 @@ class GroupHandlers(Handlers):
         (("",), ("create_group",)),
     )
 
-    DOES = (
-        ("create_group", CreateGroup),
-        ("subscribe_group", SubscribeGroup),
-        ("unsubscribe_group", UnsubscribeGroup),
-        ("delete_group", DeleteGroup),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
-        bind = context.registry.bind
-        bind("create_group", self.ask_group, lambda: context.why_ended() or self._why_no_topic())
-        bind(
+        no_topic, no_group = tr("There is no topic; create one first."), tr(NO_GROUP)
+        self.bind_action("create_group", CreateGroup, self.ask_group, lambda: topic_names(self._snapshot), no_topic)
+        context.registry.bind(
             "subscribe_group",
             self.ask_subscribe,
-            lambda: context.why_ended() or self._why_none() or self._why_no_topic(),
+            lambda: (
+                context.why_not(self._snapshot.groups, no_group)
+                or context.why_not(topic_names(self._snapshot), no_topic)
+            ),
+            SubscribeGroup,
         )
-        bind("unsubscribe_group", self.ask_unsubscribe, lambda: context.why_ended() or self._why_none())
-        bind("what_if", self.show_what_if, self._why_no_members)
-        bind("delete_group", lambda: self.delete(self._group()), self._why_no_delete)
+        self.bind_action(
+            "unsubscribe_group", UnsubscribeGroup, self.ask_unsubscribe, lambda: self._snapshot.groups, no_group
+        )
+        context.registry.bind("what_if", self.show_what_if, self._why_no_members)
+        context.registry.bind("delete_group", self._delete, self._why_no_delete, DeleteGroup)
         context.canvas.topicDropped.connect(self.subscribe)
 
     def _group(self) -> str:
@@ -64,18 +65,12 @@ class GroupHandlers(Handlers):
         groups = group_names(self._snapshot)
         return self._group() or (groups[0] if groups else "")
 
-    def _why_none(self) -> str:
-        return "" if self._snapshot.groups else tr("There is no group; create one first.")
-
-    def _why_no_topic(self) -> str:
-        return "" if topic_names(self._snapshot) else tr("There is no topic; create one first.")
-
     def _why_no_members(self) -> str:
         if self._controller.scenario is None:
             return self._context.why_ended()
         group = group_of(self._snapshot, self._only_or_selected())
         if group is None:
-            return self._why_none()
+            return tr(NO_GROUP)
         return "" if group.members else tr("{group} has no members to share anything out to.", group=group.name)
 
     def _why_no_delete(self) -> str:
@@ -146,15 +141,15 @@ class GroupHandlers(Handlers):
     def subscribe(self, topic: str, group: str) -> None:
         self._context.perform(SubscribeGroup(group, topic))
 
-    def delete(self, group: str) -> None:
-        self._context.perform(DeleteGroup(group=group))
+    def _delete(self) -> None:
+        self._context.perform(DeleteGroup(group=self._group()))
 
     def show_what_if(self, group: str = "", assignor: str = "") -> None:
         context = self._context
         snapshot = context.controller.snapshot
         found = group_of(snapshot, group or self._only_or_selected())
         if found is None:
-            context.show_message(self._why_none())
+            context.show_message(tr(NO_GROUP))
             return
         places, now, plans = assignor_plans(snapshot, found)
         dialog = AssignorsDialog(

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QTimer
@@ -16,15 +16,15 @@ from widgets.i18n import tr
 from widgets.panels.in_flight import InFlightPanel
 
 REFRESH_MS = 500
-Make = Callable[[str, int, int, str, int], UserAction]
 
-_MAKES: dict[str, Make] = {
+_ACTS: dict[str, type[UserAction]] = {
     "ack": AckLease,
     "nack": NackLease,
-    "dead": partial(NackLease, cause="given up by hand", requeue=False),
+    "dead": NackLease,
     "extend": ExtendLease,
     "release": ReleaseLease,
 }
+_GIVES_UP = {"cause": "given up by hand", "requeue": False}
 
 
 class LeaseHandlers(Handlers):
@@ -40,14 +40,6 @@ class LeaseHandlers(Handlers):
         ),
     )
 
-    DOES = (
-        ("ack_lease", AckLease),
-        ("nack_lease", NackLease),
-        ("dead_lease", NackLease),
-        ("extend_lease", ExtendLease),
-        ("release_lease", ReleaseLease),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         panel = self._panel = context.window.tab(InFlightPanel)
@@ -59,9 +51,9 @@ class LeaseHandlers(Handlers):
         meeting.timeout.connect(self.update)
         meeting.start()
         panel.actWanted.connect(self.act)
-        for act in _MAKES:
-            context.registry.bind(f"{act}_lease", partial(panel.do, act), self._why_not)
-        panel.selectionChanged.connect(lambda _count: context.registry.refresh(*(f"{act}_lease" for act in _MAKES)))
+        for act, does in _ACTS.items():
+            context.registry.bind(f"{act}_lease", partial(panel.do, act), self._why_not, does)
+        panel.selectionChanged.connect(lambda _count: context.registry.refresh(*(f"{act}_lease" for act in _ACTS)))
 
     def update(self) -> None:
         snapshot = self._context.views.snapshot
@@ -88,5 +80,6 @@ class LeaseHandlers(Handlers):
             self._context.show_message(tr("Messages of a group are not leased: its consumers commit them."))
         elif not rows:
             self._context.show_message(tr("They are no longer in flight."))
+        more = _GIVES_UP if act == "dead" else {}
         for row in rows:
-            self._context.perform(_MAKES[act](row.queue, row.partition, row.offset, row.holder, row.attempt))
+            self._context.perform(_ACTS[act](row.queue, row.partition, row.offset, row.holder, row.attempt, **more))

@@ -25,17 +25,12 @@ class ListenerHandlers(Handlers):
         Command("listeners_close", "Close all listeners", "Listeners", "", "", "Closes every connection."),
     )
 
-    DOES = (
-        ("listener_kafka", Simulation),
-        ("listener_http", Simulation),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         self.listeners = Listeners(context.controller, self)
         panel, bind = context.window.tab(ConnectionsPanel), context.registry.bind
         for kind, port in PORTS.items():
-            bind(f"listener_{kind}", partial(self._open, kind, port), partial(self._why_not_open, kind))
+            bind(f"listener_{kind}", partial(self._open, kind, port), partial(self._why_not_open, kind), Simulation)
         bind("listeners_close", self.listeners.close_all, self._why_none_open)
         panel.openRequested.connect(self._open)
         panel.closeRequested.connect(self.listeners.shut)

@@ -31,8 +31,6 @@ class MessageHandlers(Handlers):
         Command("copy_message", "Copy as JSON", "Messages", "Ctrl+Shift+C", "copy", "The message, whole."),
     )
 
-    DOES = (("produce", Produce),)
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         self._message: StoredMessage | None = None
@@ -55,7 +53,7 @@ class MessageHandlers(Handlers):
         panel.details.copyWanted.connect(self._copy)
         panel.details.againWanted.connect(self._produce_again)
         bind = context.registry.bind
-        bind(PRODUCE, self.ask_produce, context.why_ended)
+        self.bind_action(PRODUCE, Produce, self.ask_produce)
         bind("show_life", self._show_life, self._why_no_message)
         bind("copy_message", self._copy, self._why_no_message)
         context.views.refreshed.connect(self._show_reason)

@@ -27,15 +27,11 @@ class OffsetHandlers(Handlers):
 
     MENU = ((("group",), ("reset_offsets",)), (("consumer",), ("seek",)))
 
-    DOES = (
-        ("reset_offsets", ResetOffsets),
-        ("seek", Seek),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
-        context.registry.bind("reset_offsets", self.ask_reset, self._why_no_group)
-        context.registry.bind("seek", self.ask_seek, self._why_no_owner)
+        no_group, no_owner = tr("There is no group."), tr("No consumer owns a partition now.")
+        self.bind_action("reset_offsets", ResetOffsets, self.ask_reset, lambda: self._snapshot.groups, no_group)
+        self.bind_action("seek", Seek, self.ask_seek, self._owned, no_owner)
         panel = context.window.tab(OffsetsPanel)
         panel.resetWanted.connect(lambda: context.registry.trigger("reset_offsets"))
         panel.seekWanted.connect(lambda: context.registry.trigger("seek"))
@@ -65,12 +61,14 @@ class OffsetHandlers(Handlers):
             iter(snapshot.groups), None
         )
 
-    def _why_no_group(self) -> str:
-        return self._context.why_not(self._snapshot.groups, tr("There is no group."))
-
-    def _why_no_owner(self) -> str:
-        owned = any(member.partitions for group in self._snapshot.groups for member in group.members)
-        return self._context.why_not(owned, tr("No consumer owns a partition now."))
+    def _owned(self) -> dict[str, tuple[str, str, int]]:
+        """(consumer, topic, partition) of each partition that is owned, by a key of the form."""
+        return {
+            f"{topic}/{partition} {member.client}": (member.client, topic, partition)
+            for group in self._snapshot.groups
+            for member in group.members
+            for topic, partition in member.partitions
+        }
 
     @property
     def _epoch_ms(self) -> int:
@@ -132,16 +130,8 @@ class OffsetHandlers(Handlers):
         dialog.open()
 
     def ask_seek(self) -> None:
-        context = self._context
-        snapshot = context.controller.snapshot
-        owned = [
-            (member.client, topic, partition)
-            for group in snapshot.groups
-            for member in group.members
-            for topic, partition in member.partitions
-        ]
+        context, keys = self._context, self._owned()
         row, consumer = self._row(), context.selected("consumer")
-        keys = {f"{topic}/{partition} {client}": (client, topic, partition) for client, topic, partition in owned}
         first = next((key for key, place in keys.items() if row is not None and place[1:] == row[1:]), "")
         first = first or next((key for key, place in keys.items() if place[0] == consumer), "")
         dialog = ReviewDialog(

@@ -9,7 +9,9 @@ from broker_core.queues.config import QueueConfig, RetryPolicy
 from broker_core.simulation.actions.queues import CreateQueue, CreateSubscription, DeleteQueue, PurgeQueue
 from broker_core.snapshots import QueueView
 from widgets.dialogs.form import Field
-from widgets.i18n import tr
+from widgets.i18n import mark, tr
+
+SELECT_QUEUE = mark("Select a queue on the canvas first.")
 
 
 class QueueHandlers(Handlers):
@@ -27,19 +29,14 @@ class QueueHandlers(Handlers):
         (("",), ("create_queue", "create_subscription")),
     )
 
-    DOES = (
-        ("create_queue", CreateQueue),
-        ("create_subscription", CreateSubscription),
-        ("purge_queue", PurgeQueue),
-        ("delete_queue", DeleteQueue),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
-        context.registry.bind("create_queue", self.ask_queue, context.why_ended)
-        context.registry.bind("create_subscription", self.ask_subscription, self._why_no_topic)
-        context.registry.bind("purge_queue", self.ask_purge, self._why_no_purge)
-        context.registry.bind("delete_queue", self.ask_delete, self._why_no_queue)
+        bind, topics = self.bind_action, lambda: self._snapshot.topics
+        no_topic, no_queue = tr("There is no topic to subscribe to; create one first."), tr(SELECT_QUEUE)
+        bind("create_queue", CreateQueue, self.ask_queue)
+        bind("create_subscription", CreateSubscription, self.ask_subscription, topics, no_topic)
+        context.registry.bind("purge_queue", self.ask_purge, self._why_no_purge, PurgeQueue)
+        bind("delete_queue", DeleteQueue, self.ask_delete, self._queue, no_queue)
 
     def _queue(self) -> QueueView | None:
         context = self._context
@@ -49,15 +46,10 @@ class QueueHandlers(Handlers):
             return queues[0]
         return next((queue for queue in queues if queue.name == name), None)
 
-    def _why_no_queue(self) -> str:
-        return self._context.why_not(self._queue() is not None, tr("Select a queue on the canvas first."))
-
     def _why_no_purge(self) -> str:
-        if why := self._why_no_queue():
-            return why
         queue = self._queue()
         waits = queue is not None and queue.ready + queue.delayed
-        return "" if waits else tr("Nothing waits in the queue.")
+        return self._context.why_not(queue, tr(SELECT_QUEUE)) or ("" if waits else tr("Nothing waits in the queue."))
 
     def ask_queue(self) -> None:
         taken = place_names(self._snapshot)
@@ -83,11 +75,6 @@ class QueueHandlers(Handlers):
             ),
             why_not=lambda v: name_error(v["queue"], "queue", taken),
         )
-
-    def _why_no_topic(self) -> str:
-        if why := self._context.why_ended():
-            return why
-        return "" if self._snapshot.topics else tr("There is no topic to subscribe to; create one first.")
 
     def ask_subscription(self) -> None:
         snapshot = self._snapshot

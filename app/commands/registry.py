@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QAction, QIcon, QKeyEvent, QKeySequence
@@ -69,8 +70,9 @@ class ActionRegistry(QObject):
         self._commands = {command.id: command for command in commands}
         self._handlers: dict[str, Handler] = {}
         self._reasons: dict[str, Reason] = {}
-        #: Why a command is not possible in what is shown at all; asked before its own reason.
-        self.why_never: Callable[[str], str] = lambda _command: ""
+        self._does: dict[str, type[Any]] = {}
+        #: Why what a command does is not possible in what is shown at all; asked before its own reason.
+        self.why_never: Callable[[type[Any]], str] = lambda _does: ""
         self.actions: dict[str, QAction] = {command.id: self._make(command) for command in self._commands.values()}
         self._window: QWidget | None = None
 
@@ -86,13 +88,18 @@ class ActionRegistry(QObject):
         self._describe(command, action, "")
         return action
 
-    def bind(self, command_id: str, handler: Handler, reason: Reason = _nothing_against) -> None:
+    def bind(
+        self, command_id: str, handler: Handler, reason: Reason = _nothing_against, does: type[Any] | None = None
+    ) -> None:
         """Give a command its handler. `reason` returns "" if it can run, else the sentence that says why not.
 
-        KeyError for an unknown id.
+        `does` is the kind of action that it does: a source that has no such thing disables it. KeyError for an unknown
+        id.
         """
         self._handlers[self._commands[command_id].id] = handler
         self._reasons[command_id] = reason
+        if does is not None:
+            self._does[command_id] = does
         self.actions[command_id].setVisible(True)
         self.refresh(command_id)
         self.changed.emit()
@@ -123,7 +130,8 @@ class ActionRegistry(QObject):
         """Why a command cannot run now; "" if it can."""
         if command_id not in self._handlers:
             return tr("This command is not available.")
-        return self.why_never(command_id) or self._reasons[command_id]()
+        does = self._does.get(command_id)
+        return (self.why_never(does) if does is not None else "") or self._reasons[command_id]()
 
     def set_checked(self, command_id: str, checked: bool) -> None:
         action = self.actions[command_id]

@@ -72,14 +72,11 @@ class UntilHandlers(Handlers):
         Command("run_until", "Run until...", "Session", "Ctrl+F5", "clock", "Stops where a condition is first met."),
     )
 
-    DOES = (("run_until", Simulation),)
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         self._last = ""
-        context.registry.bind(
-            "run_until", self._ask, lambda: "" if context.controller.scenario else tr("No session is open.")
-        )
+        none = tr("No session is open.")
+        context.registry.bind("run_until", self._ask, lambda: "" if self._controller.scenario else none, Simulation)
 
     def _ask(self) -> None:
         dialog = RunUntilDialog(
@@ -143,27 +140,18 @@ class SessionHandlers(Handlers):
         Command("quit", "Quit", "File", "Ctrl+Q", "", "Seals the recording and closes the window."),
     )
 
-    DOES = (
-        ("restart", Simulation),
-        ("restart_new_seed", Simulation),
-        ("run", Engine),
-        ("fast", Engine),
-        ("express", Engine),
-        ("step", Engine),
-        ("continue", Engine),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         bind, controller = context.registry.bind, context.controller
-        bind("restart", lambda: context.attempt(controller.restart))
-        bind("restart_new_seed", lambda: context.attempt(partial(controller.restart, new_seed=True)))
+        anew, past_is_slow = partial(controller.restart, new_seed=True), tr("The past plays at most fast (F6).")
+        bind("restart", lambda: context.attempt(controller.restart), does=Simulation)
+        bind("restart_new_seed", lambda: context.attempt(anew), does=Simulation)
         bind("pause", self._pause, self._why_still)
-        bind("step", controller.step, self._why_still)
-        bind("run", controller.run, self._why_still)
-        bind("fast", controller.run_fast, self._why_still)
-        bind("express", controller.express, lambda: "" if controller.live else tr("The past plays at most fast (F6)."))
-        bind("continue", lambda: context.attempt(controller.go_on), controller.why_not_continued)
+        bind("step", controller.step, self._why_still, Engine)
+        bind("run", controller.run, self._why_still, Engine)
+        bind("fast", controller.run_fast, self._why_still, Engine)
+        bind("express", controller.express, lambda: "" if controller.live else past_is_slow, Engine)
+        bind("continue", lambda: context.attempt(controller.go_on), controller.why_not_continued, Engine)
         controller.overran.connect(self._offer_the_end)
         bind("stop", controller.stop, lambda: tr("The session has ended already.") if controller.stopped else "")
         bind("open_scenario", self._open_scenario)

@@ -47,24 +47,14 @@ class TopicHandlers(Handlers):
         (("",), ("create_topic",)),
     )
 
-    DOES = (
-        ("create_topic", CreateTopic),
-        ("add_partitions", AddPartitions),
-        ("configure_topic", ConfigureTopic),
-        ("delete_records", DeleteRecords),
-        ("delete_topic", DeleteTopic),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
-        context.registry.bind("create_topic", self.ask_topic, context.why_ended)
-        for command, ask in (
-            ("add_partitions", self.ask_partitions),
-            ("configure_topic", self.ask_settings),
-            ("delete_records", self.ask_records),
-            ("delete_topic", self.ask_delete),
-        ):
-            context.registry.bind(command, ask, self._why_no_topic)
+        bind, select = self.bind_action, tr("Select a topic on the canvas first.")
+        bind("create_topic", CreateTopic, self.ask_topic)
+        bind("add_partitions", AddPartitions, self.ask_partitions, self._topic, select)
+        bind("configure_topic", ConfigureTopic, self.ask_settings, self._topic, select)
+        bind("delete_records", DeleteRecords, self.ask_records, self._topic, select)
+        bind("delete_topic", DeleteTopic, self.ask_delete, self._topic, select)
 
     def _topic(self) -> TopicView | None:
         context = self._context
@@ -75,9 +65,6 @@ class TopicHandlers(Handlers):
             return next((topic for topic in own if topic.name == name), None)
         first = list(islice(own, 2))
         return first[0] if len(first) == 1 else None
-
-    def _why_no_topic(self) -> str:
-        return self._context.why_not(self._topic() is not None, tr("Select a topic on the canvas first."))
 
     def ask_topic(self) -> None:
         taken = place_names(self._snapshot)

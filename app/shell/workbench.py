@@ -5,13 +5,13 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QElapsedTimer, QEventLoop, QObject, QSettings, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
 from app.commands.context import CommandContext
-from app.commands.families import COMMANDS, DOES, FAMILIES
+from app.commands.families import COMMANDS, FAMILIES
 from app.commands.jobs import Job, Jobs
 from app.commands.recordings import RecordingHandlers
 from app.commands.registry import ActionRegistry
@@ -118,12 +118,10 @@ class Workbench(QObject):
         assert isinstance(found, kind)
         return found
 
-    def _why_never(self, command: str) -> str:
-        kind = DOES.get(command)
+    def _why_never(self, does: type[Any]) -> str:
         # The past has a time of its own, which is driven from here.
-        if kind is None or (kind is Engine and self.controller.travel.looking_back):
-            return ""
-        return self.controller.why_not(kind)
+        driven = does is Engine and self.controller.travel.looking_back
+        return "" if driven else self.controller.why_not(does)
 
     # -- one session after another
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from app.commands.families import COMMANDS, DOES
 from app.commands.listeners import ListenerHandlers
 from app.sessions.observed import attached
 from app.shell.badge import shown_badge
@@ -177,10 +176,6 @@ def test_commands_that_need_a_session_of_ones_own_say_so(window: Attached) -> No
         assert registry.reason(command) == "", command
     with window.hand.qtbot.waitSignal(window.controller.reported):
         window.controller.perform(AddConsumer("c", "orders"))
-
-
-def test_what_a_command_does_is_known() -> None:
-    assert not DOES.keys() - {command.id for command in COMMANDS}
 
 
 def test_a_broker_that_is_away_is_told_with_its_age_and_comes_back(
