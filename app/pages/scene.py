@@ -7,7 +7,7 @@ from typing import Any
 from resources.colours import HUES
 from widgets.canvas.card_item import Card, card_note
 from widgets.canvas.geometry import LinkPath, Rect
-from widgets.canvas.group_item import lag_texts
+from widgets.canvas.group_item import idle_text, lag_texts
 from widgets.canvas.lane_painter import heat_cells, heat_share, nice_scale, strip_shares
 from widgets.canvas.layout import (
     CELL_COLUMNS,
@@ -24,7 +24,7 @@ from widgets.canvas.layout import (
 from widgets.canvas.lettering import count_text, rate_text, short_count
 from widgets.canvas.link_item import thickness_of
 from widgets.canvas.ports import word_places
-from widgets.canvas.queue_item import EXPIRING, RINGS, reads_text
+from widgets.canvas.queue_item import EXPIRING, RINGS, queue_figures, reads_text
 from widgets.canvas.topic_item import largest_lag, short_names
 from widgets.canvas.view import (
     BENCH_ID,
@@ -36,7 +36,6 @@ from widgets.canvas.view import (
     Link,
     ProducerCard,
     QueueBox,
-    Rest,
     TopicBox,
     lane_id,
 )
@@ -80,7 +79,7 @@ class Scene:
             boxes[group.id] = _group(group)
             boxes |= {member.id: _card("consumer", member) for member in group.members}
         if view.has_bench:
-            boxes[BENCH_ID] = {"kind": "bench", "name": tr("Bench"), "note": _idle(len(view.bench))}
+            boxes[BENCH_ID] = {"kind": "bench", "name": tr("Bench"), "note": idle_text(len(view.bench))}
         boxes |= {card.id: _card("consumer", card) for card in view.bench}
         for queue in view.queues:
             boxes[queue.id] = _queue(queue)
@@ -96,7 +95,7 @@ class Scene:
                 "note": count_text(queue.dead),
                 "any": queue.dead > 0,
             }
-        boxes |= {rest.id: _rest(rest) for rest in view.rests}
+        boxes |= {rest.id: {"kind": "rest", "name": rest.text, "note": ""} for rest in view.rests}
         layout = self._layout
         drawn = {name: self._placed(name, box) for name, box in boxes.items() if name in layout.rects}
         return {
@@ -212,13 +211,12 @@ def _group(group: GroupBox) -> Tree:
 def _queue(queue: QueueBox) -> Tree:
     shown = queue.leases[:RINGS]
     more = queue.in_flight - len(shown)
-    figures = ((tr("Ready"), queue.ready), (tr("Delayed"), queue.delayed), (tr("In flight"), queue.in_flight))
     return {
         "kind": "queue",
         "name": queue.name,
         "note": rate_text(queue.rate_per_s),
         "state": state_of(queue.gate),
-        "figures": [{"name": word, "count": count_text(count)} for word, count in figures],
+        "figures": [{"name": word, "count": count_text(count)} for word, count in queue_figures(queue)],
         "rings": [_ring(ring) for ring in shown],
         "rest": f"+{short_count(more)}" if more > 0 and shown else "" if shown else tr("Nothing in flight."),
         "reads": reads_text(queue.reads) if queue.reads else "",
@@ -233,14 +231,6 @@ def _ring(ring: LeaseRing) -> Tree:
         "attempt": short_count(ring.attempt) if ring.attempt > 1 else "",
         "expiring": left < EXPIRING,
     }
-
-
-def _idle(count: int) -> str:
-    return tr("{count} idle", count=count) if count else tr("empty")
-
-
-def _rest(rest: Rest) -> Tree:
-    return {"kind": "rest", "name": rest.text, "note": ""}
 
 
 def _links(view: CanvasView, layout: Layout) -> Tree:

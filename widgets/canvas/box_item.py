@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 from functools import lru_cache
+from typing import ClassVar, Generic, TypeVar
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QPainter, QPen
@@ -88,11 +89,11 @@ class BoxItem(QGraphicsRectItem):
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
         raise TypeError(f"{type(self).__name__} draws nothing")
 
-    def tool_tip(self, x: float, y: float) -> str:
-        return ""
-
     def sentence(self) -> str:
         return self.item_id
+
+    def tool_tip(self, x: float, y: float) -> str:
+        return self.sentence()
 
     def draw_frame(self, painter: QPainter, fill: str, edge: str, width: float = 1.0, dashed: bool = False) -> None:
         """The rounded background, in the colours of the highlight while something is dragged."""
@@ -105,6 +106,33 @@ class BoxItem(QGraphicsRectItem):
         painter.setPen(pen(edge, width, Qt.PenStyle.DashLine if dashed else Qt.PenStyle.SolidLine))
         painter.setBrush(qcolour(fill))
         painter.drawRoundedRect(self.rect().adjusted(inset, inset, -inset, -inset), RADIUS, RADIUS)
+
+
+Facts = TypeVar("Facts")
+
+
+class FactsItem(BoxItem, Generic[Facts]):
+    """A box that shows `facts`, and is painted again where what is `seen` of them has changed."""
+
+    layer: ClassVar[float] = 1.0
+
+    def __init__(self, item_id: str, facts: Facts, look: Look) -> None:
+        super().__init__(item_id, look, self.layer)
+        self.facts = facts
+        self._seen = self.seen(facts)
+
+    @staticmethod
+    def seen(facts: Facts) -> tuple[object, ...]:
+        return (facts,)
+
+    def set_facts(self, facts: Facts) -> None:
+        self.facts = facts
+        before, self._seen = self._seen, self.seen(facts)
+        if before != self._seen:
+            self.repaint(before, self._seen)
+
+    def repaint(self, before: tuple[object, ...], now: tuple[object, ...]) -> None:
+        self.update()
 
 
 def draw_icon(painter: QPainter, name: str, colour: str, x: float, y: float, size: int, look: Look) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter
 
-from widgets.canvas.box_item import STATE_ICON, BoxItem, Look, draw_badge, draw_icon, draw_state_word
+from widgets.canvas.box_item import STATE_ICON, FactsItem, draw_badge, draw_icon, draw_state_word
 from widgets.canvas.lettering import face_at, metrics, plural, rate_text, width_of, write, write_right
 from widgets.canvas.step import Step
 from widgets.canvas.view import ConsumerCard, ProducerCard, WorkerCard
@@ -22,35 +22,25 @@ def card_note(card: Card) -> str:
     return card.note
 
 
-class CardItem(BoxItem):
+class CardItem(FactsItem[Card]):
     """One card; `is_small` in crowded boxes, where only one line fits."""
 
-    def __init__(self, card: Card, look: Look) -> None:
-        super().__init__(card.id, look, z=2.0)
-        self.card = card
-        self.is_small = False
-        self._shown = self._visible(card)
+    layer = 2.0
+    is_small = False
 
-    def set_card(self, card: Card, is_small: bool) -> None:
-        self.card = card
-        shown = self._visible(card)
-        if shown != self._shown or is_small != self.is_small:
-            self._shown = shown
+    def set_small(self, is_small: bool) -> None:
+        if is_small != self.is_small:
             self.is_small = is_small
             self.update()
 
     @staticmethod
-    def _visible(card: Card) -> tuple[object, ...]:
+    def seen(card: Card) -> tuple[object, ...]:
         if isinstance(card, ProducerCard):
             return card.name, card.state, card_note(card)
         return card.name, card.state, rate_text(card.rate_per_s), card.hue, card.badge, card_note(card)
 
-    @property
-    def note(self) -> str:
-        return str(self._shown[5]) if len(self._shown) > 5 else ""
-
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
-        theme, card = self.look.theme, self.card
+        theme, card = self.look.theme, self.facts
         style = state_style(card.state)
         colour = theme.colour(style.token)
         trouble = style.token in ("failure", "rebalancing")
@@ -64,13 +54,11 @@ class CardItem(BoxItem):
             self._draw_large(painter, style)
 
     def _draw_near(self, painter: QPainter, style: StateStyle) -> None:
-        theme, card, look, rect = self.look.theme, self.card, self.look, self.rect()
+        theme, card, look, rect = self.look.theme, self.facts, self.look, self.rect()
         left = self._draw_mark(painter, QRectF(10, 11, 24, 24), theme.colour(style.token)) + 10
         rate, right = rate_text(card.rate_per_s), rect.width() - 12
-        note, room = self.note, right - left
-        if isinstance(card, ProducerCard):
-            note = str(self._shown[2])
-        elif style.word != "Idle":
+        note, room = card_note(card), right - left
+        if not isinstance(card, ProducerCard) and style.word != "Idle":
             room -= write_right(painter, right, 19, rate, look.face("small"), theme.muted, 56) + 8
         write(painter, left, 19, card.name, look.face("name"), theme.text, room)
         used = draw_state_word(painter, QPointF(left, 36.5), style, self.look, right - left)
@@ -79,7 +67,7 @@ class CardItem(BoxItem):
             write_right(painter, right, 36.5, note, look.face("small"), theme.muted, room)
 
     def _draw_large(self, painter: QPainter, style: StateStyle) -> None:
-        theme, card, look, rect = self.look.theme, self.card, self.look, self.rect()
+        theme, card, look, rect = self.look.theme, self.facts, self.look, self.rect()
         size = 30 if look.step is Step.NORMAL or isinstance(card, ProducerCard) else 34
         where = QRectF(8, (rect.height() - size) / 2, size, size)
         left = self._draw_mark(painter, where, theme.colour(style.token)) + 6
@@ -91,13 +79,13 @@ class CardItem(BoxItem):
             write_right(painter, right, 40, rate, look.face("small"), theme.muted, 70)
 
     def _draw_mark(self, painter: QPainter, where: QRectF, colour: str) -> float:
-        if isinstance(self.card, ProducerCard):
+        if isinstance(self.facts, ProducerCard):
             inset = where.width() / 12
             at = where.adjusted(inset, inset, -inset, -inset)
             draw_icon(painter, "producer", colour, at.x(), at.y(), int(at.width()), self.look)
         else:
-            hue = self.look.theme.owner(self.card.hue)
-            draw_badge(painter, where, hue, self.card.badge, self.is_small, self.look)
+            hue = self.look.theme.owner(self.facts.hue)
+            draw_badge(painter, where, hue, self.facts.badge, self.is_small, self.look)
         return where.right()
 
     def _draw_small(self, painter: QPainter, style: StateStyle, trouble: bool) -> None:
@@ -111,7 +99,7 @@ class CardItem(BoxItem):
         for least in (look.least_units, 0):  # in a crowd, whole words come before large ones
             face, small = (face_at(name, look.step, least) for name in ("small-name", "small"))
             word = width_of(style.word, small) + icon + 4
-            whole = width_of(self.card.name, face) + word + 8 <= right - left
+            whole = width_of(self.facts.name, face) + word + 8 <= right - left
             if whole:
                 break
         base = (rect.height() + metrics(face).capHeight()) / 2
@@ -121,18 +109,16 @@ class CardItem(BoxItem):
         else:
             draw_icon(painter, style.icon, colour, right - icon, (rect.height() - icon) / 2, icon, look)
             right -= icon + 6
-        write(painter, left, base, self.card.name, face, theme.text, right - left)
+        write(painter, left, base, self.facts.name, face, theme.text, right - left)
 
     def sentence(self) -> str:
         """As in "Consumer indexer-1, Running, 2 partitions, 12/s"."""
-        kind = type(self.card).__name__.removesuffix("Card")
-        parts = [f"{kind} {self.card.name}", state_style(self.card.state).word]
-        if self.note:
-            parts.append(self.note)
-        if isinstance(self.card, ProducerCard) and self.card.turned_away:
-            parts.append(self.card.turned_away)
-        return ", ".join([*parts, rate_text(self.card.rate_per_s)])
+        card = self.facts
+        kind = type(card).__name__.removesuffix("Card")
+        more = card.turned_away if isinstance(card, ProducerCard) else card_note(card)
+        parts = (f"{kind} {card.name}", state_style(card.state).word, more, rate_text(card.rate_per_s))
+        return ", ".join(filter(None, parts))
 
     def tool_tip(self, x: float, y: float) -> str:
-        stays = tr(WORKERS_STAY) if isinstance(self.card, WorkerCard) else ""
-        return "\n".join(line for line in (self.sentence(), self.card.detail, stays) if line)
+        stays = tr(WORKERS_STAY) if isinstance(self.facts, WorkerCard) else ""
+        return "\n".join(line for line in (self.sentence(), self.facts.detail, stays) if line)

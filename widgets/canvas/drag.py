@@ -157,8 +157,8 @@ class Drag(QObject):
 
     def _lift(self, card: ConsumerCard) -> None:
         where = self._stage.layout.rects[card.id]
-        proxy = CardItem(card, self._stage.look)
-        proxy.set_card(card, card.id in self._stage.layout.small)
+        proxy = CardItem(card.id, card, self._stage.look)
+        proxy.set_small(card.id in self._stage.layout.small)
         proxy.place(where)
         proxy.setZValue(20)
         proxy.setOpacity(PROXY_OPACITY)
@@ -256,7 +256,8 @@ class Drag(QObject):
             return
         self._card = card
         if self._proxy is not None:
-            self._proxy.set_card(card, card.id in self._stage.layout.small)
+            self._proxy.set_facts(card)
+            self._proxy.set_small(card.id in self._stage.layout.small)
             self._stage.boxes[card.id].setOpacity(LIFTED_OPACITY)
             box = BENCH_ID if self._target == "" else f"group:{self._target}"
             self._stage.set_highlights(box, True)

@@ -3,11 +3,11 @@ from __future__ import annotations
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter
 
-from widgets.canvas.box_item import PILL_H, RADIUS, STATE_ICON, BoxItem, Look, draw_icon, draw_pill, hatch
+from widgets.canvas.box_item import PILL_H, RADIUS, STATE_ICON, Facts, FactsItem, draw_icon, draw_pill, hatch
 from widgets.canvas.layout import BENCH_HEADER_H, GROUP_HEADER_H, PAD
 from widgets.canvas.lettering import count_text, metrics, plural, short_count, width_of, write, write_right
 from widgets.canvas.step import Step
-from widgets.canvas.view import BENCH_ID, ConsumerCard, GroupBox, QueueBox
+from widgets.canvas.view import ConsumerCard, GroupBox, QueueBox
 from widgets.formats import at_most, with_unknown
 from widgets.i18n import tr
 from widgets.theme import mix, qcolour, state_style
@@ -15,12 +15,10 @@ from widgets.theme import mix, qcolour, state_style
 TREND_TOKENS = {"rising": "lag_up", "falling": "lag_down"}
 
 
-class CardBox(BoxItem):
+class CardBox(FactsItem[Facts]):
     """A box that cards stand on; it says so when not all of them are shown."""
 
-    def __init__(self, item_id: str, look: Look) -> None:
-        super().__init__(item_id, look)
-        self.hidden = 0
+    hidden = 0
 
     def set_hidden(self, hidden: int) -> None:
         if hidden != self.hidden:
@@ -56,34 +54,24 @@ class CardBox(BoxItem):
             write(painter, PAD, top, text, self.look.face("small"), self.muted, self.rect().width() - 2 * PAD)
 
 
-class GroupItem(CardBox):
-    def __init__(self, group: GroupBox, look: Look) -> None:
-        super().__init__(group.id, look)
-        self.group_box = group
-        self._shown = self._visible(group)
-
-    def set_group(self, group: GroupBox) -> None:
-        self.group_box = group
-        shown = self._visible(group)
-        if shown != self._shown:
-            state_changed = shown[1] != self._shown[1] or bool(shown[5]) != bool(self._shown[5])
-            self._shown = shown
-            if state_changed:
-                self.update()
-            else:
-                self.update(0, 0, self.rect().width(), GROUP_HEADER_H)
-
+class GroupItem(CardBox[GroupBox]):
     @staticmethod
-    def _visible(group: GroupBox) -> tuple[object, ...]:
+    def seen(group: GroupBox) -> tuple[object, ...]:
         lag = group.lag, group.unknown, group.is_at_most, group.trend
         return group.name, group.state, group.generation, *lag, len(group.members)
 
+    def repaint(self, before: tuple[object, ...], now: tuple[object, ...]) -> None:
+        if now[1] != before[1] or bool(now[5]) != bool(before[5]):
+            self.update()
+        else:
+            self.update(0, 0, self.rect().width(), GROUP_HEADER_H)
+
     @property
     def is_rebalancing(self) -> bool:
-        return state_style(self.group_box.state).token == "rebalancing"
+        return state_style(self.facts.state).token == "rebalancing"
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
-        theme, group, rect = self.look.theme, self.group_box, self.rect()
+        theme, group, rect = self.look.theme, self.facts, self.rect()
         style = state_style(group.state)
         colour = theme.colour(style.token)
         edge = theme.border_strong if style.token in ("stable", "idle") else colour
@@ -103,7 +91,7 @@ class GroupItem(CardBox):
         self.draw_hidden(painter)
 
     def _draw_header(self, painter: QPainter) -> None:
-        theme, group, look = self.look.theme, self.group_box, self.look
+        theme, group, look = self.look.theme, self.facts, self.look
         right, small = self.rect().width() - PAD, self.look.face("small")
         near = look.step is Step.NEAR
         note = tr("generation {generation:,}", generation=group.generation) if near and group.generation >= 0 else ""
@@ -127,7 +115,7 @@ class GroupItem(CardBox):
 
     def sentence(self) -> str:
         """As in "Group indexers, Stable, generation 7, 3 consumers, lag 120 rising"."""
-        group = self.group_box
+        group = self.facts
         lag = (
             tr("lag n/a")
             if group.lag is None
@@ -150,7 +138,7 @@ class GroupItem(CardBox):
         )
 
     def tool_tip(self, x: float, y: float) -> str:
-        return f"{self.sentence()}\n{self.group_box.detail}".strip()
+        return f"{self.sentence()}\n{self.facts.detail}".strip()
 
 
 def lag_texts(group: GroupBox, near: bool) -> tuple[str, ...]:
@@ -162,63 +150,52 @@ def lag_texts(group: GroupBox, near: bool) -> tuple[str, ...]:
     return (with_unknown(words, unknown), f"{words} + ?", f"{short} + ?") if unknown else (words, short)
 
 
-class BenchItem(CardBox):
-    def __init__(self, bench: tuple[ConsumerCard, ...], look: Look) -> None:
-        super().__init__(BENCH_ID, look)
-        self.count = len(bench)
+def idle_text(count: int) -> str:
+    return tr("{count} idle", count=count) if count else tr("empty")
 
-    def set_bench(self, bench: tuple[ConsumerCard, ...]) -> None:
-        if len(bench) != self.count:
-            self.count = len(bench)
-            self.update()
+
+class BenchItem(CardBox[tuple[ConsumerCard, ...]]):
+    @staticmethod
+    def seen(bench: tuple[ConsumerCard, ...]) -> tuple[object, ...]:
+        return (len(bench),)
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
         theme, rect = self.look.theme, self.rect()
         self.draw_frame(painter, theme.window, theme.border_strong, 1, dashed=True)
-        self.draw_title(painter, "bench", tr("Bench"), self._count_text(), rect.width() - PAD)
-        if not self.count:
+        self.draw_title(painter, "bench", tr("Bench"), idle_text(len(self.facts)), rect.width() - PAD)
+        if not self.facts:
             self.draw_empty(painter, tr("Drop a consumer here to rest it."), BENCH_HEADER_H + 16)
         self.draw_hidden(painter)
 
-    def _count_text(self) -> str:
-        return tr("{count} idle", count=self.count) if self.count else tr("empty")
-
     def sentence(self) -> str:
-        return tr("Bench, {members}", members=plural(self.count, "idle consumer"))
+        return tr("Bench, {members}", members=plural(len(self.facts), "idle consumer"))
 
     def tool_tip(self, x: float, y: float) -> str:
         return tr("{sentence}\nConsumers on the bench belong to no group and read nothing.", sentence=self.sentence())
 
 
-class WorkersItem(CardBox):
-    def __init__(self, queue: QueueBox, look: Look) -> None:
-        super().__init__(queue.workers_id, look)
-        self.queue_name, self.count, self.taken_by = queue.name, len(queue.workers), queue.taken_by
-
-    def set_queue(self, queue: QueueBox) -> None:
-        if (len(queue.workers), queue.taken_by) != (self.count, self.taken_by):
-            self.count, self.taken_by = len(queue.workers), queue.taken_by
-            self.update()
+class WorkersItem(CardBox[QueueBox]):
+    @staticmethod
+    def seen(queue: QueueBox) -> tuple[object, ...]:
+        return len(queue.workers), queue.taken_by
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
-        theme = self.look.theme
+        theme, queue = self.look.theme, self.facts
         fill = theme.window if theme.is_dark else theme.sunken
         self.draw_frame(painter, fill, mix(theme.border, theme.border_strong, 0.4))
-        whose = tr("of {queue_name}", queue_name=self.queue_name)
+        whose = tr("of {queue_name}", queue_name=queue.name)
         self.draw_title(painter, "worker", tr("Workers"), whose, self.rect().width() - PAD)
-        if self.taken_by and not self.count:
-            names = ", ".join(self.taken_by)
+        if queue.taken_by and not queue.workers:
+            names = ", ".join(queue.taken_by)
             words, face = tr("{names} takes from here, too", names=names), self.look.face("small")
             room = self.rect().width() - 2 * PAD
             if width_of(words, face) > room:
                 words = names
             write(painter, PAD, BENCH_HEADER_H + 16, words, face, self.muted, room)
-        elif not self.count:
+        elif not queue.workers:
             self.draw_empty(painter, tr("No workers take from this queue."), BENCH_HEADER_H + 16)
         self.draw_hidden(painter)
 
     def sentence(self) -> str:
-        return tr("Workers of {queue}, {members}", queue=self.queue_name, members=plural(self.count, "worker"))
-
-    def tool_tip(self, x: float, y: float) -> str:
-        return self.sentence()
+        queue = self.facts
+        return tr("Workers of {queue}, {members}", queue=queue.name, members=plural(len(queue.workers), "worker"))

@@ -3,7 +3,7 @@ from __future__ import annotations
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter
 
-from widgets.canvas.box_item import RADIUS, BoxItem, Look, draw_badge, pen
+from widgets.canvas.box_item import RADIUS, BoxItem, FactsItem, Look, draw_badge, pen
 from widgets.canvas.geometry import Rect
 from widgets.canvas.lettering import write, write_centred
 from widgets.canvas.step import Step
@@ -67,29 +67,17 @@ class SpotItem(BoxItem):
         write_centred(painter, where, tr("New group"), self.look.face("name"), theme.accent)
 
 
-class RestItem(BoxItem):
+class RestItem(FactsItem[Rest]):
     """A dashed box with a count and where the others are."""
-
-    def __init__(self, rest: Rest, look: Look) -> None:
-        super().__init__(rest.id, look)
-        self.rest = rest
-
-    def set_rest(self, rest: Rest) -> None:
-        if rest != self.rest:
-            self.rest = rest
-            self.update()
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
         theme, width = self.look.theme, self.rect().width() - 24
         self.draw_frame(painter, theme.sunken, theme.border_strong, dashed=True)
         near = self.look.step is Step.NEAR
-        write(painter, 12, 22 if near else 33, self.rest.text, self.look.face("name"), theme.text, width)
+        write(painter, 12, 22 if near else 33, self.facts.text, self.look.face("name"), theme.text, width)
         if near:
-            write(painter, 12, 38, self.rest.hint, self.look.face("small"), theme.muted, width)
-
-    def tool_tip(self, x: float, y: float) -> str:
-        return self.sentence()
+            write(painter, 12, 38, self.facts.hint, self.look.face("small"), theme.muted, width)
 
     def sentence(self) -> str:
         """As in "9,968 more topics. The filter of the navigator finds them."."""
-        return f"{self.rest.text}. {self.rest.hint}"
+        return f"{self.facts.text}. {self.facts.hint}"

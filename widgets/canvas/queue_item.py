@@ -3,7 +3,7 @@ from __future__ import annotations
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPen
 
-from widgets.canvas.box_item import STATE_ICON, BoxItem, Look, draw_icon, draw_place_header, pen
+from widgets.canvas.box_item import STATE_ICON, FactsItem, draw_icon, draw_place_header, pen
 from widgets.canvas.layout import DEAD_LETTERS_H, QUEUE_H, TOPIC_W
 from widgets.canvas.lettering import (
     count_text,
@@ -31,50 +31,36 @@ FIGURE_Y = {Step.OVERVIEW: 80, Step.NORMAL: 77, Step.NEAR: 73}
 RINGS_LEGEND = mark("The arc is the time left; the number is the attempt, from the second on.")
 
 
-class QueueItem(BoxItem):
-    def __init__(self, queue: QueueBox, look: Look) -> None:
-        super().__init__(queue.id, look)
-        self.queue = queue
-        self._parts = self._visible(queue)
-
+class QueueItem(FactsItem[QueueBox]):
     @staticmethod
-    def _visible(queue: QueueBox) -> tuple[tuple[object, ...], tuple[object, ...], tuple[object, ...]]:
+    def seen(queue: QueueBox) -> tuple[object, ...]:
         """What is drawn in the header, the figures and the rings; a ring moves in `RING_STEPS` steps."""
         rings = tuple((ring.key, int(ring.left * RING_STEPS), ring.hue, ring.attempt) for ring in queue.leases[:RINGS])
         header = (queue.name, rate_text(queue.rate_per_s), queue.gate)
         return header, (queue.ready, queue.delayed, queue.in_flight), (*rings, queue.in_flight, queue.reads)
 
-    def set_queue(self, queue: QueueBox) -> None:
-        self.queue = queue
-        parts = self._visible(queue)
-        if parts != self._parts:
-            rows = ((0.0, HEADER_H), (HEADER_H, FIGURES_H), (HEADER_H + FIGURES_H, QUEUE_H - HEADER_H - FIGURES_H))
-            for old, new, (top, height) in zip(self._parts, parts, rows, strict=True):
-                if old != new:
-                    self.update(0, top, TOPIC_W, height)
-        self._parts = parts
+    def repaint(self, before: tuple[object, ...], now: tuple[object, ...]) -> None:
+        rows = ((0.0, HEADER_H), (HEADER_H, FIGURES_H), (HEADER_H + FIGURES_H, QUEUE_H - HEADER_H - FIGURES_H))
+        for old, new, (top, height) in zip(before, now, rows, strict=True):
+            if old != new:
+                self.update(0, top, TOPIC_W, height)
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
-        theme, queue = self.look.theme, self.queue
+        theme, queue, look = self.look.theme, self.facts, self.look
         self.draw_frame(painter, theme.surface, theme.border)
         if exposed.top() < HEADER_H:
-            self._draw_header(painter)
+            draw_place_header(painter, look, "queue", queue.name, queue.rate_per_s, queue.gate)
         if exposed.bottom() > HEADER_H and exposed.top() < HEADER_H + FIGURES_H:
-            figures = ((tr("Ready"), queue.ready), (tr("Delayed"), queue.delayed), (tr("In flight"), queue.in_flight))
-            look, near = self.look, self.look.step is Step.NEAR
-            for at, (word, count) in enumerate(figures):
+            near = look.step is Step.NEAR
+            for at, (word, count) in enumerate(queue_figures(queue)):
                 x, text = 14 + at * 112, count_text(count) if near else short_count(count)
                 write(painter, x, 52, word, look.face("small"), theme.muted, 108)
                 write(painter, x, FIGURE_Y[look.step], text, look.face("figure"), theme.text, 108)
         if exposed.bottom() > RINGS_Y - 4:
             self._draw_rings(painter)
 
-    def _draw_header(self, painter: QPainter) -> None:
-        queue = self.queue
-        draw_place_header(painter, self.look, "queue", queue.name, queue.rate_per_s, queue.gate)
-
     def _draw_rings(self, painter: QPainter) -> None:
-        theme, queue = self.look.theme, self.queue
+        theme, queue = self.look.theme, self.facts
         shown = queue.leases[:RINGS]
         self._draw_source(painter, shown)
         if not shown:
@@ -96,9 +82,9 @@ class QueueItem(BoxItem):
 
     def _draw_source(self, painter: QPainter, shown: tuple[LeaseRing, ...]) -> None:
         """Where a subscription gets its messages from: no link can show it."""
-        if not self.queue.reads:
+        if not self.facts.reads:
             return
-        face, text = self.look.face("small"), reads_text(self.queue.reads)
+        face, text = self.look.face("small"), reads_text(self.facts.reads)
         taken = RING_PITCH * (len(shown) + 2) if shown else width_of(tr("Nothing in flight."), face) + 28
         if width_of(text, face) <= TOPIC_W - 14 - taken:
             write_right(painter, TOPIC_W - 14, RINGS_Y + 14, text, face, self.look.theme.muted, TOPIC_W)
@@ -118,7 +104,7 @@ class QueueItem(BoxItem):
 
     def sentence(self) -> str:
         """As in "Queue builds, 12 ready, 0 delayed, 3 in flight, 1 dead letter"."""
-        queue = self.queue
+        queue = self.facts
         counts = tr(
             "{ready:,} ready, {delayed:,} delayed, {in_flight:,} in flight",
             ready=queue.ready,
@@ -131,8 +117,8 @@ class QueueItem(BoxItem):
 
     def tool_tip(self, x: float, y: float) -> str:
         at = int((x - 14) // RING_PITCH)
-        if RINGS_Y <= y <= RINGS_Y + RING_SIZE and 0 <= at < min(RINGS, len(self.queue.leases)):
-            ring = self.queue.leases[at]
+        if RINGS_Y <= y <= RINGS_Y + RING_SIZE and 0 <= at < min(RINGS, len(self.facts.leases)):
+            ring = self.facts.leases[at]
             holder = tr(" held by {holder}", holder=ring.holder) if ring.holder else ""
             said = tr(
                 "Message {key}{holder}, attempt {attempt}, {left:.0%} of the lease left",
@@ -142,45 +128,40 @@ class QueueItem(BoxItem):
                 left=ring.left,
             )
             return f"{said}\n{tr(RINGS_LEGEND)}"
-        reads = reads_text(self.queue.reads) if self.queue.reads else ""
-        return "\n".join(line for line in (self.sentence(), reads, self.queue.detail) if line)
+        reads = reads_text(self.facts.reads) if self.facts.reads else ""
+        return "\n".join(line for line in (self.sentence(), reads, self.facts.detail) if line)
 
 
 def reads_text(topics: tuple[str, ...]) -> str:
     return tr("reads {names}", names=", ".join(topics))
 
 
-class DeadLettersItem(BoxItem):
-    def __init__(self, queue: QueueBox, look: Look) -> None:
-        super().__init__(queue.dead_letters_id, look)
-        self.queue_name, self.count = queue.name, queue.dead
+def queue_figures(queue: QueueBox) -> tuple[tuple[str, int], ...]:
+    return (tr("Ready"), queue.ready), (tr("Delayed"), queue.delayed), (tr("In flight"), queue.in_flight)
 
-    def set_queue(self, queue: QueueBox) -> None:
-        if queue.dead != self.count:
-            self.count = queue.dead
-            self.update()
+
+class DeadLettersItem(FactsItem[QueueBox]):
+    @staticmethod
+    def seen(queue: QueueBox) -> tuple[object, ...]:
+        return (queue.dead,)
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
-        theme = self.look.theme
-        colour = theme.failure if self.count else theme.muted
-        fill = theme.failure_soft if self.count else theme.surface
-        self.draw_frame(painter, fill, mix(theme.border, colour, 0.5) if self.count else theme.border)
-        look = self.look
+        look, theme, dead = self.look, self.look.theme, self.facts.dead
+        colour = theme.failure if dead else theme.muted
+        fill = theme.failure_soft if dead else theme.surface
+        self.draw_frame(painter, fill, mix(theme.border, colour, 0.5) if dead else theme.border)
         size = STATE_ICON[look.step] + 4
         draw_icon(painter, "dead-letter", colour, 12, (DEAD_LETTERS_H - size) / 2, size, look)
         name, body = look.face("name"), look.face("body")
         base = (DEAD_LETTERS_H + metrics(name).capHeight()) / 2
-        count = count_text(self.count) if look.step is Step.NEAR else short_count(self.count)
+        count = count_text(dead) if look.step is Step.NEAR else short_count(dead)
         right = self.rect().width() - 14
         used = write_right(painter, right, base, count, name, colour, 100)
         left = 20 + size
         room = right - left - 12 - used
-        whose = tr("Dead letters of {queue_name}", queue_name=self.queue_name)
+        whose = tr("Dead letters of {queue_name}", queue_name=self.facts.name)
         words = whose if width_of(whose, body) <= room else tr("Dead letters")
         write(painter, left, base, words, body, colour, room)
 
     def sentence(self) -> str:
-        return tr("{dead} of {queue}", dead=plural(self.count, "dead letter"), queue=self.queue_name)
-
-    def tool_tip(self, x: float, y: float) -> str:
-        return self.sentence()
+        return tr("{dead} of {queue}", dead=plural(self.facts.dead, "dead letter"), queue=self.facts.name)

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from PySide6.QtCore import QEasingCurve, QObject, QPointF, QRect, QVariantAnimation
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsScene
 
-from widgets.canvas.box_item import BoxItem, Highlight, Look
+from widgets.canvas.box_item import BoxItem, FactsItem, Highlight, Look
 from widgets.canvas.card_item import Card, CardItem
 from widgets.canvas.geometry import Rect
 from widgets.canvas.group_item import BenchItem, CardBox, GroupItem, WorkersItem
@@ -66,6 +66,7 @@ class Motion(QObject):
         self._moves = tuple(move for move in self._moves if move.item is not item)
 
 
+Item = TypeVar("Item", bound=FactsItem[Any])
 LinkKey = tuple[str, str, str]
 OwnerKey = tuple[str, int, str]
 CHIPS_AT_ONCE = 32
@@ -156,59 +157,40 @@ class Stage(QGraphicsScene):
             item.place(self.layout.rects[item_id])
         self._set_links(self.view, True)
 
-    def _box(self, item_id: str, make: Callable[[], BoxItem]) -> BoxItem:
+    def _box(self, item_id: str, kind: type[Item], facts: object) -> Item:
+        """The item of an id, which shows `facts`; made where there is none."""
         item = self.boxes.get(item_id)
         if item is None:
-            item = self.boxes[item_id] = make()
+            item = self.boxes[item_id] = kind(item_id, facts, self.look)
             item.place(self.layout.rects[item_id])
             item.setOpacity(DIMMED if item_id in self.dimmed else 1.0)
             self.addItem(item)
+        assert isinstance(item, kind)
+        item.set_facts(facts)
         return item
 
     def _set_boxes(self, view: CanvasView) -> None:
-        look, rects = self.look, self.layout.rects
         for topic in view.topics:
-            item = self._box(topic.id, lambda topic=topic: TopicItem(topic, look))  # type: ignore[misc]
-            assert isinstance(item, TopicItem)
-            item.set_topic(topic)
-            item.set_owner(self._owner)
+            self._box(topic.id, TopicItem, topic).set_owner(self._owner)
         for group in view.groups:
-            box = self._box(group.id, lambda group=group: GroupItem(group, look))  # type: ignore[misc]
-            assert isinstance(box, GroupItem)
-            box.set_group(group)
+            self._box(group.id, GroupItem, group)
             self._set_cards(group.id, group.members)
-        if BENCH_ID in rects:
-            bench = self._box(BENCH_ID, lambda: BenchItem(view.bench, look))
-            assert isinstance(bench, BenchItem)
-            bench.set_bench(view.bench)
+        if BENCH_ID in self.layout.rects:
+            self._box(BENCH_ID, BenchItem, view.bench)
             self._set_cards(BENCH_ID, view.bench)
-        self._set_queues(view)
+        for queue in view.queues:
+            self._box(queue.id, QueueItem, queue)
+            self._box(queue.dead_letters_id, DeadLettersItem, queue)
+            self._box(queue.workers_id, WorkersItem, queue)
+            self._set_cards(queue.workers_id, queue.workers)
         self._set_cards("", view.producers)
         for rest in view.rests:
-            foot = self._box(rest.id, lambda rest=rest: RestItem(rest, look))  # type: ignore[misc]
-            assert isinstance(foot, RestItem)
-            foot.set_rest(rest)
-
-    def _set_queues(self, view: CanvasView) -> None:
-        look = self.look
-        for queue in view.queues:
-            box = self._box(queue.id, lambda queue=queue: QueueItem(queue, look))  # type: ignore[misc]
-            bin_ = self._box(queue.dead_letters_id, lambda queue=queue: DeadLettersItem(queue, look))  # type: ignore[misc]
-            workers = self._box(queue.workers_id, lambda queue=queue: WorkersItem(queue, look))  # type: ignore[misc]
-            for item in (box, bin_, workers):
-                assert isinstance(item, QueueItem | DeadLettersItem | WorkersItem)
-                item.set_queue(queue)
-            self._set_cards(queue.workers_id, queue.workers)
+            self._box(rest.id, RestItem, rest)
 
     def _set_cards(self, box: str, cards: tuple[Card, ...]) -> None:
         for card in cards:
-            if card.id not in self.layout.rects:
-                continue
-            item = self.boxes.get(card.id)
-            if item is None:
-                item = self._box(card.id, lambda card=card: CardItem(card, self.look))  # type: ignore[misc]
-            assert isinstance(item, CardItem)
-            item.set_card(card, card.id in self.layout.small)
+            if card.id in self.layout.rects:
+                self._box(card.id, CardItem, card).set_small(card.id in self.layout.small)
         container = self.boxes.get(box)
         if isinstance(container, CardBox):
             container.set_hidden(self.layout.hidden.get(box, 0))
@@ -233,7 +215,8 @@ class Stage(QGraphicsScene):
             self._glide.start(moves)
 
     def _set_links(self, view: CanvasView, changed: bool) -> None:
-        stopped = {box.id for box in view.groups if _is_stopped(self.boxes.get(box.id))}
+        boxes = [(group.id, self.boxes.get(group.id)) for group in view.groups]
+        stopped = {name for name, box in boxes if isinstance(box, GroupItem) and box.is_rebalancing}
         if changed:
             wanted = {link.key for link in view.links if link.key in self.layout.links}
             for gone in self.links.keys() - wanted:
@@ -366,7 +349,7 @@ class Stage(QGraphicsScene):
 
     def consumer(self, item_id: str) -> ConsumerCard | None:
         item = self.boxes.get(item_id)
-        card = item.card if isinstance(item, CardItem) else None
+        card = item.facts if isinstance(item, CardItem) else None
         return card if isinstance(card, ConsumerCard) else None
 
     def home_of(self, item_id: str) -> str:
@@ -378,10 +361,6 @@ class Stage(QGraphicsScene):
             if item.is_near(x - item.x(), y - item.y()):
                 return item
         return None
-
-
-def _is_stopped(item: BoxItem | None) -> bool:
-    return isinstance(item, GroupItem) and item.is_rebalancing
 
 
 def _badge_corner(card: Rect | None) -> QPointF | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter
 
-from widgets.canvas.box_item import BoxItem, Look, draw_icon, draw_place_header
+from widgets.canvas.box_item import FactsItem, Look, draw_icon, draw_place_header
 from widgets.canvas.geometry import Rect
 from widgets.canvas.lane_painter import (
     CHIP_PITCH,
@@ -100,12 +100,11 @@ LEGEND = mark(
 )
 
 
-class TopicItem(BoxItem):
+class TopicItem(FactsItem[TopicBox]):
     """One topic; repaints only the lanes that have changed."""
 
-    def __init__(self, topic: TopicBox, look: Look) -> None:
-        super().__init__(topic.id, look)
-        self.topic = topic
+    def __init__(self, item_id: str, topic: TopicBox, look: Look) -> None:
+        super().__init__(item_id, topic, look)
         self.ghosts: dict[GhostKey, GhostMove] = {}
         self.owner = ""
         self._chips, self._scale = shown_groups(topic), nice_scale(largest_lag(topic), 0)
@@ -116,10 +115,10 @@ class TopicItem(BoxItem):
 
     @property
     def is_heat_map(self) -> bool:
-        return len(self.topic.lanes) > LANE_LIMIT
+        return len(self.facts.lanes) > LANE_LIMIT
 
-    def set_topic(self, topic: TopicBox) -> None:
-        old, self.topic = self.topic, topic
+    def set_facts(self, topic: TopicBox) -> None:
+        old, self.facts = self.facts, topic
         if topic == old:
             return
         chips, scale = shown_groups(topic), nice_scale(largest_lag(topic), self._scale)
@@ -147,7 +146,7 @@ class TopicItem(BoxItem):
             self.update()
 
     def chip_centre(self, partition: int, group: str) -> QPointF | None:
-        for row, lane in enumerate(self.topic.lanes):
+        for row, lane in enumerate(self.facts.lanes):
             if lane.partition != partition:
                 continue
             for at, place in enumerate(lane.groups[: self.measures.chips]):
@@ -161,21 +160,21 @@ class TopicItem(BoxItem):
         """The row of a lane in item coordinates; None in a heat map, and for a partition that is not there."""
         if self.is_heat_map:
             return None
-        rows = (row for row, lane in enumerate(self.topic.lanes) if lane.partition == partition)
+        rows = (row for row, lane in enumerate(self.facts.lanes) if lane.partition == partition)
         return next((Rect(0, TOPIC_HEADER_H + row * LANE_H, TOPIC_W, LANE_H) for row in rows), None)
 
     def _cell(self, row: int, at: int) -> QRectF:
-        per_cell = partitions_per_cell(len(self.topic.lanes))
+        per_cell = partitions_per_cell(len(self.facts.lanes))
         line, column = divmod(row // per_cell, CELL_COLUMNS)
         top = self._heat_top(at) + HEAT_LABEL_H
         return QRectF(LABEL_X + column * CELL_PITCH, top + line * CELL_PITCH, CELL_PITCH, CELL_PITCH)
 
     def _heat_top(self, at: int) -> float:
-        cells = -(-len(self.topic.lanes) // partitions_per_cell(len(self.topic.lanes)))
+        cells = -(-len(self.facts.lanes) // partitions_per_cell(len(self.facts.lanes)))
         return TOPIC_HEADER_H + at * (HEAT_LABEL_H + -(-cells // CELL_COLUMNS) * CELL_PITCH)
 
     def lane_at(self, x: float, y: float) -> Lane | None:
-        lanes = self.topic.lanes
+        lanes = self.facts.lanes
         if not self.is_heat_map:
             row = int((y - TOPIC_HEADER_H) // LANE_H)
             return lanes[row] if 0 <= row < len(lanes) else None
@@ -191,7 +190,7 @@ class TopicItem(BoxItem):
     def id_at(self, x: float, y: float) -> str:
         """The lane's id where there is a lane, the topic's elsewhere."""
         lane = self.lane_at(x, y)
-        return self.item_id if lane is None else lane_id(self.topic.name, lane.partition)
+        return self.item_id if lane is None else lane_id(self.facts.name, lane.partition)
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
         theme = self.look.theme
@@ -201,10 +200,10 @@ class TopicItem(BoxItem):
         if self.is_heat_map:
             self._draw_heat(painter)
             return
-        if not self.topic.lanes:
+        if not self.facts.lanes:
             face = self.look.face("small")
             write(painter, LABEL_X, TOPIC_HEADER_H + 18, tr("No partitions"), face, theme.muted, TOPIC_W - 28)
-        for row, lane in enumerate(self.topic.lanes):
+        for row, lane in enumerate(self.facts.lanes):
             y = TOPIC_HEADER_H + row * LANE_H
             if y + LANE_H > exposed.top() and y < exposed.bottom():
                 draw_lane(painter, y, lane, self.measures, self.look)
@@ -217,7 +216,7 @@ class TopicItem(BoxItem):
                 draw_ghost_chip(painter, chip_rect(y, at, self.measures), move, self.look)
 
     def _draw_header(self, painter: QPainter) -> None:
-        theme, topic, shape, near = self.look.theme, self.topic, self.measures, self.look.step is Step.NEAR
+        theme, topic, shape, near = self.look.theme, self.facts, self.measures, self.look.step is Step.NEAR
         x, right = draw_place_header(painter, self.look, "topic", topic.name, topic.rate_per_s, topic.gate)
         if topic.schema and near and width_of(topic.schema, self.look.face("small")) + 16 <= right - x:
             draw_icon(painter, "check", theme.stable, x - 2, 10, 14, self.look)
@@ -242,7 +241,7 @@ class TopicItem(BoxItem):
         return QRectF(self.measures.chips_x + at * CHIP_PITCH - 2, 33, CHIP_W + 4, 12)
 
     def _draw_heat(self, painter: QPainter) -> None:
-        theme, lanes = self.look.theme, self.topic.lanes
+        theme, lanes = self.look.theme, self.facts.lanes
         per_cell = partitions_per_cell(len(lanes))
         share = tr(", {per_cell} to a cell", per_cell=per_cell) if per_cell > 1 else ""
         tiny = self.look.face("tiny")
@@ -266,10 +265,10 @@ class TopicItem(BoxItem):
             write(painter, LABEL_X, self.rect().height() - 12, caption, tiny, theme.muted, TOPIC_W - 28)
 
     def sentence(self) -> str:
-        parts = [tr("Topic {name}", name=self.topic.name), plural(len(self.topic.lanes), "partition")]
-        if self.topic.gate:
-            parts.append(state_style(self.topic.gate).word)
-        return ", ".join([*parts, rate_text(self.topic.rate_per_s)])
+        parts = [tr("Topic {name}", name=self.facts.name), plural(len(self.facts.lanes), "partition")]
+        if self.facts.gate:
+            parts.append(state_style(self.facts.gate).word)
+        return ", ".join([*parts, rate_text(self.facts.rate_per_s)])
 
     def tool_tip(self, x: float, y: float) -> str:
         """The lane under the point, the group whose letters are there, how lanes are read, or the topic."""
@@ -279,7 +278,7 @@ class TopicItem(BoxItem):
         lines = [
             tr(
                 "{name}/{partition}: offsets {start_offset:,} to {end_offset:,}",
-                name=self.topic.name,
+                name=self.facts.name,
                 partition=lane.partition,
                 start_offset=lane.start_offset,
                 end_offset=lane.end_offset,
@@ -288,10 +287,10 @@ class TopicItem(BoxItem):
         return "\n".join(lines + [_place_line(group) for group in lane.groups])
 
     def _header_tip(self, x: float, y: float) -> str:
-        about = f"{self.sentence()}\n{self.topic.detail}".strip()
-        if self.is_heat_map or not self.topic.lanes or y < 30:
+        about = f"{self.sentence()}\n{self.facts.detail}".strip()
+        if self.is_heat_map or not self.facts.lanes or y < 30:
             return about
-        for at, group in enumerate(self.topic.lanes[0].groups[: self.measures.chips]):
+        for at, group in enumerate(self.facts.lanes[0].groups[: self.measures.chips]):
             if self._group_title(at).adjusted(0, -3, 0, 3).contains(x, y):
                 return tr(
                     "Group {group}\nBelow: the letter of the consumer that reads each partition for it.",

@@ -152,7 +152,7 @@ def test_a_producer_whose_messages_are_refused_says_so_and_how_many(open_workben
     assert state_style(card.state).token == "failure"
     item = hand.canvas._stage.boxes["producer:shop-b"]
     assert f"{refused} rejected" in item.sentence()
-    assert item._shown[2] == str(refused), "it has room on the card"
+    assert item._seen[2] == str(refused), "it has room on the card"
     facts = inspector_facts(hand.workbench.controller.snapshot, "producer:shop-b", hand.workbench.views.rates)
     assert facts is not None
     assert facts.state == "rejected"

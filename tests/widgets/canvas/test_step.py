@@ -118,7 +118,7 @@ def test_of_many_partitions_lag_alone_has_a_colour_and_a_selected_consumer_frame
     canvas.set_view(wide_view(partitions=200, consumers=80), LIGHT if theme is LIGHT else DARK)
     topic = canvas._stage.boxes["topic:commits"]
     assert isinstance(topic, TopicItem) and topic.is_heat_map
-    owner = topic.topic.lanes[7].groups[0].owner
+    owner = topic.facts.lanes[7].groups[0].owner
     canvas._follows = False
     canvas._set_zoom(1.2)
     canvas.centerOn(topic.sceneBoundingRect().center())

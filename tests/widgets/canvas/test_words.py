@@ -92,7 +92,7 @@ def test_the_header_of_lanes_explains_them(canvas: Canvas) -> None:
     legend = item.tool_tip(100, 40)
     for word in ("Filled: committed", "Orange: lag", "Letter: the owner"):
         assert word in legend
-    for at, group in enumerate(item.topic.lanes[0].groups):
+    for at, group in enumerate(item.facts.lanes[0].groups):
         centre = item._group_title(at).center()
         assert item.tool_tip(centre.x(), centre.y()).startswith(f"Group {group.group}\n")
     assert item.tool_tip(100, 10).startswith("Topic commits")
@@ -100,6 +100,6 @@ def test_the_header_of_lanes_explains_them(canvas: Canvas) -> None:
 
 def test_a_subscription_says_what_it_reads() -> None:
     queue = first_view().queues[0]
-    reads = QueueItem(replace(queue, reads=("orders", "views")), Look()).tool_tip(200, 10)
+    reads = QueueItem(queue.id, replace(queue, reads=("orders", "views")), Look()).tool_tip(200, 10)
     assert "reads orders, views" in reads
-    assert "reads" not in QueueItem(queue, Look()).tool_tip(200, 10)
+    assert "reads" not in QueueItem(queue.id, queue, Look()).tool_tip(200, 10)
