@@ -116,7 +116,7 @@ class DataDirectory:
     def __init__(self, files: FileSystem, *, durable: bool) -> None:
         self.files = files
         self._durable = durable
-        self._lock = files.lock(_LOCK_FILE)
+        self._unlock = files.lock(_LOCK_FILE)
         self._saved: bytes | None = None
         self.findings: list[str] = []  # sentences about what was damaged or missing, and what was done
         files.makedirs(_STATES)
@@ -217,4 +217,4 @@ class DataDirectory:
 
     def close(self) -> None:
         self.files.close()
-        self._lock.release()
+        self._unlock()

@@ -2,7 +2,7 @@
 
 from broker_core.files.disk_files import DiskFiles, checked_root
 from broker_core.files.memory_files import MemoryFiles
-from broker_core.files.port import AppendFile, Data, FileLock, FileSystem
+from broker_core.files.port import AppendFile, Data, FileSystem
 from broker_core.files.wrapped_files import BreakableFiles, ReadOnlyFiles, ReservedFiles, WrappedFiles
 
 __all__ = [
@@ -10,7 +10,6 @@ __all__ = [
     "BreakableFiles",
     "Data",
     "DiskFiles",
-    "FileLock",
     "FileSystem",
     "MemoryFiles",
     "ReadOnlyFiles",

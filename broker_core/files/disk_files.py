@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import private
-from broker_core.files.port import AppendFile, Data, FileLock, parts_of
+from broker_core.files.port import AppendFile, Data, parts_of
 
 MAX_OPEN_DESCRIPTORS = 256  # a process usually has 1,024; thousands of partitions share these
 
@@ -98,16 +98,6 @@ class _DiskAppendFile:
 
     def close(self) -> None:
         self._files.forget(self._path)
-
-
-class _DiskLock:
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor: int | None = descriptor
-
-    def release(self) -> None:
-        if self._descriptor is not None:
-            os.close(self._descriptor)  # the lock goes with the descriptor
-            self._descriptor = None
 
 
 class DiskFiles:
@@ -226,10 +216,10 @@ class DiskFiles:
             finally:
                 os.close(descriptor)
 
-    def lock(self, path: str) -> FileLock:
+    def lock(self, path: str) -> Callable[[], None]:
         return self._lock(path, os.O_RDWR | os.O_CREAT, shared=False)
 
-    def _lock(self, path: str, flags: int, *, shared: bool) -> FileLock:
+    def _lock(self, path: str, flags: int, *, shared: bool) -> Callable[[], None]:
         with _about(path):
             descriptor = private.opener(str(self._at(path)), flags)
         try:
@@ -239,7 +229,9 @@ class DiskFiles:
         except OSError as error:
             os.close(descriptor)
             raise BrokerError(ErrorCode.DIRECTORY_IN_USE, f"{str(self.root)!r}; close that one first") from error
-        return _DiskLock(descriptor)
+        held = contextlib.ExitStack()
+        held.callback(os.close, descriptor)  # the lock goes with the descriptor
+        return held.close
 
     def close(self) -> None:
         for path in list(self._descriptors):

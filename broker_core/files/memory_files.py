@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
+from functools import partial
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.files.port import AppendFile, Data, FileLock, parts_of
+from broker_core.files.port import AppendFile, Data, parts_of
 
 _CHUNK_BYTES = 64 * 1_024  # larger appends are kept as they are; smaller ones are joined
 
@@ -49,34 +50,11 @@ class _Content:
         kept = self.read(0, size)
         self._chunks, self._starts, self.size = [bytearray(kept)], [0], len(kept)
 
-
-class _MemoryAppendFile:
-    def __init__(self, content: _Content) -> None:
-        self._content = content
-        self.append = content.append
-
-    @property
-    def size(self) -> int:
-        return self._content.size
-
     def begin_sync(self) -> Callable[[], None]:
-        return _nothing
+        return lambda: None
 
     def close(self) -> None:
         """No effect in memory."""
-
-
-class _MemoryLock:
-    def __init__(self, locks: set[str], path: str) -> None:
-        self._locks = locks
-        self._path = path
-
-    def release(self) -> None:
-        self._locks.discard(self._path)
-
-
-def _nothing() -> None:
-    return
 
 
 class MemoryFiles:
@@ -102,7 +80,7 @@ class MemoryFiles:
         return content
 
     def open_append(self, path: str) -> AppendFile:
-        return _MemoryAppendFile(self._files.get(path) or self._put(path, _Content()))
+        return self._files.get(path) or self._put(path, _Content())
 
     def read(self, path: str, offset: int, length: int) -> bytes:
         return self._file(path).read(offset, length)
@@ -144,11 +122,11 @@ class MemoryFiles:
     def fsync_dir(self, path: str) -> None:
         """No effect in memory."""
 
-    def lock(self, path: str) -> FileLock:
+    def lock(self, path: str) -> Callable[[], None]:
         if path in self._locks:
             raise BrokerError(ErrorCode.DIRECTORY_IN_USE, f"{path!r} is locked")
         self._locks.add(path)
-        return _MemoryLock(self._locks, path)
+        return partial(self._locks.discard, path)
 
     def close(self) -> None:
         """No effect in memory."""

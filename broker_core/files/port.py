@@ -32,13 +32,6 @@ class AppendFile(Protocol):
         """Close the file."""
 
 
-class FileLock(Protocol):
-    """An exclusive lock, held until released or until the process ends."""
-
-    def release(self) -> None:
-        """Release the lock. A second call does nothing."""
-
-
 class FileSystem(Protocol):
     """The file system as the broker uses it."""
 
@@ -75,8 +68,10 @@ class FileSystem(Protocol):
     def fsync_dir(self, path: str) -> None:
         """Make the names in the directory durable. It may run in any thread."""
 
-    def lock(self, path: str) -> FileLock:
-        """Lock the file at `path`. Raises DIRECTORY_IN_USE if it is locked."""
+    def lock(self, path: str) -> Callable[[], None]:
+        """Lock the file at `path` until the returned function is called, or the process ends. A second call of it does
+        nothing. Raises DIRECTORY_IN_USE if it is locked.
+        """
 
     def close(self) -> None:
         """Close all open files."""

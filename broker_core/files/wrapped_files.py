@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import time
 from collections.abc import Callable
 from typing import TypeVar
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.files.disk_files import DiskFiles
-from broker_core.files.port import AppendFile, Data, FileLock, FileSystem, parts_of
+from broker_core.files.disk_files import DiskFiles, storage_error
+from broker_core.files.port import AppendFile, Data, FileSystem, parts_of
 
 T = TypeVar("T")
+FULL = OSError(errno.ENOSPC, "")
 
 
 class WrappedFiles:
@@ -49,7 +51,7 @@ class _BreakableAppendFile:
 
     def append(self, data: Data) -> int:
         if self._files.full:
-            raise full_disk(self._path)
+            raise storage_error(self._path, FULL)
         return self._file.append(data)
 
     def begin_sync(self) -> Callable[[], None]:
@@ -67,10 +69,6 @@ class _BreakableAppendFile:
         self._file.close()
 
 
-def full_disk(path: str) -> BrokerError:
-    return BrokerError(ErrorCode.STORAGE_ERROR, f"{path!r}: the disk is full; free some space and try again")
-
-
 class BreakableFiles(WrappedFiles):
     """`files` that cannot be written while `full`, and whose syncs of messages take `sync_delay_s` longer."""
 
@@ -84,7 +82,7 @@ class BreakableFiles(WrappedFiles):
 
     def write_whole(self, path: str, data: Data, *, durable: bool) -> None:
         if self.full:
-            raise full_disk(path)
+            raise storage_error(path, FULL)
         self._files.write_whole(path, data, durable=durable)
 
 
@@ -140,7 +138,7 @@ class ReadOnlyFiles(DiskFiles):
     def fsync_dir(self, path: str) -> None:
         """No effect."""
 
-    def lock(self, path: str) -> FileLock:
+    def lock(self, path: str) -> Callable[[], None]:
         return self._lock(path, os.O_RDONLY, shared=True)
 
 

@@ -6,7 +6,7 @@ Rejected, 2026-11: the checker in Apache's `avro` package, which loses the path 
 from __future__ import annotations
 
 from broker_core.schemas.avro_types import AvroField, AvroType
-from broker_core.schemas.problem import Problem, Steps, TooComplexError, distinct, pointer_to
+from broker_core.schemas.problem import Problem, Steps, pointer_to
 
 Path = tuple[object, ...]
 
@@ -20,15 +20,9 @@ _PROMOTIONS = {
 }
 
 
-def unresolvable(reader: AvroType, writer: AvroType, steps: Steps) -> list[Problem]:
-    """The reasons why `reader` cannot read all data of `writer`, with pointers into the reader's text; [] if it can."""
-    try:
-        return distinct(_Resolution(steps).problems(reader, writer, ()))
-    except (TooComplexError, RecursionError):
-        return [Problem("", "the two schemas are too complex to be compared")]
+class Resolution:
+    """The reasons why `reader` cannot read all data of `writer`, with pointers into the reader's text."""
 
-
-class _Resolution:
     def __init__(self, steps: Steps) -> None:
         self._assumed: set[tuple[int, int]] = set()
         self._steps = steps

@@ -44,22 +44,17 @@ class AvroSchema:
 
     def problems_of_binary(self, data: bytes, at: int = 0) -> list[Problem]:
         """The problems of the value in `data` from `at` on."""
-        problems = binary_problems(self.type, data, at)
-        if not problems:
-            try:
-                self._read(data, at, None)
-            except InvalidDataError as error:
-                return error.problems
-        return problems
+        try:
+            self.decode(data, at)
+        except InvalidDataError as error:
+            return error.problems
+        return []
 
     def decode(self, data: bytes, at: int = 0, reader: AvroSchema | None = None) -> Any:
         """The value in `data` from `at` on, written with this schema, resolved to `reader`. Raises InvalidDataError."""
         problems = binary_problems(self.type, data, at)
         if problems:
             raise InvalidDataError(problems)
-        return self._read(data, at, reader)
-
-    def _read(self, data: bytes, at: int, reader: AvroSchema | None) -> Any:
         source = io.BytesIO(data)
         source.seek(at)
         try:

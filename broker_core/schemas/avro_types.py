@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
+
 from broker_core.schemas.json_text import read_schema_text
 from broker_core.schemas.problem import InvalidSchemaError, Problem, distinct, pointer_to, shown
 
@@ -16,25 +18,22 @@ _RANGES = {"int": 31, "long": 63}
 Path = tuple[object, ...]
 
 
-class AvroType:
+class AvroType(msgspec.Struct, eq=False):
     """A type. `kind` is a primitive's name, record, enum, fixed, array, map or union; other attributes may be empty.
 
     `path` is the path of its definition. `logical` is (name, precision, scale); the last two are 0 except for decimals.
     """
 
-    __slots__ = ("aliases", "default", "fields", "inner", "kind", "logical", "name", "path", "size", "symbols")
-
-    def __init__(self, kind: str, path: Path) -> None:
-        self.kind = kind
-        self.path = path
-        self.name = ""  # with its namespace
-        self.aliases: tuple[str, ...] = ()
-        self.fields: tuple[AvroField, ...] = ()
-        self.inner: tuple[AvroType, ...] = ()  # the item type of an array or map, the branches of a union
-        self.symbols: tuple[str, ...] = ()
-        self.default: str | None = None  # of an enum
-        self.size = 0
-        self.logical: tuple[str, int, int] | None = None
+    kind: str
+    path: Path
+    name: str = ""  # with its namespace
+    aliases: tuple[str, ...] = ()
+    fields: tuple[AvroField, ...] = ()
+    inner: tuple[AvroType, ...] = ()  # the item type of an array or map, the branches of a union
+    symbols: tuple[str, ...] = ()
+    default: str | None = None  # of an enum
+    size: int = 0
+    logical: tuple[str, int, int] | None = None
 
     @property
     def short_name(self) -> str:
@@ -44,16 +43,13 @@ class AvroType:
         return f"{self.kind} {self.name}" if self.name else self.kind
 
 
-class AvroField:
+class AvroField(msgspec.Struct, eq=False):
     """A field of a record."""
 
-    __slots__ = ("aliases", "has_default", "name", "type")
-
-    def __init__(self, name: str, kind: AvroType, aliases: tuple[str, ...], has_default: bool) -> None:
-        self.name = name
-        self.type = kind
-        self.aliases = aliases
-        self.has_default = has_default
+    name: str
+    type: AvroType
+    aliases: tuple[str, ...]
+    has_default: bool
 
 
 def read_avro(text: str, referenced: Iterable[str] = ()) -> tuple[AvroType, Any, list[Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import msgspec
 
 from broker_core.limits import MAX_CHECK_STEPS, MAX_COMPARISON_STEPS
 from broker_core.schemas.json_text import read_schema_text, write_json
-from broker_core.schemas.problem import Problem, Steps
+from broker_core.schemas.problem import Problem, Steps, TooComplexError, distinct
 
 # The languages take long to load, and most brokers have no schema: they are imported where one is read.
 if TYPE_CHECKING:
@@ -31,31 +31,18 @@ class SchemaKind(enum.StrEnum):
 
 
 class Compatibility(enum.StrEnum):
-    """A compatibility mode.
+    """Backward: the new schema reads data of the old one; forward: the old one reads data of the new one; full: both.
 
-    `backward`: the new schema reads data of the old one. `forward`: the old schema reads data of the new one.
-    `transitive`: compared with all versions, otherwise with the last.
+    Transitive: compared with all versions, otherwise with the last.
     """
 
-    def __new__(cls, value: str, backward: bool, forward: bool, transitive: bool) -> Compatibility:
-        mode = str.__new__(cls, value)
-        mode._value_ = value
-        mode.backward = backward
-        mode.forward = forward
-        mode.transitive = transitive
-        return mode
-
-    backward: bool
-    forward: bool
-    transitive: bool
-
-    NONE = ("NONE", False, False, False)
-    BACKWARD = ("BACKWARD", True, False, False)
-    BACKWARD_TRANSITIVE = ("BACKWARD_TRANSITIVE", True, False, True)
-    FORWARD = ("FORWARD", False, True, False)
-    FORWARD_TRANSITIVE = ("FORWARD_TRANSITIVE", False, True, True)
-    FULL = ("FULL", True, True, False)
-    FULL_TRANSITIVE = ("FULL_TRANSITIVE", True, True, True)
+    NONE = "NONE"
+    BACKWARD = "BACKWARD"
+    BACKWARD_TRANSITIVE = "BACKWARD_TRANSITIVE"
+    FORWARD = "FORWARD"
+    FORWARD_TRANSITIVE = "FORWARD_TRANSITIVE"
+    FULL = "FULL"
+    FULL_TRANSITIVE = "FULL_TRANSITIVE"
 
 
 class SchemaProblem(msgspec.Struct, frozen=True):
@@ -92,13 +79,11 @@ def read_schema(kind: SchemaKind, text: str, referenced: Mapping[str, str] = Map
     return JsonSchema(text, referenced) if kind is SchemaKind.JSON else AvroSchema(text, referenced.values())
 
 
-def document_of(kind: SchemaKind, text: str, referenced: Mapping[str, str] = MappingProxyType({})) -> Any:
-    """The schema as a JSON value. Raises InvalidSchemaError."""
-    if kind is not SchemaKind.PROTOBUF:
-        return read_schema_text(text)
+def document_of(schema: AnySchema) -> Any:
+    """The schema as a JSON value."""
     from broker_core.schemas.protobuf_schema import ProtobufSchema
 
-    return ProtobufSchema(text, referenced).document
+    return schema.document if isinstance(schema, ProtobufSchema) else read_schema_text(schema.text)
 
 
 def form_of(schema: AnySchema) -> str:
@@ -108,34 +93,42 @@ def form_of(schema: AnySchema) -> str:
 
 def cannot_read(reader: AnySchema, writer: AnySchema, most: int = MAX_COMPARISON_STEPS) -> tuple[list[Problem], int]:
     """(reasons why `reader` may refuse data of `writer`, with pointers into `reader`; steps used)."""
-    from broker_core.schemas.avro_compatibility import unresolvable
+    allowed = min(most, MAX_COMPARISON_STEPS)
+    steps = Steps(allowed)
+    try:
+        problems = distinct(_compared(reader, writer, steps))
+    except (TooComplexError, RecursionError):
+        problems = [Problem("", "the two schemas are too complex to be compared")]
+    return problems, allowed - steps.left
+
+
+def _compared(reader: AnySchema, writer: AnySchema, steps: Steps) -> Iterable[Problem]:
+    from broker_core.schemas.avro_compatibility import Resolution
     from broker_core.schemas.avro_schema import AvroSchema
-    from broker_core.schemas.json_compatibility import unreadable
+    from broker_core.schemas.json_compatibility import JsonComparison
     from broker_core.schemas.json_schema import JsonSchema
 
-    steps = Steps(min(most, MAX_COMPARISON_STEPS))
-    allowed = steps.left
     if isinstance(reader, JsonSchema) and isinstance(writer, JsonSchema):
-        return unreadable(reader, writer, steps), allowed - steps.left
+        return JsonComparison(reader, writer, steps).problems((writer.document,), reader.document, ())
     if isinstance(reader, AvroSchema) and isinstance(writer, AvroSchema):
-        return unresolvable(reader.type, writer.type, steps), allowed - steps.left
-    from broker_core.schemas.protobuf_compatibility import unreadable_by
+        return Resolution(steps).problems(reader.type, writer.type, ())
+    from broker_core.schemas.protobuf_compatibility import ProtobufComparison
     from broker_core.schemas.protobuf_schema import ProtobufSchema
 
     if isinstance(reader, ProtobufSchema) and isinstance(writer, ProtobufSchema):
-        return unreadable_by(reader, writer, steps), allowed - steps.left
-    return [Problem("", "they are in different languages")], 0
+        return ProtobufComparison(reader, writer, steps).problems()
+    return [Problem("", "they are in different languages")]
 
 
 def incompatibilities(mode: Compatibility, new: AnySchema, versions: dict[int, AnySchema]) -> list[SchemaProblem]:
     """The problems of `new` as the next version after `versions` (in order) under `mode`."""
-    against = list(versions.items()) if mode.transitive else list(versions.items())[-1:]
+    against = list(versions.items()) if mode.endswith("TRANSITIVE") else list(versions.items())[-1:]
     found: list[SchemaProblem] = []
     left = MAX_CHECK_STEPS
     for number, old in against:
         for direction, wanted, reader, writer in (
-            ("backward", mode.backward, new, old),
-            ("forward", mode.forward, old, new),
+            ("backward", mode.startswith(("BACKWARD", "FULL")), new, old),
+            ("forward", mode.startswith(("FORWARD", "FULL")), old, new),
         ):
             if wanted and left > 0:
                 problems, steps = cannot_read(reader, writer, left)

@@ -14,7 +14,7 @@ from typing import Any
 from broker_core.schemas.json_draft import local_target, path_of
 from broker_core.schemas.json_facts import Facts, Schemas, items_of, kinds_of, same
 from broker_core.schemas.json_schema import JsonSchema
-from broker_core.schemas.problem import Problem, Steps, TooComplexError, distinct, pointer_to, shown
+from broker_core.schemas.problem import Problem, Steps, pointer_to, shown
 
 Path = tuple[object, ...]
 Chosen = frozenset[tuple[int, str]]
@@ -39,15 +39,9 @@ _IDENTICAL_ONLY = {
 }
 
 
-def unreadable(reader: JsonSchema, writer: JsonSchema, steps: Steps) -> list[Problem]:
-    """The reasons why `reader` may refuse a document of `writer`, with pointers into `reader`; [] if it never does."""
-    try:
-        return distinct(_Comparison(reader, writer, steps).problems((writer.document,), reader.document, ()))
-    except (TooComplexError, RecursionError):
-        return [Problem("", "the two schemas are too complex to be compared")]
+class JsonComparison:
+    """The reasons why `reader` may refuse a document of `writer`, with pointers into `reader`."""
 
-
-class _Comparison:
     def __init__(self, reader: JsonSchema, writer: JsonSchema, steps: Steps) -> None:
         self._reader = reader
         self._writer = writer

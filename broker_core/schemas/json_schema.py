@@ -38,10 +38,10 @@ class JsonSchema:
         except TooComplexError:
             return [Problem("", "checking this against the schema takes more steps than are allowed")]
 
-    def problems_of_text(self, text: bytes) -> list[Problem]:
-        """The problems of the JSON document in `text`."""
+    def problems_of_binary(self, data: bytes, at: int = 0) -> list[Problem]:
+        """The problems of the JSON document in `data` from `at` on."""
         try:
-            return self.problems(read_json(text))
+            return self.problems(read_json(data[at:]))
         except InvalidJsonError as error:
             return [Problem("", str(error))]
 

@@ -40,13 +40,10 @@ class TooComplexError(Exception):
     """The limit of steps was exceeded."""
 
 
-class Steps:
+class Steps(msgspec.Struct):
     """The number of remaining steps."""
 
-    __slots__ = ("left",)
-
-    def __init__(self, left: int) -> None:
-        self.left = left
+    left: int
 
     def take(self) -> None:
         """Use one step. Raises TooComplexError where none is left."""

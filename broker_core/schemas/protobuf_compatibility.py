@@ -7,7 +7,7 @@ from enum import Enum
 
 from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto
 
-from broker_core.schemas.problem import Problem, Steps, TooComplexError, distinct, pointer_to
+from broker_core.schemas.problem import Problem, Steps, pointer_to
 from broker_core.schemas.protobuf_schema import FILE, ProtobufSchema
 
 Path = tuple[object, ...]
@@ -40,15 +40,9 @@ _KINDS = {
 _NUMBERS = frozenset(_Kind) - {_Kind.TEXT, _Kind.MESSAGE, _Kind.MAP}
 
 
-def unreadable_by(reader: ProtobufSchema, writer: ProtobufSchema, steps: Steps) -> list[Problem]:
+class ProtobufComparison:
     """The reasons why `reader` may misread data of `writer`, with the messages and field numbers as pointers."""
-    try:
-        return distinct(_ProtobufComparison(reader, writer, steps).problems())
-    except (TooComplexError, RecursionError):
-        return [Problem("", "the two schemas are too complex to be compared")]
 
-
-class _ProtobufComparison:
     def __init__(self, reader: ProtobufSchema, writer: ProtobufSchema, steps: Steps) -> None:
         self._reader, self._writer = reader, writer
         self._steps = steps

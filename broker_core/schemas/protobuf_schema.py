@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import importlib
 import re
@@ -19,7 +18,7 @@ from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 
 from broker_core.schemas.problem import InvalidDataError, InvalidSchemaError, Problem, shortened
-from broker_core.schemas.protobuf_text import file_of, text_of
+from broker_core.schemas.protobuf_text import file_of, is_base64, text_of
 
 FILE = "*.proto"  # no import has this name
 _OWN = "google/protobuf/"  # what Protobuf brings with it
@@ -38,7 +37,7 @@ class ProtobufSchema:
         self._add(pool, FILE, text, referenced, ())
         self.file = self._files[FILE]
         self._pool = pool
-        self.text = text_of(file_of(text)) if _is_base64(text) else text
+        self.text = text_of(file_of(text)) if is_base64(text) else text
         bare = FileDescriptorProto()
         bare.CopyFrom(self.file)
         bare.ClearField("name")
@@ -123,13 +122,6 @@ class ProtobufSchema:
         if missing:
             raise InvalidDataError([Problem(f"/{missing[0].replace('.', '/')}", "it is required and missing")])
         return message
-
-
-def _is_base64(text: str) -> bool:
-    try:
-        return bool(base64.b64decode(text, validate=True))
-    except (binascii.Error, ValueError):
-        return False
 
 
 def _own_file(name: str) -> bytes:

@@ -29,7 +29,7 @@ from proto_schema_parser.parser import Parser
 from broker_core.limits import MAX_PROTOBUF_BYTES
 from broker_core.schemas.problem import InvalidSchemaError, Problem, shortened
 
-_BASE64 = re.compile(r"[A-Za-z0-9+/\s]+={0,2}\s*")
+is_base64 = re.compile(r"[A-Za-z0-9+/\s]+={0,2}\s*").fullmatch
 _MOST_NUMBER = (1 << 29) - 1  # of a field
 _MOST_ENUM_NUMBER = (1 << 31) - 1
 _TYPES = {name.removeprefix("TYPE_").lower(): value for name, value in FieldDescriptorProto.Type.items()}
@@ -43,7 +43,7 @@ def file_of(text: str) -> FileDescriptorProto:
     if len(text) > MAX_PROTOBUF_BYTES:
         raise _invalid(f"it has more than {MAX_PROTOBUF_BYTES:,} characters")
     try:
-        if _BASE64.fullmatch(text):
+        if is_base64(text):
             return FileDescriptorProto.FromString(base64.b64decode(text, validate=False))
         return _file(Parser(setup_lexer=_strict, setup_parser=_strict).parse(text))
     except (binascii.Error, DecodeError):

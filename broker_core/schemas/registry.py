@@ -286,14 +286,13 @@ class SchemaRegistry:
     def diff(self, subject: str, before: int, after: int | Literal["latest"] = "latest") -> list[SchemaChange]:
         """The differences between two versions. Raises as `version` does."""
         versions = [self.version(subject, version) for version in (before, after)]
-        return changes(*(document_of(each.kind, each.text, self._referenced(each.references)) for each in versions))
+        return changes(*(document_of(self.schema(each.id)) for each in versions))
 
     def problems_of(self, subject: str, data: bytes) -> list[Problem]:
         """The problems of a message's value under `subject`; [] where it is valid.
 
-        A value in Confluent's wire format names its schema, which must be a live version of the subject; Avro values
-        and Protobuf
-        values must be in that format. Plain JSON is validated with the latest version.
+        A value in Confluent's wire format names its schema, which must be a live version of the subject; Avro and
+        Protobuf values must be in that format. Plain JSON is validated with the latest version.
         """
         live = self._subjects[subject].live() if subject in self._subjects else {}
         if not live:
@@ -304,14 +303,11 @@ class SchemaRegistry:
         if schema_id is None:
             latest = self.schema(list(live.values())[-1])
             if isinstance(latest, JsonSchema):
-                return latest.problems_of_text(data)
+                return latest.problems_of_binary(data)
             return [Problem("", "an Avro or Protobuf value begins with a zero byte and the id of its schema")]
         if schema_id not in live.values():
             return [Problem("", f"schema id {schema_id} is not a version of {subject}")]
-        schema = self.schema(schema_id)
-        if isinstance(schema, JsonSchema):
-            return schema.problems_of_text(data[HEAD_BYTES:])
-        return schema.problems_of_binary(data, HEAD_BYTES)
+        return self.schema(schema_id).problems_of_binary(data, HEAD_BYTES)
 
     def readable(self, data: bytes) -> tuple[int, SchemaKind, bytes] | None:
         """The id and language of the schema that a value names, and the value as JSON text.

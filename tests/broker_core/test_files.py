@@ -75,13 +75,13 @@ def test_a_missing_file_is_an_error_that_names_it(files):
 
 
 def test_a_directory_is_opened_once(files):
-    lock = files.lock("lock")
+    release = files.lock("lock")
     with pytest.raises(BrokerError) as caught:
         files.lock("lock")
     assert caught.value.code is ErrorCode.DIRECTORY_IN_USE
-    lock.release()
-    lock.release()
-    files.lock("lock").release()
+    release()
+    release()
+    files.lock("lock")()
 
 
 def test_another_process_cannot_take_the_directory_either_until_this_one_dies(tmp_path):
@@ -98,7 +98,7 @@ def test_another_process_cannot_take_the_directory_either_until_this_one_dies(tm
     assert str(tmp_path) in str(caught.value)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    DiskFiles(tmp_path).lock("lock").release()
+    DiskFiles(tmp_path).lock("lock")()
 
 
 def open_below(folder):
@@ -200,7 +200,7 @@ def test_what_is_made_is_its_owners_alone_whatever_the_umask(tmp_path):
         files.makedirs("a/b")
         files.open_append("a/b/log").append(b"x")
         files.write_whole("whole", b"x", durable=False)
-        files.lock("lock").release()
+        files.lock("lock")()
     finally:
         os.umask(before)
     made = [tmp_path / "root", *(tmp_path / "root").rglob("*")]

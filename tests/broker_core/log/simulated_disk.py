@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.files import AppendFile, Data, FileLock, MemoryFiles
+from broker_core.files import AppendFile, Data, MemoryFiles
 
 
 class _Content:
@@ -160,7 +160,7 @@ class SimulatedDisk:
         self.names_held = dict(self.contents)
         self._names_pending.clear()
 
-    def lock(self, path: str) -> FileLock:
+    def lock(self, path: str) -> Callable[[], None]:
         return MemoryFiles().lock(path)
 
     def close(self) -> None:

@@ -21,8 +21,7 @@ from broker_core.clients.producer import Producer as OurProducer
 from broker_core.groups.config import GroupConfig
 from broker_core.listeners.access.access import ANYBODY
 from broker_core.listeners.http.listener import HttpListener
-from broker_core.listeners.kafka.apis import TABLE
-from broker_core.listeners.kafka.call import Call
+from broker_core.listeners.kafka.call import TABLE, Call
 from broker_core.listeners.kafka.configs import with_group_settings
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.listeners.kafka.share_sessions import CLOSING, OPENING, ShareSessions
