@@ -7,8 +7,7 @@ from app.cli.output import print_facts, print_rows, say
 from app.cli.parser import Command, Parser
 from app.environment.extras import why_missing
 from app.environment.paths import find_scenario, shipped_scenarios
-from broker_core.simulation.arrival_files import DataFiles
-from broker_core.simulation.arrivals import FileArrivals
+from broker_core.simulation.arrival_files import DataFiles, FileArrivals
 from broker_core.simulation.lesson import WindowNames
 from broker_core.simulation.scenario import Scenario, load_scenario
 

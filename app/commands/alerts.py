@@ -62,7 +62,7 @@ class AlertHandlers(Handlers):
         return next((actor.target for actor in actors if name and actor.name == name), "")
 
     def ask_remove(self) -> None:
-        known = [(alert.name, f"{alert.name}: {alert.sentence}") for alert in self._collector.alerts.values()]
+        known = [(alert.name, f"{alert.name}: {alert.condition}") for alert in self._collector.alerts.values()]
         self.form(
             tr("Remove alert"),
             tr("What it has told stays on the timeline and in the recording."),

@@ -11,8 +11,7 @@ from app.sessions.work import Work
 from broker_core.clock import NS_PER_S, s_from_ns
 from broker_core.errors import BrokerError, ErrorCode, ScenarioError
 from broker_core.events import Event, EventKind, EventStream
-from broker_core.simulation.arrival_files import DataFiles
-from broker_core.simulation.arrivals import FileArrivals
+from broker_core.simulation.arrival_files import DataFiles, FileArrivals
 from broker_core.simulation.replay import EventDigest, RecordedAction, Rerun
 from broker_core.simulation.scenario import Scenario, parse_scenario
 from broker_core.simulation.scenario_text import text_with

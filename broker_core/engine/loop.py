@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
+from typing import Any
 
 from broker_core.clock import ns_from_s
 from broker_core.replies import Reply
 from broker_core.timers import Timers
-
-T = TypeVar("T")
 
 
 class TaskCancelledError(Exception):

@@ -6,7 +6,7 @@ import logging
 import math
 import threading
 import time
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -17,8 +17,6 @@ from broker_core.replies import Reply
 
 if TYPE_CHECKING:
     from broker_core.engine.host import BrokerHost
-
-T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 # The largest share of time that saving the states of queues may take.

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from broker_core.broker.broker import Broker
 from broker_core.broker.publishing import Published
-from broker_core.clock import ns_from_s
 from broker_core.engine.loop import Loop, Task
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import Message, StoredMessage
@@ -63,7 +62,7 @@ class Actor:
         raise TypeError(f"{type(self).__name__} has no run method.")
 
     def sleep(self, seconds: float) -> Reply[None]:
-        return self.loop.wait_ns(ns_from_s(seconds))
+        return self.loop.sleep(seconds)
 
     def publish(self, to: str, value: str | bytes, key: str | bytes | None = None) -> Reply[Published | None]:
         message = Message(as_bytes(value), None if key is None else as_bytes(key))
@@ -178,7 +177,7 @@ class Actor:
 
     @property
     def topics(self) -> tuple[str, ...]:
-        return ()
+        return (self.target,) if self.target else ()
 
     def view(self) -> ActorView:
         return ActorView(

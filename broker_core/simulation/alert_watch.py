@@ -17,7 +17,7 @@ from broker_core.timers import Timers
 MAX_NAME = 80
 
 
-class Alert(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Alert(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`when` asks named things, as in `lag("billing") > 100`; it must hold for `for_s` seconds of session time.
 
     Raises ValueError for a condition that cannot be read, or that needs an event.
@@ -38,7 +38,7 @@ class Alert(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             raise ValueError('an alert asks things by their names, as in lag("billing") > 100')
 
     @property
-    def sentence(self) -> str:
+    def condition(self) -> str:
         return f"{self.when} for {self.for_s:g} s" if self.for_s else self.when
 
 

@@ -15,16 +15,6 @@ from broker_core.messages import Message
 from broker_core.settings import NotNegative, NotNegativeNumber, Positive, PositiveNumber, Share, TimeMs
 from broker_core.simulation.arrival_files import Arrival, FileArrivals, from_file
 
-__all__ = [
-    "Arrival",
-    "Arrivals",
-    "BurstyArrivals",
-    "FileArrivals",
-    "RampArrivals",
-    "RateArrivals",
-    "arrivals",
-]
-
 
 class _Made(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_unknown_fields=True):
     """Messages of `value_bytes` bytes, with one of `keys` keys each (0 sends without), at most `limit` of them.

@@ -1,53 +1,93 @@
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from collections.abc import Callable
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
 from broker_core.broker.broker import Broker
+from broker_core.broker.occurrences import BrokerState
 from broker_core.clients.effects import SqliteEffects
+from broker_core.clock import NS_PER_S
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.events import EventKind, EventStream
+from broker_core.files import BreakableFiles
 from broker_core.groups.offset_reset import Target
 from broker_core.names import check_name
 from broker_core.simulation.actor import Actor
 from broker_core.simulation.alert_watch import AlertWatch
 from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.failure_rules import FailureRules
-from broker_core.simulation.fault_injector import FaultInjector
+from broker_core.simulation.fault_injector import FaultInjector, LastingFaults
 from broker_core.simulation.specs import GroupSpec
 
 USER = "user"
+CLEAN_EVERY_NS = NS_PER_S
+SLICES_PER_CLEANING = 16  # of compaction: a mebibyte a second, which no scenario comes near
 
 A = TypeVar("A", bound=Actor)
 
 
-class SimulationContext(msgspec.Struct, eq=False):
-    """`groups` are those that actors can join, by name, with what their members read.
+class SimulationContext:
+    """What is in a simulation. `groups` are those that actors can join, by name, with what their members read."""
 
-    `begin_cleaning()` lets retention and compaction work from now on; `epoch_ms` is the Unix time of session time 0.
-    """
-
-    broker: Broker
-    loop: Loop
-    events: EventStream
-    seed: int
-    faults: FaultInjector
-    rules: FailureRules
-    actors: dict[str, Actor]
-    groups: dict[str, GroupSpec]
-    alerts: AlertWatch
-    effects_of: Callable[[str], SqliteEffects]
-    find_file: Callable[[str], Path]
-    begin_cleaning: Callable[[], object]
-    _epoch_ms: int
+    def __init__(
+        self,
+        broker: Broker,
+        loop: Loop,
+        events: EventStream,
+        files: BreakableFiles,
+        *,
+        seed: int,
+        find_file: Callable[[str], Path],
+        epoch_ms: int,
+    ) -> None:
+        """`files` are those of the broker; `epoch_ms` is the Unix time of session time 0."""
+        self.broker, self.loop, self.events = broker, loop, events
+        self.seed, self.find_file, self._epoch_ms = seed, find_file, epoch_ms
+        self.actors: dict[str, Actor] = {}
+        self.groups: dict[str, GroupSpec] = {}
+        self.faults = FaultInjector(loop, LastingFaults(loop, events), self.actors, files)
+        self.rules = FailureRules(self.faults, LastingFaults(loop, events))
+        self.alerts = AlertWatch(loop.timers, events, partial(BrokerState, broker, self.actors))
+        self._databases: dict[str, sqlite3.Connection] = {}
+        self._cleaning = False
 
     @property
     def now_ns(self) -> int:
         return self.loop.now_ns
+
+    def effects_of(self, group: str) -> SqliteEffects:
+        """The database in which the application of `group` keeps what it has done."""
+        if group not in self._databases:
+            # Built and run in different threads, never at the same time.
+            self._databases[group] = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+        return SqliteEffects(self._databases[group], group)
+
+    def begin_cleaning(self) -> None:
+        """Let retention and compaction work from now on."""
+        if not self._cleaning:
+            self._cleaning = True
+            self._clean(self.now_ns)
+
+    def _clean(self, now_ns: int) -> None:
+        # A full disk is no reason to stop: the next time may succeed.
+        with contextlib.suppress(BrokerError):
+            self.broker.cleaning.clean(now_ns)
+            for _ in range(SLICES_PER_CLEANING):
+                if not self.broker.cleaning.compact(now_ns):
+                    break
+        self.loop.timers.at(now_ns + CLEAN_EVERY_NS, self._clean)
+
+    def close(self) -> None:
+        for database in self._databases.values():
+            database.close()
 
     def in_unix_time(self, target: Target) -> Target:
         """`target` of an action, whose timestamp is session time, as the broker takes it."""
@@ -94,18 +134,17 @@ class SimulationContext(msgspec.Struct, eq=False):
             check_name(name, "client")
         except BrokerError as error:
             raise BrokerError(ErrorCode.INVALID_REQUEST, error.about) from None
-        if name.lower() in {known.lower() for known in self.actors}:
+        if self.is_taken(name):
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"the name {name!r} is taken already")
+
+    def is_taken(self, name: str) -> bool:
+        return name.lower() in {known.lower() for known in self.actors}
 
     def free_name(self, name: str) -> str:
         """The next name like "indexer-5" that nobody has, where `name` is "indexer-4" or "indexer"."""
         head, _, tail = name.rpartition("-")
         base = head if tail.isdigit() and head else name
-        taken = {known.lower() for known in self.actors}
-        number = 2
-        while f"{base}-{number}".lower() in taken:
-            number += 1
-        return f"{base}-{number}"
+        return next(new for number in count(2) if not self.is_taken(new := f"{base}-{number}"))
 
     def check_target(self, name: str) -> None:
         """Raises UNKNOWN_TOPIC_OR_PARTITION if `name` is neither a topic nor a queue of its own."""

@@ -15,7 +15,7 @@ from broker_core.log.batch import MAX_BATCH_RECORDS
 from broker_core.messages import Message
 from broker_core.replies import Reply
 from broker_core.simulation.actor import Actor
-from broker_core.simulation.arrivals import Arrival
+from broker_core.simulation.arrival_files import Arrival
 from broker_core.simulation.specs import GroupSpec, ProducerSpec
 from broker_core.snapshots import ActorView
 
@@ -81,10 +81,6 @@ class ProducerActor(Actor):
     @property
     def target(self) -> str:
         return self.spec.to
-
-    @property
-    def topics(self) -> tuple[str, ...]:
-        return (self.spec.to,)
 
     def view(self) -> ActorView:
         return structs.replace(super().view(), linger_ms=self.spec.linger_ms)

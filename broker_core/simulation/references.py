@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from broker_core.broker.occurrences import FIELDS, unknown_thing
 from broker_core.errors import BrokerError
 from broker_core.filters import FilterError, parse
-from broker_core.limits import MAX_PARTITIONS, MAX_WAIT_MS
 from broker_core.names import check_name
 from broker_core.plurals import counted
 from broker_core.schemas.compatibility import read_schema
@@ -19,9 +18,9 @@ from broker_core.simulation.actions.dead_letters import Redrive
 from broker_core.simulation.actions.faults import Fault
 from broker_core.simulation.actions.groups import MoveConsumer
 from broker_core.simulation.actions.topics import RegisterSchema
-from broker_core.simulation.arrivals import FileArrivals
+from broker_core.simulation.arrival_files import FileArrivals
 from broker_core.simulation.lesson import Lesson, Step, WindowNames
-from broker_core.simulation.specs import Failure, ProducerSpec, ShareGroupSpec, SubscriberSpec, numbered
+from broker_core.simulation.specs import Failure, ProducerSpec, ShareGroupSpec, SubscriberSpec, names_of
 from broker_core.simulation.strict_yaml import Document, YamlError
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ class ScenarioNames:
         self.subjects = {schema.subject for schema in scenario.schemas}
         self.groups = {group.name for group in scenario.groups}
         self.subscriptions = set(scenario.subscriptions)
-        self.consumers = {name for spec in scenario.consumers for name in numbered(spec)}
+        self.consumers = {name for spec in scenario.consumers for name in names_of(spec)}
         others = (*scenario.producers, *scenario.workers, *scenario.subscribers, *scenario.share_groups)
         self.actors = self.consumers | {name for spec in others for name in names_of(spec)}
 
@@ -60,12 +59,6 @@ class ScenarioNames:
         """What the value of a field may be, in a part of that type; empty where it names nothing."""
         sets = NAMED_BY.get(f"{part}.{field}") or NAMED_BY.get(field, ())
         return {name for known in sets for name in getattr(self, known)}
-
-
-def names_of(spec: Any) -> list[str]:
-    if isinstance(spec, SubscriberSpec | ShareGroupSpec):
-        return spec.workers
-    return numbered(spec) if hasattr(spec, "count") else [spec.name]
 
 
 Place = tuple[str | int, ...]
@@ -107,13 +100,6 @@ class _References:
         self._objects = _objects(scenario, self._names)
 
     def check(self) -> None:
-        if not 0 < self._scenario.until_s <= 1_000_000:
-            self._fail(("until_s",), "until_s must lie between 0 and 1000000 seconds.")
-        if self._scenario.rebalance_delay_ms < 0:
-            self._fail(("rebalance_delay_ms",), "rebalance_delay_ms must be 0 or more.")
-        for name in ("consumer_session_timeout_ms", "consumer_heartbeat_interval_ms"):
-            if not 1 <= getattr(self._scenario, name) <= MAX_WAIT_MS:
-                self._fail((name,), f"{name} must lie between 1 and {MAX_WAIT_MS}.")
         self._unique("topic", "topics", "queues")
         self._unique("group", "groups")
         self._unique("actor", "producers", "consumers", "workers", "subscribers", "share_groups")
@@ -155,8 +141,6 @@ class _References:
             if topic.schema is not None:
                 place = ("topics", index, "schema", "subject")
                 self._known(place, "schema", topic.schema.subject)
-            if not 1 <= topic.partitions <= MAX_PARTITIONS:
-                self._fail(("topics", index, "partitions"), f"partitions must lie between 1 and {MAX_PARTITIONS}.")
         for index, group in enumerate(self._scenario.groups):
             for position, name in enumerate(group.topics):
                 self._known(("groups", index, "topics", position), "topic", name)

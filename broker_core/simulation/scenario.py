@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
 from broker_core.errors import ScenarioError
+from broker_core.settings import NotNegative, WaitMs
 from broker_core.simulation.alert_watch import Alert
 from broker_core.simulation.lesson import Lesson, WindowNames
 from broker_core.simulation.references import check_references
@@ -40,12 +41,12 @@ class Scenario(Strict, frozen=True, kw_only=True):
     watch: tuple[str, ...] = ()
     try_: tuple[str, ...] = msgspec.field(default=(), name="try")
     seed: int = 1
-    until_s: float
+    until_s: Annotated[float, msgspec.Meta(gt=0, le=1_000_000)]
     attach: bool = False
     durability: Literal["memory", "file"] = "file"
-    rebalance_delay_ms: int = 600
-    consumer_session_timeout_ms: int = 45_000
-    consumer_heartbeat_interval_ms: int = 5_000
+    rebalance_delay_ms: NotNegative = 600
+    consumer_session_timeout_ms: WaitMs = 45_000
+    consumer_heartbeat_interval_ms: WaitMs = 5_000
     schemas: tuple[SchemaSpec, ...] = ()
     topics: tuple[TopicSpec, ...] = ()
     queues: tuple[QueueSpec, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -29,16 +29,7 @@ _WANTED = {
     "object": "keys with values",
     "null": "nothing",
 }
-
-
 _LIMITS = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
-
-
-class _Place(NamedTuple):
-    """Where a fault is, and what is allowed there."""
-
-    path: Path
-    kind: Any
 
 
 def fault(error: msgspec.ValidationError, value: Any, whole: Any, called: str = "the scenario") -> tuple[Path, str]:
@@ -146,8 +137,8 @@ def _at(value: Any, path: Path) -> Any:
 # -- along the path of msgspec's message
 
 
-def _followed(steps: str, value: Any, kind: Any) -> _Place:
-    """The place that `steps` such as ".topics[0].flow" lead to. If they are not known, the last that is."""
+def _followed(steps: str, value: Any, kind: Any) -> tuple[Path, Any]:
+    """(path, kind) that `steps` such as ".topics[0].flow" lead to. If they are not known, the last that is."""
     path: list[str | int] = []
     while steps:
         if index := re.match(r"\[(\d+)\]", steps):
@@ -175,7 +166,7 @@ def _followed(steps: str, value: Any, kind: Any) -> _Place:
             break
         path.append(name)
         kind, value = names[name], value[name]
-    return _Place(tuple(path), kind)
+    return tuple(path), kind
 
 
 def _fits(value: Any, kind: Any) -> bool:

@@ -1,18 +1,13 @@
 from __future__ import annotations
 
-import contextlib
-import sqlite3
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import msgspec
 
 from broker_core.broker.broker import Broker
-from broker_core.broker.occurrences import BrokerState
-from broker_core.clients.effects import SqliteEffects
-from broker_core.clock import NS_PER_S, ns_from_s
+from broker_core.clock import ns_from_s
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import SCENARIO, Event, EventKind, EventStream
@@ -23,26 +18,20 @@ from broker_core.log.config import LogConfig
 from broker_core.operations.catalogue import entry_of
 from broker_core.operations.request import Request
 from broker_core.simulation.actions import UserAction
-from broker_core.simulation.actions.faults import Crash, Fault, RuleAction
+from broker_core.simulation.actions.faults import Fault, RuleAction
 from broker_core.simulation.actor import Actor
-from broker_core.simulation.alert_watch import AlertWatch
 from broker_core.simulation.arrivals import arrivals
 from broker_core.simulation.client_counts import ClientCounts, ClientSettings, DescribeClient
 from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.context import SimulationContext
-from broker_core.simulation.failure_rules import FailureRules
-from broker_core.simulation.fault_injector import FaultInjector
-from broker_core.simulation.handlers import ActionHandlers, Performed
+from broker_core.simulation.handlers import Performed, planners
 from broker_core.simulation.producer import ProducerActor
 from broker_core.simulation.scenario import Scenario
 from broker_core.simulation.scenario_errors import fault
-from broker_core.simulation.specs import GroupSpec, Scheduled, ShareGroupSpec, SubscriberSpec, numbered
+from broker_core.simulation.specs import Scheduled, ShareGroupSpec, SubscriberSpec, names_of
 from broker_core.simulation.transactional_producer import producer_of
 from broker_core.simulation.worker import ShareMemberActor, SubscriberActor, WorkerActor
 from broker_core.snapshots import STAYS_AFTER_THE_END, Snapshot, Totals
-
-CLEAN_EVERY_NS = NS_PER_S
-SLICES_PER_CLEANING = 16  # of compaction: a mebibyte a second, which no scenario comes near
 
 A = TypeVar("A", bound=Actor)
 T = TypeVar("T")
@@ -85,39 +74,14 @@ class Simulation:
             ),
             epoch_ms=epoch_ms,
         )
-        self._epoch_ms = epoch_ms
-        self._find_file = find_file
-        self._groups: dict[str, GroupSpec] = {group.name: group for group in scenario.groups}
-        self.actors: dict[str, Actor] = {}
-        self._faults = FaultInjector(self.loop, self.events, self.actors, breakable)
-        rules = FailureRules(
-            self.loop,
-            self.events,
-            self.broker,
-            self.actors,
-            self._groups,
-            lambda client, for_s: self._faults.do(Crash(client, for_s)),
-        )
         self.context = SimulationContext(
-            self.broker,
-            self.loop,
-            self.events,
-            self.seed,
-            self._faults,
-            rules,
-            self.actors,
-            self._groups,
-            AlertWatch(self.loop.timers, self.events, partial(BrokerState, self.broker, self.actors)),
-            self._effects_of,
-            find_file,
-            self._begin_cleaning,
-            epoch_ms,
+            self.broker, self.loop, self.events, breakable, seed=self.seed, find_file=find_file, epoch_ms=epoch_ms
         )
-        self.handlers = ActionHandlers(self.context)
+        self.context.groups.update((group.name, group) for group in scenario.groups)
+        self.actors = self.context.actors
+        self._plans = planners(self.context)
         self.broker.complete = self._complete
-        self._cleaning = False
         self._waiting: list[Actor] = []
-        self._databases: dict[str, sqlite3.Connection] = {}
         self._started = False
         # Where the schedule goes by events: how many there were, and what comes after so many of them.
         self._happened = 0
@@ -137,7 +101,7 @@ class Simulation:
 
         Raises INVALID_REQUEST if its name is taken.
         """
-        if any(actor.name.lower() == known.lower() for known in (*self.actors, *(one.name for one in self._waiting))):
+        if self.context.is_taken(actor.name) or actor.name.lower() in {each.name.lower() for each in self._waiting}:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"the name {actor.name!r} is taken already")
         if self._started:
             self.context.add(actor).start()
@@ -155,16 +119,16 @@ class Simulation:
         self._create(now_ns)
         self.broker.corruption.update(now_ns)
         for consumer in scenario.consumers:
-            for name in numbered(consumer):
-                joining = self.context.add(ConsumerActor(name, consumer, self._effects_of))
+            for name in names_of(consumer):
+                joining = self.context.add(ConsumerActor(name, consumer, self.context.effects_of))
                 if consumer.group:
-                    joining.join(self._groups[consumer.group])
+                    joining.join(self.context.groups[consumer.group])
         for worker in scenario.workers:
-            for name in numbered(worker):
+            for name in names_of(worker):
                 self.context.add(WorkerActor(name, worker)).start()
         for spec in scenario.producers:
             producer = self.context.add(producer_of(spec))
-            producer.feed(arrivals(spec.arrivals, producer.numbers, self._find_file))
+            producer.feed(arrivals(spec.arrivals, producer.numbers, self.context.find_file))
             producer.start()
         for actor in self._waiting:
             self.context.add(actor).start()
@@ -173,7 +137,7 @@ class Simulation:
         for alert in scenario.alerts:
             self.context.alerts.set(now_ns, alert)
         if any(topic.log is not None for topic in scenario.topics):
-            self._begin_cleaning()
+            self.context.begin_cleaning()
 
     def _create(self, now_ns: int) -> None:
         scenario = self.scenario
@@ -198,41 +162,20 @@ class Simulation:
         for share_group in scenario.share_groups:
             self._share(share_group)
 
-    def _effects_of(self, group: str) -> SqliteEffects:
-        """The database in which the application of `group` keeps what it has done."""
-        if group not in self._databases:
-            # Built and run in different threads, never at the same time.
-            self._databases[group] = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
-        return SqliteEffects(self._databases[group], group)
-
     def _subscribe(self, spec: SubscriberSpec) -> None:
         for topic, name in spec.subscriptions.items():
             self.broker.queues.subscribe(
                 self.loop.now_ns, name, topic, spec.config, max_messages=spec.backlog, policy=spec.policy
             )
-        for name in spec.workers:
+        for name in names_of(spec):
             self.context.add(SubscriberActor(spec, name)).start()
 
     def _share(self, spec: ShareGroupSpec) -> None:
         self.broker.share_groups.configure(spec.name, spec.config())
         for topic in spec.topics:
             self.broker.share_groups.subscribe(self.loop.now_ns, spec.name, topic)
-        for name in spec.workers:
+        for name in names_of(spec):
             self.context.add(ShareMemberActor(spec, name)).start()
-
-    def _begin_cleaning(self) -> None:
-        if not self._cleaning:
-            self._cleaning = True
-            self._clean(self.loop.now_ns)
-
-    def _clean(self, now_ns: int) -> None:
-        # A full disk is no reason to stop: the next time may succeed.
-        with contextlib.suppress(BrokerError):
-            self.broker.cleaning.clean(now_ns)
-            for _ in range(SLICES_PER_CLEANING):
-                if not self.broker.cleaning.compact(now_ns):
-                    break
-        self.loop.timers.at(now_ns + CLEAN_EVERY_NS, self._clean)
 
     def _schedule(self, scheduled: Scheduled) -> None:
         waited = False
@@ -242,7 +185,7 @@ class Simulation:
             if scheduled not in self._outstanding:
                 return
             # What has a number of events before it is what a person did in another run: it comes when it came then.
-            if not scheduled.after_events and self._faults.postpone(at_ns, do):
+            if not scheduled.after_events and self.context.faults.postpone(at_ns, do):
                 return
             if not waited and self._happened < scheduled.after_events and self.loop.next_ns() == at_ns:
                 # In the middle of a moment: when so much has happened, or else behind whatever is due now.
@@ -299,7 +242,7 @@ class Simulation:
         return self.broker.handle(self.loop.now_ns, request).result()
 
     def _do(self, action: UserAction, *, record: bool) -> Performed:
-        plan = self.handlers.prepare(action)
+        plan = self._plans[type(action)](action)
         done, said = plan.action, None
         if plan.reported:
             said = plan.do()
@@ -315,11 +258,6 @@ class Simulation:
 
     # -- what is seen
 
-    @property
-    def wall_clock_ms(self) -> int:
-        """The machine's clock as Unix time; the broker does not read it."""
-        return self._epoch_ms + (self.loop.now_ns + ns_from_s(self._faults.clock_jump_s)) // 1_000_000
-
     def totals(self) -> Totals:
         return self.broker.views.totals()
 
@@ -328,13 +266,13 @@ class Simulation:
 
     def _complete(self, snapshot: Snapshot) -> Snapshot:
         # Groups in the order of the scenario; those that came later follow.
-        places = {name: place for place, name in enumerate(self._groups)}
+        places = {name: place for place, name in enumerate(self.context.groups)}
         actors = (*(actor.view() for actor in self.actors.values()), *snapshot.actors)
         return msgspec.structs.replace(
             snapshot,
             groups=tuple(sorted(snapshot.groups, key=lambda group: places.get(group.name, len(places)))),
             actors=tuple(map(self._counts.counted, actors)),
-            faults=(*self._faults.views(), *self.context.rules.views(), *snapshot.faults),
+            faults=(*self.context.faults.lasting.views(), *self.context.rules.lasting.views(), *snapshot.faults),
         )
 
     def flush(self) -> None:
@@ -349,8 +287,7 @@ class Simulation:
 
     def close(self) -> None:
         self.loop.close()
-        for database in self._databases.values():
-            database.close()
+        self.context.close()
         self.broker.close()
 
 

@@ -11,6 +11,7 @@ from broker_core.broker.catalog import ShareGroupConfig
 from broker_core.clients.membership import ConsumerConfig, GroupProtocol, IsolationLevel
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.assignors import AssignorName
+from broker_core.limits import MAX_PARTITIONS
 from broker_core.log.config import LogConfig
 from broker_core.operations.topics import LogSettings
 from broker_core.queues.config import QueueConfig
@@ -86,7 +87,7 @@ class TopicSpec(Strict, frozen=True, kw_only=True):
     """A topic with `partitions` partitions; its limits are in `flow`, its retention in `log`, its check in `schema`."""
 
     name: str
-    partitions: int = 1
+    partitions: Annotated[int, Meta(ge=1, le=MAX_PARTITIONS)] = 1
     partitioner: Literal["crc32", "murmur2"] = "crc32"
     flow: FlowConfig | None = None
     log: LogSettings | None = None
@@ -248,10 +249,6 @@ class SubscriberSpec(Strict, frozen=True, kw_only=True):
     failures: tuple[Failure, ...] = ()
 
     @property
-    def workers(self) -> list[str]:
-        return [self.name] if self.count == 1 else [f"{self.name}-{number}" for number in range(1, self.count + 1)]
-
-    @property
     def subscriptions(self) -> dict[str, str]:
         """The name of its subscription to each topic: its own, or, of several, that and the topic's."""
         if len(self.topics) == 1:
@@ -288,10 +285,6 @@ class ShareGroupSpec(Strict, frozen=True, kw_only=True):
         )
 
     @property
-    def workers(self) -> list[str]:
-        return [f"{self.name}-{number}" for number in range(1, self.count + 1)]
-
-    @property
     def subscriptions(self) -> dict[str, str]:
         return {topic: f"{self.name}.{topic}" for topic in self.topics}
 
@@ -308,6 +301,9 @@ class Scheduled(Strict, frozen=True, kw_only=True):
     after_events: int = 0
 
 
-def numbered(spec: ConsumerSpec | WorkerSpec) -> list[str]:
-    first = spec.first if isinstance(spec, ConsumerSpec) else 1
-    return [f"{spec.name}-{number}" for number in range(first, first + spec.count)]
+def names_of(spec: Any) -> list[str]:
+    """NAME-1, NAME-2, ... of a part of a scenario with a `count`; that of any other, and of one subscriber, is NAME."""
+    count, first = getattr(spec, "count", None), getattr(spec, "first", 1)
+    if count is None or (count == 1 and isinstance(spec, SubscriberSpec)):
+        return [spec.name]
+    return [f"{spec.name}-{number}" for number in range(first, first + count)]

@@ -30,16 +30,13 @@ class Lessee(Actor):
         self.usual_processing = spec.processing
         self._failures = spec.failures
         self._ack_before = spec.ack == "before"
+        self.queues: tuple[str, ...] = ()  # and subscriptions, from which it takes messages
 
     def retire(self) -> None:
         super().retire()
-        for queue in self.leased_from:
+        for queue in self.queues:
             if queue in self.broker.queues:
                 self.broker.queues.queue(queue).release_holder(self.loop.now_ns, self.name, f"{self.name} was removed")
-
-    @property
-    def leased_from(self) -> tuple[str, ...]:
-        return ()
 
     async def _handle(self, lease: Lease) -> None:
         try:
@@ -95,24 +92,14 @@ class WorkerActor(Lessee):
     def __init__(self, name: str, spec: WorkerSpec) -> None:
         super().__init__(name, spec)
         self.spec = spec
-        self._queue = spec.queue
-        self._prefetch = spec.prefetch
-        self._weight = spec.weight
+        self.queues = (spec.queue,)
         self._ahead: deque[Lease] = deque()
         self._asked: Leases | None = None
         self._come: Reply[None] = Reply.of(None)
 
     @property
     def target(self) -> str:
-        return self._queue
-
-    @property
-    def leased_from(self) -> tuple[str, ...]:
-        return (self._queue,)
-
-    @property
-    def topics(self) -> tuple[str, ...]:
-        return (self._queue,)
+        return self.spec.queue
 
     async def run(self) -> None:
         self._ahead.clear()
@@ -129,20 +116,20 @@ class WorkerActor(Lessee):
         finally:
             asked, self._asked = self._asked, None
             if asked is not None:
-                self._cancel(self._queue, asked)
+                self._cancel(self.spec.queue, asked)
 
     def _ask(self) -> None:
-        room = self._prefetch - len(self._ahead)
+        room = self.spec.prefetch - len(self._ahead)
         if self._asked is not None or room <= 0:
             return
         now_ns = self.loop.now_ns
         self._asked = self.broker.queues.take(
             now_ns,
-            self._queue,
+            self.spec.queue,
             self.name,
             max_messages=room,
             deadline_ns=now_ns + TAKE_TIMEOUT_NS,
-            weight=self._weight,
+            weight=self.spec.weight,
         )
         self._asked.then(self._got)
 
@@ -164,15 +151,11 @@ class SubscriberActor(Lessee):
     def __init__(self, spec: SubscriberSpec | ShareGroupSpec, name: str) -> None:
         super().__init__(name, spec)
         self._read = spec.topics
-        self._queues = tuple(spec.subscriptions.values())
+        self.queues = tuple(spec.subscriptions.values())
 
     @property
     def target(self) -> str:
-        return self._queues[0]
-
-    @property
-    def leased_from(self) -> tuple[str, ...]:
-        return self._queues
+        return self.queues[0]
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -186,10 +169,10 @@ class SubscriberActor(Lessee):
 
     async def _next(self) -> list[Lease]:
         """The next message of the first queue that has one; if none has, wait for any of them."""
-        for queue in self._queues if len(self._queues) > 1 else ():
+        for queue in self.queues if len(self.queues) > 1 else ():
             if leases := self._take(queue, 0).result():
                 return leases
-        waits = {queue: self._take(queue, TAKE_TIMEOUT_NS) for queue in self._queues}
+        waits = {queue: self._take(queue, TAKE_TIMEOUT_NS) for queue in self.queues}
         # The moment one is served the others stand back, so that they lose nothing.
         for wait in waits.values():
             wait.then(lambda served: self._stand_back(waits, served))
@@ -201,12 +184,8 @@ class SubscriberActor(Lessee):
 
     def _take(self, queue: str, timeout_ns: int) -> Leases:
         now_ns = self.loop.now_ns
-        return self.broker.queues.take(
-            now_ns,
-            queue,
-            self.name,
-            deadline_ns=now_ns + timeout_ns if timeout_ns else None,
-        )
+        deadline_ns = now_ns + timeout_ns if timeout_ns else None
+        return self.broker.queues.take(now_ns, queue, self.name, deadline_ns=deadline_ns)
 
     def _stand_back(self, waits: Mapping[str, Leases], served: Leases | None) -> None:
         for queue, wait in waits.items():

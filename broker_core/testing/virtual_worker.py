@@ -48,10 +48,6 @@ class FunctionWorker(DisturbedActor):
     def target(self) -> str:
         return self.queue
 
-    @property
-    def topics(self) -> tuple[str, ...]:
-        return (self.queue,)
-
     async def run(self) -> None:
         while True:
             host = _VirtualHost(self)

@@ -31,7 +31,7 @@ class AlertCollector:
         match event.kind:
             case EventKind.ALERT_RAISED:
                 alert = Alert(name=event.cause, when=detail["when"], for_s=detail["for_s"])
-                self.raised.append(Raised(event.cause, alert.sentence, event.time_ns))
+                self.raised.append(Raised(event.cause, alert.condition, event.time_ns))
                 self.lasting |= {event.cause}
             case EventKind.ALERT_OVER:
                 self.over_ns[event.cause] = event.time_ns

@@ -153,9 +153,7 @@ def _jaas(found: _Found, value: str) -> None:
     module = re.match(r"[\w.]*\.(\w+)\s+required\b", value)
     if module is None or module[1] not in {"PlainLoginModule", "ScramLoginModule"}:
         raise ConfigError("only PlainLoginModule and ScramLoginModule can be served")
-    options = {
-        key: quoted or plain for key, quoted, plain in re.findall(r'(\w+)\s*=\s*(?:"([^"]*)"|([^\s;"]+))', value)
-    }
+    options = {key: quoted or plain for key, quoted, plain in _JAAS_OPTION.findall(value)}
     found.values |= {"user": options.get("username", ""), "password": options.get("password", "")}
 
 

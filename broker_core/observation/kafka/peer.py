@@ -31,7 +31,6 @@ _ROUNDS, _ROUNDS_S = 24, 3.0  # of dating what groups have not read, before the 
 _ROUNDS_LATER: Final = 4  # in each look, of what has moved among older messages
 _CLOCK_EVERY_S, _CLOCK_OFF_NS = 30.0, 2 * NS_PER_S
 _MAX_TIMESTAMP, _MAX_TIMESTAMP_FROM = -3, 7  # of ListOffsets, and the version that has it
-_SHOWN_FROM: Final = 5  # times of what is wanted
 _MOST_DATED: Final = 1_000  # partitions in one round
 
 

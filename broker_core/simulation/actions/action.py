@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import msgspec
@@ -42,36 +41,7 @@ class Lasting(Action, frozen=True):
         return "" if for_s is None else f" for {for_s:g} s"
 
 
-def encoded(
-    value: bytes | None, key: bytes | None = None, headers: Mapping[str, bytes] | tuple[tuple[str, bytes], ...] = ()
-) -> dict[str, Any]:
-    """The fields `value`, `key`, `headers` and `encoding` of an action, for bytes: as text where that can be."""
-    pairs = tuple(headers.items() if isinstance(headers, Mapping) else headers)
-    parts = [part for part in (value, key, *(part for _, part in pairs)) if part is not None]
-    encoding: Encoding = "utf-8" if all(_is_text(part) for part in parts) else "base64"
-
-    def text(part: bytes | None) -> str | None:
-        if part is None:
-            return None
-        return part.decode() if encoding == "utf-8" else base64.b64encode(part).decode()
-
-    return {
-        "value": text(value),
-        "key": text(key),
-        "headers": tuple((name, text(part) or "") for name, part in pairs),
-        "encoding": encoding,
-    }
-
-
 def decoded(text: str | None, encoding: Encoding) -> bytes | None:
     if text is None:
         return None
     return text.encode() if encoding == "utf-8" else base64.b64decode(text, validate=True)
-
-
-def _is_text(part: bytes) -> bool:
-    try:
-        part.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from msgspec import Meta
 
 from broker_core.faults.client_fault import ClientFault
-from broker_core.settings import NotNegativeNumber, PositiveNumber
+from broker_core.settings import PositiveNumber
 from broker_core.simulation.actions.action import Action, Lasting
 from broker_core.simulation.alert_watch import Alert
 
@@ -22,9 +22,8 @@ class Fault(Lasting, frozen=True):
 
     @property
     def inverse(self) -> AnyFault | None:
-        """What undoes it; None if it is set again instead."""
-        client = getattr(self, "client", "")
-        return EndFaults(client)
+        """What undoes it, the end of a fault that lasts; None if it is set again instead."""
+        return EndFaults(getattr(self, "client", "")) if hasattr(self, "for_s") else None
 
 
 class Crash(Fault, frozen=True, tag="crash"):
@@ -44,10 +43,6 @@ class Restart(Fault, frozen=True, tag="restart"):
     says = "restarted {client}"
 
     client: str
-
-    @property
-    def inverse(self) -> AnyFault | None:
-        return None
 
 
 class Pause(Fault, frozen=True, tag="pause"):
@@ -108,10 +103,6 @@ class EndFaults(Fault, frozen=True, tag="end_faults"):
     client: str = ""
 
     @property
-    def inverse(self) -> AnyFault | None:
-        return None
-
-    @property
     def sentence(self) -> str:
         return f"ended the faults of {self.client or 'the disk'}"
 
@@ -123,10 +114,6 @@ class HoldSchedule(Fault, frozen=True, tag="hold_schedule"):
     """
 
     on: bool
-
-    @property
-    def inverse(self) -> AnyFault | None:
-        return None
 
     @property
     def sentence(self) -> str:
@@ -202,23 +189,10 @@ class EndRequestFault(Action, frozen=True, tag="end_request_fault"):
 RuleAction = FailMatching | EndRule | BreakRequests | EndRequestFault
 
 
-class SetAlert(Action, frozen=True, tag="set_alert"):
-    """Watch for the condition `when` under a name; see `Alert`. One of the same name is replaced."""
+class SetAlert(Alert, Action, frozen=True, tag="set_alert"):
+    """One of the same name is replaced."""
 
-    name: str
-    when: str
-    for_s: NotNegativeNumber = 0.0
-
-    def __post_init__(self) -> None:
-        self.alert()
-
-    def alert(self) -> Alert:
-        """What is watched for. Raises ValueError."""
-        return Alert(name=self.name, when=self.when, for_s=self.for_s)
-
-    @property
-    def sentence(self) -> str:
-        return f"set the alert {self.name}: {self.alert().sentence}"
+    says = "set the alert {name}: {condition}"
 
 
 class RemoveAlert(Action, frozen=True, tag="remove_alert"):

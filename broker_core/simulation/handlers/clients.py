@@ -2,25 +2,18 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import msgspec
 
 from broker_core.clock import NS_PER_S
 from broker_core.errors import ArrivalError
+from broker_core.simulation.actions import clients
 from broker_core.simulation.actions.action import Action
-from broker_core.simulation.actions.clients import (
-    AddConsumer,
-    AddProducer,
-    AddWorker,
-    DuplicateClient,
-    RemoveClient,
-    RestoreClient,
-    SetProcessingTime,
-    SetProducerRate,
-)
 from broker_core.simulation.actions.topics import Produce
 from broker_core.simulation.actor import Actor
-from broker_core.simulation.arrivals import Arrival, Arrivals, RateArrivals, arrivals
+from broker_core.simulation.arrival_files import Arrival
+from broker_core.simulation.arrivals import Arrivals, RateArrivals, arrivals
 from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.context import SimulationContext
 from broker_core.simulation.handlers.plan import Handler, Plan, refuse
@@ -37,13 +30,13 @@ class ClientHandler(Handler):
         super().__init__(context)
         self._removed: dict[str, Actor] = {}
 
-    def _remove_client(self, action: RemoveClient) -> Plan:
+    def _remove_client(self, action: clients.RemoveClient) -> Plan:
         actor = self._context.actor(action.client)
-        return Plan(action, lambda: self._remove(actor), RestoreClient(action.client), client=action.client)
+        return Plan(action, lambda: self._remove(actor), clients.RestoreClient(action.client), client=action.client)
 
     # -- in
 
-    def _add_consumer(self, action: AddConsumer) -> Plan:
+    def _add_consumer(self, action: clients.AddConsumer) -> Plan:
         self._context.check_new_client(action.consumer)
         if action.group:
             self._context.group(action.group)
@@ -57,7 +50,7 @@ class ClientHandler(Handler):
         if group:
             actor.join(self._context.groups[group])
 
-    def _add_producer(self, action: AddProducer) -> Plan:
+    def _add_producer(self, action: clients.AddProducer) -> Plan:
         self._context.check_new_client(action.producer)
         self._context.check_target(action.to)
         self._check_arrivals(action.arrivals)
@@ -78,44 +71,32 @@ class ClientHandler(Handler):
         except ArrivalError as error:
             raise refuse(str(error).rstrip(".")) from error
 
-    def _add_worker(self, action: AddWorker) -> Plan:
+    def _add_worker(self, action: clients.AddWorker) -> Plan:
         self._context.check_new_client(action.worker)
         self._context.broker.queues.queue(action.queue)
         fields = msgspec.structs.asdict(action)
         spec = WorkerSpec(name=fields.pop("worker"), **fields)
-        return self._plan(action, action.worker, lambda: self._context.add(WorkerActor(action.worker, spec)).start())
+        return self._plan(action, action.worker, lambda: self._enter(WorkerActor(action.worker, spec)))
 
-    def _duplicate(self, action: DuplicateClient) -> Plan:
+    def _enter(self, actor: Actor) -> None:
+        self._context.add(actor).start()
+
+    def _duplicate(self, action: clients.DuplicateClient) -> Plan:
         actor = self._context.actor(action.client)
         name = action.name or self._context.free_name(actor.name)
         self._context.check_new_client(name)
         match actor:
             case ConsumerActor():
-                spec, group = actor.spec, actor.target
-
-                def enter() -> None:
-                    self._enter_consumer(name, spec, group)
-
+                enter = partial(self._enter_consumer, name, actor.spec, actor.target)
             case ProducerActor():
                 self._context.check_target(actor.target)
-                made = msgspec.structs.replace(actor.spec, name=name)
-
-                def enter() -> None:
-                    self._enter_producer(made, actor.rate_per_s)
-
+                spec = msgspec.structs.replace(actor.spec, name=name)
+                enter = partial(self._enter_producer, spec, actor.rate_per_s)
             case WorkerActor():
                 self._context.broker.queues.queue(actor.target)
-                work = actor.spec
-
-                def enter() -> None:
-                    self._context.add(WorkerActor(name, work)).start()
-
+                enter = partial(self._enter, WorkerActor(name, actor.spec))
             case ShareMemberActor():
-                share = actor.share_group
-
-                def enter() -> None:
-                    self._context.add(ShareMemberActor(share, name)).start()
-
+                enter = partial(self._enter, ShareMemberActor(actor.share_group, name))
             case _:
                 raise refuse(f"{actor.name} cannot be duplicated: what it reads is made for it alone")
 
@@ -127,24 +108,22 @@ class ClientHandler(Handler):
 
     @staticmethod
     def _plan(action: Action, name: str, do: Callable[[], object]) -> Plan:
-        return Plan(action, do, RemoveClient(name), client=name)
+        return Plan(action, do, clients.RemoveClient(name), client=name)
 
     def generate(self, action: Produce) -> Plan:
         """A producer for the messages of `action`, which goes when the last is sent."""
-        taken = action.client.lower() in {name.lower() for name in self._context.actors}
-        name = self._context.free_name(action.client) if taken else action.client
+        name = self._context.free_name(action.client) if self._context.is_taken(action.client) else action.client
         self._context.check_new_client(name)
         action = msgspec.structs.replace(action, client=name)
         rate_per_s = action.rate_per_s or 1.0
 
         def do() -> None:
-            actor = self._context.add(
-                Generator(ProducerSpec(name=name, to=action.to, arrivals=RateArrivals(per_s=rate_per_s)), self._remove)
-            )
+            spec = ProducerSpec(name=name, to=action.to, arrivals=RateArrivals(per_s=rate_per_s))
+            actor = self._context.add(Generator(spec, self._remove))
             actor.feed(_numbered(self._context.now_ns, action, rate_per_s))
             actor.start()
 
-        return Plan(action, do, RemoveClient(name), client=name)
+        return self._plan(action, name, do)
 
     # -- out and in again
 
@@ -154,7 +133,7 @@ class ClientHandler(Handler):
         self._context.remove(actor)
         self._removed[actor.name] = actor
 
-    def _restore(self, action: RestoreClient) -> Plan:
+    def _restore(self, action: clients.RestoreClient) -> Plan:
         actor = self._removed.get(action.client)
         if actor is None:
             raise refuse(f"{action.client} was not removed from this session")
@@ -165,29 +144,26 @@ class ClientHandler(Handler):
             self._context.enter(actor)
             actor.come_back(self._context.groups)
 
-        return Plan(action, do, RemoveClient(action.client), client=action.client)
+        return self._plan(action, action.client, do)
 
     # -- tuning
 
-    def _set_rate(self, action: SetProducerRate) -> Plan:
+    def _set_rate(self, action: clients.SetProducerRate) -> Plan:
         actor = self._context.actor(action.client)
         if not isinstance(actor, ProducerActor):
             raise refuse(f"{actor.name} is not a producer")
         if actor.state == "stopped":
             raise refuse(f"{actor.name} has sent everything it had")
-        old = SetProducerRate(action.client, actor.rate_per_s)
+        old = clients.SetProducerRate(action.client, actor.rate_per_s)
         return Plan(action, lambda: actor.set_rate(action.rate_per_s), old, client=action.client)
 
-    def _set_processing(self, action: SetProcessingTime) -> Plan:
+    def _set_processing(self, action: clients.SetProcessingTime) -> Plan:
         actor = self._context.actor(action.client)
         usual = actor.takes
         if usual is None:
             raise refuse(f"{actor.name} processes no messages")
-
-        def do() -> None:
-            actor.processing = action.processing
-
-        return Plan(action, do, SetProcessingTime(action.client, usual), client=action.client)
+        do = partial(setattr, actor, "processing", action.processing)
+        return Plan(action, do, clients.SetProcessingTime(action.client, usual), client=action.client)
 
 
 class Generator(ProducerActor):

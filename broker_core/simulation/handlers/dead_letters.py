@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import msgspec
 
@@ -9,18 +10,11 @@ from broker_core.plurals import counted
 from broker_core.queues.dead_letter_record import Edits
 from broker_core.queues.dead_letters import DeadLetterFilter, DeadLetters, RedriveResult
 from broker_core.queues.paced_redrive import PacedRedrive
-from broker_core.simulation.actions.dead_letters import (
-    EditDeadLetter,
-    PurgeDeadLetters,
-    Redrive,
-    RedriveMatching,
-    RevertDeadLetter,
-    StopRedrive,
-    UndoPurgeDeadLetters,
-    UndoRedrive,
-)
+from broker_core.simulation.actions import dead_letters
 from broker_core.simulation.context import USER, SimulationContext
 from broker_core.simulation.handlers.plan import Handler, Plan, refuse
+
+AnyRedrive = dead_letters.Redrive | dead_letters.RedriveMatching
 
 
 class DeadLetterHandler(Handler):
@@ -28,23 +22,23 @@ class DeadLetterHandler(Handler):
 
     def __init__(self, context: SimulationContext) -> None:
         super().__init__(context)
-        self.edits: dict[tuple[str, int], EditDeadLetter] = {}
+        self.edits: dict[tuple[str, int], dead_letters.EditDeadLetter] = {}
 
     # -- redrive
 
-    def _redrive(self, action: Redrive) -> Plan:
+    def _redrive(self, action: dead_letters.Redrive) -> Plan:
         letters = self._letters(action.queue)
         if action.offsets is None:
-            return self._redriving(action, self._dead_of(action.queue, action.cause), action.rate_per_s)
+            return self._redriving(action, self._dead_of(action.queue, action.cause))
         if not action.offsets:
             raise refuse("no dead letters are selected")
         # A second click finds them gone: what is recorded is what is really redriven.
         there = _still_there(letters, action.offsets)
-        return self._redriving(msgspec.structs.replace(action, offsets=there), there, action.rate_per_s)
+        return self._redriving(msgspec.structs.replace(action, offsets=there), there)
 
-    def _redrive_matching(self, action: RedriveMatching) -> Plan:
+    def _redrive_matching(self, action: dead_letters.RedriveMatching) -> Plan:
         found = self._dead_of(action.queue, action.cause, action.text, action.max_redrives)
-        return self._redriving(action, found, action.rate_per_s)
+        return self._redriving(action, found)
 
     def _dead_of(self, queue: str, cause: str, text: str = "", max_redrives: int | None = None) -> list[int]:
         """Offsets of the dead letters that match. Raises UNKNOWN_DEAD_LETTER if none does."""
@@ -58,19 +52,20 @@ class DeadLetterHandler(Handler):
             raise refuse(f"no dead letter of {queue} matches", ErrorCode.UNKNOWN_DEAD_LETTER)
         return found
 
-    def _redriving(self, action: Redrive | RedriveMatching, offsets: Sequence[int], rate_per_s: float | None) -> Plan:
+    def _redriving(self, action: AnyRedrive, offsets: Sequence[int]) -> Plan:
         self._context.broker.redrives.paced.check(action.queue)
-        if rate_per_s is not None:
-            return Plan(action, lambda: self._begin(action.queue, offsets, rate_per_s), StopRedrive(queue=action.queue))
+        if action.rate_per_s is not None:
+            begin = partial(self._begin, action.queue, offsets, action.rate_per_s)
+            return Plan(action, begin, dead_letters.StopRedrive(queue=action.queue))
         withdrawn = self._context.broker.redrives.can_be_undone(action.queue)
         return Plan(
             action,
             lambda: self._redrive_now(action, offsets),
-            UndoRedrive(queue=action.queue) if withdrawn else None,
+            dead_letters.UndoRedrive(queue=action.queue) if withdrawn else None,
             f"They went back to a topic, where the readers of {action.queue} have them.",
         )
 
-    def _redrive_now(self, action: Redrive | RedriveMatching, offsets: Sequence[int]) -> str | None:
+    def _redrive_now(self, action: AnyRedrive, offsets: Sequence[int]) -> str | None:
         result = self._append(action.queue, offsets)
         if not result.refused:
             return f"redrove {counted(len(offsets), 'dead letter')} of {action.queue}"
@@ -94,7 +89,7 @@ class DeadLetterHandler(Handler):
         )
         self._context.broker.redrives.paced.start(self._context.now_ns, queue, paced)
 
-    def _stop(self, action: StopRedrive) -> Plan:
+    def _stop(self, action: dead_letters.StopRedrive) -> Plan:
         paced = self._context.broker.redrives.paced.of(action.queue)
         if paced is None:
             raise refuse(f"no redrive of {action.queue} is under way")
@@ -105,7 +100,7 @@ class DeadLetterHandler(Handler):
 
         return Plan(action, do, final="Redrive the rest again to go on.")
 
-    def _undo_redrive(self, action: UndoRedrive) -> Plan:
+    def _undo_redrive(self, action: dead_letters.UndoRedrive) -> Plan:
         letters = self._letters(action.queue)
         if not self._context.broker.redrives.can_be_undone(action.queue):
             raise refuse(f"the dead letters of {action.queue} went back to a topic, whose readers have them")
@@ -122,31 +117,27 @@ class DeadLetterHandler(Handler):
 
     # -- edits
 
-    def _edit(self, action: EditDeadLetter) -> Plan:
+    def _edit(self, action: dead_letters.EditDeadLetter) -> Plan:
         letters = self._letters(action.queue)
         if not letters.holds(action.offset):
             raise BrokerError(ErrorCode.UNKNOWN_DEAD_LETTER, f"{action.offset} of {action.queue}")
         place = (action.queue, action.offset)
+        return Plan(
+            action,
+            partial(self.edits.__setitem__, place, action),
+            self.edits.get(place) or dead_letters.RevertDeadLetter(*place),
+        )
 
-        def do() -> None:
-            self.edits[place] = action
-
-        return Plan(action, do, self.edits.get(place) or RevertDeadLetter(*place))
-
-    def _revert(self, action: RevertDeadLetter) -> Plan:
+    def _revert(self, action: dead_letters.RevertDeadLetter) -> Plan:
         place = (action.queue, action.offset)
         before = self.edits.get(place)
         if before is None:
             raise refuse(f"dead letter {action.offset} of {action.queue} is not edited")
-
-        def do() -> None:
-            del self.edits[place]
-
-        return Plan(action, do, before)
+        return Plan(action, partial(self.edits.pop, place), before)
 
     # -- purge
 
-    def _purge(self, action: PurgeDeadLetters) -> Plan:
+    def _purge(self, action: dead_letters.PurgeDeadLetters) -> Plan:
         letters = self._letters(action.queue)
         if action.offsets is not None:
             offsets = _still_there(letters, action.offsets)
@@ -162,9 +153,9 @@ class DeadLetterHandler(Handler):
             result = letters.purge(self._context.now_ns, offsets, USER)
             return f"purged {counted(result.purged, 'dead letter')} of {action.queue}"
 
-        return Plan(action, do, UndoPurgeDeadLetters(queue=action.queue))
+        return Plan(action, do, dead_letters.UndoPurgeDeadLetters(queue=action.queue))
 
-    def _undo_purge(self, action: UndoPurgeDeadLetters) -> Plan:
+    def _undo_purge(self, action: dead_letters.UndoPurgeDeadLetters) -> Plan:
         letters = self._letters(action.queue)
         if not letters.can_undo_purge(self._context.now_ns):
             raise refuse(f"the purge of dead letters of {action.queue} was too long ago, or there was none")

@@ -5,15 +5,7 @@ from functools import partial
 
 from broker_core.broker.occurrences import FIELDS, unknown_thing
 from broker_core.filters import parse
-from broker_core.simulation.actions.faults import (
-    AnyFault,
-    BreakRequests,
-    EndRequestFault,
-    EndRule,
-    FailMatching,
-    RemoveAlert,
-    SetAlert,
-)
+from broker_core.simulation.actions import faults
 from broker_core.simulation.alert_watch import AlertWatch
 from broker_core.simulation.handlers.plan import Handler, Plan, refuse
 
@@ -21,56 +13,61 @@ from broker_core.simulation.handlers.plan import Handler, Plan, refuse
 class FaultHandler(Handler):
     """Leaves the work to the injector, to the rules, and to the faults that requests from outside meet."""
 
-    def _begin_rule(self, action: FailMatching) -> Plan:
-        rules = self._context.rules
+    def _begin_rule(self, action: faults.FailMatching) -> Plan:
+        context, broker, rules = self._context, self._context.broker, self._context.rules
+        actor = context.actors.get(action.at)
+        places = {*context.groups, *broker.queues.names(), *broker.topics.names(), *broker.groups.groups()}
+        if actor is None and action.at not in places:
+            raise refuse(f"there is no {action.at!r} in this session")
+        if actor is not None and actor.takes is None:
+            raise refuse(f"{action.at} processes no messages")
         named = rules.named(action)
-        return Plan(named, lambda: rules.begin(named), EndRule(named.rule))
+        return Plan(named, lambda: rules.begin(named), faults.EndRule(named.rule))
 
-    def _end_rule(self, action: EndRule) -> Plan:
+    def _end_rule(self, action: faults.EndRule) -> Plan:
         rules = self._context.rules
         return Plan(action, lambda: rules.end(action.rule), rules.rule(action.rule))
 
-    def _break_requests(self, action: BreakRequests) -> Plan:
+    def _break_requests(self, action: faults.BreakRequests) -> Plan:
         context, requests = self._context, self._context.broker.client_faults
         fault = requests.named(action.fault)
         begin = partial(requests.begin, context.now_ns, fault)
-        return Plan(BreakRequests(fault), begin, EndRequestFault(fault.name))
+        return Plan(faults.BreakRequests(fault), begin, faults.EndRequestFault(fault.name))
 
-    def _end_request_fault(self, action: EndRequestFault) -> Plan:
+    def _end_request_fault(self, action: faults.EndRequestFault) -> Plan:
         context, requests = self._context, self._context.broker.client_faults
         ended = requests.fault(action.name)
-        return Plan(action, lambda: requests.end(context.now_ns, action.name), BreakRequests(ended))
+        return Plan(action, lambda: requests.end(context.now_ns, action.name), faults.BreakRequests(ended))
 
-    def _fault(self, action: AnyFault) -> Plan:
-        faults = self._context.faults
-        faults.check(action)
+    def _fault(self, action: faults.AnyFault) -> Plan:
+        injector = self._context.faults
+        injector.check(action)
         client = getattr(action, "client", "")
-        return Plan(action, lambda: faults.do(action), action.inverse, "Set the fault again.", client=client)
+        return Plan(action, lambda: injector.do(action), action.inverse, "Set the fault again.", client=client)
 
 
 class AlertHandler(Handler):
-    def _set(self, action: SetAlert) -> Plan:
+    def _set(self, action: faults.SetAlert) -> Plan:
         context = self._context
         groups = {*context.groups, *context.broker.groups.groups()}
         things = {"group": groups, "queue": context.broker.queues.names(), "client": context.actors}
         return plan_alert(action, context.alerts, things, context.now_ns)
 
-    def _remove(self, action: RemoveAlert) -> Plan:
+    def _remove(self, action: faults.RemoveAlert) -> Plan:
         return plan_alert(action, self._context.alerts, {}, self._context.now_ns)
 
 
 def plan_alert(
-    action: SetAlert | RemoveAlert, alerts: AlertWatch, things: Mapping[str, Iterable[str]], now_ns: int
+    action: faults.SetAlert | faults.RemoveAlert, alerts: AlertWatch, things: Mapping[str, Iterable[str]], now_ns: int
 ) -> Plan:
     """`things` are the names that there are by kind: group, queue, client. Raises INVALID_REQUEST."""
     old = alerts.get(action.name)
-    before = None if old is None else SetAlert(old.name, old.when, old.for_s)
-    if isinstance(action, SetAlert):
-        alert = action.alert()
-        unknown = unknown_thing(parse(alert.when, FIELDS), things)
+    before = None if old is None else faults.SetAlert(old.name, old.when, old.for_s)
+    if isinstance(action, faults.SetAlert):
+        unknown = unknown_thing(parse(action.when, FIELDS), things)
         if unknown is not None:
             raise refuse(str(unknown).removesuffix("."))
-        return Plan(action, lambda: alerts.set(now_ns, alert), before or RemoveAlert(action.name))
+        return Plan(action, lambda: alerts.set(now_ns, action), before or faults.RemoveAlert(action.name))
     if before is None:
         raise refuse(f"there is no alert {action.name}")
     return Plan(action, lambda: alerts.remove(now_ns, action.name), before)

@@ -15,19 +15,7 @@ from broker_core.messages import TopicPartition
 from broker_core.names import check_name
 from broker_core.operations.groups import PartitionPlace
 from broker_core.plurals import counted
-from broker_core.simulation.actions.groups import (
-    CreateGroup,
-    DeleteGroup,
-    MoveConsumer,
-    ResetOffsets,
-    RestoreGroup,
-    Seek,
-    SetAssignor,
-    SetOffsets,
-    SubscribeGroup,
-    UnsubscribeGroup,
-    where_to,
-)
+from broker_core.simulation.actions import groups
 from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.context import SimulationContext
 from broker_core.simulation.handlers.plan import Handler, Plan, refuse
@@ -43,7 +31,7 @@ class GroupHandler(Handler):
 
     # -- members
 
-    def _move(self, action: MoveConsumer) -> Plan:
+    def _move(self, action: groups.MoveConsumer) -> Plan:
         actor = self._context.actors.get(action.consumer)
         if not isinstance(actor, ConsumerActor):
             return self._move_outside(action)
@@ -56,7 +44,7 @@ class GroupHandler(Handler):
             group = self._like_last(check_name(action.group, "group"), actor)
         if action.start == "latest":
             self._check_start(action.group, actor, is_new=is_new)
-        inverse = MoveConsumer(action.consumer, actor.target) if actor.target != action.group else None
+        inverse = groups.MoveConsumer(action.consumer, actor.target) if actor.target != action.group else None
 
         def do() -> None:
             self._context.faults.moved(actor.name)
@@ -83,7 +71,7 @@ class GroupHandler(Handler):
             for partition in range(logs.partition_count(topic))
         }
 
-    def _move_outside(self, move: MoveConsumer) -> Plan:
+    def _move_outside(self, move: groups.MoveConsumer) -> Plan:
         """A member of another program goes to the bench, and from there back to its group; nowhere else."""
         held, client, group = self._context.broker.held, move.consumer, self._context.outside_group(move.consumer)
         now_ns = self._context.now_ns
@@ -93,8 +81,10 @@ class GroupHandler(Handler):
         if on_bench != bool(move.group):
             raise refuse(f"{client} is {'on the bench' if on_bench else f'in {group}'} already")
         if on_bench:
-            return Plan(move, lambda: held.release(now_ns, client, group), MoveConsumer(client, ""), client=client)
-        return Plan(move, lambda: held.hold(now_ns, client, group), MoveConsumer(client, group), client=client)
+            return Plan(
+                move, lambda: held.release(now_ns, client, group), groups.MoveConsumer(client, ""), client=client
+            )
+        return Plan(move, lambda: held.hold(now_ns, client, group), groups.MoveConsumer(client, group), client=client)
 
     def _like_last(self, name: str, actor: ConsumerActor) -> GroupSpec:
         """A group that reads what the consumer read last, or, from the bench, what the first group reads."""
@@ -106,7 +96,7 @@ class GroupHandler(Handler):
 
     # -- groups
 
-    def _create(self, action: CreateGroup) -> Plan:
+    def _create(self, action: groups.CreateGroup) -> Plan:
         name = check_name(action.group, "group")
         there = {*self._context.groups, *self._context.broker.groups.groups()}
         if name.lower() in {each.lower() for each in there}:
@@ -116,13 +106,13 @@ class GroupHandler(Handler):
         for topic in action.topics:
             self._context.check_topic(topic)
         spec = GroupSpec(name=name, topics=tuple(dict.fromkeys(action.topics)), assignor=action.assignor)
-        return Plan(action, lambda: self._enter(spec, {}), DeleteGroup(group=name))
+        return Plan(action, lambda: self._enter(spec, {}), groups.DeleteGroup(group=name))
 
     def _enter(self, spec: GroupSpec, offsets: dict[TopicPartition, OffsetAndMetadata]) -> None:
         self._context.groups[spec.name] = spec
         self._context.broker.groups.commit(self._context.now_ns, spec.name, "", -1, offsets)
 
-    def _delete(self, action: DeleteGroup) -> Plan:
+    def _delete(self, action: groups.DeleteGroup) -> Plan:
         context, name = self._context, action.group
         members = [actor.name for actor in context.members(name)]
         if members:
@@ -148,9 +138,9 @@ class GroupHandler(Handler):
                 context.broker.handle(context.now_ns, action)
 
         final = "" if spec is not None else "The session does not know what it read."
-        return Plan(action, do, None if spec is None else RestoreGroup(name), final)
+        return Plan(action, do, None if spec is None else groups.RestoreGroup(name), final)
 
-    def _restore(self, action: RestoreGroup) -> Plan:
+    def _restore(self, action: groups.RestoreGroup) -> Plan:
         context, name = self._context, action.group
         found = self._deleted.get(name)
         if found is None:
@@ -162,7 +152,7 @@ class GroupHandler(Handler):
             spec, offsets = self._deleted.pop(name)
             self._enter(spec, {place: value for place, value in offsets.items() if self._fits(place, value.offset)})
 
-        return Plan(action, do, DeleteGroup(group=name))
+        return Plan(action, do, groups.DeleteGroup(group=name))
 
     def _fits(self, place: TopicPartition, offset: int) -> bool:
         broker = self._context.broker
@@ -172,15 +162,15 @@ class GroupHandler(Handler):
 
     # -- what it reads
 
-    def _subscribe(self, action: SubscribeGroup) -> Plan:
+    def _subscribe(self, action: groups.SubscribeGroup) -> Plan:
         spec = self._context.group(action.group)
         self._context.check_topic(action.topic)
         if action.topic in spec.topics:
             raise refuse(f"{action.group} reads {action.topic} already")
         new = msgspec.structs.replace(spec, topics=(*spec.topics, action.topic))
-        return Plan(action, lambda: self._reread(new), UnsubscribeGroup(action.group, action.topic))
+        return Plan(action, lambda: self._reread(new), groups.UnsubscribeGroup(action.group, action.topic))
 
-    def _unsubscribe(self, action: UnsubscribeGroup) -> Plan:
+    def _unsubscribe(self, action: groups.UnsubscribeGroup) -> Plan:
         spec = self._context.group(action.group)
         left = tuple(topic for topic in spec.topics if topic != action.topic)
         if left == spec.topics:
@@ -188,14 +178,14 @@ class GroupHandler(Handler):
         if not left:
             raise refuse(f"{action.group} would read nothing; move its consumers out and delete it")
         new = msgspec.structs.replace(spec, topics=left)
-        return Plan(action, lambda: self._reread(new), SubscribeGroup(action.group, action.topic))
+        return Plan(action, lambda: self._reread(new), groups.SubscribeGroup(action.group, action.topic))
 
     def _reread(self, spec: GroupSpec) -> None:
         self._context.groups[spec.name] = spec
         for member in self._context.members(spec.name):
             member.reread(spec)
 
-    def _set_assignor(self, action: SetAssignor) -> Plan:
+    def _set_assignor(self, action: groups.SetAssignor) -> Plan:
         spec = self._context.group(action.group)
         if spec.protocol == "consumer":
             raise refuse(f"{action.group} uses the consumer protocol, in which the broker assigns")
@@ -208,11 +198,11 @@ class GroupHandler(Handler):
             self._context.groups[spec.name] = new
             self._restart(members, lambda: None)
 
-        return Plan(action, do, SetAssignor(action.group, spec.assignor))
+        return Plan(action, do, groups.SetAssignor(action.group, spec.assignor))
 
     # -- from where
 
-    def preview(self, action: ResetOffsets) -> list[Change]:
+    def preview(self, action: groups.ResetOffsets) -> list[Change]:
         """What a reset would change. Raises GROUP_ID_NOT_FOUND, UNKNOWN_TOPIC_OR_PARTITION, INVALID_REQUEST."""
         broker = self._context.broker
         if action.group not in broker.groups.groups():
@@ -232,10 +222,10 @@ class GroupHandler(Handler):
         ]
         return broker.offsets.preview_reset(action.group, self._context.in_unix_time(action.target()), places)
 
-    def _reset(self, action: ResetOffsets) -> Plan:
+    def _reset(self, action: groups.ResetOffsets) -> Plan:
         changes = self.preview(action)
         if not changes:
-            raise refuse(f"there is nothing to reset: {where_to(action.target())} means nothing here")
+            raise refuse(f"there is nothing to reset: {groups.where_to(action.target())} means nothing here")
         members = self._members_to_stop(action.group, action.restart_members)
         places = [(change.topic, change.partition) for change in changes]
         target = self._context.in_unix_time(action.target())
@@ -244,7 +234,7 @@ class GroupHandler(Handler):
 
     def _moving(
         self,
-        action: ResetOffsets | SetOffsets,
+        action: groups.ResetOffsets | groups.SetOffsets,
         changes: Sequence[Change],
         members: Sequence[ConsumerActor],
         reset: Callable[[], object],
@@ -255,11 +245,11 @@ class GroupHandler(Handler):
         return Plan(
             action,
             lambda: self._restart(members, reset),
-            SetOffsets(action.group, before, action.restart_members) if before else None,
+            groups.SetOffsets(action.group, before, action.restart_members) if before else None,
             "Nothing was committed before, and an offset cannot be taken away again.",
         )
 
-    def _set_offsets(self, action: SetOffsets) -> Plan:
+    def _set_offsets(self, action: groups.SetOffsets) -> Plan:
         broker = self._context.broker
         if action.group not in broker.groups.groups():
             raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, action.group)
@@ -275,7 +265,7 @@ class GroupHandler(Handler):
         reset = partial(broker.groups.reset, self._context.now_ns, action.group, changes, action.sentence)
         return self._moving(action, changes, members, reset)
 
-    def _seek(self, action: Seek) -> Plan:
+    def _seek(self, action: groups.Seek) -> Plan:
         actor = self._context.actor(action.consumer)
         if not isinstance(actor, ConsumerActor):
             raise refuse(f"{actor.name} is not a consumer")
@@ -288,9 +278,9 @@ class GroupHandler(Handler):
             target, action.topic, action.partition, broker.logs, here, broker.groups.committed
         )
         if wanted is None:
-            raise refuse(f"{where_to(action.target)} means nothing for {action.topic}/{action.partition}")
+            raise refuse(f"{groups.where_to(action.target)} means nothing for {action.topic}/{action.partition}")
         seek = partial(actor.seek, action.topic, action.partition, wanted)
-        back = Seek(action.consumer, action.topic, action.partition, Target("offset", offset=here))
+        back = groups.Seek(action.consumer, action.topic, action.partition, Target("offset", offset=here))
         return Plan(action, seek, back, client=actor.name)
 
     # -- a stop and a start

@@ -6,28 +6,18 @@ from broker_core.clock import NS_PER_MS
 from broker_core.plurals import counted
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.subscription import check_backlog
-from broker_core.simulation.actions.queues import (
-    AckLease,
-    CreateQueue,
-    CreateSubscription,
-    DeleteQueue,
-    ExtendLease,
-    NackLease,
-    PurgeQueue,
-    ReleaseLease,
-    UndoPurgeQueue,
-)
+from broker_core.simulation.actions import queues
 from broker_core.simulation.actions.topics import RestoreDeleted
 from broker_core.simulation.context import USER
 from broker_core.simulation.handlers.plan import Handler, Plan, refuse
 
-LeaseAction = AckLease | NackLease | ExtendLease | ReleaseLease
+LeaseAction = queues.AckLease | queues.NackLease | queues.ExtendLease | queues.ReleaseLease
 
 
 class QueueHandler(Handler):
     """The queue itself does everything, and emits the events."""
 
-    def _create(self, action: CreateQueue) -> Plan:
+    def _create(self, action: queues.CreateQueue) -> Plan:
         context, name, config = self._context, action.name, action.settings
         self._check_names(name, config)
         log = action.log.on(context.broker.logs.config)
@@ -40,7 +30,7 @@ class QueueHandler(Handler):
             log=log,
             jitter_seed=context.seed,
         )
-        return Plan(action, create, DeleteQueue(queue=name))
+        return Plan(action, create, queues.DeleteQueue(queue=name))
 
     def _check_names(self, name: str, config: QueueConfig) -> None:
         bin_name = config.dead_letter_topic_of(name)
@@ -49,7 +39,7 @@ class QueueHandler(Handler):
         if name.lower() == bin_name.lower():
             raise refuse(f"{name} cannot be its own bin of dead letters")
 
-    def _subscribe(self, action: CreateSubscription) -> Plan:
+    def _subscribe(self, action: queues.CreateSubscription) -> Plan:
         context, name, config = self._context, action.name, action.settings
         self._check_names(name, config)
         context.broker.logs.partition_count(action.topic)
@@ -57,15 +47,15 @@ class QueueHandler(Handler):
             raise refuse(f"{action.topic} is a queue; a subscription reads a topic")
         check_backlog(action.max_messages, action.policy)
 
-        return Plan(action, partial(context.broker.handle, context.now_ns, action), DeleteQueue(queue=name))
+        return Plan(action, partial(context.broker.handle, context.now_ns, action), queues.DeleteQueue(queue=name))
 
-    def _delete(self, action: DeleteQueue) -> Plan:
+    def _delete(self, action: queues.DeleteQueue) -> Plan:
         queues = self._context.broker.queues
         queues.queue(action.queue)
         delete = partial(queues.delete, self._context.now_ns, action.queue, restorable=True)
         return Plan(action, delete, RestoreDeleted(action.queue))
 
-    def _purge(self, action: PurgeQueue) -> Plan:
+    def _purge(self, action: queues.PurgeQueue) -> Plan:
         queue = self._context.broker.queues.queue(action.queue)
         if not queue.ready + queue.delayed:
             raise refuse(f"nothing waits in {action.queue}")
@@ -74,9 +64,9 @@ class QueueHandler(Handler):
             count = queue.purge(self._context.now_ns, USER)
             return f"purged {counted(count, 'message')} of {action.queue}"
 
-        return Plan(action, do, UndoPurgeQueue(queue=action.queue))
+        return Plan(action, do, queues.UndoPurgeQueue(queue=action.queue))
 
-    def _undo_purge(self, action: UndoPurgeQueue) -> Plan:
+    def _undo_purge(self, action: queues.UndoPurgeQueue) -> Plan:
         queue = self._context.broker.queues.queue(action.queue)
         if not queue.can_undo_purge(self._context.now_ns):
             raise refuse(f"the purge of {action.queue} was too long ago, or there was none")
@@ -85,7 +75,7 @@ class QueueHandler(Handler):
             count = queue.undo_purge(self._context.now_ns, USER)
             return f"brought {counted(count, 'message')} of {action.queue} back"
 
-        return Plan(action, do, PurgeQueue(queue=action.queue), reported=True)
+        return Plan(action, do, queues.PurgeQueue(queue=action.queue), reported=True)
 
     def _lease(self, action: LeaseAction) -> Plan:
         queue = self._context.broker.queues.queue(action.queue)
@@ -96,13 +86,13 @@ class QueueHandler(Handler):
             now_ns = self._context.now_ns
             place = (now_ns, action.partition, action.offset, action.holder)
             match action:
-                case AckLease():
+                case queues.AckLease():
                     queue.ack(*place, attempt=action.attempt)
-                case NackLease():
+                case queues.NackLease():
                     queue.nack(*place, action.cause, requeue=action.requeue, attempt=action.attempt)
-                case ReleaseLease():
+                case queues.ReleaseLease():
                     queue.release(*place, cause="released by hand", attempt=action.attempt)
-                case ExtendLease():
+                case queues.ExtendLease():
                     lease_ms = None if action.for_s is None else action.for_s * 1_000
                     until_ns = queue.extend(*place, lease_ms, attempt=action.attempt)
                     more_ms = (until_ns - span.deadline_ns) / NS_PER_MS

@@ -9,18 +9,8 @@ from broker_core.log.topic_log import check_partitions
 from broker_core.operations.topics import LogSettings
 from broker_core.plurals import counted
 from broker_core.schemas.compatibility import SchemaKind
+from broker_core.simulation.actions import topics
 from broker_core.simulation.actions.queues import DeleteQueue
-from broker_core.simulation.actions.topics import (
-    AddPartitions,
-    ConfigureTopic,
-    CreateTopic,
-    DeleteRecords,
-    DeleteTopic,
-    Produce,
-    RegisterSchema,
-    RestoreDeleted,
-    SetFlow,
-)
 from broker_core.simulation.context import USER, SimulationContext
 from broker_core.simulation.handlers.plan import Handler, Plan, refuse
 
@@ -28,11 +18,11 @@ from broker_core.simulation.handlers.plan import Handler, Plan, refuse
 class TopicHandler(Handler):
     """`generate(action)` prepares a producer for messages that are sent one after the other."""
 
-    def __init__(self, context: SimulationContext, generate: Callable[[Produce], Plan]) -> None:
+    def __init__(self, context: SimulationContext, generate: Callable[[topics.Produce], Plan]) -> None:
         super().__init__(context)
         self._generate = generate
 
-    def _create(self, action: CreateTopic) -> Plan:
+    def _create(self, action: topics.CreateTopic) -> Plan:
         context = self._context
         context.broker.logs.check_new(action.name, action.partitions)
         action.log.on(context.broker.logs.config)
@@ -43,31 +33,31 @@ class TopicHandler(Handler):
             if action.log != LogSettings():
                 context.begin_cleaning()
 
-        return Plan(action, do, DeleteTopic(topic=action.name))
+        return Plan(action, do, topics.DeleteTopic(topic=action.name))
 
-    def _delete(self, action: DeleteTopic) -> Plan:
+    def _delete(self, action: topics.DeleteTopic) -> Plan:
         context = self._context
         context.broker.topics.check_plain(action.topic, "deleted")
 
         delete = partial(context.broker.topics.delete, context.now_ns, action.topic, restorable=True)
-        return Plan(action, delete, RestoreDeleted(action.topic))
+        return Plan(action, delete, topics.RestoreDeleted(action.topic))
 
-    def _restore(self, action: RestoreDeleted) -> Plan:
+    def _restore(self, action: topics.RestoreDeleted) -> Plan:
         context = self._context
         if why := context.broker.recently_deleted.why_not_restored(action.name):
             raise refuse(why)
         queue = context.broker.recently_deleted.is_queue(action.name)
         restore = partial(context.broker.recently_deleted.restore, context.now_ns, action.name)
-        return Plan(action, restore, DeleteQueue(queue=action.name) if queue else DeleteTopic(topic=action.name))
+        return Plan(action, restore, DeleteQueue(queue=action.name) if queue else topics.DeleteTopic(topic=action.name))
 
-    def _add_partitions(self, action: AddPartitions) -> Plan:
+    def _add_partitions(self, action: topics.AddPartitions) -> Plan:
         context = self._context
         context.broker.topics.check_plain(action.topic, "given more partitions")
         check_partitions(action.topic, action.total, context.broker.logs.partition_count(action.topic))
         why = "A topic cannot be given fewer partitions: messages would be lost."
         return Plan(action, partial(context.broker.handle, context.now_ns, action), final=why)
 
-    def _configure(self, action: ConfigureTopic) -> Plan:
+    def _configure(self, action: topics.ConfigureTopic) -> Plan:
         context = self._context
         self._context.check_topic(action.topic)
         old_log, old_flow = context.broker.topics.config(action.topic), context.broker.backpressure.config(action.topic)
@@ -76,7 +66,7 @@ class TopicHandler(Handler):
         if log == old_log and (flow is None or flow == (old_flow or FlowConfig())):
             raise refuse(f"{action.topic} is configured so already")
         before = {name: getattr(old_log, name) for name in LogSettings.__struct_fields__}
-        inverse = ConfigureTopic(
+        inverse = topics.ConfigureTopic(
             topic=action.topic,
             log=LogSettings(**before),
             flow=None if flow is None else old_flow or FlowConfig(),
@@ -88,16 +78,16 @@ class TopicHandler(Handler):
 
         return Plan(action, do, inverse, reported=True)
 
-    def _set_flow(self, action: SetFlow) -> Plan:
+    def _set_flow(self, action: topics.SetFlow) -> Plan:
         context = self._context
         context.check_target(action.topic)
         old, new = context.broker.backpressure.config(action.topic) or FlowConfig(), action.flow
         if new == old:
             raise refuse(f"{action.topic} is limited so already")
         limit = partial(context.broker.topics.configure, context.now_ns, action.topic, flow=new, cause=action.sentence)
-        return Plan(action, limit, SetFlow(topic=action.topic, flow=old), reported=True)
+        return Plan(action, limit, topics.SetFlow(topic=action.topic, flow=old), reported=True)
 
-    def _delete_records(self, action: DeleteRecords) -> Plan:
+    def _delete_records(self, action: topics.DeleteRecords) -> Plan:
         broker = self._context.broker
         self._context.check_topic(action.topic)
         gone = 0
@@ -122,7 +112,7 @@ class TopicHandler(Handler):
 
         return Plan(action, do, final="Deleted records are gone from the log.")
 
-    def _produce(self, action: Produce) -> Plan:
+    def _produce(self, action: topics.Produce) -> Plan:
         context = self._context
         context.check_target(action.to)
         if action.partition is not None:
@@ -135,7 +125,7 @@ class TopicHandler(Handler):
         context.faults.check_disk()
         return Plan(action, lambda: self._send(action), final="What was sent cannot be taken back.", client=USER)
 
-    def _send(self, action: Produce) -> str | None:
+    def _send(self, action: topics.Produce) -> str | None:
         broker, now_ns = self._context.broker, self._context.now_ns
         waiting = dropped = 0
         errors: list[BrokerError] = []
@@ -157,7 +147,7 @@ class TopicHandler(Handler):
         notes = "; ".join(note for note in said if note)
         return f"{action.sentence}: {notes}" if notes else None
 
-    def _register(self, action: RegisterSchema) -> Plan:
+    def _register(self, action: topics.RegisterSchema) -> Plan:
         def do() -> None:
             # The broker emits the event of the registration.
             text = action.text

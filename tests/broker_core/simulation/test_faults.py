@@ -175,7 +175,7 @@ def test_a_full_disk_is_a_clean_error_and_nothing_is_lost_or_doubled() -> None:
 
 
 @pytest.mark.parametrize("by_s", [86_400, -86_400])
-def test_a_jump_of_the_wall_clock_changes_nothing_but_the_wall_clock(by_s: float) -> None:
+def test_a_jump_of_the_wall_clock_changes_nothing(by_s: float) -> None:
     """Promise 17: no mass expiry, of leases, sessions, retries or anything."""
     jumped = Session((20, JumpClock(by_s)))
     steady = Session()
@@ -187,7 +187,6 @@ def test_a_jump_of_the_wall_clock_changes_nothing_but_the_wall_clock(by_s: float
         return tuple(getattr(event, name) for name in event.__struct_fields__ if name != "seq")
 
     assert [content(event) for event in plain(jumped)] == [content(event) for event in plain(steady)]
-    assert jumped.simulation.wall_clock_ms - steady.simulation.wall_clock_ms == by_s * 1_000
     assert [cause for _, _, cause in jumped.faults()] == [f"wall clock set by {by_s:+g} s"]
 
 

@@ -47,7 +47,7 @@ def test_a_good_scenario_is_read_into_types() -> None:
     [
         ("partitions: 2", "partitons: 2", 6, "'partitons' is not known here; did you mean 'partitions'"),
         ("partitions: 2", "partitions: two", 6, "partitions must be a whole number, not the text 'two'"),
-        ("partitions: 2", "partitions: 0", 6, "between 1 and"),
+        ("partitions: 2", "partitions: 0", 6, "partitions must be at least 1"),
         ("topics: [orders]", "topics: [order]", 11, "no topic 'order'; the scenario has orders"),
         ("to: orders", "to: nowhere", 14, "no topic or queue 'nowhere'"),
         ("group: readers", "group: writers", 19, "no group 'writers'"),
@@ -57,7 +57,7 @@ def test_a_good_scenario_is_read_into_types() -> None:
         ("name: orders", "name: ../orders", 5, "letters, digits"),
         ("per_s: 5", "per_s: 0", 15, "per_s must be more than 0"),
         ("rate: 0.5", "rate: 5", 24, "at most 1"),
-        ("until_s: 10", "until_s: 0", 3, "until_s must lie"),
+        ("until_s: 10", "until_s: 0", 3, "until_s must be more than 0, not 0"),
         ("until_s: 10\n", "", 1, "the key 'until_s' is missing"),
         ("kind: rate", "kind: magic", 15, "magic"),
     ],
@@ -235,8 +235,8 @@ def test_a_value_out_of_its_range_is_told_in_words(action: str, sentence: str) -
     [
         ("groups: [{name: g, topics: [t], protocol: consumer, assignor: sticky}]", "the broker assigns"),
         ("groups: [{name: g, topics: [t], protocol: newest}]", "newest"),
-        ("consumer_heartbeat_interval_ms: 0", "consumer_heartbeat_interval_ms must lie between 1"),
-        ("consumer_session_timeout_ms: 0", "consumer_session_timeout_ms must lie between 1"),
+        ("consumer_heartbeat_interval_ms: 0", "consumer_heartbeat_interval_ms must be at least 1"),
+        ("consumer_session_timeout_ms: 0", "consumer_session_timeout_ms must be at least 1"),
     ],
 )
 def test_what_the_consumer_protocol_does_not_take_is_refused(line: str, words: str) -> None:

@@ -303,7 +303,7 @@ def test_at_most_or_at_least_once() -> None:
     # Promise 10: delivered again here and there, and each effect is there once.
     assert max(times for (group, *_), times in delivered.items() if group == "effectively-once") == 2
     assert run.processed("clearer-1") == 900
-    (database,) = run.simulation._databases.values()
+    (database,) = run.simulation.context._databases.values()
     offsets = dict(database.execute("SELECT partition, next_offset FROM brokerscope_offsets"))
     assert sum(offsets.values()) == 900
 
