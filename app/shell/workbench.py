@@ -37,7 +37,8 @@ from widgets.main_window import MainWindow
 from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.theme import current_theme, styled_at_end
 
-# The canvas and the clock follow every frame, tables and charts every third: faster is not readable.
+# The canvas and the clock follow every frame, tables and charts every third: faster is not readable. Where the state
+# changes in some frames only, as with a broker elsewhere, they follow in one in which it has not.
 PANELS_EVERY_FRAMES = 3
 # In express mode nobody can follow each frame: every second is left to the engine.
 EXPRESS_EVERY_FRAMES = 2
@@ -97,7 +98,8 @@ class Workbench(QObject):
         self.registry.install(self.window)
         self.window.set_menus(menu_bar(self.registry))
         self.frames = Frames(self.draw, self.controller.grant, lambda: self.controller.moving, self)
-        self._frame_number = 0
+        self._frame_number = self._since_panels = 0
+        self._was_still = False
         self._connect()
 
     def _connect(self) -> None:
@@ -147,7 +149,12 @@ class Workbench(QObject):
         self._frame_number += 1
         if status.mode is Mode.EXPRESS and self._frame_number % EXPRESS_EVERY_FRAMES:
             return False
-        panels = self._frame_number % PANELS_EVERY_FRAMES == 0 or not controller.moving
+        snapshot = controller.snapshot
+        still = snapshot is self.views.snapshot
+        self._since_panels += 1
+        due = self._since_panels >= PANELS_EVERY_FRAMES and (still or not self._was_still)
+        panels = due or not controller.moving
+        self._was_still = still
         self.views.running = controller.moving
         self.views.timeline.set_bounds(
             controller.end_ns,
@@ -155,8 +162,9 @@ class Workbench(QObject):
             branch_ns=controller.branched_at_ns,
             scenario_end_ns=controller.passed_end_ns,
         )
-        self.views.refresh(controller.snapshot, panels=panels)
+        self.views.refresh(snapshot, panels=panels)
         if panels:
+            self._since_panels = 0
             self.views.status.frames = self.frames.figures()
             self._show_mode(status.mode)
             self.registry.refresh()

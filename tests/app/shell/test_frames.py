@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from app.presenters.status import frame_words
+from app.sessions.session_controller import SessionController
 from app.shell.frames import FRAME_MS, Durations, Frames
 from broker_core.engine.runner import Mode
 from tests.app.conftest import Hand
@@ -65,6 +68,42 @@ def test_every_second_frame_of_express_mode_is_left_out_and_costs_nothing(
         workbench.frames._painted()
     assert workbench.frames.count == 2
     workbench.controller.pause()
+
+
+@pytest.mark.parametrize(
+    ("changes", "with_panels"), [("++++++++++++", "--+--+--+--+"), ("--+--+--+----", "---+--+--+--+")]
+)
+def test_panels_are_drawn_in_every_third_frame_or_soon_after_where_the_state_has_not_changed(
+    hand: Hand, monkeypatch: pytest.MonkeyPatch, changes: str, with_panels: str
+) -> None:
+    workbench, drawn = hand.workbench, ""
+    shown, refreshed = workbench.controller.snapshot, [0]
+    monkeypatch.setattr(SessionController, "snapshot", property(lambda _controller: shown))
+    monkeypatch.setattr(SessionController, "moving", property(lambda _controller: True))
+    workbench.draw()
+    workbench.views.refreshed.connect(lambda: refreshed.append(0))
+    workbench._since_panels = 0
+    for change in changes:
+        shown = replace(shown) if change == "+" else shown
+        refreshed.clear()
+        workbench.draw()
+        drawn += "+" if refreshed else "-"
+    assert drawn == with_panels
+
+
+def test_the_canvas_shows_what_is_selected_of_a_state_that_has_not_changed(
+    hand: Hand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workbench = hand.workbench
+    model = MagicMock(wraps=workbench.views.canvas)
+    monkeypatch.setattr(workbench.views, "canvas", model)
+    workbench.draw()
+    model.view.reset_mock()
+    workbench.draw()
+    model.view.assert_not_called()
+    workbench.views.select("topic:commits")
+    workbench.draw()
+    assert [call.args[2] for call in model.view.call_args_list] == ["topic:commits"]
 
 
 def test_what_the_frames_of_a_session_cost_is_in_its_recording(open_workbench: Callable[..., Hand]) -> None:
