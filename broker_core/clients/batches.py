@@ -30,46 +30,23 @@ class Sent(msgspec.Struct, frozen=True, gc=False):
     offset: int
 
 
-class Batch:
+class Batch(msgspec.Struct, eq=False):
     """Messages for one partition that are sent together. `settled` is the reply with their outcome."""
 
-    __slots__ = (
-        "attempt",
-        "attempts",
-        "closed",
-        "doubtful",
-        "listeners",
-        "messages",
-        "partition",
-        "reported",
-        "settled",
-        "size_bytes",
-        "stamp",
-        "timer",
-        "topic",
-        "withdrawn",
-    )
-
-    def __init__(self, topic: str, partition: int) -> None:
-        self.topic = topic
-        self.partition = partition
-        self.messages: list[Message] = []
-        self.size_bytes = 0
-        self.settled: Reply[Published] = Reply()
-        self.stamp: ProducerStamp | None = None
-        self.attempts = 0
-        self.withdrawn = False  # its answer is ignored
-        self.attempt: Reply[Published | None] | None = None  # sent and not answered
-        self.closed = False  # no message may be added
-        self.doubtful = False  # an attempt that failed may have been stored
-        self.reported = False  # a receipt or a callback gets its outcome
-        self.timer: Timer | None = None
-        self.listeners: list[tuple[Callable[[Receipt], object], Receipt]] = []
-
-    def fill(self, messages: list[Message], size_bytes: int) -> None:
-        """Set the messages of an empty batch; `size_bytes` is their total size."""
-        self.messages = messages
-        self.size_bytes = size_bytes
+    topic: str
+    partition: int
+    messages: list[Message] = []
+    size_bytes: int = 0
+    settled: Reply[Published] = msgspec.field(default_factory=Reply)
+    stamp: ProducerStamp | None = None
+    attempts: int = 0
+    withdrawn: bool = False  # its answer is ignored
+    attempt: Reply[Published | None] | None = None  # sent and not answered
+    closed: bool = False  # no message may be added
+    doubtful: bool = False  # an attempt that failed may have been stored
+    reported: bool = False  # a receipt or a callback gets its outcome
+    timer: Timer | None = None
+    listeners: list[tuple[Callable[[Receipt], object], Receipt]] = []
 
     def add(self, message: Message, size_bytes: int) -> int:
         self.messages.append(message)

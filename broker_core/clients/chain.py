@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from broker_core.clients.middleware import Context, Middleware
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import Message, StoredMessage, TopicPartition
 from broker_core.settings import checked_class
-
-R = TypeVar("R")
 
 
 class Passage(NamedTuple):
@@ -46,10 +44,13 @@ class Chain:
         context = Context(self._now_ns(), self._client, topic)
         for place, one in enumerate(self._row):
             try:
-                changed = _run(one, one.before_publish, message, context)
-            except BrokerError:
+                changed = one.before_publish(message, context)
+            except Exception as error:
                 self._forget(self._row[:place], message)
-                raise
+                if isinstance(error, BrokerError):
+                    raise
+                reason = f"{type(one).__name__} raised {type(error).__name__}: {error}"
+                raise BrokerError(ErrorCode.MIDDLEWARE_FAILED, reason) from error
             if changed is None:
                 self.dropped[type(one).__name__] += 1
                 self._forget(self._row[:place], message)
@@ -104,16 +105,6 @@ class Chain:
     def _forget(passed: Sequence[Middleware], message: Message) -> None:
         for one in reversed(passed):
             one.publish_failed(message)
-
-
-def _run(one: Middleware, step: Callable[..., R], message: Message, context: Context) -> R:
-    try:
-        return step(message, context)
-    except BrokerError:
-        raise
-    except Exception as error:
-        reason = f"{type(one).__name__} raised {type(error).__name__}: {error}"
-        raise BrokerError(ErrorCode.MIDDLEWARE_FAILED, reason) from error
 
 
 def _failed(one: Middleware, what: str, place: tuple[str, int, int]) -> BrokerError:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeVar
 
+import msgspec
+
 from broker_core.broker.broker import Broker
 from broker_core.clients.batches import Receipt, messages_of
 from broker_core.clients.producer_config import ProducerConfig
@@ -30,21 +32,19 @@ SMALL_BYTES = 2_048  # of key and value; for larger messages the cost of the loc
 _NEVER = -1
 
 
-class TopicRecords:
+class TopicRecords(msgspec.Struct, eq=False):
     """The accumulated messages of one topic. They are valid while the broker's revision is `revision`.
 
     Each message has at most `limit_bytes` of key and value.
     """
 
-    __slots__ = ("drain_scheduled", "entries", "limit_bytes", "partitioner", "partitions", "revision", "topic")
-
-    def __init__(self, topic: str) -> None:
-        self.topic = topic
-        self.entries: list[Receipt] = []
-        self.drain_scheduled = False  # a timer runs
-        self.revision = self.limit_bytes = _NEVER
-        self.partitioner = Partitioner()
-        self.partitions = 1
+    topic: str
+    entries: list[Receipt] = []
+    drain_scheduled: bool = False  # a timer runs
+    revision: int = _NEVER
+    limit_bytes: int = _NEVER
+    partitioner: Partitioner = msgspec.field(default_factory=Partitioner)
+    partitions: int = 1
 
     def take(self) -> list[Receipt]:
         count = len(self.entries)

@@ -11,6 +11,8 @@ import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 
+import msgspec
+
 from broker_core.broker.broker import Broker
 from broker_core.broker.publishing import Published
 from broker_core.clients.batches import NO_OFFSET, Batch, Receipt, dropped, halved, largest_of, put_all, size_of, sum_of
@@ -27,17 +29,14 @@ from broker_core.plurals import counted
 from broker_core.replies import Reply
 
 
-class PartitionQueue:
+class PartitionQueue(msgspec.Struct, eq=False):
     """`open` is being filled, `waiting` are queued, `sending` is being appended. `sequence` is the next number."""
 
-    __slots__ = ("open", "pumping", "sending", "sequence", "waiting")
-
-    def __init__(self) -> None:
-        self.open: Batch | None = None
-        self.waiting: deque[Batch] = deque()
-        self.sending: Batch | None = None
-        self.sequence = 0
-        self.pumping = False
+    open: Batch | None = None
+    waiting: deque[Batch] = msgspec.field(default_factory=deque)
+    sending: Batch | None = None
+    sequence: int = 0
+    pumping: bool = False
 
 
 _MANY_TIMES = 16  # batches of `send_many` may be this many times larger than `batch_bytes`
@@ -393,7 +392,7 @@ class Sender:
             for first in range(0, len(part), most):
                 for messages_of_one, size_bytes in halved(part[first : first + most], largest_bytes, most_bytes):
                     batch = queue.open = self._new_batch(topic, number)
-                    batch.fill(messages_of_one, size_bytes)
+                    batch.messages, batch.size_bytes = messages_of_one, size_bytes
                     batch.closed = True  # the result names where exactly these messages were stored
                     self.buffered_bytes += size_bytes
                     batches.append(batch)

@@ -62,15 +62,15 @@ class Served(msgspec.Struct, frozen=True, gc=False):
     errors: int
 
 
-class _ApiCounts:
+class _ApiCounts(msgspec.Struct):
     """What is counted of one API."""
 
-    __slots__ = ("errors", "last_error", "latencies_ns", "reply_bytes", "request_bytes", "requests")
-
-    def __init__(self) -> None:
-        self.requests = self.request_bytes = self.reply_bytes = self.errors = 0
-        self.last_error = ""
-        self.latencies_ns: deque[int] = deque(maxlen=KEPT_LATENCIES)
+    requests: int = 0
+    request_bytes: int = 0
+    reply_bytes: int = 0
+    errors: int = 0
+    last_error: str = ""
+    latencies_ns: deque[int] = msgspec.field(default_factory=lambda: deque(maxlen=KEPT_LATENCIES))
 
     def count(self, size_bytes: int, reply_bytes: int, latency_ns: int, error: str) -> None:
         self.requests += 1
@@ -105,53 +105,36 @@ _Counts = tuple[int, int, int, int, int]
 _NOTHING: _Counts = (0, 0, 0, 0, 0)
 
 
-class Connection:
-    """One open connection. Its listener counts here, from one thread; any thread may read."""
+class Connection(msgspec.Struct, eq=False):
+    """One open connection. Its listener counts here, from one thread; any thread may read, or `cut` it."""
 
-    __slots__ = (
-        "_cut",
-        "_now",
-        "_then",
-        "apis",
-        "bytes_in",
-        "bytes_out",
-        "client",
-        "errors",
-        "group",
-        "heard_ns",
-        "id",
-        "last_error",
-        "listener",
-        "messages_in",
-        "messages_out",
-        "opened_ns",
-        "peer",
-        "principal",
-        "requests",
-        "software",
-    )
+    id: int
+    listener: str
+    peer: str
+    client: str
+    opened_ns: int
+    heard_ns: int
+    cut: Callable[[], object]
+    principal: str = ""
+    software: str = ""
+    group: str = ""
+    requests: int = 0
+    messages_in: int = 0
+    messages_out: int = 0
+    bytes_in: int = 0
+    bytes_out: int = 0
+    errors: int = 0
+    last_error: str = ""
+    apis: dict[str, _ApiCounts] = {}
+    _then: tuple[int, _Counts] = (0, _NOTHING)  # counts at two earlier moments, for the rates
+    _now: tuple[int, _Counts] = (0, _NOTHING)
 
-    def __init__(self, number: int, listener: str, peer: str, client: str, opened_ns: int, cut: Callable[[], object]):
-        self.id = number
-        self.listener = listener
-        self.peer = peer
-        self.client = client
-        self.principal = self.software = self.group = ""
-        self.opened_ns = self.heard_ns = opened_ns
-        self.requests = self.messages_in = self.messages_out = self.bytes_in = self.bytes_out = 0
-        self.errors = 0
-        self.last_error = ""
-        self.apis: dict[str, _ApiCounts] = {}
-        self._cut = cut
-        self._then = self._now = (opened_ns, _NOTHING)  # counts at two earlier moments, for the rates
+    def __post_init__(self) -> None:
+        self._then = self._now = (self.opened_ns, _NOTHING)
 
     def failed(self, sentence: str) -> None:
         self.errors += 1
         self.last_error = sentence
-
-    def cut(self) -> None:
-        """End it, from any thread."""
-        self._cut()
 
     def view(self, now_ns: int) -> ConnectionView:
         """Its state now. Called under the lock of `Connections`: it moves the marks."""
@@ -205,7 +188,8 @@ class Connections:
     def open(self, listener: str, peer: str, cut: Callable[[], object], *, client: str = "") -> Connection:
         """A client has connected to `listener` ("http", "kafka"); `cut()` ends the connection, from any thread."""
         with self._lock:
-            connection = Connection(self._next_id, listener, peer, client, self._now_ns(), cut)
+            now_ns = self._now_ns()
+            connection = Connection(self._next_id, listener, peer, client, now_ns, now_ns, cut)
             self._open[connection.id] = connection
             self._next_id += 1
             return connection

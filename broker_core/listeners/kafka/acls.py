@@ -123,7 +123,7 @@ def _named(binding: Binding, name: str | None, pattern_type: int) -> bool:
 
 def must_still_rule(call: Call, changed: Iterable[Acl]) -> None:
     """Raises INVALID_REQUEST where with these ACLs the client could not alter ACLs any more."""
-    access, principal = call.shared.access, call.principal
+    access, principal = call.listener.access, call.principal
     if not access.with_acls(Acls(tuple(changed))).allows(principal, ADMIN, "broker"):
         raise BrokerError(
             ErrorCode.INVALID_REQUEST, f"{principal.name} could change no ACLs any more; let another principal do it"
@@ -135,7 +135,7 @@ def _describe_acls(call: Call, request: Any) -> Answer:
     """The ACLs that a filter is for, and the rules of the access file as far as ACLs can say the same."""
     call.must(READ, "broker")
     fits = matching(request)
-    bindings = dict.fromkeys((*bindings_of_file(call.shared.access), *map(binding_of, call.broker.acls.all)))
+    bindings = dict.fromkeys((*bindings_of_file(call.listener.access), *map(binding_of, call.broker.acls.all)))
     resources: dict[tuple[int, str, int], list[Binding]] = {}
     for binding in filter(fits, bindings):
         resources.setdefault(binding[:3], []).append(binding)
@@ -170,7 +170,7 @@ def _create(call: Call, asked: Any) -> None:
         must_still_rule(call, (*acls.all, acl))
         acls.add([acl])
 
-    call.shared.host.admin(create)
+    call.listener.host.admin(create)
 
 
 _IN_THE_FILE = failed(BrokerError(ErrorCode.INVALID_REQUEST, "the rule stands in the access file; change it there"))
@@ -195,8 +195,8 @@ def _delete(call: Call, asked: Any) -> dict[str, Any]:
         gone = [acl for acl in acls.all if fits(binding_of(acl))]
         must_still_rule(call, [acl for acl in acls.all if acl not in gone])
         acls.remove(gone)
-        found.update({binding: _IN_THE_FILE for binding in bindings_of_file(call.shared.access) if fits(binding)})
+        found.update({binding: _IN_THE_FILE for binding in bindings_of_file(call.listener.access) if fits(binding)})
         found.update({binding_of(acl): DONE for acl in gone})
 
-    call.shared.host.admin(delete)
+    call.listener.host.admin(delete)
     return {"matching_acls": [{**binding._asdict(), **outcome} for binding, outcome in found.items()]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -13,16 +13,13 @@ from kio.schema.errors import ErrorCode as KafkaError
 from broker_core.broker.broker import Broker
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kafka_messages.making import Body
-from broker_core.listeners.access.access import Access, Principal
-from broker_core.listeners.access.limits import Budget, GuardConfig
+from broker_core.listeners.access.access import Principal
 from broker_core.listeners.connections import Connection
-from broker_core.listeners.kafka.fetch_sessions import FetchSessions
-from broker_core.listeners.kafka.members import PendingMembers
-from broker_core.listeners.kafka.readers import Readers
-from broker_core.listeners.kafka.share_sessions import ShareSessions
-from broker_core.listeners.served import ServedHost
 from broker_core.operations.rights import Operation, ResourceKind
 from broker_core.replies import Reply
+
+if TYPE_CHECKING:
+    from broker_core.listeners.kafka.listener import KafkaListener
 
 T = TypeVar("T")
 MOST_ELEMENTS = 12_000  # of a request: every partition of the largest topic, and some; served in less than a second
@@ -83,27 +80,10 @@ class Kept(msgspec.Struct, frozen=True):
 Answer = Body | Waiting | Later | Kept | None  # None where no response is sent, as for acks=0
 
 
-class Shared(msgspec.Struct, frozen=True):
-    """What all connections of a listener share."""
-
-    host: ServedHost
-    access: Access
-    limits: GuardConfig
-    budget: Budget
-    pending: PendingMembers
-    fetch_sessions: FetchSessions
-    share_sessions: ShareSessions
-    readers: Readers
-    create_topics: int
-    security_protocol: str  # in Kafka's words
-    min_session_timeout_ms: int
-    max_session_timeout_ms: int
-
-
 class Call(msgspec.Struct, frozen=True):
     """A request of one API and version. `host` and `port` are those that the client has connected to."""
 
-    shared: Shared
+    listener: KafkaListener
     connection: Connection
     principal: Principal
     client: str
@@ -114,10 +94,10 @@ class Call(msgspec.Struct, frozen=True):
 
     @property
     def broker(self) -> Broker:
-        return self.shared.host.broker
+        return self.listener.host.broker
 
     def may(self, operation: Operation, kind: ResourceKind, name: str = "") -> bool:
-        return self.shared.access.allows(self.principal, operation, kind, name)
+        return self.listener.access.allows(self.principal, operation, kind, name)
 
     def must(self, operation: Operation, kind: ResourceKind, name: str = "") -> None:
         """Raises FORBIDDEN, as Kafka's error for that kind of thing."""
@@ -172,7 +152,7 @@ class Call(msgspec.Struct, frozen=True):
         def work() -> Body:
             rows: list[Mapping[str, Any]] = []
             try:
-                with self.shared.host.saved_at_end():
+                with self.listener.host.saved_at_end():
                     rows += paced(map(row, asked))
             except BrokerError as error:
                 rows = [{**row, **failed(error)} for row in rows]
@@ -192,7 +172,7 @@ class Call(msgspec.Struct, frozen=True):
         """`rows`, made under the host's lock, which is free between slices. For a worker."""
         found: list[Any] = []
         left = iter(rows)
-        while not self.shared.host.call(lambda _now: _slice(left, found)):
+        while not self.listener.host.call(lambda _now: _slice(left, found)):
             time.sleep(_BETWEEN_SLICES_S)  # so that those who wait for the lock get it
         return found
 

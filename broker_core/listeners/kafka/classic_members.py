@@ -22,11 +22,11 @@ def _join_group(call: Call, request: Any) -> Answer:
     """
     group, member_id = request.group_id, request.member_id
     instance_id = given(request, "group_instance_id", "")
-    pending = call.shared.pending
+    pending = call.listener.pending
     new_id = ""
     try:
         call.must(READ, "group", group)
-        least_ms, most_ms = call.shared.min_session_timeout_ms, call.shared.max_session_timeout_ms
+        least_ms, most_ms = call.listener.min_session_timeout_ms, call.listener.max_session_timeout_ms
         if not least_ms <= request.session_timeout <= most_ms:
             raise BrokerError(
                 ErrorCode.INVALID_SESSION_TIMEOUT,
@@ -155,7 +155,7 @@ def _leave(call: Call, group: str, member_id: str, instance_id: str, reason: str
         if instance_id and not member_id:
             member_id = call.broker.groups.static_member(group, instance_id)
         call.broker.groups.leave(call.now_ns, group, member_id, cause)
-        call.shared.readers.left(member_id)
+        call.listener.readers.left(member_id)
     except BrokerError as error:
         return kafka_code(error)
     return 0

@@ -108,7 +108,7 @@ def _alter(call: Call, asked: Any, validate_only: bool) -> None:
             else:
                 call.broker.client_quotas.put(quota)
 
-    call.shared.host.admin(alter)
+    call.listener.host.admin(alter)
 
 
 def _named(asked: Any) -> list[dict[str, Any]]:

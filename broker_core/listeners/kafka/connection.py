@@ -64,7 +64,7 @@ class KafkaConnection(asyncio.Protocol):
         self._seen = cast(Connection, None)
         self._here = ("", 0)
         self._buffer = bytearray()
-        self._principal: Principal | None = ANYBODY if listener.shared.access.open else None
+        self._principal: Principal | None = ANYBODY if listener.access.open else None
         # A client that omits the handshake means PLAIN, as Kafka's did before SaslHandshake 1.
         self._exchange = self._new_exchange(sasl.PLAIN)
         self._waiting: Waiting | None = None
@@ -97,7 +97,7 @@ class KafkaConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._heard_s = time.monotonic()
-        self._seen.heard_ns = self._listener.shared.host.now_ns
+        self._seen.heard_ns = self._listener.host.now_ns
         self._seen.bytes_in += len(data)
         self._buffer += data
         self._count_held()
@@ -119,13 +119,13 @@ class KafkaConnection(asyncio.Protocol):
         listener, waiting = self._listener, self._waiting
         self._waiting = None
         listener.let_out(self)
-        if waiting is not None and waiting.cancel is not None and not listener.shared.host.closing:
+        if waiting is not None and waiting.cancel is not None and not listener.host.closing:
             cancel = waiting.cancel
-            self._tried(lambda: listener.shared.host.call(lambda _now: cancel()))
-        readers, host = listener.shared.readers, listener.shared.host
+            self._tried(lambda: listener.host.call(lambda _now: cancel()))
+        readers, host = listener.readers, listener.host
         if readers.knows(self._seen.id) and not host.closing:
             self._tried(lambda: host.call(lambda now_ns: readers.closed(now_ns, host.broker, self._seen.id)))
-        sessions = listener.shared.share_sessions
+        sessions = listener.share_sessions
         if sessions and not host.closing:
             self._tried(lambda: host.call(lambda now_ns: sessions.lost(host.broker, now_ns, self._seen.id)))
         listener.connections.closed(self._seen)
@@ -134,7 +134,7 @@ class KafkaConnection(asyncio.Protocol):
 
     def check(self, now_s: float) -> None:
         """Cut it where it has been silent or slow for too long."""
-        limits = self._listener.shared.limits
+        limits = self._listener.limits
         if self._unread_bytes:
             before_bytes = self._unread_bytes
             self._count_held()
@@ -204,7 +204,7 @@ class KafkaConnection(asyncio.Protocol):
             (self._transport.resume_reading if reading else self._transport.pause_reading)()
 
     def _most_bytes(self) -> int:
-        return STRANGERS_FRAME_BYTES if self._principal is None else self._listener.shared.limits.max_frame_bytes
+        return STRANGERS_FRAME_BYTES if self._principal is None else self._listener.limits.max_frame_bytes
 
     def _next_frame(self) -> Data | None:
         buffer = self._buffer
@@ -276,7 +276,7 @@ class KafkaConnection(asyncio.Protocol):
             with contextlib.suppress(BrokerError):
                 client, request = request_of(known, frame, MOST_ELEMENTS)
                 principal = self._principal
-                body = self._listener.shared.host.call(
+                body = self._listener.host.call(
                     lambda now_ns: refused(
                         self._call(known, client, principal, now_ns), header.api_key, request, error.code.code
                     )
@@ -288,8 +288,8 @@ class KafkaConnection(asyncio.Protocol):
         self._write(known, nearest, body)
 
     def _new_exchange(self, mechanism: str) -> sasl.Exchange:
-        shared = self._listener.shared
-        return sasl.Exchange(shared.access, shared.host.broker.scram_credentials, mechanism)
+        listener = self._listener
+        return sasl.Exchange(listener.access, listener.host.broker.scram_credentials, mechanism)
 
     def _authenticate(self, header: Header, request: Any) -> None:
         try:
@@ -318,7 +318,7 @@ class KafkaConnection(asyncio.Protocol):
                 return failed(error)
 
         def judge(now_ns: int) -> Answer:
-            faults = self._listener.shared.host.broker.client_faults
+            faults = self._listener.host.broker.client_faults
             if not faults.any:
                 return serve(now_ns)
             call = self._call(header, client, principal, now_ns)
@@ -342,7 +342,7 @@ class KafkaConnection(asyncio.Protocol):
 
     def _call(self, header: Header, client: str, principal: Principal, now_ns: int) -> Call:
         return Call(
-            self._listener.shared,
+            self._listener,
             self._seen,
             principal,
             client or f"kafka-{self._seen.id}",
@@ -363,7 +363,7 @@ class KafkaConnection(asyncio.Protocol):
                 waiting.reply.then(lambda _reply: self._listener.in_loop(lambda: self._came(header, waiting)))
             return answer
 
-        answer = self._listener.shared.host.call(run)
+        answer = self._listener.host.call(run)
         if answer is None and self._fault is not None and self._fault.effect == "lose_reply":
             self._note(0)
             self._transport.close()
@@ -381,7 +381,7 @@ class KafkaConnection(asyncio.Protocol):
             self._listener.in_worker(work, lambda done: self._tried(lambda: self._send(header, *done())))
         elif isinstance(answer, Kept):
             body = answer.body
-            kept: Reply[None] = self._listener.shared.host.kept()
+            kept: Reply[None] = self._listener.host.kept()
             if kept.done:
                 self._write(header, header.version, body)
             else:
@@ -462,7 +462,7 @@ class KafkaConnection(asyncio.Protocol):
         if served is None or principal is None:
             return 0
         return quota_throttle_ms(
-            self._listener.shared.host,
+            self._listener.host,
             principal.name,
             self._seen.client,
             served.api,

@@ -68,10 +68,12 @@ class _Read(msgspec.Struct, frozen=True):
 @api("Fetch", 1, 4, 18)
 def _fetch(call: Call, request: Any) -> Answer:
     """Answer at once where there is enough, where something is wrong, or where nothing is waited for."""
-    wait_ms = min(max(0, request.max_wait), call.shared.limits.max_wait_ms)
+    wait_ms = min(max(0, request.max_wait), call.listener.limits.max_wait_ms)
     # At least one batch, or its reader would never go on.
-    limit_bytes = max(1, min(getattr(request, "max_bytes", _MOST_BYTES), _MOST_BYTES, call.shared.budget.answer_bytes))
-    call.shared.readers.asks(call.connection.id)
+    limit_bytes = max(
+        1, min(getattr(request, "max_bytes", _MOST_BYTES), _MOST_BYTES, call.listener.budget.answer_bytes)
+    )
+    call.listener.readers.asks(call.connection.id)
     session, places = _session(call, request)
     wanted = _Wanted(places, session, request.min_bytes, limit_bytes, call.now_ns + wait_ms * NS_PER_MS)
     return _answer(call, wanted)
@@ -90,7 +92,7 @@ def _session(call: Call, request: Any) -> tuple[FetchSession | None, list[_Place
         for topic in request.topics
         for each in topic.partitions
     ]
-    sessions, principal = call.shared.fetch_sessions, call.principal.name
+    sessions, principal = call.listener.fetch_sessions, call.principal.name
     number, epoch = getattr(request, "session_id", 0), getattr(request, "session_epoch", FINAL_EPOCH)
     if epoch in {INITIAL_EPOCH, FINAL_EPOCH}:
         sessions.end(number, principal)
@@ -119,7 +121,9 @@ def _answer(call: Call, wanted: _Wanted) -> Answer:
     for place, read in zip(places, found, strict=True):
         if read.name is not None:
             keys.append((read.name, place.partition))
-            call.shared.readers.waits(call.now_ns, call.broker, call.connection.id, call.client, keys[-1], place.offset)
+            call.listener.readers.waits(
+                call.now_ns, call.broker, call.connection.id, call.client, keys[-1], place.offset
+            )
     reply = call.broker.growth.wait(keys, wanted.deadline_ns)
 
     def again(_reply: object, now_ns: int) -> Answer:
@@ -180,7 +184,7 @@ def _tell(call: Call, places: list[_Place], found: list[_Read]) -> None:
         call.connection.messages_out += log.messages_between(place.offset, end_offset)
         start = max(place.offset, log.start_offset)
         fetched = Fetched((read.name, place.partition), start, end_offset, place.committed)
-        call.shared.readers.fetched(call.now_ns, call.broker, call.connection.id, call.client, fetched)
+        call.listener.readers.fetched(call.now_ns, call.broker, call.connection.id, call.client, fetched)
 
 
 def _aborted(each: AbortedTransaction) -> dict[str, int]:

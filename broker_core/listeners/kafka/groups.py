@@ -145,4 +145,4 @@ def _delete(call: Call, name: str) -> None:
     call.must(ADMIN, "group", name)
     shared = call.broker.share_groups
     delete = shared.delete if name in shared.names() else call.broker.groups.delete
-    call.shared.host.admin(partial(delete, group=name))
+    call.listener.host.admin(partial(delete, group=name))

@@ -16,7 +16,6 @@ from broker_core.listeners.access.access import Access
 from broker_core.listeners.access.limits import GuardConfig
 from broker_core.listeners.access.tls import TlsConfig
 from broker_core.listeners.connections import Connections
-from broker_core.listeners.kafka.call import Shared
 from broker_core.listeners.kafka.connection import KafkaConnection
 from broker_core.listeners.kafka.fetch_sessions import FetchSessions
 from broker_core.listeners.kafka.members import PendingMembers
@@ -63,19 +62,11 @@ class KafkaListener(Listener):
     ) -> None:
         """Raises INVALID_CONFIG where other machines could connect to `address` without a token, or for wrong `tls`."""
         super().__init__(host, address, port, access, tls, limits, connections)
-        sessions = PendingMembers(), FetchSessions(), ShareSessions(), Readers()
-        security_protocol = ("" if self.access.open else "SASL_") + ("PLAINTEXT" if tls is None else "SSL")
-        self.shared = Shared(
-            host,
-            self.access,
-            self.limits,
-            self.budget,
-            *sessions,
-            create_topics,
-            security_protocol,
-            min_session_timeout_ms,
-            max_session_timeout_ms,
-        )
+        self.create_topics = create_topics
+        self.min_session_timeout_ms, self.max_session_timeout_ms = min_session_timeout_ms, max_session_timeout_ms
+        self.security_protocol = ("" if self.access.open else "SASL_") + ("PLAINTEXT" if tls is None else "SSL")
+        self.pending, self.readers = PendingMembers(), Readers()
+        self.fetch_sessions, self.share_sessions = FetchSessions(), ShareSessions()
         self._open: dict[KafkaConnection, None] = {}
         self._strangers: dict[KafkaConnection, None] = {}  # of those, who has not shown who it is; the oldest first
         self._resting: dict[Callable[[], object], None] = {}
@@ -113,7 +104,7 @@ class KafkaListener(Listener):
         self._open[connection] = None
         if not connection.is_known:
             self._strangers[connection] = None
-        most = self.shared.limits.max_connections
+        most = self.limits.max_connections
         if len(self._open) > most or len(self._strangers) > most - most // _KEPT_FOR_KNOWN:
             next(iter(self._strangers), connection).cut("there are as many connections as are allowed")
 

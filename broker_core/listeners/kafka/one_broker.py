@@ -226,11 +226,11 @@ def _topics(call: Call, names: tuple[str, ...], wanted: dict[str, set[int]] | No
 
 
 def directory(call: Call) -> str:
-    return str(call.shared.host.path or _IN_MEMORY)
+    return str(call.listener.host.path or _IN_MEMORY)
 
 
 def _disk(call: Call) -> dict[str, Any]:
-    path = call.shared.host.path
+    path = call.listener.host.path
     usage = None if path is None else shutil.disk_usage(path)
     return {
         "log_dir": directory(call),

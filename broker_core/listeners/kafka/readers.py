@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from typing import NamedTuple, TypeVar
 
+import msgspec
+
 from broker_core.broker.broker import Broker
 from broker_core.events import is_by_hand, reader_by_hand
 from broker_core.listeners.kafka.members import PendingMembers
@@ -39,17 +41,14 @@ class Fetched(NamedTuple):
     committed: bool
 
 
-class _Connection:
-    __slots__ = ("client", "fetched", "groups", "has_left", "is_guessed", "number", "reader")
-
-    def __init__(self, number: int, client: str) -> None:
-        self.number = number
-        self.client = client
-        self.groups: set[str] = set()  # whose coordinator it has asked for
-        self.reader: Reader | None = None
-        self.is_guessed = False  # the reader's group is the only one that clients of that id have asked for
-        self.has_left = False  # the group: what a fetch from before brings is for nobody
-        self.fetched: dict[TopicPartition, Fetched] = {}
+class _Connection(msgspec.Struct):
+    number: int
+    client: str
+    groups: set[str] = set()  # whose coordinator it has asked for
+    reader: Reader | None = None
+    is_guessed: bool = False  # the reader's group is the only one that clients of that id have asked for
+    has_left: bool = False  # the group: what a fetch from before brings is for nobody
+    fetched: dict[TopicPartition, Fetched] = {}
 
 
 class Readers:

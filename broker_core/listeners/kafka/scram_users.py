@@ -70,7 +70,7 @@ def _alter(call: Call, user: str, asked: list[Any]) -> None:
             else:
                 kept.put(credential)
 
-    call.shared.host.admin(alter)
+    call.listener.host.admin(alter)
 
 
 def _changed(call: Call, user: str, asked: Any) -> ScramCredential | None:
@@ -92,7 +92,10 @@ def _changed(call: Call, user: str, asked: Any) -> ScramCredential | None:
         ),
         (not 1 <= len(salt) <= _MAX_SALT_BYTES, f"a salt has 1 to {_MAX_SALT_BYTES} bytes"),
         (len(salted) != hashlib.new(digest).digest_size, f"the salted password is not one of {mechanism}"),
-        (call.shared.access.token(user) is not None, f"the token of {user} stands in the access file; change it there"),
+        (
+            call.listener.access.token(user) is not None,
+            f"the token of {user} stands in the access file; change it there",
+        ),
     )
     for wrong, why in problems:
         if wrong:

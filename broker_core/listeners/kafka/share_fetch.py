@@ -44,7 +44,7 @@ def _share_fetch(call: Call, request: Any) -> Answer:
     check_acknowledgements(request.topics)
     closing = request.share_session_epoch == CLOSING  # which may come behind the member's departure
     holder = "" if closing else call.broker.share_groups.member(group, request.member_id).holder
-    session = call.shared.share_sessions.at(group, request.member_id, request.share_session_epoch, call.connection.id)
+    session = call.listener.share_sessions.at(group, request.member_id, request.share_session_epoch, call.connection.id)
     errors: dict[Place, BrokerError | None] = {}
     news: set[str] = set()
     for topic in request.topics:
@@ -61,14 +61,14 @@ def _share_fetch(call: Call, request: Any) -> Answer:
             del session.places[place]
     members = [each.member_id for each in call.broker.share_groups.members(group)] if news else []
     for name in news:
-        known = call.shared.share_sessions.known(group, members, name)
+        known = call.listener.share_sessions.known(group, members, name)
         call.broker.share_groups.take_up(call.now_ns, group, name, known)
     if getattr(request, "is_renew_ack", False):
         return _body(call, _Acquisition(group, holder, session, errors, 0, 0), [])
     if closing:
         session.release_all(call.broker, call.now_ns)
         return _body(call, _Acquisition(group, holder, session, errors, 0, 0), [])
-    wait_ms = min(max(0, request.max_wait), call.shared.limits.max_wait_ms)
+    wait_ms = min(max(0, request.max_wait), call.listener.limits.max_wait_ms)
     most = min(getattr(request, "max_records", 0) or _MOST_RECORDS, _MOST_RECORDS)
     wanted = _Acquisition(group, holder, session, errors, most, call.now_ns + wait_ms * NS_PER_MS)
     if getattr(request, "share_acquire_mode", 0) == _RECORD_LIMIT:
@@ -141,7 +141,7 @@ def _give_back(call: Call, late: Reply[list[Lease]]) -> None:
     if late.error is None and late.result():
         ShareSession(
             acquired={(lease.queue, lease.partition, lease.offset): lease for lease in late.result()}
-        ).release_all(call.broker, call.shared.host.now_ns)
+        ).release_all(call.broker, call.listener.host.now_ns)
 
 
 def _body(call: Call, wanted: _Acquisition, leases: list[Lease]) -> Body:
@@ -193,7 +193,7 @@ def _share_acknowledge(call: Call, request: Any) -> Answer:
     group = request.group_id
     call.must(READ, "group", group)
     check_acknowledgements(request.topics)
-    session = call.shared.share_sessions.at(group, request.member_id, request.share_session_epoch)
+    session = call.listener.share_sessions.at(group, request.member_id, request.share_session_epoch)
     responses = []
     for topic in request.topics:
         rows, name = [], call.topic_with(topic.topic_id, queues=True) or ""

@@ -47,9 +47,9 @@ def _changed(call: Call, field: str, change: Callable[[Call, Any, bool], object]
 
 
 def _create(call: Call, asked: Any, validate_only: bool) -> dict[str, Any]:
-    name, host = asked.name, call.shared.host
+    name, host = asked.name, call.listener.host
     call.must(ADMIN, "topic", name)
-    partitions = max(1, call.shared.create_topics) if asked.num_partitions == -1 else asked.num_partitions
+    partitions = max(1, call.listener.create_topics) if asked.num_partitions == -1 else asked.num_partitions
     if asked.assignments:
         if (asked.num_partitions, asked.replication_factor) != (-1, -1):
             why = "replicas are assigned, so the numbers of partitions and replicas must be -1"
@@ -104,7 +104,7 @@ def _add(call: Call, asked: Any, validate_only: bool) -> None:
             call.broker.topics.add_partitions(now_ns, asked.name, asked.count)
 
     call.must(ADMIN, "topic", asked.name)
-    call.shared.host.admin(add)
+    call.listener.host.admin(add)
 
 
 @api("DeleteTopics", 20, 1, 6)
@@ -125,7 +125,7 @@ def _delete_topic(call: Call, name: str | None) -> dict[str, Any]:
         raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "the topic id is not known")
     call.must(ADMIN, "topic", name)
     topic_id = call.topic_id(name)
-    call.shared.host.admin(partial(_go, call, name))
+    call.listener.host.admin(partial(_go, call, name))
     return {"topic_id": topic_id}
 
 
@@ -153,6 +153,6 @@ def _delete_before(call: Call, name: str, asked: Any) -> dict[str, Any]:
         return call.broker.cleaning.delete_records(now_ns, name, number, before)
 
     def low_watermark() -> dict[str, Any]:
-        return {"low_watermark": call.shared.host.admin(delete)}
+        return {"low_watermark": call.listener.host.admin(delete)}
 
     return outcome(low_watermark, partition_index=number, low_watermark=-1)
