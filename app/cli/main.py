@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import argparse
+import builtins
 import contextlib
 import gc
 import json
@@ -242,10 +243,13 @@ def _open_window(instead: str, call: Callable[[Callable[..., int]], int]) -> int
         print(f"brokerscope: {why}", file=sys.stderr)
         return Exit.REFUSED
     with _ended_by_interrupts(), _without_collections() as collect_again:
+        import_module = builtins.__import__
         try:
             # Qt is loaded by the commands that draw, and no other; first what is quick, so that something is seen.
             from app.shell.opening import show_opening
 
+            # PySide's import reads the source of every module for a `from __feature__`: a tenth of the start.
+            builtins.__import__ = import_module
             opening = show_opening()
             from app.shell.workbench import open_window
         except ImportError as error:
