@@ -244,7 +244,8 @@ class Navigator(QWidget):
             if not shown and not filtered:
                 shown = [NavRow("", section.none)] if section.none else []
             head.setData(0, _SECTION, section)
-            head.setHidden(filtered and not section.rows)
+            if head.isHidden() != (hidden := filtered and not section.rows):
+                head.setHidden(hidden)  # lays all rows out anew, even where nothing changes
             self._fill(head, shown)
 
     def _head(self, section: NavSection) -> QTreeWidgetItem:

@@ -121,7 +121,7 @@ class Views(QObject):
         self.running = True
         self.snapshot: Snapshot | None = None
         self._listed = Excerpts(LISTED_MAX)
-        self._drawn = (False, "")
+        self._drawn: tuple[bool, str] | None = None
         self._looks_at_ns = _PRESENT
         self._travels = 0
         self._window: MainWindow | None = None
@@ -180,21 +180,22 @@ class Views(QObject):
             presenter.panel.set_unknown(bool(needs) and not self._controller.knows(needs))
             presenter.restart()
 
-    def refresh(self, snapshot: Snapshot, *, panels: bool = True) -> None:
-        """Show a snapshot: canvas, clock and status bar always; with `panels`, whatever else is visible."""
+    def refresh(self, snapshot: Snapshot, *, drawing: bool = True, panels: bool = True) -> None:
+        """Show a snapshot: canvas, clock and status bar with `drawing`; with `panels`, whatever else is visible."""
         window = self._window
         shown = self.running, self.selected
         # Where the present has not changed, neither has any rate; those of the past may still be read from a file.
         is_drawn = self._controller.live and snapshot is self.snapshot and shown == self._drawn
-        self.snapshot, self._drawn = snapshot, shown
+        self.snapshot, self._drawn = snapshot, shown if drawing else None
         self._notice_travel(snapshot.time_ns)
         self.owners.update_all(snapshot)
         if window is None:
             return
-        window.toolbar.set_clock(session_time(snapshot.time_ns), self.times.wall(snapshot.time_ns))
         canvas: Any = window.parts.canvas
-        canvas.set_view(canvas.view if is_drawn else self.canvas.view(snapshot, *shown), current_theme())
-        window.status.set_facts(self.status.update(snapshot))
+        if drawing:
+            window.toolbar.set_clock(session_time(snapshot.time_ns), self.times.wall(snapshot.time_ns))
+            canvas.set_view(canvas.view if is_drawn else self.canvas.view(snapshot, *shown), current_theme())
+            window.status.set_facts(self.status.update(snapshot))
         if not panels:
             return
         if window.parts.navigator.isVisible():

@@ -8,7 +8,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 
 import numpy as np
-from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
 
 from app.presenters.status import FrameFigures
 
@@ -93,8 +93,11 @@ class Frames(QObject):
             self.dropped += int(delay_s * 1000 / FRAME_MS)
         self._due_s = now_s + FRAME_MS / 1000
         self._drawn = self._draw()
-        # What was marked for repainting is painted before a timer of 0 ms fires.
-        QTimer.singleShot(0, self, self._painted)
+        # Qt paints what was marked for it by events of this priority.
+        QCoreApplication.postEvent(self, QEvent(QEvent.Type.User), Qt.EventPriority.LowEventPriority.value)
+
+    def customEvent(self, _event: QEvent) -> None:
+        self._painted()
 
     def _painted(self) -> None:
         cost_s = time.perf_counter() - self._began_s

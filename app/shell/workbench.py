@@ -147,13 +147,16 @@ class Workbench(QObject):
         controller = self.controller
         status = controller.status
         self._frame_number += 1
-        if status.mode is Mode.EXPRESS and self._frame_number % EXPRESS_EVERY_FRAMES:
-            return False
         snapshot = controller.snapshot
         still = snapshot is self.views.snapshot
         self._since_panels += 1
-        due = self._since_panels >= PANELS_EVERY_FRAMES and (still or not self._was_still)
-        panels = due or not controller.moving
+        express = controller.moving and status.mode is Mode.EXPRESS
+        drawing = not express or self._frame_number % EXPRESS_EVERY_FRAMES == 0
+        due = self._since_panels >= PANELS_EVERY_FRAMES * (EXPRESS_EVERY_FRAMES if express else 1)
+        # In express mode panels are drawn where the canvas is not: a frame with both takes twice as long.
+        panels = not controller.moving or (due and (not drawing if express else still or not self._was_still))
+        if not (drawing or panels):
+            return False
         self._was_still = still
         self.views.running = controller.moving
         self.views.timeline.set_bounds(
@@ -162,7 +165,7 @@ class Workbench(QObject):
             branch_ns=controller.branched_at_ns,
             scenario_end_ns=controller.passed_end_ns,
         )
-        self.views.refresh(snapshot, panels=panels)
+        self.views.refresh(snapshot, drawing=drawing, panels=panels)
         if panels:
             self._since_panels = 0
             self.views.status.frames = self.frames.figures()

@@ -42,7 +42,7 @@ class Hand:
         """What was asked of the engine is done, and seen."""
         controller = self.workbench.controller
         controller.run_until(controller.snapshot.time_ns)
-        for _ in range(max(draws, EXPRESS_EVERY_FRAMES * PANELS_EVERY_FRAMES * controller.moving)):
+        for _ in range(max(draws, (EXPRESS_EVERY_FRAMES * PANELS_EVERY_FRAMES + 1) * controller.moving)):
             QApplication.processEvents()
             self.workbench.draw()
 

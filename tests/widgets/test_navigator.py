@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtGui import QRegion
 
 from widgets.navigator import ROWS_MAX, Navigator, NavRow, NavSection
 
@@ -106,3 +107,22 @@ def test_the_context_menu_is_asked_for_by_id(navigator, qtbot):
 
 def test_a_screen_reader_finds_state_and_figure_in_the_text(navigator):
     assert navigator._items["group:billing"].text(0) == "billing Stable lag 3"
+
+
+def test_a_figure_that_changes_paints_its_row_and_not_the_whole_tree(navigator, qtbot):
+    painted: list[QRegion] = []
+
+    class Watch(QObject):
+        def eventFilter(self, _watched, event):
+            if event.type() is QEvent.Type.Paint:
+                painted.append(event.region())
+            return False
+
+    watch = Watch()
+    navigator.tree.viewport().installEventFilter(watch)
+    for lag in ("lag 4", "lag 5"):  # the first rows that a tree ever shows are laid out twice
+        painted.clear()
+        navigator.set_sections(sections(lag=lag))
+        qtbot.waitUntil(lambda: bool(painted))
+        qtbot.wait(1)  # what is laid out anew is painted by a timer of 0 ms
+    assert not any(region.contains(place_of(navigator, "topic:mails")) for region in painted)

@@ -10,10 +10,13 @@ from unittest.mock import MagicMock
 import numpy as np
 import pytest
 from msgspec.structs import replace
+from PySide6.QtGui import QPaintEvent
+from PySide6.QtWidgets import QWidget
 
 from app.presenters.status import frame_words
 from app.sessions.session_controller import SessionController
 from app.shell.frames import FRAME_MS, Durations, Frames
+from app.shell.workbench import EXPRESS_EVERY_FRAMES, PANELS_EVERY_FRAMES
 from broker_core.engine.runner import Mode
 from tests.app.conftest import Hand
 
@@ -54,7 +57,7 @@ def test_frames_are_missed_only_while_something_moves(qtbot: Any, monkeypatch: p
     frames.stop()
 
 
-def test_every_second_frame_of_express_mode_is_left_out_and_costs_nothing(
+def test_a_frame_of_express_mode_shows_canvas_or_panels_or_is_left_out_and_costs_nothing(
     hand: Hand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workbench = hand.workbench
@@ -63,11 +66,33 @@ def test_every_second_frame_of_express_mode_is_left_out_and_costs_nothing(
     workbench.controller.express()
     hand.qtbot.waitUntil(lambda: workbench.controller.status.mode is Mode.EXPRESS)
     workbench.frames.forget()
-    for _ in range(4):
+    shown: list[tuple[bool, bool]] = []
+    monkeypatch.setattr(
+        workbench.views, "refresh", lambda _snapshot, *, drawing, panels: shown.append((drawing, panels))
+    )
+    for _ in range(EXPRESS_EVERY_FRAMES * PANELS_EVERY_FRAMES):
         workbench.frames._frame()
         workbench.frames._painted()
-    assert workbench.frames.count == 2
+    assert sorted(shown) == [(False, True), *[(True, False)] * 3] and workbench.frames.count == len(shown)
     workbench.controller.pause()
+
+
+def test_what_is_marked_for_painting_is_painted_before_the_engine_goes_on(qtbot: Any) -> None:
+    painted: list[str] = []
+
+    class Picture(QWidget):
+        def paintEvent(self, _event: QPaintEvent) -> None:
+            painted.append("picture")
+
+    picture = Picture()
+    qtbot.addWidget(picture)
+    picture.show()
+    qtbot.waitUntil(lambda: bool(painted))
+    painted.clear()
+    frames = Frames(lambda: picture.update() is None, lambda _s: painted.append("slot"), lambda: True)
+    frames._frame()
+    qtbot.waitUntil(lambda: len(painted) == 2)
+    assert painted == ["picture", "slot"]
 
 
 @pytest.mark.parametrize(
