@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 from broker_core.events import BROKER_CRASH, READ_OUTSIDE, Event, EventKind, describe, is_by_hand
@@ -88,17 +90,11 @@ class Unacknowledged:
         for (group, topic, partition), given in self._given.items():
             if group not in self._commits or group in {*queues}:
                 continue
-            run: Lost | None = None
-            for offset in sorted(offset for offset, each in given.items() if each.lost):
-                client = given[offset].client
-                if run is not None and (run.offset + run.messages, run.client) == (offset, client):
-                    run = run._replace(messages=run.messages + 1)
-                    continue
-                if run is not None:
-                    yield run
-                run = Lost(group, topic, partition, offset, 1, client)
-            if run is not None:
-                yield run
+            offsets = sorted(offset for offset, each in given.items() if each.lost)
+            clients = ((given[offset].client, offset - number) for number, offset in enumerate(offsets))
+            for (client, _), run in groupby(zip(clients, offsets, strict=True), key=itemgetter(0)):
+                found = [offset for _, offset in run]
+                yield Lost(group, topic, partition, found[0], len(found), client)
 
 
 MAX_FINDINGS = 20  # with their lives

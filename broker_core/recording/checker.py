@@ -63,9 +63,7 @@ class Checker:
         read, too; no event tells where they go on, and they read on for a moment what was taken from them.
         """
         self._events: list[Event] = []
-        self._deleted_to: dict[TopicPartition, int] = defaultdict(
-            int
-        )  # the first offset of each partition that is there
+        self._deleted_to: dict[TopicPartition, int] = defaultdict(int)  # the first offset that is there
         self._ends: dict[TopicPartition, int] = defaultdict(int)  # the next offset of each partition
         self._max_attempts = {} if max_attempts is None else max_attempts
         self._max_depth = max_depth or {}
@@ -97,13 +95,13 @@ class Checker:
         # Where a user has set a position: what was acknowledged is read once more.
         self._rereads: set[GroupPlace] = set()
         self._bygones: dict[str, list[tuple[MutableMapping[Any, Any], dict[Any, Any]]]] = {}
-        self._rules: dict[EventKind, Callable[[Event], None]] = {
+        self._rules: dict[EventKind, Callable[[Event], object]] = {
             EventKind.PUBLISHED: self._published,
             EventKind.REDRIVEN: self._redriven,
             EventKind.NACKED: self._gives_back,
             EventKind.LEASE_EXPIRED: self._gives_back,
-            EventKind.RELEASED: self._released,
-            EventKind.LEASE_EXTENDED: self._extended,
+            EventKind.RELEASED: self._gives_back,
+            EventKind.LEASE_EXTENDED: lambda event: [self._held(event, offset) for offset in event.offsets],
             EventKind.DEAD_LETTERED: self._dead_lettered,
             EventKind.EXPIRED: self._taken_out,
             EventKind.EVICTED: self._taken_out,
@@ -117,7 +115,7 @@ class Checker:
             EventKind.ACKNOWLEDGED: self._judged(self._acknowledged),
             EventKind.PASSED_OVER: self._judged(self._passed),
             EventKind.PARTITIONS_ASSIGNED: self._assigned,
-            EventKind.PARTITIONS_REVOKED: self._revoked,
+            EventKind.PARTITIONS_REVOKED: lambda event: self._gives_up(event.member_id, event.partitions),
             EventKind.MEMBER_LEFT: self._member_left,
             EventKind.MEMBER_JOINED: self._joined,
             EventKind.REBALANCE_COMPLETED: self._completed,
@@ -322,9 +320,6 @@ class Checker:
                 self._fail(told, event, history=ownership(self._events, *key))
             self._owners[key] = member
 
-    def _revoked(self, event: Event) -> None:
-        self._gives_up(event.member_id, event.partitions)
-
     def _gives_up(self, member: str, places: Iterable[GroupPlace]) -> None:
         for key in places:
             if self._owners.get(key) == member:
@@ -347,7 +342,6 @@ class Checker:
         self._gives_up(member, [key for key in self._owners if key[0] == event.group])
 
     def _completed(self, event: Event) -> None:
-        assert event.generation is not None
         for key in [key for key in self._last_owners if key[0] == event.group]:
             del self._last_owners[key]
 
@@ -422,21 +416,13 @@ class Checker:
 
     def _gives_back(self, event: Event) -> None:
         for offset in event.offsets:
-            self._held(event, offset).holder = ""
-
-    def _extended(self, event: Event) -> None:
-        for offset in event.offsets:
-            self._held(event, offset)
+            lease = self._held(event, offset)
+            lease.holder = ""
+            lease.attempts -= event.kind is EventKind.RELEASED
 
     def _ended(self, event: Event) -> None:
         for offset in event.offsets:
             self._finish(event.group, self._held(event, offset))
-
-    def _released(self, event: Event) -> None:
-        for offset in event.offsets:
-            lease = self._held(event, offset)
-            lease.holder = ""
-            lease.attempts -= 1
 
     def _dead_lettered(self, event: Event) -> None:
         limit = self._max_attempts.get(event.group)

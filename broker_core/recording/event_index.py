@@ -97,12 +97,11 @@ class EventIndex:
         folder: str,
         first_seq: int = 0,
         *,
-        from_ns: int | None = None,
         to_ns: int | None = None,
         to_seq: int | None = None,
     ) -> Iterator[pa.RecordBatch]:
-        """One folder (messages or control) as columns: from a number and a time on, to a time or number, included."""
-        bounds = (first_seq, from_ns, to_ns, to_seq)
+        """One folder (messages or control) as columns: from a number on, to a time or number, included."""
+        bounds = (first_seq, to_ns, to_seq)
         # Asked first: what is sealed meanwhile is found twice, and taken once.
         unsealed = () if self._unsealed is None else self._unsealed(folder)
         done_seq = -1
@@ -118,7 +117,7 @@ class EventIndex:
                 except FileNotFoundError:
                     # Sealed a moment ago: the rest is there now.
                     rest = max(first_seq, done_seq + 1)
-                    yield from self.batches(folder, rest, from_ns=from_ns, to_ns=to_ns, to_seq=to_seq)
+                    yield from self.batches(folder, rest, to_ns=to_ns, to_seq=to_seq)
                     return
                 yield from _between(batch, *bounds)
                 done_seq = written.last_seq
@@ -131,21 +130,15 @@ class EventIndex:
                     continue  # the reader has said so
 
 
-def _overlaps(
-    chunk: RowGroup | Written, first_seq: int, from_ns: int | None, to_ns: int | None, to_seq: int | None
-) -> bool:
+def _overlaps(chunk: RowGroup | Written, first_seq: int, to_ns: int | None, to_seq: int | None) -> bool:
     begins = (to_ns is None or chunk.first_ns <= to_ns) and (to_seq is None or chunk.first_seq <= to_seq)
-    return begins and chunk.last_seq >= first_seq and (from_ns is None or chunk.last_ns >= from_ns)
+    return begins and chunk.last_seq >= first_seq
 
 
-def _between(
-    batch: pa.RecordBatch, first_seq: int, from_ns: int | None, to_ns: int | None, to_seq: int | None
-) -> Iterator[pa.RecordBatch]:
+def _between(batch: pa.RecordBatch, first_seq: int, to_ns: int | None, to_seq: int | None) -> Iterator[pa.RecordBatch]:
     """The rows that are asked for: seqs and times only grow, so they are one slice."""
     seqs = batch.column("seq")
     start = pc.sum(pc.less(seqs, first_seq)).as_py() or 0
-    if from_ns is not None:
-        start = max(start, pc.sum(pc.less(batch.column("time_ns"), from_ns)).as_py() or 0)
     ends = [batch.num_rows]
     if to_seq is not None:
         ends.append(pc.sum(pc.less_equal(seqs, to_seq)).as_py() or 0)

@@ -54,7 +54,7 @@ class FoldedGroup:
                 self._committed[place] = offset.committed
             elif offset.start is not None:
                 self._starts[place] = offset.start
-            begin = self._begin(place)
+            begin = self.begin(place)
             if begin is not None:
                 if offset.lag is not None:
                     self._older_markers[place] = max(0, offset.end_offset - begin - offset.lag)
@@ -167,11 +167,12 @@ class FoldedGroup:
         known = self._older_markers.get(place)
         return self._markers.older(place, self._starts.get(place, 0)) if known is None else known
 
-    def _begin(self, place: TopicPartition) -> int | None:
+    def begin(self, place: TopicPartition) -> int | None:
+        """The offset before which it has finished with everything; None if it has not begun."""
         return self._committed.get(place, self._starts.get(place))
 
     def markers_left(self, place: TopicPartition, end: int) -> int:
-        begin = self._begin(place)
+        begin = self.begin(place)
         return 0 if begin is None else self._older(place) + self._markers.between(place, begin, end)
 
     def reset(self, event: Event) -> None:
@@ -191,16 +192,12 @@ class FoldedGroup:
             return False
         return not (self._members and self._read and topic not in self._read)
 
-    def finished_to(self, topic: str, partition: int) -> int | None:
-        """The offset before which it has finished with everything; None if it has not begun."""
-        return self._begin((topic, partition))
-
     def lags(self) -> Iterator[tuple[TopicPartition, int | None, bool]]:
         """The lag of each partition that it reads, None if not known, and whether its members subscribe to it."""
         wanted = self._wanted()
         for place in self._places():
             end = self._logs.end_offset(*place)
-            lag, _ = lag_behind(0, end - self.markers_left(place, end), self._begin(place), lambda _offset: None)
+            lag, _ = lag_behind(0, end - self.markers_left(place, end), self.begin(place), lambda _offset: None)
             yield place, None if self._view.state == NOT_SEEN else lag, place[0] in wanted
 
     def _places(self) -> Iterator[TopicPartition]:
@@ -228,7 +225,7 @@ class FoldedGroup:
 
     def _offset(self, time_ns: int, place: TopicPartition, owner: str, published_ns: PublishedNs) -> OffsetView:
         end, committed = self._logs.end_offset(*place), self._committed.get(place)
-        shown_end, begin = end - self.markers_left(place, end), self._begin(place)
+        shown_end, begin = end - self.markers_left(place, end), self.begin(place)
         published = partial(self._oldest_ns, place, published_ns)
         lag, lag_ns = lag_behind(time_ns, shown_end, begin, published)
         if self._view.state == NOT_SEEN:
@@ -338,12 +335,12 @@ def _unfinished(topic: str, bounds: Sequence[Bounds], groups: Sequence[FoldedGro
     """As the broker counts: without a reader that has begun, all messages, or none where only `begun` readers count."""
     depth = 0
     for number, (first, end, markers) in enumerate(bounds):
-        found = [group.finished_to(topic, number) for group in groups]
-        starts = [start for start in found if start is not None]
+        place = (topic, number)
+        starts = [start for group in groups if (start := group.begin(place)) is not None]
         if starts or not begun:
             start = max((first, *starts))
-            furthest = max(groups, key=lambda group: group.finished_to(topic, number) or -1) if starts else None
-            left = markers if start == first or furthest is None else furthest.markers_left((topic, number), end)
+            furthest = max(groups, key=lambda group: group.begin(place) or -1) if starts else None
+            left = markers if start == first or furthest is None else furthest.markers_left(place, end)
             depth += max(0, end - start - left)
     return depth
 

@@ -30,37 +30,23 @@ class FoldedGates:
 
     def __init__(self, gates: Iterable[GateView | None], time_ns: int) -> None:
         self._gates = {view.target: _Gate(view, time_ns) for view in gates if view is not None}
-        self.handlers: dict[EventKind, Callable[[Event], object]] = {
-            EventKind.PRODUCER_BLOCKED: self._blocked,
-            EventKind.PRODUCER_UNBLOCKED: self._unblocked,
-            EventKind.REJECTED: self._rejected,
-            EventKind.DROPPED: self._dropped,
-        }
+        kinds = (EventKind.PRODUCER_BLOCKED, EventKind.PRODUCER_UNBLOCKED, EventKind.REJECTED, EventKind.DROPPED)
+        self.handlers: dict[EventKind, Callable[[Event], object]] = dict.fromkeys(kinds, self._add)
 
-    def _gate_of(self, event: Event) -> _Gate | None:
-        """Of the subscription that had no room, where that is why; else of the topic or queue."""
-        return self._gates.get(event.group or event.topic)
-
-    def _blocked(self, event: Event) -> None:
-        gate = self._gate_of(event)
-        if gate is not None:
-            gate.blocked[event.client] = event.time_ns
-
-    def _unblocked(self, event: Event) -> None:
-        gate = self._gate_of(event)
-        if gate is not None:
-            gate.blocked_ns += event.time_ns - gate.blocked.pop(event.client, event.time_ns)
-
-    def _rejected(self, event: Event) -> None:
-        gate = self._gate_of(event)
-        # What a schema refuses never reaches the gate.
-        if gate is not None and not event.cause.startswith("schema "):
-            gate.rejected += event.count
-
-    def _dropped(self, event: Event) -> None:
-        gate = self._gate_of(event)
-        if gate is not None:
-            gate.dropped += event.count
+    def _add(self, event: Event) -> None:
+        # The gate of the subscription that had no room, where that is why; else of the topic or queue.
+        gate = self._gates.get(event.group or event.topic)
+        if gate is None:
+            return
+        match event.kind:
+            case EventKind.PRODUCER_BLOCKED:
+                gate.blocked[event.client] = event.time_ns
+            case EventKind.PRODUCER_UNBLOCKED:
+                gate.blocked_ns += event.time_ns - gate.blocked.pop(event.client, event.time_ns)
+            case EventKind.DROPPED:
+                gate.dropped += event.count
+            case _ if not event.cause.startswith("schema "):  # what a schema refuses never reaches the gate
+                gate.rejected += event.count
 
     def view(self, target: str, time_ns: int, depth: int, slowest: str) -> GateView | None:
         gate = self._gates.get(target)
@@ -77,25 +63,27 @@ class FoldedGates:
         )
 
 
+class _Partition:
+    __slots__ = ("end", "markers", "number", "size", "start", "transactions")
+
+    def __init__(self, view: PartitionView) -> None:
+        self.number, self.start, self.end = view.partition, view.start_offset, view.end_offset
+        self.size, self.markers = view.size_bytes, view.markers
+        self.transactions = dict(view.transactions)  # the first offset of open ones by producer id
+
+    def view(self) -> PartitionView:
+        open_ones = tuple(self.transactions.items())
+        return PartitionView(self.number, self.start, self.end, self.size, (), self.markers, open_ones)
+
+
 class _Topic:
-    __slots__ = ("ends", "markers", "published", "published_bytes", "sizes", "starts", "transactions", "view")
+    __slots__ = ("partitions", "published", "published_bytes", "view")
 
     def __init__(self, view: TopicView) -> None:
         self.view = view
-        self.starts = [part.start_offset for part in view.partitions]
-        self.ends = [part.end_offset for part in view.partitions]
-        self.sizes = [part.size_bytes for part in view.partitions]
-        self.markers = [part.markers for part in view.partitions]
-        # Of each partition that has any, the first offset of open transactions by producer id.
-        self.transactions: dict[int, dict[int, int]] = {
-            part.partition: dict(part.transactions) for part in view.partitions if part.transactions
-        }
+        self.partitions = [_Partition(part) for part in view.partitions]
         self.published = view.published
         self.published_bytes = view.published_bytes
-
-    def grow_to(self, partitions: int) -> None:
-        for numbers in (self.starts, self.ends, self.sizes, self.markers):
-            numbers.extend([0] * (partitions - len(numbers)))
 
 
 class FoldedTopics:
@@ -121,10 +109,11 @@ class FoldedTopics:
         if topic is not None and event.partition is not None and event.offset is not None:
             topic.published += event.count
             topic.published_bytes += event.size_bytes
-            if event.partition < len(topic.ends):
-                topic.ends[event.partition] = event.offset + event.count
-            if self._open and (producer_id := self._open.get(event.client)) is not None:
-                topic.transactions.setdefault(event.partition, {}).setdefault(producer_id, event.offset)
+            if event.partition < len(topic.partitions):
+                part = topic.partitions[event.partition]
+                part.end = event.offset + event.count
+                if self._open and (producer_id := self._open.get(event.client)) is not None:
+                    part.transactions.setdefault(producer_id, event.offset)
 
     def remove(self, name: str) -> None:
         self._topics.pop(name, None)
@@ -134,13 +123,15 @@ class FoldedTopics:
         if topic is None:
             compacted = event.told.get("cleanup") == "compact"
             topic = self._topics[event.topic] = _Topic(TopicView(event.topic, (), 0, 0, None, compacted=compacted))
-        topic.grow_to(event.count)
+        for number in range(len(topic.partitions), event.count):
+            topic.partitions.append(_Partition(PartitionView(number, 0, 0, 0)))
 
     def _deleted(self, event: Event) -> None:
         topic = self._topics.get(event.topic)
         if topic is not None and event.partition is not None and event.offset is not None:
-            topic.starts[event.partition] = event.offset + event.count
-            topic.markers[event.partition] -= event.told.get("markers", 0)
+            part = topic.partitions[event.partition]
+            part.start = event.offset + event.count
+            part.markers -= event.told.get("markers", 0)
 
     def _begun(self, event: Event) -> None:
         self._open[event.client] = int(event.told.get("producer_id", -1))
@@ -149,46 +140,36 @@ class FoldedTopics:
         self._open.pop(event.client, None)
         producer_id = int(event.told.get("producer_id", -1))
         for (name, partition), offset in markers_of(event):
-            topic = self._topics.get(name)
-            if topic is not None and partition < len(topic.ends):
-                topic.transactions.get(partition, {}).pop(producer_id, None)
-                topic.ends[partition] = offset + 1
-                topic.markers[partition] += 1
+            if partition < self.partition_count(name):
+                part = self._topics[name].partitions[partition]
+                part.transactions.pop(producer_id, None)
+                part.end = offset + 1
+                part.markers += 1
 
     def _buried(self, event: Event) -> None:
         """The dead-letter queue of a topic with a schema is listed as a topic."""
         topic = self._topics.get(event.to_topic)
         if topic is not None and event.to_partition is not None and event.to_offset is not None:
-            topic.ends[event.to_partition] = event.to_offset + 1
+            topic.partitions[event.to_partition].end = event.to_offset + 1
 
     def partition_count(self, topic: str) -> int:
         found = self._topics.get(topic)
-        return 0 if found is None else len(found.ends)
+        return 0 if found is None else len(found.partitions)
 
     def end_offset(self, topic: str, partition: int) -> int:
-        found = self._topics.get(topic)
-        return found.ends[partition] if found is not None and partition < len(found.ends) else 0
+        return self._topics[topic].partitions[partition].end if partition < self.partition_count(topic) else 0
 
     def views(self, time_ns: int, deepest: Deepest) -> tuple[TopicView, ...]:
         return tuple(self._view(name, topic, time_ns, deepest) for name, topic in self._topics.items())
 
     def _view(self, name: str, topic: _Topic, time_ns: int, deepest: Deepest) -> TopicView:
-        depth, slowest = (
-            deepest(name, list(zip(topic.starts, topic.ends, topic.markers, strict=True)))
-            if topic.view.gate is not None
-            else (0, "")
-        )
-        return TopicView(
-            name,
-            tuple(
-                PartitionView(number, start, end, size, (), markers, tuple(topic.transactions.get(number, {}).items()))
-                for number, (start, end, size, markers) in enumerate(
-                    zip(topic.starts, topic.ends, topic.sizes, topic.markers, strict=True)
-                )
-            ),
-            topic.published,
-            topic.published_bytes,
-            self._gates.view(name, time_ns, depth, slowest),
-            topic.view.schema,
-            topic.view.compacted,
+        depth, slowest = 0, ""
+        if topic.view.gate is not None:
+            depth, slowest = deepest(name, [(part.start, part.end, part.markers) for part in topic.partitions])
+        return msgspec.structs.replace(
+            topic.view,
+            partitions=tuple(part.view() for part in topic.partitions),
+            published=topic.published,
+            published_bytes=topic.published_bytes,
+            gate=self._gates.view(name, time_ns, depth, slowest),
         )

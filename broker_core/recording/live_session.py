@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -35,18 +36,14 @@ class Cost:
         self._others |= figures
 
     def figures(self) -> dict[str, float]:
-        """`wall_s` and `process_cpu_s` since the start, `peak_memory_bytes` where available, and what was added."""
-        found = {
+        """`wall_s` and `process_cpu_s` since the start, `peak_memory_bytes`, and what was added."""
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return {
             "wall_s": round(time.perf_counter() - self._wall_s, 3),
             "process_cpu_s": round(time.process_time() - self._cpu_s, 3),
             **{name: round(value, 3) for name, value in self._others.items()},
+            "peak_memory_bytes": peak if sys.platform == "darwin" else peak * 1024,
         }
-        if sys.platform != "win32":
-            import resource
-
-            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            found["peak_memory_bytes"] = peak if sys.platform == "darwin" else peak * 1024
-        return found
 
 
 BROKER_FOLDER = "broker"  # the data directory of the session's broker, beside the recording
@@ -119,17 +116,12 @@ class LiveSession:
             return
         started_s = time.thread_time()  # what other programs take meanwhile is no cost of a keyframe
         snapshot = simulation.snapshot(max_leases=MAX_LEASES, max_dead_letters=MAX_LETTERS)
-        if self.recorder is not None:
-            self.recorder.keyframe(snapshot)
-        else:
-            self._memory.keyframe(snapshot)
+        (self._memory if self.recorder is None else self.recorder).keyframe(snapshot)
         self._on_keyframe(snapshot)
         self._cadence.took(now_ns, events, time.thread_time() - started_s)
 
     def playback(self) -> Playback:
-        if self.folder is None:
-            return self._memory
-        return FolderPlayback(self.folder, self.recorder)
+        return self._memory if self.folder is None else FolderPlayback(self.folder, self.recorder)
 
     def let_outside_clients_in(self) -> None:
         """From now on others take part, through a listener: the session can be replayed, not run again."""

@@ -1,24 +1,13 @@
 from __future__ import annotations
 
+import fcntl
 import os
-import sys
 from pathlib import Path
 
 from broker_core.files import private
 from broker_core.recording import schema
 
 LOCK_FILE = "recording.lock"
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _try_lock(descriptor: int) -> None:
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-else:
-    import fcntl
-
-    def _try_lock(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 class SessionLock:
@@ -32,9 +21,7 @@ class SessionLock:
         """False if another process holds it. Raises OSError if the folder cannot be written."""
         private.make_directory(self._path.parent)
         descriptor = private.opener(str(self._path), os.O_RDWR | os.O_CREAT)
-        try:
-            _try_lock(descriptor)
-        except OSError:
+        if not _locked(descriptor):
             os.close(descriptor)
             return False
         self._descriptor = descriptor
@@ -53,9 +40,14 @@ def is_recording(folder: Path) -> bool:
     except OSError:
         return False
     try:
-        _try_lock(descriptor)
-    except OSError:
-        return True
+        return not _locked(descriptor)
     finally:
         os.close(descriptor)
-    return False
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

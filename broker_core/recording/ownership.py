@@ -155,41 +155,31 @@ class Ownership:
         self._taken = _Together()  # by revocations, until there is another owner
         self._given = _Together()  # by assignments, until the new owner reads
 
-    kinds = frozenset(
-        {
-            EventKind.DELIVERED,
-            EventKind.PARTITIONS_ASSIGNED,
-            EventKind.PARTITIONS_REVOKED,
-            EventKind.REBALANCE_STARTED,
-            EventKind.REBALANCE_COMPLETED,
-            EventKind.FAULT,
-            EventKind.MEMBER_JOINED,
-            EventKind.MEMBER_LEFT,
+        self._handlers = {
+            EventKind.PARTITIONS_ASSIGNED: self._assigned,
+            EventKind.PARTITIONS_REVOKED: self._revoked,
+            EventKind.REBALANCE_STARTED: self._started,
+            EventKind.REBALANCE_COMPLETED: self._completed,
+            EventKind.FAULT: self._fault,
+            EventKind.MEMBER_JOINED: self._joined,
+            EventKind.MEMBER_LEFT: self._left,
         }
-    )
+        self.kinds = frozenset({EventKind.DELIVERED, *self._handlers})
 
     def __call__(self, event: Event) -> None:
         if event.offset is not None:  # of messages, which are most
             if event.kind is EventKind.DELIVERED:
                 self._delivered(event)
-            return
-        match event.kind:
-            case EventKind.PARTITIONS_ASSIGNED:
-                self._assigned(event)
-            case EventKind.PARTITIONS_REVOKED:
-                self._revoked(event)
-            case EventKind.REBALANCE_STARTED:
-                self._rebalance[event.group] = (event.group, event.time_ns)
-            case EventKind.REBALANCE_COMPLETED:  # members that have left own nothing any more
-                gone = [key for key in self._lost if key[0] == event.group and key not in self._members]
-                for key in gone:
-                    del self._lost[key]
-            case EventKind.FAULT:
-                self._fault(event)
-            case EventKind.MEMBER_JOINED:
-                self._joined(event)
-            case EventKind.MEMBER_LEFT:
-                self._left(event)
+        elif event.kind in self._handlers:
+            self._handlers[event.kind](event)
+
+    def _started(self, event: Event) -> None:
+        self._rebalance[event.group] = (event.group, event.time_ns)
+
+    def _completed(self, event: Event) -> None:
+        """Members that have left own nothing any more."""
+        for key in [key for key in self._lost if key[0] == event.group and key not in self._members]:
+            del self._lost[key]
 
     # -- deliveries
 

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import Protocol
 
@@ -122,15 +123,15 @@ class MemoryPlayback:
         self._frames = frames
 
     def at(self, time_ns: int) -> Snapshot:
-        frames = self._frames
-        place = bisect_right(frames, time_ns, key=lambda frame: frame.time_ns) - 1
-        return frames[max(0, place)] if frames else Snapshot(0, 0)
+        return self._last(time_ns, attrgetter("time_ns"))
 
     def after_event(self, seq: int) -> Snapshot:
         """The last moment that was kept with at most that event in it."""
+        return self._last(seq + 1, attrgetter("events"))
+
+    def _last(self, limit: int, figure: Callable[[Snapshot], int]) -> Snapshot:
         frames = self._frames
-        place = bisect_right(frames, seq + 1, key=lambda frame: frame.events) - 1
-        return frames[max(0, place)] if frames else Snapshot(0, 0)
+        return frames[max(0, bisect_right(frames, limit, key=figure) - 1)] if frames else Snapshot(0, 0)
 
     def events(self, _first_seq: int, _to_seq: int) -> Iterator[Event]:
         return iter(())

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import pyarrow as pa
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.events import Event
 from broker_core.recording import metadata as meta
 from broker_core.recording import schema
 from broker_core.recording.event_index import EventIndex
@@ -26,7 +24,7 @@ class Session:
         self.metadata = metadata
         self.recording = is_recording(folder)
         self.problems = list(problems)
-        self._index = EventIndex(folder)
+        self.index = EventIndex(folder)
         self._streams: dict[str, list[Path]] = {}
         self.event_count = 0
         self._last_seq = -1
@@ -38,7 +36,7 @@ class Session:
         if not (self.folder / name).is_dir():
             self.problems.append(f"The folder {name} is missing.")
         self.problems += filter(None, map(schema.part_problem, schema.parts(self.folder, name)))
-        for group in self._index.sealed(name):
+        for group in self.index.sealed(name):
             self.event_count += group.events
             self._last_seq = max(self._last_seq, group.last_seq)
         self._streams[name] = schema.unsealed(self.folder, name)
@@ -90,24 +88,9 @@ class Session:
                 break
         return found
 
-    def batches(self, folder: str, from_ns: int | None = None, to_ns: int | None = None) -> Iterator[pa.RecordBatch]:
-        """Record batches of `folder` (messages or control) with from_ns <= time_ns < to_ns, in order."""
-        return self._index.batches(folder, from_ns=from_ns, to_ns=_last(to_ns))
-
-    def table(self, folder: str, from_ns: int | None = None, to_ns: int | None = None) -> pa.Table:
-        return pa.Table.from_batches(self.batches(folder, from_ns, to_ns), schema.EVENT_SCHEMA)
-
-    def events(self, from_ns: int | None = None, to_ns: int | None = None) -> Iterator[Event]:
-        """Every event with from_ns <= time_ns < to_ns, in order."""
-        return self._index.events(from_ns=from_ns, to_ns=_last(to_ns))
-
     @property
     def last_sealed_ns(self) -> int:
-        return max((group.last_ns for name in schema.FOLDERS for group in self._index.sealed(name)), default=0)
-
-
-def _last(to_ns: int | None) -> int | None:
-    return None if to_ns is None else to_ns - 1
+        return max((group.last_ns for name in schema.FOLDERS for group in self.index.sealed(name)), default=0)
 
 
 def _stream_rows(path: Path) -> tuple[int, int, str]:

@@ -119,8 +119,8 @@ def test_a_branch_is_the_same_up_to_its_moment_and_live_from_there(controller: S
     extra = open_session(folder).metadata.extra
     assert extra["branched_from"]["at_s"] == 15 and extra["branched_from"]["name"] == first.name
     assert [action["action"] for _, action in open_session(folder).actions] == ["move_consumer"] * 2
-    before = [event for event in open_session(first).events() if event.seq < moment["events"]]
-    again = [event for event in open_session(folder).events() if event.seq < moment["events"]]
+    before = [event for event in open_session(first).index.events() if event.seq < moment["events"]]
+    again = [event for event in open_session(folder).index.events() if event.seq < moment["events"]]
     assert again == before
 
 

@@ -92,7 +92,7 @@ def test_what_is_seen_is_a_session_that_opens(peer: MadeUpPeer, tmp_path: Path) 
     assert session.latest == state(2_500_000_000, 3, events=3)
     recorded = open_session(tmp_path / "s")
     assert recorded.problems == []
-    assert list(recorded.events()) == events
+    assert list(recorded.index.events()) == events
     assert (recorded.metadata.clock, recorded.metadata.scenario) == ("observed", "made-up:1")
     assert not recorded.metadata.knows("deliveries") and recorded.metadata.knows("leases")
     assert session.playback().after_event(1).topics[0].published == 2
@@ -135,7 +135,7 @@ def test_an_alert_is_watched_for_here_and_is_in_the_recording(peer: MadeUpPeer, 
     assert told == [(0, "user_action"), (3, "alert_raised"), (5, "alert_over")]
     assert [event.seq for event in events] == [0, 1, 2]
     recorded = open_session(tmp_path / "s")
-    assert list(recorded.events()) == events and recorded.problems == []
+    assert list(recorded.index.events()) == events and recorded.problems == []
     assert session.playback().at(5 * NS_PER_S) == session.latest
 
 

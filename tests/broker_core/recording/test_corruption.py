@@ -53,7 +53,7 @@ def test_flipped_bytes_in_the_middle_of_a_part_are_named_and_never_shown(folder:
         "messages/part-00000.parquet is truncated or damaged; its events are missing.",
         f"{missing} of {session.metadata.events} events are missing.",
     ]
-    left = list(session.events())
+    left = list(session.index.events())
     assert left and all(event.kind.value != "published" for event in left)
     assert list(EventIndex(folder).events(0)) == left
     assert FolderPlayback(folder).end().totals.published == 0
@@ -110,8 +110,8 @@ def test_flipped_bytes_of_a_stream_cost_their_batch_and_are_named(unsealed: Path
     for at in range(0, len(whole), form(163, 41)):
         flip(stream, at)
         session = open_session(unsealed)
-        found = [event.topic for event in session.events()]
-        assert all(topics[event.seq] == event.topic for event in session.events()), at
+        found = [event.topic for event in session.index.events()]
+        assert all(topics[event.seq] == event.topic for event in session.index.events()), at
         if len(found) < len(topics):
             assert stream.name in " ".join(session.problems), at
             told += 1
@@ -129,7 +129,7 @@ def test_what_a_damaged_stream_lost_is_told_when_it_is_sealed_and_ever_after(uns
         stream.write_bytes(whole)
     sealed = seal(unsealed)
     assert "tail/messages-00000.arrow is damaged; 10 of its events are missing." in sealed.problems
-    assert len(list(sealed.events())) == 40
+    assert len(list(sealed.index.events())) == 40
     assert "10 of 50 events are missing." in problems(unsealed)
 
 
@@ -150,7 +150,7 @@ def test_small_files_that_say_something_else_are_named(
     (folder / name).write_bytes(data.replace(old, new))
     session = open_session(folder)
     assert [sentence in problem for problem in session.problems] == [True]
-    assert len(list(session.events())) == session.metadata.events
+    assert len(list(session.index.events())) == session.metadata.events
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_without_a_readable_session_json_the_events_still_open(folder: Path, old
     (folder / "session.json").write_bytes(data.replace(old, new, 1))
     session = open_session(folder)
     assert session.problems == ["session.json is damaged: the title, seed, times and totals are not known."]
-    assert list(session.events()) == list(whole.events())
+    assert list(session.index.events()) == list(whole.index.events())
 
 
 def test_a_flipped_version_is_damage_and_a_newer_one_is_not(folder: Path) -> None:

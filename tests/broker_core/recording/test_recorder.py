@@ -45,7 +45,7 @@ def test_every_event_comes_back_as_it_was(tmp_path: Path) -> None:
     events, totals = _record(tmp_path / "s")
     session = open_session(tmp_path / "s")
     assert session.problems == []
-    assert list(session.events()) == events
+    assert list(session.index.events()) == events
     assert session.metadata.totals == totals
     assert session.metadata.ended == "finished"
     assert session.metadata.events == len(events)
@@ -71,8 +71,9 @@ def test_a_time_range_holds_exactly_its_events(tmp_path: Path, monkeypatch: pyte
     recorder.close()
     session = open_session(tmp_path / "s")
     assert len(schema.parts(tmp_path / "s", "messages")) > 3
-    start, end = events[150].time_ns, events[400].time_ns
-    assert list(session.events(start, end)) == [event for event in events if start <= event.time_ns < end]
+    first, end_ns = events[150].seq, events[400].time_ns
+    expected = [event for event in events if event.seq >= first and event.time_ns <= end_ns]
+    assert list(session.index.events(first, to_ns=end_ns)) == expected
 
 
 def test_segments_are_sealed_on_the_way_and_no_event_is_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,7 +81,7 @@ def test_segments_are_sealed_on_the_way_and_no_event_is_twice(tmp_path: Path, mo
     monkeypatch.setattr(recorder_module, "BATCH_EVENTS", 16)
     events, _ = _record(tmp_path / "s")
     session = open_session(tmp_path / "s")
-    assert [event.seq for event in session.events()] == [event.seq for event in events]
+    assert [event.seq for event in session.index.events()] == [event.seq for event in events]
 
 
 def test_memory_stays_bounded_while_the_writer_is_slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,7 +233,7 @@ def test_a_killed_program_loses_at_most_what_was_not_written_yet(tmp_path: Path)
     sealed = seal(tmp_path / "s")
     assert sealed.sealed and sealed.metadata.ended == "crashed"
     assert sealed.event_count == count
-    assert [event.seq for event in sealed.events()] == list(range(count))
+    assert [event.seq for event in sealed.index.events()] == list(range(count))
     assert sealed.metadata.duration_ns == (count - 1) * 1000
     assert not (tmp_path / "s" / "tail").exists()
 
@@ -246,7 +247,7 @@ def test_a_full_disk_stops_the_recording_with_what_was_written_kept(tmp_path: Pa
     child.kill()
     child.wait()
     sealed = seal(tmp_path / "s")
-    seqs = [event.seq for event in sealed.events()]
+    seqs = [event.seq for event in sealed.index.events()]
     assert len(seqs) > 1_000
     assert seqs == list(range(len(seqs)))
 
@@ -282,7 +283,7 @@ def test_the_tail_is_read_up_to_where_it_is_torn(tmp_path: Path, monkeypatch: py
     for cut in range(0, len(whole), 97):
         tail.write_bytes(whole[:cut])
         session = open_session(folder)
-        seqs = [event.seq for event in session.events()]
+        seqs = [event.seq for event in session.index.events()]
         assert seqs == list(range(len(seqs)))
         assert len(seqs) == 50 or session.problems
         counts.add(len(seqs))
@@ -298,7 +299,7 @@ def test_a_truncated_segment_is_named_and_the_rest_opens(tmp_path: Path, monkeyp
     session = open_session(tmp_path / "s")
     assert any(part.name in problem and "truncated" in problem for problem in session.problems)
     assert any("events are missing" in problem for problem in session.problems)
-    assert 0 < len(list(session.events())) < len(events)
+    assert 0 < len(list(session.index.events())) < len(events)
 
 
 @pytest.mark.parametrize(
@@ -358,7 +359,7 @@ def test_details_and_keys_of_any_bytes_survive(tmp_path: Path) -> None:
     )
     recorder(event)
     recorder.close()
-    assert list(open_session(tmp_path / "s").events()) == [event]
+    assert list(open_session(tmp_path / "s").index.events()) == [event]
 
 
 def test_an_event_after_the_end_is_counted_as_missed(tmp_path: Path) -> None:
@@ -376,7 +377,7 @@ def test_the_sample_of_the_format_opens() -> None:
     session = open_session(SAMPLES / "version-2")
     assert session.problems == [] and session.sealed
     assert session.metadata.totals is not None
-    events = list(session.events())
+    events = list(session.index.events())
     assert len(events) == session.metadata.events
     published = sum(event.count for event in events if event.kind is EventKind.PUBLISHED)
     assert published == session.metadata.totals["published"] > 0

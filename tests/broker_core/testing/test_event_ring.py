@@ -36,7 +36,7 @@ def test_what_has_left_the_ring_is_the_state_before(tmp_path):
     assert len(small.events) <= 40 < len(broker.events.events)
     few, all_ = open_session(tmp_path / "small"), open_session(tmp_path / "whole")
     assert (few.problems, all_.problems) == ([], [])
-    first = next(few.events()).seq
+    first = next(few.index.events()).seq
     assert first > 0
     few_states, all_states = FolderPlayback(tmp_path / "small"), FolderPlayback(tmp_path / "whole")
     for seq in range(first, broker.host.events.count, 7):

@@ -112,7 +112,7 @@ def test_a_failure_tells_what_happened_and_how_to_open_it(pytester, run_pytest):
     assert session.problems == []
     assert session.metadata.scenario == "test_shop.py::test_orders"
     assert "A test that failed: AssertionError" in session.scenario_text
-    assert [str(event.kind) for event in session.events()] == ["topic_created", "published"]
+    assert [str(event.kind) for event in session.index.events()] == ["topic_created", "published"]
     assert FolderPlayback(session.folder).end().topics[0].published == 1
     assert (pytester.path / ".brokerscope" / ".gitignore").read_text() == "*\n"
 

@@ -493,7 +493,7 @@ def test_a_recording_folds_without_a_difference(
         time.sleep(0.01)
     session.close()
     stored = open_session(tmp_path / "seen")
-    events = list(stored.events())
+    events = list(stored.index.events())
     states = [seen.first, *(look.snapshot for look in seen.looks)]
     counts = [0]
     for look in seen.looks:
