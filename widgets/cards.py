@@ -93,8 +93,9 @@ class MoveTable(QWidget):
         longest = max((metrics.horizontalAdvance(move.place) for move in self._moves), default=0.0)
         place_width = min(longest + 14, self.width() * 0.4)
         room = self.width() - place_width - 22
-        olds, news = ((_party_width(party, metrics) for party in side) for side in self._sides())
-        old_w, new_w = max(olds, default=0.0), max(news, default=0.0)
+        moved = [move for move in self._moves if move.old != move.new]
+        old_w = max((_party_width(move.old, metrics) for move in moved), default=0.0)
+        new_w = max((_party_width(move.new, metrics) for move in moved), default=0.0)
         if old_w + new_w > room:  # each what it needs, and the longer one what is left, or half
             old_w = min(old_w, max(room / 2, room - new_w))
         for row in range(first, last):
@@ -109,10 +110,6 @@ class MoveTable(QWidget):
             where = QRectF(x + old_w + 22, top, room - old_w, px(MOVE_HEIGHT))
             _draw_party(painter, where, move.new, theme)
         painter.end()
-
-    def _sides(self) -> tuple[list[Party], list[Party]]:
-        moved = [move for move in self._moves if move.old != move.new]
-        return [move.old for move in moved], [move.new for move in moved]
 
 
 def _said(move: Move) -> str:
@@ -176,11 +173,10 @@ class RebalanceCard(QFrame):
         self._generation = plain_label("", "muted", self)
         self._cause = plain_label("", "", self, wrap=True)
         self._figures = plain_label("", "muted", self, wrap=True)
-        self._figures.setFont(tabular_font(12))
         self._no_reader = plain_label("", "", self, wrap=True)
-        self._no_reader.setFont(tabular_font(12))
         self._started = plain_label("", "muted", self)
-        self._started.setFont(tabular_font(12))
+        for label in (self._figures, self._no_reader, self._started):
+            label.setFont(tabular_font(12))
         self._moved = MoveTable(self)
         self._kept = MoveTable(self)
         self._stays = plain_label(tr("Stays"), "section", self)
@@ -190,15 +186,10 @@ class RebalanceCard(QFrame):
         self.more.setStyleSheet("QToolButton, QToolButton:checked { padding: 2px 6px 2px 0; background: transparent; }")
         self.more.toggled.connect(lambda _on: self._show_rows())
         head = hbox(self._icon, self._group, 1, self._generation, spacing=6)
-        column = vbox(head, on=self, margins=(12, 8, 12, 8), spacing=4)
         second = hbox((self._cause, 1), (self._started, 0, Qt.AlignmentFlag.AlignTop), spacing=8)
-        column.addLayout(second)
-        column.addWidget(self._figures)
-        column.addWidget(self._no_reader)
-        column.addWidget(self._moved)
-        column.addWidget(self._stays)
-        column.addWidget(self._kept)
-        column.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
+        rows = (self._figures, self._no_reader, self._moved, self._stays, self._kept)
+        more = self.more, 0, Qt.AlignmentFlag.AlignLeft
+        vbox(head, second, *rows, more, on=self, margins=(12, 8, 12, 8), spacing=4)
         for label in (self._group, self._cause):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
             label.setMinimumWidth(40)

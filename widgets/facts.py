@@ -13,12 +13,29 @@ from widgets.bytes_text import contained
 from widgets.panels.cell_painter import as_plain, tabular_font
 
 
-def plain_label(text: str = "", role: str = "", parent: QWidget | None = None, *, wrap: bool = False) -> QLabel:
-    """A label that shows data as it is: never as markup. `role` is one of the style sheet."""
-    label = QLabel(parent, textFormat=Qt.TextFormat.PlainText, wordWrap=wrap)
+def plain_label(
+    text: str = "",
+    role: str = "",
+    parent: QWidget | None = None,
+    *,
+    wrap: bool = False,
+    fill: bool = False,
+    selectable: bool = False,
+) -> QLabel:
+    """A label that shows data as it is: never as markup. `role` is one of the style sheet.
+
+    With `fill` it wraps in the width that there is, and takes the height that its text needs at that width.
+    """
+    label = QLabel(parent, textFormat=Qt.TextFormat.PlainText, wordWrap=wrap or fill)
     label.setText(contained(text))
     if role:
         label.setProperty("role", role)
+    if fill:
+        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        label.setSizePolicy(policy)
+    if selectable:
+        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label
 
 
@@ -53,9 +70,14 @@ def set_property(widget: QWidget, name: str, value: object) -> bool:
     if widget.property(name) == value:
         return False
     widget.setProperty(name, value)
+    polish_again(widget)
+    return True
+
+
+def polish_again(widget: QWidget) -> None:
+    """A property that the style sheet asks for has changed, of `widget` or of what holds it."""
     widget.style().unpolish(widget)
     widget.style().polish(widget)
-    return True
 
 
 def set_plain_tip(widget: QWidget, text: str) -> None:
@@ -72,12 +94,10 @@ def mark_wrong(field: QWidget, sentence: str, tip: str = "") -> None:
     set_plain_tip(field, sentence or tip)
 
 
-def let_wrap(label: QLabel) -> None:
-    """The label takes the width that there is, and the height that its text needs at that width."""
-    policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-    policy.setHeightForWidth(True)
-    label.setWordWrap(True)
-    label.setSizePolicy(policy)
+def set_why_not(widget: QWidget, why_not: str, tip: str = "") -> None:
+    """Enable `widget` unless there is a reason against it, which is its tool tip then; else that is `tip`."""
+    widget.setEnabled(not why_not)
+    set_plain_tip(widget, why_not or tip)
 
 
 class LinkButton(QPushButton):
@@ -158,12 +178,10 @@ class FactsGrid(QWidget):
                 link.set_link(contained(facts[place][1]), target)
 
     def _add_row(self) -> None:
-        name, value = plain_label(role="muted", parent=self), plain_label(parent=self)
+        name, value = plain_label(role="muted", parent=self), plain_label(parent=self, fill=True, selectable=True)
         name.setContentsMargins(0, 0, 12, 0)
         name.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         value.setFont(tabular_font())
-        value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        let_wrap(value)
         link = LinkButton(self)
         link.followed.connect(self.linkFollowed)
         # Hidden by word, else the layout shows them.

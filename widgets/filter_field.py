@@ -10,13 +10,11 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
     QLineEdit,
-    QPushButton,
-    QScrollArea,
     QToolButton,
     QWidget,
 )
 
-from widgets.boxes import hbox, vbox
+from widgets.boxes import hbox, scrolled, vbox
 from widgets.facts import plain_label, push_button, set_plain_tip
 from widgets.i18n import mark, tr
 from widgets.icons import icon
@@ -84,9 +82,7 @@ class FilterPopup(QFrame):
         self.name.returnPressed.connect(self._keep)
         self.name.textChanged.connect(lambda _text: self._show_keep())
         row = hbox((self.name, 1), self.keep)
-        self._area = QScrollArea(self, widgetResizable=True)
-        self._area.setFrameShape(QFrame.Shape.NoFrame)
-        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._area = scrolled(QWidget(), self)
         vbox((self._area, 1), row, on=self, margins=(10, 10, 10, 10))
         self.resize(POPUP_WIDTH, POPUP_HEIGHT)
 
@@ -124,10 +120,8 @@ class FilterPopup(QFrame):
         return inner
 
     def _kept_row(self, name: str, text: str, parent: QWidget) -> QHBoxLayout:
-        row = QHBoxLayout()
-        pick = QPushButton(name.replace("&", "&&"), parent)
+        pick = push_button(name.replace("&", "&&"), parent, pressed=lambda: self._pick(text))
         set_plain_tip(pick, text)
-        pick.clicked.connect(lambda: self._pick(text))
         told = plain_label(text, "muted", parent)
         told.setFont(mono_font())
         told.setMinimumWidth(40)
@@ -136,10 +130,7 @@ class FilterPopup(QFrame):
         drop.setToolTip(tr("Delete this filter"))
         drop.setAccessibleName(tr("Delete the saved filter {name}", name=name))
         drop.clicked.connect(lambda: self.deleteWanted.emit(name))
-        row.addWidget(pick)
-        row.addWidget(told, 1)
-        row.addWidget(drop)
-        return row
+        return hbox(pick, (told, 1), drop)
 
     def _grid(self, rows: Sequence[tuple[str, str, str]], parent: QWidget) -> QGridLayout:
         grid = QGridLayout()

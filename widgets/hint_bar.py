@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from widgets.boxes import hbox
 from widgets.bytes_text import contained
-from widgets.facts import plain_label, push_button
+from widgets.facts import plain_label, polish_again, push_button, set_property
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.theme import current_theme, px
@@ -47,18 +47,10 @@ class HintBar(QFrame):
         self._icon = QLabel(self)
         self.heading = plain_label("", "heading", self)
         self.sentence = plain_label("", "", self, wrap=True)
-        self.offer = push_button("", self, pressed=self._take)
-        self.dismiss = push_button(tr("Dismiss"), self, pressed=self._send_away)
-        hbox(
-            self._icon,
-            self.heading,
-            (self.sentence, 1),
-            self.offer,
-            self.dismiss,
-            on=self,
-            margins=(12, 4, 8, 4),
-            spacing=8,
-        )
+        self.offer = push_button("", self, pressed=lambda: self._answer(taken=True))
+        self.dismiss = push_button(tr("Dismiss"), self, pressed=lambda: self._answer(taken=False))
+        parts = (self._icon, self.heading, (self.sentence, 1), self.offer, self.dismiss)
+        hbox(*parts, on=self, margins=(12, 4, 8, 4), spacing=8)
         self.hide()
 
     def show_message(
@@ -98,11 +90,8 @@ class HintBar(QFrame):
         self.sentence.setText(contained(notice.sentence))
         self.offer.setText(notice.offer)
         self.offer.setVisible(bool(notice.offer))
-        if self.property("look") != notice.look:
-            self.setProperty("look", notice.look)
-            for widget in (self, self.heading):
-                widget.style().unpolish(widget)
-                widget.style().polish(widget)
+        if set_property(self, "look", notice.look):
+            polish_again(self.heading)
         self._restyle()
 
     def _restyle(self) -> None:
@@ -114,14 +103,8 @@ class HintBar(QFrame):
         if event.type() == QEvent.Type.StyleChange and self.isVisible():
             self._restyle()
 
-    def _take(self) -> None:
+    def _answer(self, *, taken: bool) -> None:
         notice = self._waiting.pop(0)
         self._show()
         self.answered.emit()
-        notice.taken()
-
-    def _send_away(self) -> None:
-        notice = self._waiting.pop(0)
-        self._show()
-        self.answered.emit()
-        notice.dismissed()
+        (notice.taken if taken else notice.dismissed)()

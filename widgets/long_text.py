@@ -6,7 +6,7 @@ from PySide6.QtCore import QMimeData
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from widgets.boxes import hbox
-from widgets.facts import let_wrap, plain_label, push_button
+from widgets.facts import plain_label, push_button
 from widgets.i18n import tr
 from widgets.theme import mono_font
 
@@ -75,8 +75,7 @@ class HeldNote(QWidget):
     def __init__(self, field: LongText, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._field = field
-        self.words = plain_label("", "muted", self)
-        let_wrap(self.words)
+        self.words = plain_label("", "muted", self, fill=True)
         self.empty = push_button(tr("Empty the field"), self, pressed=self._empty)
         self.empty.setAutoDefault(False)
         hbox((self.words, 1), self.empty, on=self, margins=(0, 0, 0, 0))

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, QPoint, QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetricsF, QHelpEvent, QKeyEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -19,10 +19,10 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.boxes import hbox, vbox
-from widgets.facts import let_wrap, mark_wrong, plain_label
+from widgets.facts import mark_wrong, plain_label
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
-from widgets.panels.cell_painter import as_plain, tabular_font
+from widgets.panels.cell_painter import Index, as_plain, tabular_font
 from widgets.theme import Theme, current_theme, px, qcolour, state_style, ui_font
 
 ROW_HEIGHT = 24
@@ -60,9 +60,7 @@ class NavSection:
 
 
 class _Delegate(QStyledItemDelegate):
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         theme, rect = current_theme(), QRectF(option.rect)
         section, row = index.data(_SECTION), index.data(_ROW)
         style = None if row is None or not row.state else state_style(row.state)
@@ -143,16 +141,10 @@ class _Delegate(QStyledItemDelegate):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPolyline(QPolygonF(points))
 
-    def sizeHint(self, _option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+    def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(80, px(SECTION_HEIGHT if index.data(_SECTION) is not None else ROW_HEIGHT))
 
-    def helpEvent(
-        self,
-        event: QHelpEvent,
-        view: QAbstractItemView,
-        option: QStyleOptionViewItem,
-        index: QModelIndex | QPersistentModelIndex,
-    ) -> bool:
+    def helpEvent(self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index) -> bool:
         row = index.data(_ROW)
         tip = "" if row is None else "\n".join(part for part in (row.name, row.state, row.figure, row.tip) if part)
         QToolTip.showText(event.globalPos(), as_plain(tip), view)
@@ -195,7 +187,7 @@ class Navigator(QWidget):
         self.filter_field = QLineEdit(self, placeholderText=tr("Filter"), clearButtonEnabled=True)
         self.filter_field.setAccessibleName(tr("Filter the navigator"))
         self._delay = QTimer(self, singleShot=True, interval=120)
-        self._delay.timeout.connect(self._filter)
+        self._delay.timeout.connect(lambda: self.filterChanged.emit(self.filter_field.text().strip()))
         self.filter_field.textChanged.connect(lambda _text: self._delay.start())
         self.tree = _Tree(self)
         self.tree.setHeaderHidden(True)
@@ -212,14 +204,11 @@ class Navigator(QWidget):
         self.tree.itemDoubleClicked.connect(lambda item, _column: self._open(item))
         self.tree.entered_row.connect(self._open)
         self.tree.customContextMenuRequested.connect(self._on_menu)
-        self.problem = plain_label("", "problem", self)
-        let_wrap(self.problem)
+        self.problem = plain_label("", "problem", self, fill=True)
         title = plain_label(tr("Navigator"), "heading", self)
         self.title_row = hbox((title, 1), margins=(8, 4, 4, 0))
-        column = vbox(self.title_row, on=self, margins=(0, 0, 0, 0), spacing=4)
         holder = vbox(self.filter_field, self.problem, margins=(8, 0, 8, 0))
-        column.addLayout(holder)
-        column.addWidget(self.tree, 1)
+        vbox(self.title_row, holder, (self.tree, 1), on=self, margins=(0, 0, 0, 0), spacing=4)
         self.set_filter_problem("")
 
     def set_sections(self, sections: Sequence[NavSection]) -> None:
@@ -313,9 +302,6 @@ class Navigator(QWidget):
         if item is not None and row is not None and row.id:
             self.tree.setCurrentItem(item)
             self.contextMenuRequested.emit(row.id, self.tree.viewport().mapToGlobal(where))
-
-    def _filter(self) -> None:
-        self.filterChanged.emit(self.filter_field.text().strip())
 
     def set_filter_problem(self, sentence: str) -> None:
         mark_wrong(self.filter_field, sentence, tr("Words, or conditions such as lag > 100, kind = group."))

@@ -12,35 +12,11 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
 from PySide6.QtWidgets import QApplication
 
 import resources
-from resources.colours import contrast, ink_on, mix
-from widgets.theme_palette import COLOUR_TOKENS, DARK, LIGHT, Theme
-from widgets.theme_states import STATE_STYLES, StateStyle, state_style
+from resources.colours import ink_on, mix
+from widgets.theme_palette import DARK, LIGHT, Theme
+from widgets.theme_states import StateStyle, state_style
 
-__all__ = [
-    "COLOUR_TOKENS",
-    "DARK",
-    "LIGHT",
-    "MONO_FAMILY",
-    "SCALES",
-    "STATE_STYLES",
-    "THEMES",
-    "UI_FAMILY",
-    "StateStyle",
-    "Theme",
-    "apply_theme",
-    "contrast",
-    "current_theme",
-    "ink_on",
-    "mix",
-    "mono_font",
-    "px",
-    "qcolour",
-    "scale",
-    "state_style",
-    "style_sheet",
-    "styled_at_end",
-    "ui_font",
-]
+__all__ = ["DARK", "LIGHT", "StateStyle", "Theme", "ink_on", "mix", "state_style"]  # what others define, too
 
 RESOURCE_FOLDER = Path(resources.__file__).parent
 UI_FAMILY = "Inter"

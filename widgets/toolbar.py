@@ -7,7 +7,7 @@ from PySide6.QtGui import QAction, QFont, QFontMetrics, QIcon, QResizeEvent, QWh
 from PySide6.QtWidgets import QComboBox, QLabel, QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from widgets.bytes_text import contained
-from widgets.facts import plain_label, set_plain_tip, set_property
+from widgets.facts import plain_label, polish_again, set_plain_tip, set_property
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.panels.cell_painter import tabular_font
@@ -229,11 +229,8 @@ class Toolbar(QToolBar):
 
     def set_tint(self, mode: str) -> None:
         """live, attached, replay or branch: outside live the bar has another ground."""
-        if self.property("mode") != mode:
-            self.setProperty("mode", mode)
-            for widget in (self, self.badge):
-                widget.style().unpolish(widget)
-                widget.style().polish(widget)
+        if set_property(self, "mode", mode):
+            polish_again(self.badge)
             for action in self._of_the_past:
                 action.setVisible(mode == "replay")
             self._squeeze()

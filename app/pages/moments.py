@@ -33,7 +33,7 @@ from widgets.cards import Move, Party, RebalanceFacts
 from widgets.formats import Times, session_time
 from widgets.i18n import mark, tr
 from widgets.panels.inspector import InspectorFacts
-from widgets.timeline import LANES, TICK_LANES
+from widgets.timeline import LANES
 
 KEYS, HOSTS = "keys", "hosts"
 #: What can be left out: its words on the page.
@@ -258,7 +258,7 @@ def _timeline(
         ],
         "ticks": [
             {
-                "lane": TICK_LANES.get(tick.kind, ""),
+                "lane": tick.lane,
                 "kind": tick.kind,
                 "ms": tick.time_ns / NS_PER_MS,
                 "label": contained(shown(tick.label)),

@@ -30,8 +30,7 @@ from widgets.panels.report import ReportPanel
 from widgets.panels.schemas import SchemasPanel
 from widgets.status_bar import StatusBar, StatusFacts
 from widgets.theme import LIGHT, apply_theme, styled_at_end
-from widgets.timeline import AXIS, LANES, LEFT, RIGHT, TICK_LANES, TOP, Band, Tick, Timeline, TimelineFacts
-from widgets.timeline_painter import united
+from widgets.timeline import AXIS, LANES, LEFT, RIGHT, TICKS, TOP, Band, Tick, Timeline, TimelineFacts, united
 from widgets.tint import FRAME_WIDTH
 from widgets.toolbar import Toolbar
 from widgets.window_layout import WindowLayout
@@ -372,8 +371,8 @@ def test_rebalances_of_many_groups_at_once_shade_the_throughput_once(timeline):
 
 def test_a_lane_that_appears_takes_its_height_from_the_throughput_and_each_can_be_read(timeline):
     height = timeline.height()
-    for most in range(len(TICK_LANES) + 1):
-        ticks = tuple(Tick(50 * S, kind, "") for kind in list(TICK_LANES)[:most])
+    for most in range(len(TICKS) + 1):
+        ticks = tuple(Tick(50 * S, kind, "") for kind in list(TICKS)[:most])
         bands = (Band(20 * S, 21 * S, ""), Band(20 * S, 21 * S, "", "backpressure"))
         timeline.set_facts(replace(timeline.facts, ticks=ticks, bands=bands))
         tops = list(timeline.lane_tops().values())

@@ -14,17 +14,14 @@ from PySide6.QtGui import QColor, QFontInfo, QIcon
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from resources.colours import HUES
+from resources.colours import HUES, contrast
 from widgets.icons import ICON_FOLDER, icon, icon_pixmap
 from widgets.roles import Role
 from widgets.theme import (
-    COLOUR_TOKENS,
     DARK,
     LIGHT,
-    STATE_STYLES,
     Theme,
     apply_theme,
-    contrast,
     current_theme,
     ink_on,
     mix,
@@ -33,6 +30,8 @@ from widgets.theme import (
     style_sheet,
     ui_font,
 )
+from widgets.theme_palette import COLOUR_TOKENS
+from widgets.theme_states import STATE_STYLES
 
 BOTH = pytest.mark.parametrize("theme", (LIGHT, DARK), ids=lambda theme: theme.name)
 BACKGROUNDS = ("window", "surface", "raised", "sunken")

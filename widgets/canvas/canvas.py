@@ -11,22 +11,26 @@ from PySide6.QtGui import (
     QHelpEvent,
     QHideEvent,
     QKeyEvent,
+    QMouseEvent,
     QPainter,
     QResizeEvent,
     QShowEvent,
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from widgets.canvas.box_item import draw_icon
-from widgets.canvas.geometry import Rect
+from widgets.canvas.arranging import Arranging
+from widgets.canvas.box_item import Look, draw_icon
+from widgets.canvas.card_item import WORKERS_STAY
+from widgets.canvas.drag import START_PIXELS, Drag, TopicDrag
+from widgets.canvas.geometry import neighbour
 from widgets.canvas.layout import Shift
 from widgets.canvas.lettering import write_centred
 from widgets.canvas.link_item import DOT_TRAVEL_S
 from widgets.canvas.mini_map import MiniMap
 from widgets.canvas.overlay_items import FrameItem
-from widgets.canvas.pointer_view import PointerView
+from widgets.canvas.stage import Stage
 from widgets.canvas.view import CanvasView, Ghost
-from widgets.canvas.zoom_view import Sight
+from widgets.canvas.zoom_view import Sight, ZoomView
 from widgets.i18n import mark, tr
 from widgets.theme import Theme, qcolour
 
@@ -36,9 +40,6 @@ DIRECTIONS: dict[int, tuple[int, int]] = {
     Qt.Key.Key_Up: (0, -1),
     Qt.Key.Key_Down: (0, 1),
 }
-
-# Scene units: what overlaps sideways comes after anything that lies wholly in the direction of the arrow.
-NOT_BEYOND_COST = 10_000.0
 
 
 def step(order: Sequence[str], current: str, forward: bool) -> str:
@@ -51,46 +52,10 @@ def step(order: Sequence[str], current: str, forward: bool) -> str:
     return order[at] if 0 <= at < len(order) else ""
 
 
-def neighbour(rects: Mapping[str, Rect], order: Sequence[str], current: str, key: int) -> str:
-    """The nearest id in the direction of an arrow key, `current` if there is none.
-
-    Sideways distance counts twice, so that an arrow prefers what lies straight ahead. What lies wholly that way, or in
-    the current box, comes before what is only a bit further there. A box that the current one stands on is no
-    neighbour: its cards are reached with Tab or the arrow that points into it.
-    """
-    if current not in rects:
-        return order[0] if order else ""
-    dx, dy = DIRECTIONS[key]
-    here = rects[current]
-    best, best_cost = current, float("inf")
-    for item_id in order:
-        there = rects[item_id]
-        if item_id == current or there.holds(here.x, here.y):
-            continue
-        ahead = (there.centre_x - here.centre_x) * dx + (there.centre_y - here.centre_y) * dy
-        aside = abs((there.centre_x - here.centre_x) * dy) + abs((there.centre_y - here.centre_y) * dx)
-        inside = here.holds(there.x, there.y)
-        cost = ahead + 2 * aside + (0 if inside or _is_beyond(there, here, dx, dy) else NOT_BEYOND_COST)
-        if ahead > 1 and cost < best_cost:
-            best, best_cost = item_id, cost
-    return best
-
-
-def _is_beyond(there: Rect, here: Rect, dx: int, dy: int) -> bool:
-    if dx:
-        return there.x >= here.right if dx > 0 else there.right <= here.x
-    return there.y >= here.bottom if dy > 0 else there.bottom <= here.y
-
-
+EDGE_PIXELS, EDGE_STEP = 24, 12
 DOTS_TICK_MS = 40
 MENU_TWICE_MS = 150
 CANVAS_KEYS = (*DIRECTIONS, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_M)
-_STEPS = {
-    Qt.Key.Key_Left: (-1, 0),
-    Qt.Key.Key_Right: (1, 0),
-    Qt.Key.Key_Up: (0, -1),
-    Qt.Key.Key_Down: (0, 1),
-}
 KEYS_SENTENCE = mark(
     "Use Tab and the arrow keys to go from box to box: "
     "a dashed ring shows where you are, a solid frame what is selected."
@@ -98,13 +63,29 @@ KEYS_SENTENCE = mark(
 EMPTY_SENTENCE = mark("Nothing is running yet. Open a scenario, or press Run (F5).")
 
 
-class Canvas(PointerView):
+class Canvas(ZoomView):
     """Producers, topics, groups, bench and queues, left to right.
 
     Consumers are named by their names, everything else by its id (see `view`). `ghostRequested` asks what a drop on a
     group, "" (the bench) or `NEW_GROUP` would do; answer with `set_ghost`, at once or later.
     """
 
+    selected = Signal(str)
+    """id of what was clicked, "" for empty ground."""
+    opened = Signal(str)
+    """id of what was double-clicked."""
+    contextMenuRequested = Signal(str, QPoint)
+    """id ("" for empty ground) and the global position."""
+    ghostRequested = Signal(str, str)
+    """consumer, target."""
+    consumerDropped = Signal(str, str)
+    """consumer, group ("" for the bench)."""
+    consumerDroppedOnEmpty = Signal(str)
+    """consumer: it wants a new group."""
+    dragCancelled = Signal(str, str)
+    """consumer, why."""
+    topicDropped = Signal(str, str)
+    """topic, the group that is to read it."""
     arrangementChanged = Signal()
     """a box was moved by hand, or all are back in their places."""
     boxMoved = Signal(object)
@@ -113,10 +94,30 @@ class Canvas(PointerView):
     """consumer: the keyboard's twin of a drag."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+        look = Look(theme)
+        self._stage = Stage(look)
+        super().__init__(self._stage, look, parent)
+        self._stage.setParent(self)
+        self.setMouseTracking(True)
+        self._drag = Drag(self._stage, self.viewport())
+        self._drag.ghost_requested.connect(self.ghostRequested)
+        self._drag.dropped.connect(self.consumerDropped)
+        self._drag.dropped_on_empty.connect(self.consumerDroppedOnEmpty)
+        self._drag.cancelled.connect(self.dragCancelled)
+        self._topic_drag = TopicDrag(self._stage, self.viewport())
+        self._topic_drag.dropped.connect(self.topicDropped)
+        self._selection_frame = FrameItem("selection", look, "accent", 0.0)
+        self._stage.addItem(self._selection_frame)
+        self._selected_id = self._press_id = ""
+        self._press_at = QPoint()
+        self._pressed_twice = False
+        self._panned_from: QPoint | None = None
+        self._has_panned = False
+        self._swallow_menu = False
+        self.arranging = Arranging(self._stage)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setBackgroundBrush(qcolour(theme.window))
-        self._focus_frame = FrameItem("focus", self._look, "focus", 5.0, dashed=True)
+        self._focus_frame = FrameItem("focus", look, "focus", 5.0, dashed=True)
         self._stage.addItem(self._focus_frame)
         self._focus_id = ""
         self._by_keyboard = False
@@ -127,7 +128,7 @@ class Canvas(PointerView):
         self._ticker.timeout.connect(self._move_dots)
         self.setAccessibleName(tr("Canvas of the broker"))
         self._map = MiniMap(self)
-        self._map.pointed.connect(self._go_to)
+        self._map.pointed.connect(self.centerOn)
         for bar in (self.horizontalScrollBar(), self.verticalScrollBar()):
             bar.valueChanged.connect(lambda _value: self._show_map())
             bar.rangeChanged.connect(lambda _least, _most: self._show_map())
@@ -175,17 +176,11 @@ class Canvas(PointerView):
 
     def set_arrangement(self, moved: Mapping[str, Shift]) -> None:
         self._stage.set_moved(dict(moved))
-        self.arranged()
+        self._arranged()
 
-    def box_moved(self) -> None:
-        self.boxMoved.emit(dict(self.arranging.before))
-
-    def arranged(self) -> None:
+    def _arranged(self) -> None:
         self._after_layout()
         self.arrangementChanged.emit()
-
-    def _go_to(self, x: float, y: float) -> None:
-        self.centerOn(x, y)
 
     def _show_map(self) -> None:
         sight = self.mapToScene(self.viewport().rect()).boundingRect()
@@ -285,26 +280,134 @@ class Canvas(PointerView):
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        self._drag.cancel(tr("The canvas was hidden."))
+        self._let_go(tr("The canvas was hidden."))
         self._run_dots()
+
+    # Pointer
+
+    def set_selected(self, item_id: str) -> None:
+        """Frame an id as selected, without a signal; "" for none."""
+        self._selected_id = item_id
+        self._selection_frame.surround(self._stage.box_of(item_id) if item_id else None)
+        self._stage.set_owner(item_id.partition(":")[2] if item_id.startswith("consumer:") else "")
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Left takes hold, of a consumer or of the ground; right lets go of what is carried."""
+        at = event.position().toPoint()
+        self._pressed_twice = False
+        self._point_at("")
+        if event.button() == Qt.MouseButton.RightButton and self.has_hold:
+            self._swallow_menu = self.is_dragging
+            self._let_go(tr("Cancelled."))
+        elif event.button() == Qt.MouseButton.LeftButton:
+            self._let_go(tr("Cancelled."))
+            scene_at = self.mapToScene(at)
+            self._press_id = self._stage.id_at(scene_at.x(), scene_at.y())
+            card = self._stage.consumer(self._press_id)
+            self._press_at = at
+            if self.arranging.on and self.arranging.press(self._press_id, scene_at):
+                self.viewport().setCursor(Qt.CursorShape.SizeAllCursor)
+            elif card is not None:
+                self._drag.press(card, at, scene_at)
+            elif not self._topic_drag.press(self._press_id, at, self._stage.view) and not self._press_id:
+                self._panned_from = at
+        event.accept()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Carry, or pan. Without the button down (it came up outside the program) everything is put back."""
+        at = event.position().toPoint()
+        if not event.buttons() & Qt.MouseButton.LeftButton:
+            self._let_go(tr("The button was released outside the window."))
+            self._panned_from = None
+            self.arranging.release()
+            self._show_hand(at)
+        elif self.arranging.holding:
+            if (at - self._press_at).manhattanLength() > START_PIXELS:
+                self.arranging.move(self.mapToScene(at))
+                self._arranged()
+        elif self._drag.is_pressed:
+            self._drag.move(at, self.mapToScene(at))
+            if self._drag.is_carrying:
+                self.viewport().setCursor(_cursor(self._drag.target))
+                self._scroll_at_edges(at)
+        elif self._topic_drag.is_pressed:
+            self._topic_drag.move(at, self.mapToScene(at))
+            if self._topic_drag.is_carrying:
+                self.viewport().setCursor(_cursor(self._topic_drag.group or None))
+                self._scroll_at_edges(at)
+        elif self._press_id.startswith("worker:"):
+            if (at - self._press_at).manhattanLength() > START_PIXELS:
+                self._drag.refuse(at, Ghost(tr(WORKERS_STAY)))
+                self.viewport().setCursor(Qt.CursorShape.ForbiddenCursor)
+        elif self._panned_from is not None:
+            self._has_panned |= (at - self._press_at).manhattanLength() > START_PIXELS
+            if self._has_panned:
+                self.viewport().setCursor(Qt.CursorShape.ClosedHandCursor)
+                self.pan(at - self._panned_from)
+                self._panned_from = at
+        event.accept()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton:
+            arranged = self.arranging.release()
+            carried = self._drag.release() or arranged
+            if arranged:
+                self.boxMoved.emit(dict(self.arranging.before))
+            carried = self._topic_drag.release() or carried
+            panned, self._has_panned, self._panned_from = self._has_panned, False, None
+            at = event.position().toPoint()
+            near = (at - self._press_at).manhattanLength() <= START_PIXELS
+            if not carried and not panned and near:
+                self._point_at(self._press_id)
+                self.set_selected(self._press_id)
+                self.selected.emit(self._press_id)
+                if self._pressed_twice and self._press_id:
+                    self.opened.emit(self._press_id)
+            self._show_hand(at)
+        event.accept()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """The second press of a double click is a press; released where it is, it opens what is there."""
+        self.mousePressEvent(event)
+        self._pressed_twice = True
+
+    def _show_hand(self, at: QPoint) -> None:
+        scene_at = self.mapToScene(at)
+        item_id = self._stage.id_at(scene_at.x(), scene_at.y())
+        draggable = self._stage.consumer(item_id) is not None
+        shape = Qt.CursorShape.OpenHandCursor if draggable else Qt.CursorShape.ArrowCursor
+        if self.viewport().cursor().shape() is not shape:
+            self.viewport().setCursor(shape)
+
+    def _scroll_at_edges(self, at: QPoint) -> None:
+        area = self.viewport().rect().adjusted(EDGE_PIXELS, EDGE_PIXELS, -EDGE_PIXELS, -EDGE_PIXELS)
+        if not area.contains(at) and self.viewport().rect().contains(at):
+            across = (at.x() > area.right()) - (at.x() < area.left())
+            down = (at.y() > area.bottom()) - (at.y() < area.top())
+            self.pan(QPoint(-across * EDGE_STEP, -down * EDGE_STEP))
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """From the keyboard at the focused box, else at the pointer."""
+        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+            self._ask_menu_by_key()
+        elif self._swallow_menu:
+            self._swallow_menu = False
+        else:
+            scene_at = self.mapToScene(event.pos())
+            item_id = self._stage.id_at(scene_at.x(), scene_at.y())
+            self.set_selected(item_id)
+            self.contextMenuRequested.emit(item_id, event.globalPos())
+        event.accept()
 
     # Keyboard
 
-    def pointed_at(self, item_id: str) -> None:
+    def _point_at(self, item_id: str) -> None:
         """The focus goes where the pointer clicks; its ring shows only for the keyboard."""
         self._by_keyboard = False
         if item_id in self._stage.layout.rects:
             self._focus_id = item_id
         self._show_focus()
         self._describe()
-
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """From the keyboard at the focused box, else at the pointer."""
-        if event.reason() == QContextMenuEvent.Reason.Keyboard:
-            self._ask_menu_by_key()
-            event.accept()
-        else:
-            super().contextMenuEvent(event)
 
     def event(self, event: QEvent) -> bool:
         """Keys that the canvas uses while its focus ring shows come here before any shortcut of the window."""
@@ -320,29 +423,36 @@ class Canvas(PointerView):
                 event.accept()
                 return True
         if event.type() == QEvent.Type.WindowDeactivate:
-            self._drag.cancel(tr("The window lost the focus."))
-            self._topic_drag.cancel()
+            self._let_go(tr("The window lost the focus."))
         return super().event(event)
+
+    @property
+    def has_hold(self) -> bool:
+        """Whether the button is down on what can be dragged."""
+        return self._drag.is_pressed or self._topic_drag.is_pressed
 
     @property
     def is_dragging(self) -> bool:
         return self._drag.is_carrying or self._topic_drag.is_carrying
 
+    def _let_go(self, reason: str) -> None:
+        self._drag.cancel(reason)
+        self._topic_drag.cancel()
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrows move the focus, Enter and M move a consumer, Shift+F10 asks for a menu, Escape lets go."""
         key = event.key()
-        if key == Qt.Key.Key_Escape and (self._drag.is_pressed or self._topic_drag.is_pressed):
-            self._drag.cancel(tr("Cancelled."))
-            self._topic_drag.cancel()
+        if key == Qt.Key.Key_Escape and self.has_hold:
+            self._let_go(tr("Cancelled."))
         elif event.modifiers() & (Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier):
             event.ignore()
         elif self.arranging.on and event.modifiers() & Qt.KeyboardModifier.ShiftModifier and key in DIRECTIONS:
-            if self.arranging.nudge(self._focus_id, *_STEPS[Qt.Key(key)]):
-                self.arranged()
-                self.box_moved()
+            if self.arranging.nudge(self._focus_id, *DIRECTIONS[key]):
+                self._arranged()
+                self.boxMoved.emit(dict(self.arranging.before))
         elif key in DIRECTIONS:
             layout = self._stage.layout
-            self._focus_on(neighbour(layout.rects, layout.order, self._focus_id, key))
+            self._focus_on(neighbour(layout.rects, layout.order, self._focus_id, *DIRECTIONS[key]))
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_M) and self._focus_id:
             card = self._stage.consumer(self._focus_id)
             if card is not None:
@@ -443,3 +553,7 @@ class Canvas(PointerView):
 def tool_tip_html(text: str) -> str:
     """Plain text as rich text that shows it unchanged: without this Qt would guess, and a name could be markup."""
     return "<p style='white-space:pre-wrap'>" + escape(text) + "</p>"
+
+
+def _cursor(target: str | None) -> Qt.CursorShape:
+    return Qt.CursorShape.ForbiddenCursor if target is None else Qt.CursorShape.ClosedHandCursor

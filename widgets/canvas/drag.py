@@ -23,14 +23,15 @@ from widgets.canvas.stage import Stage
 from widgets.canvas.view import BENCH_ID, NEW_GROUP, CanvasView, ConsumerCard, Ghost
 from widgets.i18n import tr
 
+START_PIXELS = 6
+
 
 class TopicDrag(QObject):
     dropped = Signal(str, str)
 
-    def __init__(self, stage: Stage, viewport: QWidget, start_pixels: int) -> None:
+    def __init__(self, stage: Stage, viewport: QWidget) -> None:
         super().__init__(stage)
         self._stage = stage
-        self._start_pixels = start_pixels
         self.panel = GhostPanel(viewport, stage.look)
         self._topic = self._group = ""
         self._carrying = False
@@ -64,7 +65,7 @@ class TopicDrag(QObject):
         return True
 
     def move(self, at: QPoint, scene_at: QPointF) -> None:
-        if not self._carrying and (at - self._pressed_at).manhattanLength() <= self._start_pixels:
+        if not self._carrying and (at - self._pressed_at).manhattanLength() <= START_PIXELS:
             return
         self._carrying = True
         self._group = self._group_at(scene_at)
@@ -99,7 +100,6 @@ class TopicDrag(QObject):
         self.panel.hide()
 
 
-START_PIXELS = 6
 PROXY_OPACITY, LIFTED_OPACITY = 0.9, 0.35
 
 
@@ -179,8 +179,7 @@ class Drag(QObject):
         if target != self._target or not self.panel.isVisible():
             self._target = target
             self._spot.setVisible(on_empty)
-            box = BENCH_ID if target == "" else f"group:{target}"
-            self._stage.set_highlights(box, True)
+            self._show_target()
             self._stage.set_ghost(None)
             self.panel.show_ghost(Ghost(self._title(target)), at, self._stage.targets_in_view)
             if target is not None and not self._is_home(target):
@@ -259,8 +258,10 @@ class Drag(QObject):
             self._proxy.set_facts(card)
             self._proxy.set_small(card.id in self._stage.layout.small)
             self._stage.boxes[card.id].setOpacity(LIFTED_OPACITY)
-            box = BENCH_ID if self._target == "" else f"group:{self._target}"
-            self._stage.set_highlights(box, True)
+            self._show_target()
+
+    def _show_target(self) -> None:
+        self._stage.set_highlights(BENCH_ID if self._target == "" else f"group:{self._target}", True)
 
     def _put_back(self) -> None:
         if self._proxy is not None:

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
+
+# Scene units: what overlaps sideways comes after anything that lies wholly in the direction of the arrow.
+NOT_BEYOND_COST = 10_000.0
 
 
 class Rect(NamedTuple):
@@ -55,3 +59,33 @@ def united(rects: list[Rect]) -> Rect:
     left, top = min(rect.x for rect in rects), min(rect.y for rect in rects)
     right, bottom = max(rect.right for rect in rects), max(rect.bottom for rect in rects)
     return Rect(left, top, right - left, bottom - top)
+
+
+def neighbour(rects: Mapping[str, Rect], order: Sequence[str], current: str, dx: int, dy: int) -> str:
+    """The nearest id to the right (`dx` 1), the left (-1), below (`dy` 1) or above, `current` if there is none.
+
+    Sideways distance counts twice, so that an arrow prefers what lies straight ahead. What lies wholly that way, or in
+    the current box, comes before what is only a bit further there. A box that the current one stands on is no
+    neighbour: its cards are reached with Tab or the arrow that points into it.
+    """
+    if current not in rects:
+        return order[0] if order else ""
+    here = rects[current]
+    best, best_cost = current, float("inf")
+    for item_id in order:
+        there = rects[item_id]
+        if item_id == current or there.holds(here.x, here.y):
+            continue
+        ahead = (there.centre_x - here.centre_x) * dx + (there.centre_y - here.centre_y) * dy
+        aside = abs((there.centre_x - here.centre_x) * dy) + abs((there.centre_y - here.centre_y) * dx)
+        inside = here.holds(there.x, there.y)
+        cost = ahead + 2 * aside + (0 if inside or _is_beyond(there, here, dx, dy) else NOT_BEYOND_COST)
+        if ahead > 1 and cost < best_cost:
+            best, best_cost = item_id, cost
+    return best
+
+
+def _is_beyond(there: Rect, here: Rect, dx: int, dy: int) -> bool:
+    if dx:
+        return there.x >= here.right if dx > 0 else there.right <= here.x
+    return there.y >= here.bottom if dy > 0 else there.bottom <= here.y

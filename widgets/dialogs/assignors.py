@@ -3,12 +3,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHeaderView, QRadioButton, QWidget
 
 from widgets.boxes import vbox
 from widgets.dialogs.dialog import MARGINS, Dialog, TextTable
-from widgets.facts import let_wrap, plain_label, set_plain_tip
+from widgets.facts import plain_label, set_why_not
 from widgets.i18n import tr
 
 ROWS_MAX = 2_000
@@ -43,9 +43,7 @@ class AssignorsDialog(Dialog):
         parent: QWidget | None = None,
     ) -> None:
         """`places` are the partitions, `now` their owners; `why_not` says why nothing can be switched now."""
-        super().__init__(tr("Assignors of {group}", group=group), parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setModal(True)
+        super().__init__(tr("Assignors of {group}", group=group), parent, modal=True, once=True)
         self._plans = tuple(plans)
         self._why_not = why_not
         self._places, self._now = tuple(places), tuple(now)
@@ -68,22 +66,16 @@ class AssignorsDialog(Dialog):
         rows = min(len(self._places), ROWS_MAX)
         self.table = TextTable(rows, 2 + len(self._plans), tr("Owners by assignor"), self)
         self._fill()
-        self.note = plain_label(
-            tr(
-                "To switch, all members leave and rejoin together; sticky assignors then start without previous owners."
-            ),
-            "muted",
-            self,
+        note = tr(
+            "To switch, all members leave and rejoin together; sticky assignors then start without previous owners."
         )
-        let_wrap(self.note)
-        self.problem = plain_label("", "problem", self)
-        let_wrap(self.problem)
+        self.problem = plain_label("", "problem", self, fill=True)
         self.make_buttons("", tr("Close"))
         vbox(
             plain_label(tr("What would each assignor do with {group} now?", group=group), "heading", self),
             grid,
             (self.table, 1),
-            self.note,
+            plain_label(note, "muted", self, fill=True),
             self.problem,
             self.buttons,
             on=self,
@@ -124,8 +116,7 @@ class AssignorsDialog(Dialog):
         elif plan.current:
             why = why or tr("The group uses {assignor} already.", assignor=words)
         self.accept_button.setText(tr("Switch to {assignor}", assignor=words) if words else tr("Switch"))
-        self.accept_button.setEnabled(not why)
-        set_plain_tip(self.accept_button, why)
+        set_why_not(self.accept_button, why)
         self.problem.setText(why)
 
     def _accept(self) -> None:

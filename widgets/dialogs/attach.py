@@ -2,14 +2,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QComboBox, QFormLayout, QLineEdit, QWidget
 
-from widgets.facts import let_wrap, plain_label
+from widgets.boxes import vbox
+from widgets.dialogs.dialog import Dialog
+from widgets.facts import plain_label
 from widgets.i18n import tr
 
 
-class AttachDialog(QDialog):
+class AttachDialog(Dialog):
     """`chosen(address, token, ca_file, config)` when Attach is pressed; it stays until `accept`; `fail` says why."""
 
     chosen = Signal(str, str, str, str)
@@ -18,18 +20,12 @@ class AttachDialog(QDialog):
         self, addresses: Sequence[str], why_not: Callable[[str], str], *, parent: QWidget | None = None
     ) -> None:
         """`addresses` are those of before, the newest first; `why_not(address)` says what is wrong with one."""
-        super().__init__(parent)
-        self.setWindowTitle(tr("Attach"))
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        super().__init__(tr("Attach"), parent, once=True)
         self.setMinimumWidth(520)
         self._why_not = why_not
-        about = plain_label(
-            tr(
-                "Shows a broker that runs elsewhere, live and recorded. One that brokerscope serve runs can be acted "
-                "on; a Kafka cluster is only read. It goes on when the window is closed."
-            ),
-            "muted",
-            self,
+        about = tr(
+            "Shows a broker that runs elsewhere, live and recorded. One that brokerscope serve runs can be acted "
+            "on; a Kafka cluster is only read. It goes on when the window is closed."
         )
         self.address = QComboBox(self)
         self.address.setEditable(True)
@@ -41,9 +37,7 @@ class AttachDialog(QDialog):
         self.token.setPlaceholderText(tr("if it wants one; it is not kept"))
         self.ca_file.setPlaceholderText(tr("PEM file, for https; the system's if empty"))
         self.config.setPlaceholderText(tr("how to connect to a cluster, with user and password; none if empty"))
-        self.problem = plain_label("", "error", self)
-        for label in (about, self.problem):
-            let_wrap(label)
+        self.problem = plain_label("", "error", self, fill=True)
         rows = QFormLayout()
         for title, field in (
             (tr("Address"), self.address),
@@ -53,15 +47,8 @@ class AttachDialog(QDialog):
         ):
             field.setAccessibleName(title)
             rows.addRow(title, field)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        self.accept_button = buttons.addButton(tr("Attach"), QDialogButtonBox.ButtonRole.AcceptRole)
-        buttons.accepted.connect(self._choose)
-        buttons.rejected.connect(self.reject)
-        column = QVBoxLayout(self)
-        column.addWidget(about)
-        column.addLayout(rows)
-        column.addWidget(self.problem)
-        column.addWidget(buttons)
+        self.make_buttons(tr("Attach"))
+        vbox(plain_label(about, "muted", self, fill=True), rows, self.problem, self.buttons, on=self)
         self.address.editTextChanged.connect(lambda _text: self._judge())
         self._judge()
 
@@ -72,7 +59,7 @@ class AttachDialog(QDialog):
         self._say(why if text else "")
         self.accept_button.setEnabled(not why)
 
-    def _choose(self) -> None:
+    def _accept(self) -> None:
         self.accept_button.setEnabled(False)
         self._say(tr("Connecting..."))
         files = (field.text().strip() for field in (self.ca_file, self.config))

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialogButtonBox, QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QLineEdit, QTreeWidget, QTreeWidgetItem, QWidget
 
+from widgets.boxes import vbox
 from widgets.dialogs.dialog import Dialog
-from widgets.facts import let_wrap, plain_label
+from widgets.facts import plain_label, set_why_not
 from widgets.i18n import mark, tr
 from widgets.panels.cell_painter import as_plain
 
@@ -41,12 +42,10 @@ class ChooseSessionDialog(Dialog):
         browse: bool = True,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(title, parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        super().__init__(title, parent, once=True)
         self.resize(900, 460)
         self._many = many
-        words = plain_label(about, "muted", self)
-        let_wrap(words)
+        words = plain_label(about, "muted", self, fill=True)
         self.filter = QLineEdit(self, placeholderText=tr("Filter by name, time or folder"), clearButtonEnabled=True)
         self.filter.setAccessibleName(tr("Filter the sessions"))
         self.list = QTreeWidget(self)
@@ -75,9 +74,7 @@ class ChooseSessionDialog(Dialog):
         if browse:
             other = self.buttons.addButton(tr("Another folder..."), QDialogButtonBox.ButtonRole.ActionRole)
             other.clicked.connect(self._browse)
-        column_layout = QVBoxLayout(self)
-        for widget in (words, self.filter, self.list, self.empty, self.buttons):
-            column_layout.addWidget(widget)
+        vbox(words, self.filter, self.list, self.empty, self.buttons, on=self)
         self.filter.textChanged.connect(self._show_only)
         self.list.itemSelectionChanged.connect(self._judge)
         self.list.itemDoubleClicked.connect(lambda _item, _column: self._accept())
@@ -92,10 +89,8 @@ class ChooseSessionDialog(Dialog):
 
     def _judge(self) -> None:
         count = len(self._selected())
-        self.accept_button.setEnabled(count == self._many)
-        self.accept_button.setToolTip(
-            "" if count == self._many else tr("Select {many} of them; {count} are.", many=self._many, count=count)
-        )
+        missing = tr("Select {many} of them; {count} are.", many=self._many, count=count)
+        set_why_not(self.accept_button, "" if count == self._many else missing)
 
     def _show_only(self, text: str) -> None:
         for item in self._items:

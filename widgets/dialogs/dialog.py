@@ -11,9 +11,11 @@ MARGINS = (16, 14, 16, 14)
 
 
 class Dialog(QDialog):
-    def __init__(self, title: str, parent: QWidget | None) -> None:
-        super().__init__(parent)
+    def __init__(self, title: str, parent: QWidget | None, *, modal: bool = False, once: bool = False) -> None:
+        """With `once` it is deleted when it closes."""
+        super().__init__(parent, modal=modal)
         self.setWindowTitle(title)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, once)
 
     def make_buttons(self, accept: str, reject: str = "") -> None:
         """`accept_button` does `_accept`. What is made later comes after the buttons for the Tab key."""

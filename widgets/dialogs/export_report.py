@@ -10,11 +10,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
-    QDialog,
-    QDialogButtonBox,
     QFileDialog,
     QGridLayout,
-    QHBoxLayout,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -25,7 +22,8 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.boxes import Gap, hbox, vbox
-from widgets.facts import let_wrap, plain_label, set_plain_tip
+from widgets.dialogs.dialog import MARGINS, Dialog
+from widgets.facts import plain_label, set_plain_tip, set_why_not
 from widgets.i18n import mark, tr
 
 COLUMNS = 3
@@ -202,7 +200,7 @@ def time_of(text: str) -> float | None:
     return seconds
 
 
-class ExportReportDialog(QDialog):
+class ExportReportDialog(Dialog):
     """`exportRequested(ReportWish)` on Export."""
 
     exportRequested = Signal(object)
@@ -222,9 +220,7 @@ class ExportReportDialog(QDialog):
         for a report of some parts, "" for nothing.
         """
         habits = habits or ReportHabits()
-        super().__init__(parent)
-        self.setWindowTitle(tr("Export report"))
-        self.setModal(True)
+        super().__init__(tr("Export report"), parent, modal=True)
         self.list = QListWidget(self)
         self.list.setAccessibleName(tr("Sessions"))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -261,15 +257,9 @@ class ExportReportDialog(QDialog):
         self.browse = QPushButton(tr("Browse..."), self)
         self.open_when_finished = QCheckBox(tr("Open the report when it is finished"), self)
         self.open_when_finished.setChecked(habits.open_when_finished)
-        self.problem = plain_label("", "muted", self)
-        let_wrap(self.problem)
-        buttons = QDialogButtonBox(self)
-        self.export_button = buttons.addButton(tr("Export"), QDialogButtonBox.ButtonRole.AcceptRole)
-        self.export_button.setDefault(True)
-        buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
-        buttons.accepted.connect(self._accept)
-        buttons.rejected.connect(self.reject)
-        self._compose(buttons)
+        self.problem = plain_label("", "muted", self, fill=True)
+        self.make_buttons(tr("Export"))
+        self._compose()
         self.resize(680, 740)
         self._judge_changes()
         self._judge()
@@ -286,41 +276,37 @@ class ExportReportDialog(QDialog):
         self._modes.buttonToggled.connect(lambda _button, _on: self._judge())
         self.browse.clicked.connect(self._browse)
 
-    def _compose(self, buttons: QDialogButtonBox) -> None:
-        times = QHBoxLayout()
-        for words, field in ((tr("From"), self.from_time), (tr("to"), self.to_time)):
-            times.addWidget(plain_label(words, "", self))
-            times.addWidget(field)
-        times.addStretch(1)
-        modes = hbox(self.compare, self.history, 1)
+    def _compose(self) -> None:
+        begins, ends = plain_label(tr("From"), "", self), plain_label(tr("to"), "", self)
         grid = QGridLayout()
         for place, box in enumerate(self.formats.values()):
             grid.addWidget(box, place // 3, place % 3)
-        row = hbox((self.folder, 1), self.browse)
-        column = vbox(
+        vbox(
             plain_label(tr("Sessions"), "section", self),
             (self.list, 1),
-            modes,
+            hbox(self.compare, self.history, 1),
             Gap(SECTION_GAP),
             plain_label(tr("Session time"), "section", self),
-            times,
+            hbox(begins, self.from_time, ends, self.to_time, 1),
             Gap(SECTION_GAP),
             self.parts,
             Gap(SECTION_GAP),
             plain_label(tr("What must hold"), "section", self),
             self.assertions,
+            Gap(SECTION_GAP),
+            plain_label(tr("Forms"), "section", self),
+            grid,
+            Gap(SECTION_GAP),
+            plain_label(tr("Folder"), "section", self),
+            hbox((self.folder, 1), self.browse),
+            self.open_when_finished,
+            self.problem,
+            plain_label(tr("It runs as a job; closing this dialog does not stop it."), "muted", self),
+            self.buttons,
             on=self,
-            margins=(16, 14, 16, 14),
+            margins=MARGINS,
             spacing=8,
         )
-        for words, fields in ((tr("Forms"), grid), (tr("Folder"), row)):
-            column.addSpacing(SECTION_GAP)
-            column.addWidget(plain_label(words, "section", self))
-            column.addLayout(fields)
-        column.addWidget(self.open_when_finished)
-        column.addWidget(self.problem)
-        column.addWidget(plain_label(tr("It runs as a job; closing this dialog does not stop it."), "muted", self))
-        column.addWidget(buttons)
 
     def chosen(self) -> tuple[str, ...]:
         """The folders of the sessions that are ticked, in the order of the list."""
@@ -378,8 +364,7 @@ class ExportReportDialog(QDialog):
         folder = Path(self.folder.text().strip()).expanduser()
         there = not problem and (folder / "report.html").exists()
         self.problem.setText(problem or (tr("A report that is there is replaced.") if there else ""))
-        self.export_button.setEnabled(not problem)
-        set_plain_tip(self.export_button, problem)
+        set_why_not(self.accept_button, problem)
 
     def _browse(self) -> None:
         found = QFileDialog.getExistingDirectory(self, tr("Folder for the report"), self.folder.text())
@@ -387,7 +372,7 @@ class ExportReportDialog(QDialog):
             self.folder.setText(found)
 
     def _accept(self) -> None:
-        if not self.export_button.isEnabled():
+        if not self.accept_button.isEnabled():
             return
         self.accept()
         habits = self.habits()

@@ -7,18 +7,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QBrush, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import (
     QCheckBox,
-    QDialog,
     QDialogButtonBox,
     QHeaderView,
     QLineEdit,
     QProgressBar,
     QTableWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
-from widgets.dialogs.dialog import TextTable
-from widgets.facts import let_wrap, plain_label
+from widgets.boxes import vbox
+from widgets.dialogs.dialog import Dialog, TextTable
+from widgets.facts import plain_label
 from widgets.i18n import tr
 from widgets.icons import icon
 from widgets.panels.cell_painter import as_plain, tabular_font
@@ -45,16 +44,12 @@ class FactsTable:
     verdicts: Mapping[int, tuple[int, str, str]] = field(default_factory=dict)
 
 
-class FactsTableDialog(QDialog):
+class FactsTableDialog(Dialog):
     def __init__(self, title: str, waiting: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(title)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        super().__init__(title, parent, once=True)
         self.resize(1240 if parent is None else max(720, min(1240, parent.width() - 40)), 560)
-        self.sentence = plain_label(waiting, "heading", self)
-        self.note = plain_label("", "muted", self)
-        for label in (self.sentence, self.note):
-            let_wrap(label)
+        self.sentence = plain_label(waiting, "heading", self, fill=True)
+        self.note = plain_label("", "muted", self, fill=True)
         self.progress = QProgressBar(self)
         self.progress.setRange(0, 1000)
         self.filter = QLineEdit(self, placeholderText=tr("Filter"), clearButtonEnabled=True)
@@ -74,9 +69,8 @@ class FactsTableDialog(QDialog):
         copy.setShortcut(QKeySequence(QKeySequence.StandardKey.Copy))
         copy.clicked.connect(self._copy)
         self.buttons.rejected.connect(self.reject)
-        column = QVBoxLayout(self)
-        for widget in (self.sentence, self.progress, self.filter, self.unfold, self.table, self.note, self.buttons):
-            column.addWidget(widget, 1 if widget is self.table else 0)
+        above = (self.sentence, self.progress, self.filter, self.unfold)
+        vbox(*above, (self.table, 1), self.note, self.buttons, on=self)
 
     def set_progress(self, fraction: float) -> None:
         self.progress.setValue(round(fraction * 1000))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QCheckBox,
@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from widgets.boxes import vbox
 from widgets.dialogs.dialog import MARGINS, Dialog
-from widgets.facts import let_wrap, plain_label, set_plain_tip
+from widgets.facts import plain_label, polish_again, set_plain_tip, set_why_not
 from widgets.theme import px
 
 Values = dict[str, Any]
@@ -74,18 +74,14 @@ class FormDialog(Dialog):
         parent: QWidget | None = None,
     ) -> None:
         """`why_not(values)` says what is wrong, "" for nothing; `tell(values)` what would happen."""
-        super().__init__(title, parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setModal(True)
+        super().__init__(title, parent, modal=True, once=True)
         self.fields = tuple(fields)
         self._why_not, self._report = why_not, tell
         self._touched = False
         self.widgets: dict[str, QWidget] = {}
-        self.about = plain_label(about, "muted", self)
-        self.note = plain_label("", "muted", self)
-        self.problem = plain_label("", "problem", self)
-        for label in (self.about, self.note, self.problem):
-            let_wrap(label)
+        self.about = plain_label(about, "muted", self, fill=True)
+        self.note = plain_label("", "muted", self, fill=True)
+        self.problem = plain_label("", "problem", self, fill=True)
         self.problem.setMinimumHeight(self.problem.fontMetrics().lineSpacing() + 2)
         self.make_buttons(button)
         self.rows = QFormLayout(horizontalSpacing=14, verticalSpacing=8)
@@ -134,27 +130,18 @@ class FormDialog(Dialog):
                 choice.setCurrentIndex(max(0, choice.findData(field.value)))
                 choice.currentIndexChanged.connect(lambda _place: self._judge())
                 return choice
-            case "whole":
-                number = QSpinBox(self)
+            case "whole" | "decimal":
+                whole = field.kind == "whole"
+                number = QSpinBox(self) if whole else QDoubleSpinBox(self, decimals=field.decimals)
                 number.setGroupSeparatorShown(True)
                 indent(number)
-                number.setRange(int(field.least), int(field.most))
+                kind: Any = int if whole else float
+                number.setRange(kind(field.least), kind(field.most))
                 number.setSuffix(field.suffix)
                 number.setSpecialValueText(field.none)
-                number.setValue(int(field.least if field.value is None else field.value))
+                number.setValue(kind(field.least if field.value is None else field.value))
                 number.valueChanged.connect(lambda _value: self._judge())
                 return number
-            case "decimal":
-                decimal = QDoubleSpinBox(self)
-                decimal.setGroupSeparatorShown(True)
-                indent(decimal)
-                decimal.setDecimals(field.decimals)
-                decimal.setRange(field.least, field.most)
-                decimal.setSuffix(field.suffix)
-                decimal.setSpecialValueText(field.none)
-                decimal.setValue(field.least if field.value is None else field.value)
-                decimal.valueChanged.connect(lambda _value: self._judge())
-                return decimal
             case "check":
                 check = QCheckBox(field.label, self)
                 check.setChecked(bool(field.value))
@@ -171,8 +158,7 @@ class FormDialog(Dialog):
         self.accept_button.setDefault(False)
         self.cancel_button.setDefault(True)
         for button in (self.accept_button, self.cancel_button):
-            button.style().unpolish(button)
-            button.style().polish(button)
+            polish_again(button)
         if not self.fields:
             self.cancel_button.setFocus()
 
@@ -232,8 +218,7 @@ class FormDialog(Dialog):
             field.kind == "text" and not values.get(field.name) for field in self.fields
         )
         self.problem.setText("" if untouched else why)
-        self.accept_button.setEnabled(not why)
-        set_plain_tip(self.accept_button, why)
+        set_why_not(self.accept_button, why)
 
     def _accept(self) -> None:
         values = self.values()

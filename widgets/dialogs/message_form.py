@@ -8,44 +8,41 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QDialog,
     QDialogButtonBox,
     QFormLayout,
     QLineEdit,
-    QVBoxLayout,
     QWidget,
 )
 
 from widgets.boxes import hbox, vbox
-from widgets.facts import plain_label, set_plain_tip
+from widgets.dialogs.dialog import MARGINS, Dialog
+from widgets.facts import plain_label, set_why_not
 from widgets.i18n import tr
 from widgets.long_text import HeldNote, LongText
 from widgets.theme import mono_font
 
 
-class EditDeadLetterDialog(QDialog):
+class EditDeadLetterDialog(Dialog):
     """`editRequested(MessageText, redrive)`: keep the edit, and redrive at once where `redrive` is true."""
 
     editRequested = Signal(object, bool)
 
     def __init__(self, cause: str, origin: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(tr("Edit a dead letter"))
-        self.setModal(True)
+        super().__init__(tr("Edit a dead letter"), parent, modal=True)
         self.form = MessageForm(self)
         self.problem = plain_label("", "problem", self, wrap=True)
         about = plain_label(
             tr("It died of: {cause}. A redrive appends this to {origin} in its place.", cause=cause, origin=origin),
             "muted",
             self,
+            wrap=True,
         )
-        about.setWordWrap(True)
         buttons = QDialogButtonBox(self)
         self.redrive = buttons.addButton(tr("Redrive now"), QDialogButtonBox.ButtonRole.AcceptRole)
         self.keep = buttons.addButton(tr("Save the edit"), QDialogButtonBox.ButtonRole.ApplyRole)
         buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
         self.redrive.setDefault(True)
-        vbox(about, (self.form, 1), self.problem, buttons, on=self, margins=(16, 14, 16, 14), spacing=10)
+        vbox(about, (self.form, 1), self.problem, buttons, on=self, margins=MARGINS, spacing=10)
         self.redrive.clicked.connect(lambda: self._done(redrive=True))
         self.keep.clicked.connect(lambda: self._done(redrive=False))
         buttons.rejected.connect(self.reject)
@@ -56,8 +53,7 @@ class EditDeadLetterDialog(QDialog):
         problem = self.form.problem()
         self.problem.setText(problem)
         for button in (self.redrive, self.keep):
-            button.setEnabled(not problem)
-            set_plain_tip(button, problem)
+            set_why_not(button, problem)
 
     def _done(self, *, redrive: bool) -> None:
         if not self.form.problem():
@@ -97,17 +93,13 @@ class MessageForm(QWidget):
         self.headers.setTabChangesFocus(True)
         self.headers.setFixedHeight(64)
         keys = hbox((self.key, 1), self.no_key)
-        values, headers = QVBoxLayout(), QVBoxLayout()
-        for column, field in ((values, self.value), (headers, self.headers)):
-            column.addWidget(field)
-            column.addWidget(HeldNote(field, self))
+        values, headers = (vbox(field, HeldNote(field, self)) for field in (self.value, self.headers))
         written = hbox(self.encoding, self.no_value, 1)
         self.rows = QFormLayout(self)
         self.rows.setContentsMargins(0, 0, 0, 0)
-        self.rows.addRow(plain_label(tr("Key"), "", self), keys)
-        self.rows.addRow(plain_label(tr("Value"), "", self), values)
-        self.rows.addRow(plain_label(tr("Written as"), "", self), written)
-        self.rows.addRow(plain_label(tr("Headers"), "", self), headers)
+        names = (tr("Key"), tr("Value"), tr("Written as"), tr("Headers"))
+        for name, row in zip(names, (keys, values, written, headers), strict=True):
+            self.rows.addRow(plain_label(name, "", self), row)
         self.no_key.toggled.connect(self.key.setDisabled)
         self.no_value.toggled.connect(self.value.setDisabled)
         for signal in (self.key.textChanged, self.value.textChanged, self.headers.textChanged):

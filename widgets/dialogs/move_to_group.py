@@ -20,7 +20,7 @@ from widgets.boxes import hbox, scrolled, vbox
 from widgets.canvas.view import NEW_GROUP, Ghost, GhostMove
 from widgets.cards import Move, MoveTable, Party
 from widgets.dialogs.dialog import MARGINS, Dialog
-from widgets.facts import plain_label, set_plain_tip
+from widgets.facts import plain_label, set_why_not
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.panels.cell_painter import Index, as_plain
@@ -95,8 +95,7 @@ class MoveToGroupDialog(Dialog):
         new_name: str = "",
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(tr("Move to group"), parent)
-        self.setModal(True)
+        super().__init__(tr("Move to group"), parent, modal=True)
         self.consumer = consumer
         self._name_error = name_error
         self._heading = plain_label(tr("Move {consumer} to", consumer=consumer), "heading", self)
@@ -212,8 +211,7 @@ class MoveToGroupDialog(Dialog):
         else:
             problem = ""
         self.problem.setText(problem)
-        self.accept_button.setEnabled(not problem)
-        set_plain_tip(self.accept_button, problem)
+        set_why_not(self.accept_button, problem)
 
     def set_ghost(self, ghost: Ghost | None) -> None:
         self._ghost_title.setText(ghost.title if ghost is not None else "")

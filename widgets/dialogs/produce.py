@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QSpinBox, QWidget
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QSpinBox, QWidget
 
 from widgets.boxes import hbox, vbox
 from widgets.dialogs.dialog import MARGINS, Dialog
 from widgets.dialogs.message_form import MessageForm, MessageText
-from widgets.facts import plain_label, set_plain_tip, set_property
+from widgets.facts import plain_label, set_property, set_why_not
 from widgets.i18n import tr
 
 COUNT_MAX = 1_000_000
@@ -71,15 +71,12 @@ class ProduceDialog(Dialog):
     def _compose(self) -> None:
         self.make_buttons(tr("Send"), tr("Close"))
         where = hbox((self.to, 2), (self.partition, 1))
-        many = QHBoxLayout()
-        for words, field in ((tr("How many"), self.count), (tr("Rate"), self.rate), (tr("Expires after"), self.ttl)):
-            many.addWidget(plain_label(words, "muted", self))
-            many.addWidget(field)
-        many.addStretch(1)
-        hint = plain_label(
-            tr("In a stream, $number in the value is the number of each message, from 0."), "muted", self
+        how_many, rate, ttl = (
+            plain_label(words, "muted", self) for words in (tr("How many"), tr("Rate"), tr("Expires after"))
         )
-        hint.setWordWrap(True)
+        many = hbox(how_many, self.count, rate, self.rate, ttl, self.ttl, 1)
+        told = tr("In a stream, $number in the value is the number of each message, from 0.")
+        hint = plain_label(told, "muted", self, wrap=True)
         vbox(where, (self.form, 1), many, hint, self.problem, self.buttons, on=self, margins=MARGINS, spacing=10)
 
     def _on_target(self) -> None:
@@ -123,8 +120,7 @@ class ProduceDialog(Dialog):
     def _judge(self) -> None:
         wrong = self._why_not()
         self.show_message(wrong, wrong=True)
-        self.accept_button.setEnabled(not wrong)
-        set_plain_tip(self.accept_button, wrong)
+        set_why_not(self.accept_button, wrong)
 
     def show_message(self, sentence: str, *, wrong: bool = False) -> None:
         """What came of the last Send, or, if that is `wrong`, why it was not done."""

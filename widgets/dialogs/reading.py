@@ -3,9 +3,10 @@ from __future__ import annotations
 from math import ceil
 
 from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QTextBrowser, QWidget
 
 from widgets.boxes import vbox
+from widgets.dialogs.dialog import Dialog
 from widgets.theme import px
 
 NARROW, WIDE = (560, 460), (1040, 720)
@@ -15,13 +16,12 @@ MARGIN, SPACING = 16, 12
 PAGE_PADDING = 12  # of the style sheet, with the border
 
 
-class ReadingDialog(QDialog):
+class ReadingDialog(Dialog):
     """Markdown that ships with the program; never data. As high as its page needs, up to where it scrolls."""
 
     def __init__(self, title: str, markdown: str, parent: QWidget | None = None, *, wide: bool = False) -> None:
         """`wide` has room for lines of code."""
-        super().__init__(parent)
-        self.setWindowTitle(title)
+        super().__init__(title, parent)
         self.page = QTextBrowser(self, openLinks=False)
         self.page.setAccessibleName(title)
         self.page.setMarkdown(markdown)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QPlainTextEdit, QWidget
 
 from widgets.boxes import hbox, vbox
 from widgets.dialogs.dialog import MARGINS, Dialog
-from widgets.facts import plain_label, set_plain_tip
+from widgets.facts import plain_label, set_why_not
 from widgets.i18n import tr
 from widgets.theme import mono_font
 
@@ -28,8 +28,7 @@ class RedriveDialog(Dialog):
     redriveRequested = Signal(object)
 
     def __init__(self, count: int, parent: QWidget | None = None) -> None:
-        super().__init__(tr("Redrive"), parent)
-        self.setModal(True)
+        super().__init__(tr("Redrive"), parent, modal=True)
         self.head = plain_label(tr("{count} dead letters, back to their origin.", count=f"{count:,}"), "heading", self)
         self.outcome = plain_label(tr("Trying it without doing it..."), "muted", self, wrap=True)
         self.lines = QPlainTextEdit(self, readOnly=True, lineWrapMode=QPlainTextEdit.LineWrapMode.NoWrap)
@@ -55,8 +54,7 @@ class RedriveDialog(Dialog):
             words += " " + tr("The other {more} were not tried.", more=f"{outcome.more:,}")
         self.outcome.setText(words)
         self.lines.setPlainText("\n".join(outcome.lines))
-        self.accept_button.setEnabled(outcome.going > 0 or outcome.more > 0)
-        set_plain_tip(self.accept_button, "" if self.accept_button.isEnabled() else words)
+        set_why_not(self.accept_button, "" if outcome.going or outcome.more else words)
 
     def _accept(self) -> None:
         self.accept()

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QDialogButtonBox, QStackedWidget, QWidget
 from widgets.boxes import vbox
 from widgets.dialogs.dialog import TextTable
 from widgets.dialogs.form import Field, FormDialog, Values
-from widgets.facts import let_wrap, plain_label
+from widgets.facts import plain_label
 from widgets.i18n import tr
 from widgets.theme import px
 
@@ -41,7 +41,7 @@ class ReviewDialog(FormDialog):
         parent: QWidget | None = None,
     ) -> None:
         self.review_table = TextTable(0, 0, tr("What will change"))
-        self.summary = plain_label("", "heading")
+        self.summary = plain_label("", "heading", fill=True)
         self.pages = QStackedWidget()
         super().__init__(title, about, fields, tr("Review"), why_not=why_not, parent=parent)
 
@@ -49,7 +49,6 @@ class ReviewDialog(FormDialog):
         first = QWidget(self)
         vbox(self.about, self.rows, 1, on=first, margins=(0, 0, 0, 0))
         second = QWidget(self)
-        let_wrap(self.summary)
         vbox(self.summary, (self.review_table, 1), on=second, margins=(0, 0, 0, 0))
         for page in (first, second):
             self.pages.addWidget(page)

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QRadioButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QButtonGroup, QRadioButton, QWidget
 
+from widgets.boxes import vbox
 from widgets.dialogs.dialog import Dialog
-from widgets.facts import let_wrap, mark_wrong, plain_label
+from widgets.facts import mark_wrong, plain_label, set_why_not
 from widgets.filter_field import FilterField, FilterHelp, FilterPopup
 from widgets.i18n import mark, tr
 
@@ -34,44 +35,33 @@ class RunUntilDialog(Dialog):
         parent: QWidget | None = None,
     ) -> None:
         """`why_not(text)` says what is wrong with a condition; `why_not_here` why it cannot go on from here."""
-        super().__init__(tr("Run until"), parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        super().__init__(tr("Run until"), parent, once=True)
         self.setMinimumWidth(560)
         self._why_not = why_not
         self._fields = fields
-        about = plain_label(
-            tr(
-                "Runs as fast as it goes and stops right after the first event that fits. Conditions are those of the "
-                "filters, over events and the state around them: {examples}.",
-                examples=tr(EXAMPLES),
-            ),
-            "muted",
-            self,
+        about = tr(
+            "Runs as fast as it goes and stops right after the first event that fits. Conditions are those of the "
+            "filters, over events and the state around them: {examples}.",
+            examples=tr(EXAMPLES),
         )
         self.field = FilterField(tr("Condition"), self)
         self.field.setText(text)
         self.field.setAccessibleName(tr("Condition"))
         self.field.selectAll()
-        self.problem = plain_label("", "error", self)
-        for label in (about, self.problem):
-            let_wrap(label)
+        self.problem = plain_label("", "error", self, fill=True)
         self._popup = FilterPopup(self)
         self._popup.picked.connect(self._take)
         self._popup.name.hide()
         self._popup.keep.hide()
         self.field.helpWanted.connect(lambda: self._popup.show_below(self.field, "", self._fields, ()))
-        column = QVBoxLayout(self)
-        for widget in (about, self.field, self.problem):
-            column.addWidget(widget)
+        column = vbox(plain_label(about, "muted", self, fill=True), self.field, self.problem, on=self)
         self.beginnings = QButtonGroup(self)
         for place, (name, words) in enumerate(_BEGINNINGS):
             button = QRadioButton(tr(words), self)
             button.setObjectName(name)
             self.beginnings.addButton(button, place)
             column.addWidget(button)
-        here = self.beginnings.button(0)
-        here.setEnabled(not why_not_here)
-        here.setToolTip(why_not_here)
+        set_why_not(self.beginnings.button(0), why_not_here)
         self.beginnings.button(1 if why_not_here else 0).setChecked(True)
         self.make_buttons(tr("Run"))
         column.addWidget(self.buttons)

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QDialog, QMessageBox, QPushButton, QWidget
 from widgets.boxes import hbox, vbox
 from widgets.code_field import MOST_CHARS, CodeField
 from widgets.completion_list import Complete
-from widgets.facts import let_wrap, plain_label, push_button
+from widgets.facts import plain_label, push_button
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.theme import current_theme, qcolour
@@ -88,7 +88,6 @@ class ScenarioEditor(QDialog):
         """`text` is what it begins with; nothing of it is lost when it is closed as it was. `complete` says what may
         be written where."""
         super().__init__(parent)
-        self.setModal(False)
         self.resize(820, 680)
         self._judge = judge
         self._name = name
@@ -100,9 +99,7 @@ class ScenarioEditor(QDialog):
         if complete is not None:
             self.field.set_completion(complete)
         self._sign = plain_label("", "", self)
-        self.verdict = plain_label("", "", self)
-        self.verdict.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        let_wrap(self.verdict)
+        self.verdict = plain_label("", "", self, fill=True, selectable=True)
         self.go_button = QPushButton(tr("Go to the line"), self)
         self.go_button.clicked.connect(lambda: self.field.go_to_line(self.field.wrong_line))
         self.run_button = push_button(

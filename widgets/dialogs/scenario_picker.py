@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from widgets.boxes import vbox
 from widgets.bytes_text import contained
 from widgets.dialogs.dialog import Dialog
-from widgets.facts import FactsGrid, let_wrap, plain_label
+from widgets.facts import FactsGrid, plain_label
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.name_search import fit
@@ -140,28 +140,19 @@ class ScenarioPicker(Dialog):
     def _reading(self) -> QWidget:
         area = SoftArea(self)
         inner = QWidget(area)
-        column = vbox(on=inner, margins=(16, 0, 8, 8), spacing=8)
         self.title = plain_label("", "title", inner, wrap=True)
-        self.holds = plain_label("", "muted", inner)
+        self.holds = plain_label("", "muted", inner, fill=True)
         self.progress = plain_label("", "muted", inner)
-        self.about = plain_label("", "", inner)
-        for label in (self.holds, self.about):
-            let_wrap(label)
+        self.about = plain_label("", "", inner, fill=True)
         self.watch, self.try_ = FactsGrid(inner), FactsGrid(inner)
         self._heads = (
             plain_label(tr("What to watch"), "section", inner),
             plain_label(tr("What to try"), "section", inner),
         )
-        column.addWidget(self.title)
-        column.addWidget(self.holds)
-        column.addWidget(self.progress)
-        column.addWidget(self.about)
-        for head, grid in zip(self._heads, (self.watch, self.try_), strict=True):
-            column.addWidget(head)
-            column.addWidget(grid)
-        column.addStretch(1)
+        texts = (self.title, self.holds, self.progress, self.about)
+        lists = (self._heads[0], self.watch, self._heads[1], self.try_)
+        vbox(*texts, *lists, 1, on=inner, margins=(16, 0, 8, 8), spacing=8)
         area.setWidget(inner)
-        area.setWidgetResizable(True)
         return area
 
     def current(self) -> str:
@@ -198,17 +189,13 @@ class ScenarioPicker(Dialog):
         facts = self._scenarios.get(self.current())
         self.accept_button.setEnabled(facts is not None)
         self.edit_button.setEnabled(facts is not None)
-        self.title.setText("" if facts is None else contained(facts.title))
-        self.holds.setText("" if facts is None else facts.holds)
-        self.progress.setText("" if facts is None else facts.progress)
-        self.progress.setVisible(bool(self.progress.text()))
-        self.about.setText("" if facts is None else contained(facts.about))
-        for head, grid, lines in zip(
-            self._heads,
-            (self.watch, self.try_),
-            ((), ()) if facts is None else (facts.watch, facts.try_),
-            strict=True,
-        ):
+        facts = facts or ScenarioFacts("", "", "")
+        self.title.setText(contained(facts.title))
+        self.holds.setText(facts.holds)
+        self.progress.setText(facts.progress)
+        self.progress.setVisible(bool(facts.progress))
+        self.about.setText(contained(facts.about))
+        for head, grid, lines in zip(self._heads, (self.watch, self.try_), (facts.watch, facts.try_), strict=True):
             head.setVisible(bool(lines))
             grid.set_facts([(f"{number}.", line) for number, line in enumerate(lines, 1)])
 
@@ -226,12 +213,9 @@ class ScenarioPicker(Dialog):
         if watched is self.filter_field and event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()))
             if step is not None:
-                self._step(step)
+                self.list.setCurrentRow(min(max(self.list.currentRow() + step, 0), self.list.count() - 1))
                 return True
         return super().eventFilter(watched, event)
-
-    def _step(self, by: int) -> None:
-        self.list.setCurrentRow(min(max(self.list.currentRow() + by, 0), self.list.count() - 1))
 
 
 def _fit(facts: ScenarioFacts, text: str) -> int | None:

@@ -3,15 +3,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QDialogButtonBox, QFormLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QDialogButtonBox, QFormLayout, QWidget
 
 from resources.units import byte_size
 from widgets.boxes import vbox
-from widgets.facts import let_wrap, plain_label
+from widgets.dialogs.dialog import Dialog
+from widgets.facts import plain_label
 from widgets.i18n import tr
 
 
-class SettingsDialog(QDialog):
+class SettingsDialog(Dialog):
     """`changed(name, value)` for theme, scale, language (strings), reduced_motion, record and keep_spark (bools),
     recordings_most and recordings_mib (numbers; 0 for no limit)."""
 
@@ -28,8 +29,7 @@ class SettingsDialog(QDialog):
         parent: QWidget | None = None,
     ) -> None:
         """`values` are the present ones; `themes` (name, words); `places` (what, path) are shown only."""
-        super().__init__(parent)
-        self.setWindowTitle(tr("Settings"))
+        super().__init__(tr("Settings"), parent)
         self.setMinimumWidth(460)
         form = QFormLayout(horizontalSpacing=16, verticalSpacing=10)
         self.theme = self._choice("theme", themes, values)
@@ -62,16 +62,10 @@ class SettingsDialog(QDialog):
         form.addRow(tr("Keep at most"), self.recordings_most)
         form.addRow(tr("and at most"), self.recordings_mib)
         form.addRow("", self.keep_spark)
-        self.note = plain_label("", "muted", self)
-        let_wrap(self.note)
+        self.note = plain_label("", "muted", self, fill=True)
         form.addRow("", self.note)
         for what, path in places:
-            told = plain_label(path, "muted", self)
-            told.setTextInteractionFlags(
-                told.textInteractionFlags() | told.textInteractionFlags().TextSelectableByMouse
-            )
-            let_wrap(told)
-            form.addRow(what, told)
+            form.addRow(what, plain_label(path, "muted", self, fill=True, selectable=True))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.rejected.connect(self.reject)
         vbox(form, buttons, on=self, margins=(20, 16, 20, 16), spacing=16)

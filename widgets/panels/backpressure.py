@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from widgets.boxes import scrolled, vbox
 from widgets.dialogs.form import indent
-from widgets.facts import push_button, set_plain_tip
+from widgets.facts import push_button, set_plain_tip, set_why_not
 from widgets.i18n import mark, tr
 from widgets.icons import icon_pixmap
 from widgets.panels.block_chains import BlockChains
@@ -92,9 +92,7 @@ class GaugeControls(QObject):
 
     def set_limits(self, limits: Limits, why_not: str = "") -> None:
         for field in self._fields:
-            if field.isEnabled() == bool(why_not):
-                field.setEnabled(not why_not)
-            set_plain_tip(field, why_not or field.accessibleName())
+            set_why_not(field, why_not, field.accessibleName())
         typing = any(field.hasFocus() for field in self._fields)
         if limits == self._limits or (typing and self._limits is not None):
             return
@@ -359,13 +357,11 @@ class BackpressurePanel(Panel):
     def forbid(self, reason: str) -> None:
         if reason != self._forbidden:
             self._forbidden = reason
-            self.limits_button.setEnabled(not reason)
-            set_plain_tip(self.limits_button, reason)
+            set_why_not(self.limits_button, reason)
             self._show()
 
     def forbid_rate(self, reason: str) -> None:
-        self.rate_button.setEnabled(not reason)
-        set_plain_tip(self.rate_button, reason)
+        set_why_not(self.rate_button, reason)
 
     def set_gauges(self, gauges: Sequence[GaugeFacts]) -> None:
         gauges = tuple(gauges)

@@ -7,7 +7,6 @@ from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QGridLayout,
-    QLabel,
     QPushButton,
     QSizePolicy,
     QSpinBox,
@@ -16,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from widgets.facts import plain_label
+from widgets.facts import plain_label, set_why_not
 from widgets.i18n import mark, tr
 from widgets.panels.panel import PanelInfo, SideBySide
 from widgets.panels.table_panel import RowTable, TablePanel
@@ -74,8 +73,7 @@ class _Listener(QWidget):
         self.port.setValue(facts.port)
         self.port.setAccessibleName(tr("Port of the listener {name}", name=tr(NAMES[facts.kind])))
         self.button = QPushButton(parent)
-        self.where: QLabel = plain_label("", "", parent)
-        self.where.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.where = plain_label("", "", parent, selectable=True)
         self.problem = plain_label("", "problem", parent, wrap=True)
         self.problem.hide()
 
@@ -158,8 +156,7 @@ class ConnectionsPanel(TablePanel):
     def _show_cut(self) -> None:
         index = self.table.currentIndex()
         why = index.siblingAtColumn(0).data(Role.WHY_DISABLED) if index.isValid() else tr("Select a connection first.")
-        self.cut_button.setEnabled(not why)
-        self.cut_button.setToolTip(why or "")
+        set_why_not(self.cut_button, why or "")
 
     def forbid(self, why: str) -> None:
         if why != self._forbidden:

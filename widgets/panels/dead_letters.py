@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.boxes import vbox
-from widgets.facts import FactsGrid, let_wrap, plain_label, set_plain_tip
+from widgets.facts import FactsGrid, plain_label, set_plain_tip, set_why_not
 from widgets.i18n import mark, tr
 from widgets.long_text import wrap_for
 from widgets.panels.cell_painter import CellDelegate, Index, tabular_font
@@ -65,9 +65,7 @@ class DeadLetterDetails(QScrollArea):
         self.setMinimumWidth(220)
         self._shown: DeadLetterFacts | None = None
         self._inner = inner = QWidget(self)
-        column = vbox(on=inner, margins=(12, 6, 12, 12), spacing=6)
-        self.cause = plain_label("", "heading", inner, wrap=True)
-        self.cause.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.cause = plain_label("", "heading", inner, wrap=True, selectable=True)
         self.payload = QPlainTextEdit(inner, readOnly=True)
         self.payload.setFont(mono_font())
         self.payload.setAccessibleName(tr("Payload"))
@@ -81,16 +79,10 @@ class DeadLetterDetails(QScrollArea):
         self._attempt_grid.setVerticalSpacing(4)
         self._headers_title = plain_label(tr("Headers"), "section", inner)
         self._attempts_title = plain_label(tr("Attempts"), "section", inner)
-        column.addWidget(self.cause)
-        column.addWidget(self._attempts_title)
-        column.addWidget(self._attempts)
-        column.addWidget(plain_label(tr("Payload"), "section", inner))
-        column.addWidget(self.payload)
-        column.addWidget(plain_label(tr("Facts"), "section", inner))
-        column.addWidget(self.facts)
-        column.addWidget(self._headers_title)
-        column.addWidget(self.headers)
-        column.addStretch(1)
+        payload, facts = plain_label(tr("Payload"), "section", inner), plain_label(tr("Facts"), "section", inner)
+        upper = (self.cause, self._attempts_title, self._attempts, payload, self.payload)
+        lower = (facts, self.facts, self._headers_title, self.headers)
+        vbox(*upper, *lower, 1, on=inner, margins=(12, 6, 12, 12), spacing=6)
         self.setWidget(inner)
         self._nothing = plain_label(tr("Select a dead letter to read it here."), "hint", self.viewport(), wrap=True)
         self.set_facts(None)
@@ -127,15 +119,12 @@ class DeadLetterDetails(QScrollArea):
                 widget.deleteLater()
         for row, attempt in enumerate(attempts):
             number = plain_label(f"{attempt.number}.", "muted", self._attempts)
-            told = plain_label(
-                f"{attempt.outcome}\n{attempt.holder}, {attempt.delivered}, {attempt.lasted}", "", self._attempts
-            )
+            words = f"{attempt.outcome}\n{attempt.holder}, {attempt.delivered}, {attempt.lasted}"
+            told = plain_label(words, "", self._attempts, fill=True, selectable=True)
             for place, label in enumerate((number, told)):
                 label.setFont(tabular_font())
                 label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
                 grid.addWidget(label, row, place)
-            let_wrap(told)
-            told.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             set_plain_tip(told, attempt.hint)
         grid.setColumnStretch(1, 1)
 
@@ -222,7 +211,7 @@ class DeadLettersPanel(TablePanel):
         self.redrive_selected_button.setProperty("role", "primary")
         self.redrive_selected_button.clicked.connect(self.redrive_selected)
         self.redrive_all_button.clicked.connect(self.redrive_all)
-        self.causes.currentItemChanged.connect(self._on_cause)
+        self.causes.currentItemChanged.connect(lambda _item, _old: self.causeChosen.emit(self.chosen_cause))
         self.selectionChanged.connect(lambda _count: self._show_actions())
         self.currentChanged.connect(lambda _key: self._show_actions())
         self.set_causes([])
@@ -349,9 +338,6 @@ class DeadLettersPanel(TablePanel):
     def show_all_causes(self) -> None:
         self.causes.setCurrentRow(0)
 
-    def _on_cause(self, item: QListWidgetItem | None, _old: QListWidgetItem | None) -> None:
-        self.causeChosen.emit(item.data(_CAUSE) if item is not None else None)
-
     def set_details(self, facts: DeadLetterFacts | None) -> None:
         self.details.set_facts(facts)
 
@@ -393,8 +379,8 @@ class DeadLettersPanel(TablePanel):
         one, every = self.redrive_selected_button, self.redrive_all_button
         one.setText(tr("Redrive selected ({chosen:,})", chosen=chosen))
         every.setText(tr("Redrive all ({shown:,})", shown=shown))
-        one.setEnabled(not self._why_selected)
-        every.setEnabled(not self._why_all)
+        set_why_not(one, self._why_selected, tr("Back to their origin, then out of this list (Ctrl+D)."))
+        set_why_not(every, self._why_all, tr("All that are listed, back to their origin (Ctrl+Shift+D)."))
         current = self._why_all or ("" if self.current_key() is not None else tr("Choose a dead letter first."))
         for action, why, count in (
             (self.try_selected, self._why_selected, chosen),
@@ -406,8 +392,6 @@ class DeadLettersPanel(TablePanel):
         ):
             action.setEnabled(not why)
             action.setToolTip(why or tr("{count} dead letters", count=f"{count:,}"))
-        set_plain_tip(one, self._why_selected or tr("Back to their origin, then out of this list (Ctrl+D)."))
-        set_plain_tip(every, self._why_all or tr("All that are listed, back to their origin (Ctrl+Shift+D)."))
 
     def redrive_selected(self) -> None:
         if not self._why_selected:

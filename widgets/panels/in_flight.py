@@ -3,7 +3,7 @@ from __future__ import annotations
 from PySide6.QtCore import QAbstractItemModel, Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from widgets.facts import push_button, set_plain_tip
+from widgets.facts import push_button, set_why_not
 from widgets.i18n import mark, tr
 from widgets.panels.panel import PanelInfo
 from widgets.panels.table_panel import TablePanel
@@ -93,9 +93,7 @@ class InFlightPanel(TablePanel):
     def _show_actions(self) -> None:
         why = self.why_not()
         for act, _word, about in ACTS:
-            button = self.buttons[act]
-            button.setEnabled(not why)
-            set_plain_tip(button, why or tr(about))
+            set_why_not(self.buttons[act], why, tr(about))
 
     def _on_rows(self, *_what: object) -> None:
         super()._on_rows(*_what)

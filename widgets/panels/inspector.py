@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
 from widgets.boxes import hbox, vbox
 from widgets.bytes_text import contained
-from widgets.facts import Fact, FactsGrid, let_wrap, plain_label
+from widgets.facts import Fact, FactsGrid, plain_label
 from widgets.i18n import tr
 from widgets.icons import icon, icon_pixmap
 from widgets.panels.life_path import LifePath, LifeStep
@@ -63,12 +63,10 @@ class InspectorPanel(Panel):
         super().__init__(parent)
         self.back = self._turn(tr("Back to the previous item"), self.backWanted)
         self.forward = self._turn(tr("Forward again"), self.forwardWanted)
-        self._name = plain_label("", "title", self, wrap=True)
-        self._name.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._name = plain_label("", "title", self, wrap=True, selectable=True)
         self._icon = QLabel(self)
         self._state = plain_label("", "", self)
-        self._note = plain_label("", "muted", self)
-        let_wrap(self._note)
+        self._note = plain_label("", "muted", self, fill=True)
         self._sections: list[tuple[QLabel, FactsGrid]] = []
         self._life_title = plain_label(tr("Life"), "section", self)
         self.life = LifePath(self)
@@ -90,23 +88,16 @@ class InspectorPanel(Panel):
         return button
 
     def _compose(self) -> None:
-        area = SoftArea(self)
-        inner = QWidget(area)
-        self._column = vbox(on=inner, margins=(8, 0, 12, FADE_PIXELS), spacing=6)
+        self._area = SoftArea(self)
+        inner = QWidget(self._area)
         state_row = hbox(self._icon, (self._state, 1), spacing=6)
-        self._column.addWidget(self._name)
-        self._column.addLayout(state_row)
-        self._column.addWidget(self._note)
         # The history of a message comes before its other facts.
-        self._column.addWidget(self._life_title)
-        self._column.addWidget(self.life)
-        self._sections_end = self._column.count()
-        for part in (self._payload_title, self.payload):
-            self._column.addWidget(part)
-        self._column.addStretch(1)
-        area.setWidget(inner)
-        self._area = area
-        self.stack.addWidget(area)
+        head = (self._name, state_row, self._note, self._life_title, self.life)
+        self._sections_end = len(head)
+        parts = (*head, self._payload_title, self.payload, 1)
+        self._column = vbox(*parts, on=inner, margins=(8, 0, 12, FADE_PIXELS), spacing=6)
+        self._area.setWidget(inner)
+        self.stack.addWidget(self._area)
 
     def set_title_alone(self, on: bool) -> None:
         """Its title has no room for the arrows beside the button that opens it."""

@@ -3,18 +3,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import (
-    QFrame,
-    QLabel,
-    QProgressBar,
-    QPushButton,
-    QScrollArea,
-    QSizePolicy,
-    QWidget,
-)
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QSizePolicy, QWidget
 
-from widgets.boxes import hbox, vbox
+from widgets.boxes import hbox, scrolled, vbox
 from widgets.facts import plain_label, push_button, set_plain_tip
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
@@ -49,21 +41,14 @@ class JobRow(QFrame):
         self._icon = QLabel(self)
         self._title = plain_label("", "heading", self)
         self._state = plain_label("", "muted", self)
-        self._message = plain_label("", "muted", self, wrap=True)
-        self._message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._message = plain_label("", "muted", self, wrap=True, selectable=True)
         self.bar = QProgressBar(self, textVisible=True)
-        self.cancel_button = QPushButton(tr("Cancel"), self)
-        self.open_button = push_button(tr("Open"), self, role="primary")
-        for button in (self.cancel_button, self.open_button):
-            # A click leaves the focus where it is, so that Space goes on to pause.
-            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.cancel_button = push_button(tr("Cancel"), self, by_tab=True)
+        self.open_button = push_button(tr("Open"), self, role="primary", by_tab=True)
         self.cancel_button.clicked.connect(lambda: self._facts and self.cancelRequested.emit(self._facts.id))
         self.open_button.clicked.connect(lambda: self._facts and self.openRequested.emit(self._facts.id))
-        head = hbox(self._icon, self._title, self._state, spacing=8)
-        # Not where Cancel was: a click that comes too late must open nothing.
-        head.addWidget(self.open_button)
-        head.addStretch(1)
-        head.addWidget(self.cancel_button)
+        # Not where Cancel was: a click on that which comes too late must open nothing.
+        head = hbox(self._icon, self._title, self._state, self.open_button, 1, self.cancel_button, spacing=8)
         vbox(head, self.bar, self._message, on=self, margins=(12, 8, 12, 8), spacing=6)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
 
@@ -122,12 +107,9 @@ class JobsPanel(Panel):
     def __init__(self, parent: QWidget | None = None) -> None:
         self._rows: list[JobRow] = []
         super().__init__(parent)
-        area = QScrollArea(self, widgetResizable=True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        inner = QWidget(area)
+        inner = QWidget(self)
         self._column = vbox(1, on=inner, margins=(12, 4, 12, 12), spacing=8)
-        area.setWidget(inner)
-        self.stack.addWidget(area)
+        self.stack.addWidget(scrolled(inner, self))
         self.set_jobs(())
 
     def set_jobs(self, jobs: Sequence[JobFacts]) -> None:

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QToolButton, QWidget
 
 from widgets.boxes import hbox, vbox
 from widgets.bytes_text import contained
-from widgets.facts import let_wrap, plain_label, push_button, set_plain_tip, set_property
+from widgets.facts import plain_label, push_button, set_plain_tip, set_property
 from widgets.fold_button import FoldButton
 from widgets.i18n import tr
 from widgets.icons import icon, icon_pixmap
@@ -32,9 +32,8 @@ class NextStep(QFrame):
         self.text = plain_label("", "", self, wrap=True)
         self.point = push_button(tr("Show me where"), self, pressed=lambda: self.pointWanted.emit(self._number))
         self.open = push_button(tr("Show the lesson"), self, pressed=self.lessonWanted)
-        row = hbox(on=self, margins=(12, 2, 8, 2), spacing=8)
-        for part, stretch in ((self._icon, 0), (self.text, 1), (self.count, 0), (self.point, 0), (self.open, 0)):
-            row.addWidget(part, stretch)
+        parts = (self._icon, (self.text, 1), self.count, self.point, self.open)
+        hbox(*parts, on=self, margins=(12, 2, 8, 2), spacing=8)
         self._restyle()
         self.hide()
 
@@ -120,10 +119,8 @@ class StepRow(QFrame):
         self._facts = StepFacts("")
         self._opened: bool | None = None  # by hand; before that, the last step done is open
         self._icon = QLabel(self)
-        self.text = plain_label("", "", self)
-        self.seen = plain_label("", "muted", self)
-        for label in (self.text, self.seen):
-            let_wrap(label)
+        self.text = plain_label("", "", self, fill=True)
+        self.seen = plain_label("", "muted", self, fill=True)
         self.point = push_button(tr("Show me where"), self, pressed=self.pointWanted, role="link", by_tab=True)
         self.more = QToolButton(self, autoRaise=True)
         self.more.setCheckable(True)
@@ -214,32 +211,21 @@ class LessonPanel(Panel):
         self.title_row.addWidget(self.fold)
         self._area = SoftArea(self)
         self._inner = QWidget(self._area)
-        self._column = vbox(on=self._inner, margins=(4, 0, 8, FADE_PIXELS // 2), spacing=2)
-        self.question = plain_label("", "heading", self)
-        self.answer = plain_label("", "", self)
-        for label in (self.question, self.answer):
-            let_wrap(label)
-            label.setIndent(INDENT)
+        self.question = plain_label("", "heading", self, fill=True)
+        self.answer = plain_label("", "", self, fill=True)
         self.show_answer = push_button(tr("Show the answer"), self, pressed=self._answer, by_tab=True)
-        self.next_title = plain_label("", "muted", self)
-        let_wrap(self.next_title)
-        self.next_title.setIndent(INDENT)
+        self.next_title = plain_label("", "muted", self, fill=True)
+        for label in (self.question, self.answer, self.next_title):
+            label.setIndent(INDENT)
         self.next = push_button(tr("Open the next lesson"), self, pressed=self.nextWanted, by_tab=True)
         self._answered = False
-        for part in (self.question, self.answer):
-            self._column.addWidget(part)
-        self._add_button(self.show_answer)
-        self._column.addWidget(self.next_title)
-        self._add_button(self.next)
-        self._column.addStretch(1)
+        # Buttons on rows of their own: two side by side are wider than the panel.
+        rows = (hbox(button, 1, margins=(8, 6, 4, 0)) for button in (self.show_answer, self.next))
+        parts = (self.question, self.answer, next(rows), self.next_title, next(rows), 1)
+        self._column = vbox(*parts, on=self._inner, margins=(4, 0, 8, FADE_PIXELS // 2), spacing=2)
         self._area.setWidget(self._inner)
         self.stack.addWidget(self._area)
         self.restyle()
-
-    def _add_button(self, button: QPushButton) -> None:
-        """On a row of its own: two side by side are wider than the panel."""
-        row = hbox(button, 1, margins=(8, 6, 4, 0))
-        self._column.addLayout(row)
 
     def facts(self) -> LessonFacts | None:
         return self._facts

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QRectF, QSize, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
-from widgets.boxes import vbox
-from widgets.facts import LinkButton, let_wrap, plain_label, set_plain_tip
+from widgets.boxes import hbox, vbox
+from widgets.facts import LinkButton, plain_label, set_plain_tip
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.panels.cell_painter import tabular_font
@@ -67,8 +67,7 @@ class LifePath(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.steps: tuple[LifeStep, ...] = ()
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column = vbox(on=self, margins=(0, 0, 0, 0))
         self._body: QWidget | None = None
 
     def set_steps(self, steps: tuple[LifeStep, ...]) -> None:
@@ -103,21 +102,16 @@ class LifePath(QWidget):
     def _add(self, grid: QGridLayout, step: LifeStep, *, first: bool, last: bool) -> None:
         body, row = grid.parentWidget(), grid.rowCount()
         if step.heading:
-            head = plain_label(step.heading, "section", body)
-            let_wrap(head)
-            grid.addWidget(head, row, 0, 1, 2)
+            grid.addWidget(plain_label(step.heading, "section", body, fill=True), row, 0, 1, 2)
             row += 1
         grid.addWidget(_Mark(step.state, first=first, last=last, later=step.later, parent=body), row, 0)
         cell = QWidget(body)
         column = vbox(on=cell, margins=(0, 1, 0, 6), spacing=0)
-        line = QHBoxLayout()
-        line.setSpacing(8)
         word = plain_label(state_style(step.state).word, "muted" if step.later else "", cell)
         moment = LinkButton(cell)
         moment.set_link(step.time, "", tr("Show this moment\n{when}", when=step.hint))
         moment.clicked.connect(lambda: self.momentChosen.emit(step.time_ns))
-        line.addWidget(moment)
-        line.addWidget(word)
+        line = hbox(moment, word, spacing=8)
         if step.later:
             later = plain_label(tr("yet to come"), "muted", cell)
             set_plain_tip(later, tr("later than the moment shown"))
@@ -125,15 +119,12 @@ class LifePath(QWidget):
         line.addStretch(1)
         column.addLayout(line)
         if step.detail:
-            detail = plain_label(step.detail, "muted", cell)
+            detail = plain_label(step.detail, "muted", cell, fill=True, selectable=True)
             detail.setFont(tabular_font(12))
-            detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            let_wrap(detail)
             set_plain_tip(detail, step.detail)
             column.addWidget(detail)
         if step.links:
-            links = QHBoxLayout()
-            links.setSpacing(10)
+            links = hbox(spacing=10)
             for text, target in step.links:
                 link = LinkButton(cell)
                 link.set_link(text, target)

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.boxes import scrolled, vbox
-from widgets.facts import Fact, FactsGrid, mark_wrong, plain_label, push_button, set_plain_tip
+from widgets.facts import Fact, FactsGrid, mark_wrong, plain_label, push_button, set_plain_tip, set_why_not
 from widgets.i18n import mark, tr
 from widgets.icons import icon
 from widgets.panels.panel import PanelInfo, SideBySide
@@ -39,9 +39,8 @@ class MessageDetails(QWidget):
         self.headers = FactsGrid()
         upper = QWidget()
         vbox(self.facts, self.headers_title, self.headers, 1, on=upper, margins=(2, 0, 8, 4))
-        area = scrolled(upper)
         self.payload = PayloadView()
-        self.payload.add_page(tr("Facts"), area)
+        self.payload.add_page(tr("Facts"), scrolled(upper))
         self.payload.copy.hide()
         self.life = self._tool("message", tr("Its whole life, in the inspector (Ctrl+L)"), self.lifeWanted)
         self.copy = self._tool("copy", tr("Copy the message as JSON (Ctrl+Shift+C)"), self.copyWanted)
@@ -284,8 +283,7 @@ class MessagesPanel(TablePanel):
         self.whereChanged.emit(self.where())
 
     def forbid_produce(self, reason: str) -> None:
-        self.produce.setEnabled(not reason)
-        set_plain_tip(self.produce, reason or tr("Sends one message, or a stream of them."))
+        set_why_not(self.produce, reason, tr("Sends one message, or a stream of them."))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from PySide6.QtCore import QAbstractItemModel, Qt, Signal
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtCore import QAbstractItemModel, Signal
+from PySide6.QtWidgets import QWidget
 
-from widgets.facts import set_plain_tip
+from widgets.facts import push_button, set_why_not
 from widgets.i18n import tr
 from widgets.panels.panel import PanelInfo
 from widgets.panels.table_panel import TablePanel
@@ -41,14 +41,11 @@ class OffsetsPanel(TablePanel):
 
     def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
         super().__init__(model, parent)
-        self.reset_button = QPushButton(tr("Reset offsets..."), self)
-        self.seek_button = QPushButton(tr("Seek..."), self)
-        for button, wanted in ((self.reset_button, self.resetWanted), (self.seek_button, self.seekWanted)):
-            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-            button.clicked.connect(wanted)
+        self.reset_button = push_button(tr("Reset offsets..."), self, pressed=self.resetWanted, by_tab=True)
+        self.seek_button = push_button(tr("Seek..."), self, pressed=self.seekWanted, by_tab=True)
+        for button in (self.reset_button, self.seek_button):
             self.title_row.addWidget(button)
 
     def forbid(self, no_reset: str, no_seek: str) -> None:
-        for button, why in ((self.reset_button, no_reset), (self.seek_button, no_seek)):
-            button.setEnabled(not why)
-            set_plain_tip(button, why)
+        set_why_not(self.reset_button, no_reset)
+        set_why_not(self.seek_button, no_seek)

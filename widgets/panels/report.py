@@ -7,7 +7,7 @@ from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
 from widgets.boxes import hbox, vbox
-from widgets.facts import let_wrap, plain_label
+from widgets.facts import plain_label, set_why_not
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.panels.panel import PanelInfo, side_by_side
@@ -78,12 +78,10 @@ class ReportPanel(TablePanel):
     def _show_buttons(self) -> None:
         chosen = self.current_key() is not None
         for button in (self.open_button, self.folder_button):
-            button.setEnabled(chosen)
-            button.setToolTip("" if chosen else tr("Select a report first."))
+            set_why_not(button, "" if chosen else tr("Select a report first."))
 
     def forbid_export(self, why: str) -> None:
-        self.export_button.setEnabled(not why)
-        self.export_button.setToolTip(why)
+        set_why_not(self.export_button, why)
 
     def set_findings(self, findings: Sequence[FindingFacts] | None, *, chosen: bool = False) -> None:
         """What the chosen report found; None if none is chosen, or where the one that is `chosen` does not tell."""
@@ -97,35 +95,28 @@ class ReportPanel(TablePanel):
             if widget is not None:
                 widget.hide()
                 widget.deleteLater()
+        sentence = ""
         if wanted is None and chosen:
-            self._column.addWidget(self._sentence(tr("This report was made without tables; open it to read it.")))
+            sentence = tr("This report was made without tables; open it to read it.")
         elif wanted is None:
-            self._column.addWidget(self._sentence(tr("Select a report to read its findings here.")))
+            sentence = tr("Select a report to read its findings here.")
         elif not wanted:
-            self._column.addWidget(self._sentence(tr("Nothing in this report stands out.")))
+            sentence = tr("Nothing in this report stands out.")
+        if sentence:
+            self._column.addWidget(plain_label(sentence, "hint", self._inner, fill=True))
         for finding in wanted or ():
             self._column.addWidget(self._card(finding))
         self._column.addStretch(1)
-
-    def _sentence(self, text: str) -> QLabel:
-        label = plain_label(text, "hint", self._inner)
-        let_wrap(label)
-        return label
 
     def _card(self, finding: FindingFacts) -> QWidget:
         token, name = _LEVELS.get(finding.level, ("idle", "info"))
         card = QFrame(self._inner)
         sign = QLabel(card, pixmap=icon_pixmap(name, current_theme().colour(token), px(16), self.devicePixelRatioF()))
         sign.setAlignment(Qt.AlignmentFlag.AlignTop)
-        headline, detail = plain_label(finding.headline, "heading", card), plain_label(finding.detail, "muted", card)
-        advice = plain_label(tr("What to do: {advice}", advice=finding.advice), "", card)
-        advice.setVisible(bool(finding.advice))
-        for label in (headline, detail, advice):
-            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            let_wrap(label)
-        words = vbox(headline, spacing=1)
-        if finding.detail:
-            words.addWidget(detail)
-        words.addWidget(advice)
+        advice = tr("What to do: {advice}", advice=finding.advice) if finding.advice else ""
+        words = vbox(spacing=1)
+        for text, role in ((finding.headline, "heading"), (finding.detail, "muted"), (advice, "")):
+            if text:
+                words.addWidget(plain_label(text, role, card, fill=True, selectable=True))
         hbox(sign, (words, 1), on=card, margins=(0, 0, 0, 0))
         return card

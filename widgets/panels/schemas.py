@@ -3,19 +3,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import QAbstractItemModel, Qt, Signal
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QPlainTextEdit,
-    QScrollArea,
-    QTabWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractItemView, QPlainTextEdit, QTabWidget, QWidget
 
-from widgets.boxes import vbox
-from widgets.facts import plain_label, push_button
+from widgets.boxes import hbox, scrolled, vbox
+from widgets.facts import plain_label, push_button, set_why_not
 from widgets.i18n import tr
 from widgets.long_text import HeldNote, LongText
 from widgets.panels.panel import PanelInfo, side_by_side
@@ -96,19 +87,11 @@ class SchemasPanel(TablePanel):
         self.message.setPlaceholderText(tr('A message as JSON, such as {"id": 1}'))
         self.message.setTabChangesFocus(True)
         self.check_button = push_button(tr("Check"), page, pressed=self._ask)
-        self.verdict: QLabel = plain_label("", "", page)
-        self.verdict.setWordWrap(True)
+        self.verdict = plain_label("", "", page, wrap=True, selectable=True)
         self.verdict.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.verdict.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        answer = QScrollArea(page, widgetResizable=True)
-        answer.setFrameShape(QFrame.Shape.NoFrame)
-        answer.setWidget(self.verdict)
-        right = vbox((self.check_button, 0, Qt.AlignmentFlag.AlignLeft), (answer, 1))
-        row = QHBoxLayout(page)
-        row.setContentsMargins(8, 4, 8, 4)
         left = vbox((self.message, 1), HeldNote(self.message, page))
-        row.addLayout(left, 3)
-        row.addLayout(right, 2)
+        right = vbox((self.check_button, 0, Qt.AlignmentFlag.AlignLeft), (scrolled(self.verdict, page), 1))
+        hbox((left, 3), (right, 2), on=page, margins=(8, 4, 8, 4))
         return page
 
     def _ask(self) -> None:
@@ -120,15 +103,12 @@ class SchemasPanel(TablePanel):
         if subject != getattr(self, "_subject", None):
             self.verdict.setText("")
         self._subject = subject
-        self.title_label.setText(tr("Choose a version to read it here.") if details is None else details.title)
-        for field, text in (
-            (self.text, "" if details is None else details.text),
-            (self.changes, "" if details is None else "\n".join(details.changes)),
-        ):
+        set_why_not(self.check_button, "" if details else tr("Choose a version of the subject first."))
+        details = details or SchemaDetails("", tr("Choose a version to read it here."), "", ())
+        self.title_label.setText(details.title)
+        for field, text in ((self.text, details.text), (self.changes, "\n".join(details.changes))):
             if field.toPlainText() != text:
                 field.setPlainText(text)
-        self.check_button.setEnabled(details is not None)
-        self.check_button.setToolTip("" if details is not None else tr("Choose a version of the subject first."))
 
     def set_verdict(self, accepted: bool, sentences: tuple[str, ...]) -> None:
         theme = current_theme()

@@ -157,7 +157,7 @@ def test_export_from_the_window(
     dialog = hand.workbench.window.findChild(ExportReportDialog)
     assert dialog is not None
     dialog.folder.setText(str(tmp_path / "out"))
-    hand.qtbot.mouseClick(dialog.export_button, Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     assert hand.workbench.window.shown_tab() == "jobs"
     jobs = hand.workbench.jobs
     hand.qtbot.waitUntil(lambda: jobs.facts()[0].state == "Done", timeout=60_000)
@@ -220,7 +220,7 @@ def test_the_row_of_a_report_that_failed_inside_spark_opens_its_log(
     dialog = hand.workbench.window.findChild(ExportReportDialog)
     assert dialog is not None
     dialog.folder.setText(str(tmp_path / "out"))
-    hand.qtbot.mouseClick(dialog.export_button, Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     jobs = hand.workbench.jobs
     hand.qtbot.waitUntil(lambda: jobs.facts()[0].state == "Failed", timeout=60_000)
     theirs.unlink()

@@ -58,7 +58,7 @@ def test_what_is_ticked_is_asked_for_and_ticked_the_next_time(
     first.parts.boxes["dead-letters"].click()
     first.formats["pdf"].click()
     first.open_when_finished.click()
-    hand.qtbot.mouseClick(first.export_button, Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(first.accept_button, Qt.MouseButton.LeftButton)
     second = dialog()
     assert second.parts.chosen() == {"latency", "dead-letters"}
     assert second.formats["pdf"].isChecked() and not second.open_when_finished.isChecked()
@@ -67,22 +67,22 @@ def test_what_is_ticked_is_asked_for_and_ticked_the_next_time(
     third = dialog()
     assert third.parts.chosen() == {"latency", "dead-letters"}, "what was cancelled is not kept"
     third.parts.all_button.click()
-    hand.qtbot.mouseClick(third.export_button, Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(third.accept_button, Qt.MouseButton.LeftButton)
     assert [request.parts for request in asked] == [{"latency", "dead-letters"}, EVERY]
     assert [request.assertions for request in asked] == [(), ()]
 
     fourth = dialog()
     hand.qtbot.keyClicks(fourth.assertions, "p99 < 200")
-    assert not fourth.export_button.isEnabled() and "p99 is a length of time" in fourth.problem.text()
+    assert not fourth.accept_button.isEnabled() and "p99 is a length of time" in fourth.problem.text()
     hand.qtbot.keyClicks(fourth.assertions, " ms")
     hand.qtbot.keyClick(fourth.assertions, Qt.Key.Key_Return)
     hand.qtbot.keyClick(fourth.assertions, Qt.Key.Key_Return)
     hand.qtbot.keyClicks(fourth.assertions, 'lag("x y") < 100')
-    assert fourth.export_button.isEnabled()
+    assert fourth.accept_button.isEnabled()
     fourth.parts.boxes["lag"].click()
-    assert not fourth.export_button.isEnabled() and "takes the part lag" in fourth.problem.text()
+    assert not fourth.accept_button.isEnabled() and "takes the part lag" in fourth.problem.text()
     fourth.parts.all_button.click()
-    hand.qtbot.mouseClick(fourth.export_button, Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(fourth.accept_button, Qt.MouseButton.LeftButton)
     assert asked[-1].assertions == ("p99 < 200 ms", 'lag("x y") < 100')
 
 

@@ -169,7 +169,7 @@ def test_the_report_goes_where_it_is_told(qtbot, tmp_path):
         dialog.open_when_finished, Qt.MouseButton.LeftButton, pos=dialog.open_when_finished.rect().center() * 0.1
     )
     with qtbot.waitSignal(dialog.exportRequested) as told:
-        qtbot.mouseClick(dialog.export_button, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     usual, parts = frozenset({"html", "csv", "parquet"}), frozenset({"throughput", "lag"})
     assert told.args == [
         ReportWish(("/sessions/one",), "session", None, None, usual, parts, str(tmp_path / "report"), False)
@@ -187,7 +187,7 @@ def test_several_sessions_part_and_forms_are_what_was_asked_for(qtbot, tmp_path)
     dialog.formats["pdf"].setChecked(True)
     dialog.formats["csv"].setChecked(False)
     with qtbot.waitSignal(dialog.exportRequested) as told:
-        qtbot.mouseClick(dialog.export_button, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     (wish,) = told.args
     assert (wish.sessions, wish.mode) == (("/sessions/one", "/sessions/three"), "history")
     assert (wish.from_s, wish.to_s) == (30.0, 95.5)
@@ -215,15 +215,15 @@ def test_several_sessions_part_and_forms_are_what_was_asked_for(qtbot, tmp_path)
 def test_what_makes_no_report_is_said_and_cannot_be_exported(qtbot, tmp_path, change, sentence):
     dialog = export_dialog(qtbot, tmp_path)
     change(dialog)
-    assert dialog.problem.text() == sentence == dialog.export_button.toolTip()
-    assert not dialog.export_button.isEnabled()
+    assert dialog.problem.text() == sentence == dialog.accept_button.toolTip()
+    assert not dialog.accept_button.isEnabled()
 
 
 def test_a_folder_that_cannot_be_is_refused_while_it_is_typed(qtbot, tmp_path):
     file = tmp_path / "file"
     file.write_text("x")
     dialog = export_dialog(qtbot, tmp_path)
-    assert dialog.export_button.isEnabled()
+    assert dialog.accept_button.isEnabled()
     for text, sentence in (
         ("", "Choose a folder for the report."),
         ("relative/path", "Enter the absolute path of the folder."),
@@ -232,12 +232,12 @@ def test_a_folder_that_cannot_be_is_refused_while_it_is_typed(qtbot, tmp_path):
     ):
         dialog.folder.setText(text)
         assert dialog.problem.text() == sentence == folder_problem(text)
-        assert not dialog.export_button.isEnabled()
-        assert dialog.export_button.toolTip() == sentence
+        assert not dialog.accept_button.isEnabled()
+        assert dialog.accept_button.toolTip() == sentence
 
 
 def test_a_report_that_is_there_is_said_to_be_replaced(qtbot, tmp_path):
     (tmp_path / "report.html").write_text("old")
     dialog = export_dialog(qtbot, tmp_path)
     assert dialog.problem.text() == "A report that is there is replaced."
-    assert dialog.export_button.isEnabled()
+    assert dialog.accept_button.isEnabled()

@@ -33,7 +33,7 @@ def test_all_parts_are_ticked_at_first_and_what_is_ticked_is_asked_for(dialog, q
     assert dialog.parts.chosen() == {"throughput", "latency", "lag", "audit"}
     dialog.parts.boxes["lag"].click()
     with qtbot.waitSignal(dialog.exportRequested) as told:
-        dialog.export_button.click()
+        dialog.accept_button.click()
     assert told.args[0].parts == {"throughput", "latency", "audit"}
 
 
@@ -47,10 +47,10 @@ def test_none_and_all_by_the_keyboard(dialog, qtbot):
     assert seen == [dialog.parts.all_button, dialog.parts.none_button, *dialog.parts.boxes.values()]
     qtbot.keyClick(dialog.parts.none_button, Qt.Key.Key_Space)
     assert dialog.parts.chosen() == set()
-    assert not dialog.export_button.isEnabled()
-    assert dialog.problem.text() == dialog.export_button.toolTip() == "Choose at least one part."
+    assert not dialog.accept_button.isEnabled()
+    assert dialog.problem.text() == dialog.accept_button.toolTip() == "Choose at least one part."
     qtbot.keyClick(dialog.parts.boxes["latency"], Qt.Key.Key_Space)
-    assert dialog.parts.chosen() == {"latency"} and dialog.export_button.isEnabled()
+    assert dialog.parts.chosen() == {"latency"} and dialog.accept_button.isEnabled()
     qtbot.keyClick(dialog.parts.all_button, Qt.Key.Key_Space)
     assert dialog.parts.left_out() == set()
 
@@ -73,9 +73,9 @@ def test_a_history_takes_only_what_it_has_and_the_other_ticks_come_back(dialog):
     assert dialog.parts.chosen() == {"throughput", "latency"}
     assert dialog.habits().left_out == {"audit"}, "lag was not left out by anybody"
     dialog.parts.none_button.click()
-    assert not dialog.export_button.isEnabled()
+    assert not dialog.accept_button.isEnabled()
     dialog.parts.all_button.click()
-    assert dialog.parts.chosen() == {"throughput", "latency"} and dialog.export_button.isEnabled()
+    assert dialog.parts.chosen() == {"throughput", "latency"} and dialog.accept_button.isEnabled()
     dialog.compare.setChecked(True)
     assert lag.isEnabled() and lag.toolTip() == ""
     assert dialog.parts.chosen() == {"throughput", "latency", "lag"}
