@@ -217,7 +217,6 @@ def _attach_command() -> Command:
         **with_exits(),
     )
     add_elsewhere(parser)
-    parser.add_argument("--session", type=folder, metavar="DIR", help="folder for the recording (default: a new one)")
     parser.add_argument("--theme", choices=("system", "light", "dark"), default="system", help="default: system")
 
     def run(options: argparse.Namespace) -> int:
@@ -225,7 +224,7 @@ def _attach_command() -> Command:
             from app.sessions.observed import attached
 
             try:
-                return attached(peer_of(options), folder=options.session)
+                return attached(peer_of(options), folder=options.session, hides_hosts=bool(options.without))
             except BrokerError as error:
                 raise refused(options, error) from error
 

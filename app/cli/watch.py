@@ -37,18 +37,23 @@ def command() -> Command:
         **with_exits(),
     )
     add_elsewhere(parser)
-    parser.add_argument("--session", type=folder, metavar="DIR", help="folder for the recording (default: a new one)")
     parser.add_argument("--until", type=above_zero, metavar="S", help="end after this many seconds (default: Ctrl+C)")
     return parser, _run
 
 
 def add_elsewhere(parser: argparse.ArgumentParser) -> None:
-    """The address of a broker that runs elsewhere, and what it takes to come in."""
+    """The address of a broker that runs elsewhere, what it takes to come in, and how it is recorded."""
     parser.add_argument(
         "broker",
         type=broker_elsewhere,
         metavar="BROKER",
         help="HOST:PORT of a Kafka cluster, or the URL of a broker that brokerscope serve runs",
+    )
+    parser.add_argument("--session", type=folder, metavar="DIR", help="folder for the recording (default: a new one)")
+    parser.add_argument(
+        "--without",
+        choices=("hosts",),
+        help="record no address of a host: each is called host-1, host-2 and so on (names of clients stay)",
     )
     add_access(parser)
     cluster = parser.add_argument_group("a Kafka cluster, which is only read")
@@ -80,8 +85,9 @@ def peer_of(options: argparse.Namespace) -> Peer:
 def _run(options: argparse.Namespace) -> int:
     try:
         peer = peer_of(options)
-        where = options.session or new_session_folder(Path(f"watched-{called(peer.address)}"))
-        watched = _Watched(peer, where)
+        name = "watched" if options.without else f"watched-{called(peer.address)}"
+        where = options.session or new_session_folder(Path(name))
+        watched = _Watched(peer, where, hides_hosts=bool(options.without))
         try:
             with ended_by_signals():
                 watched.wait(options.until)
@@ -104,10 +110,10 @@ def refused(options: argparse.Namespace, error: BrokerError) -> CommandError:
 class _Watched:
     """A session, and what of it nobody else counts."""
 
-    def __init__(self, peer: Peer, where: Path) -> None:
+    def __init__(self, peer: Peer, where: Path, *, hides_hosts: bool) -> None:
         self._gaps = 0
         self._began_s = time.monotonic()
-        self.session = ObservedSession(peer, folder=where, sinks=[self._tell])
+        self.session = ObservedSession(peer, folder=where, hides_hosts=hides_hosts, sinks=[self._tell])
 
     def _tell(self, event: Event) -> None:
         if event.kind is EventKind.GAP:

@@ -38,7 +38,9 @@ class AttachHandlers(Handlers):
         dialog.chosen.connect(partial(self._attach, dialog))
         dialog.open()
 
-    def _attach(self, dialog: AttachDialog, address: str, token: str, ca_file: str, config: str) -> None:
+    def _attach(
+        self, dialog: AttachDialog, address: str, token: str, ca_file: str, config: str, hides_hosts: bool
+    ) -> None:
         """In a thread of its own: it may take ten seconds until nobody answers."""
         controller = self._controller
         self._asked += 1
@@ -49,7 +51,7 @@ class AttachHandlers(Handlers):
 
         def observed() -> ObservedSource:
             peer = peer_at(address, token=token, ca_file=ca_file, config=Path(config) if config else None)
-            return attached(peer, record=controller.record, sessions=sessions)
+            return attached(peer, record=controller.record, sessions=sessions, hides_hosts=hides_hosts)
 
         done = worker.submit(observed)
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
@@ -25,6 +24,7 @@ from app.sessions.stored import StoredSession
 from broker_core.clock import NS_PER_MS, NS_PER_S, ns_from_s, s_from_ns
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.recording.event_index import EventIndex
+from broker_core.recording.hidden_hosts import HiddenHosts
 from broker_core.snapshots import Snapshot
 from resources.colours import HUES
 from widgets.bytes_text import contained
@@ -40,8 +40,6 @@ KEYS, HOSTS = "keys", "hosts"
 WITHOUT = {KEYS: mark("keys of messages"), HOSTS: mark("addresses of hosts")}
 MOVES_LISTED = 200
 _REPORT_EVERY = 2_000
-_ADDRESS = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\[?(?:[0-9a-fA-F]{1,4}:){3,7}[0-9a-fA-F:]*\]?(?::\d+)?")
-_HIDDEN = "…"
 
 Report = Callable[[float, str], object]
 
@@ -193,7 +191,7 @@ def gather(stored: StoredSession, wanted: PagePart, report: Report) -> dict[str,
     """The data of a page of an open session. Raises BrokerError as `moments_of`, and what `report` raises."""
     moments_ns = moments_of(stored.end_ns, wanted)
     first_ns, last_ns = moments_ns[0], moments_ns[-1]
-    shown = _without_hosts if HOSTS in wanted.without else str
+    shown = HiddenHosts().text if HOSTS in wanted.without else str
     collectors = Collectors(stored.scenario, deliveries=stored.knows("deliveries"))
     happenings = Happenings(moments_ns, last_ns, keys=KEYS not in wanted.without, shown=shown)
     sinks = (
@@ -302,7 +300,3 @@ def _charts(
 def round_to(value: float, digits: int = 4) -> float | int:
     """A value of a chart, where no eye and no tool tip tells more digits; whole numbers as they are."""
     return int(value) if value == int(value) else float(f"{value:.{digits}g}")
-
-
-def _without_hosts(text: str) -> str:
-    return _ADDRESS.sub(_HIDDEN, text)

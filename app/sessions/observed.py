@@ -52,12 +52,17 @@ def why_no_address(address: str) -> str:
 
 
 def attached(
-    peer: Peer, *, record: bool = True, folder: Path | None = None, sessions: Path | None = None
+    peer: Peer,
+    *,
+    record: bool = True,
+    folder: Path | None = None,
+    sessions: Path | None = None,
+    hides_hosts: bool = False,
 ) -> ObservedSource:
     """`peer`, observed, and recorded in `folder`, else in a new one below `sessions`. Raises `BrokerError`."""
     if folder is None and record:
-        folder = new_session_folder(Path(f"attached-{called(peer.address)}"), sessions)
-    return ObservedSource(peer, folder)
+        folder = new_session_folder(Path("attached" if hides_hosts else f"attached-{called(peer.address)}"), sessions)
+    return ObservedSource(peer, folder, hides_hosts=hides_hosts)
 
 
 def attached_to_own(
@@ -87,8 +92,10 @@ class ObservedSource:
     seed = None
     outside_clients = True
 
-    def __init__(self, peer: Peer, folder: Path | None, scenario: Scenario | None = None) -> None:
-        """`scenario` has the words and the lesson for what is observed.
+    def __init__(
+        self, peer: Peer, folder: Path | None, scenario: Scenario | None = None, *, hides_hosts: bool = False
+    ) -> None:
+        """`scenario` has the words and the lesson for what is observed; `hides_hosts` as of an observed session.
 
         Raises `BrokerError` where the peer cannot be reached, or `folder` cannot be used.
         """
@@ -101,7 +108,11 @@ class ObservedSource:
         #: Called after the end.
         self.closing: Callable[[], object] = lambda: None
         self.session = ObservedSession(
-            peer, folder=folder, sinks=self.collectors.all(), on_keyframe=self.collectors.keyframe
+            peer,
+            folder=folder,
+            hides_hosts=hides_hosts,
+            sinks=self.collectors.all(),
+            on_keyframe=self.collectors.keyframe,
         )
         self._worker = ThreadPoolExecutor(2, thread_name_prefix="attached")
         self._ended = False

@@ -407,9 +407,10 @@ class GroupCoordinator:
         found = self._groups.get(group)
         return found is not None and bool(found.members and found.topics) and topic not in found.topics
 
-    def view(self, now_ns: int, group: str) -> GroupView:
-        """The view of a group. Raises GROUP_ID_NOT_FOUND."""
-        return view_of(now_ns, self._existing(group), self.offsets, self.commits, self._count)
+    def view(self, now_ns: int, group: str, *, offsets: bool = True) -> GroupView:
+        """The view of a group; its offsets are what costs. Raises GROUP_ID_NOT_FOUND."""
+        count = self._count if offsets else None
+        return view_of(now_ns, self._existing(group), self.offsets, self.commits, count)
 
     def views(self, now_ns: int) -> tuple[GroupView, ...]:
         return tuple(self.view(now_ns, group) for group in self.groups())

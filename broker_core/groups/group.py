@@ -22,9 +22,11 @@ from broker_core.timers import Timer
 
 
 def view_of(
-    now_ns: int, group: Group, offsets: OffsetStore, commits: Commits, partitions_of: Callable[[str], int]
+    now_ns: int, group: Group, offsets: OffsetStore, commits: Commits, partitions_of: Callable[[str], int] | None
 ) -> GroupView:
-    """The view of `group` with its members, and its offsets in each subscribed or committed partition."""
+    """The view of `group` with its members, and its offsets in each subscribed or committed partition; in none where
+    no `partitions_of` is given.
+    """
     owners = {place: member for member in group.members.values() for place in member.owned}
     wanted = {topic for member in group.members.values() for topic in member.subscription.topics}
     topics = sorted(wanted | {topic for topic, _ in offsets.fetch_all(group.name)})
@@ -39,7 +41,7 @@ def view_of(
         offsets=tuple(
             commits.view(now_ns, group.name, topic, number, *_names(owners.get((topic, number))))
             for topic in topics
-            for number in range(partitions_of(topic))
+            for number in range(partitions_of(topic) if partitions_of is not None else 0)
         ),
         state_since_ns=group.state_since_ns,
     )

@@ -16,6 +16,7 @@ from broker_core.events import Event, EventKind, EventStream, Sink
 from broker_core.observation.peer import KNOWABLE, Look, Peer
 from broker_core.observation.requests import kind_requested, requested, tells_itself, undone_by
 from broker_core.operations.leases import LeasesDone
+from broker_core.recording.hidden_hosts import HiddenHosts
 from broker_core.recording.keyframes import Cadence
 from broker_core.recording.metadata import OBSERVED, STOPPED, utc
 from broker_core.recording.playback import FolderPlayback, MemoryPlayback, Playback
@@ -37,8 +38,8 @@ FINAL: Final = "The broker runs elsewhere, and has no operation that takes it ba
 class ObservedSession:
     """Begins where `peer` stands now. `folder` is None where nothing is recorded.
 
-    `latest` is the state last seen, `problem` the sentence of a look that has failed, "" after one that has not, and
-    `error` why nothing is observed any more.
+    With `hides_hosts` no address of a host is recorded. `latest` is the state last seen, `problem` the sentence of a
+    look that has failed, "" after one that has not, and `error` why nothing is observed any more.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class ObservedSession:
         peer: Peer,
         *,
         folder: Path | None,
+        hides_hosts: bool = False,
         sinks: Sequence[Sink] = (),
         on_keyframe: Callable[[Snapshot], object] = lambda _snapshot: None,
         extra: Mapping[str, Any] | None = None,
@@ -73,20 +75,21 @@ class ObservedSession:
         self._on_keyframe = on_keyframe
         self._cadence = Cadence()
         self._closing = threading.Event()
+        self._hidden = HiddenHosts(peer.hosts) if hides_hosts and folder is not None else None
         if folder is not None:
             knows = [word for word in KNOWABLE if peer.knows(word)]
             try:
                 self.recorder = Recorder(
                     folder,
-                    scenario_name=peer.address,
+                    scenario_name=self._hidden.text(peer.address) if self._hidden else peer.address,
                     clock=OBSERVED,
                     started_at=utc(peer.epoch_ms / 1_000),
-                    extra={**(extra or {}), KNOWS: knows, "address": peer.address},
+                    extra={**(extra or {}), KNOWS: knows},
                 )
             except BrokerError:
                 peer.close()
                 raise
-            self._events.attach(self.recorder)
+            self._events.attach(self._record if self._hidden else self.recorder)
         for sink in sinks:
             self._events.attach(sink)
         self._keyframe(self.latest)
@@ -174,6 +177,8 @@ class ObservedSession:
                     self._take(look)
 
     def _take(self, look: Look) -> None:
+        if self._hidden is not None:
+            self._hidden.know(self.peer.hosts)
         if look.gap:
             self._gaps += 1
             if self.recorder is not None:
@@ -193,7 +198,12 @@ class ObservedSession:
         self._events.pass_on(msgspec.structs.replace(event, seq=self._count))
         self._count += 1
 
+    def _record(self, event: Event) -> None:
+        assert self.recorder is not None and self._hidden is not None
+        self.recorder(self._hidden.struct(event))
+
     def _keyframe(self, snapshot: Snapshot) -> None:
-        (self._memory if self.recorder is None else self.recorder).keyframe(snapshot)
+        recorded = self._hidden.struct(snapshot) if self._hidden else snapshot
+        (self._memory if self.recorder is None else self.recorder).keyframe(recorded)
         self._on_keyframe(snapshot)
         self._cadence.took(snapshot.time_ns, snapshot.events, 0)

@@ -54,6 +54,10 @@ class Peer(Protocol):
         Raises `BrokerError` where the source cannot be reached or asked now: `look` is called again a second later.
         """
 
+    @property
+    def hosts(self) -> Sequence[str]:
+        """The names and addresses of its hosts that are known now."""
+
     def ask(self, request: Request[T]) -> T:
         """The answer, with times as in `Look`. Raises `BrokerError`."""
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -87,6 +89,10 @@ class ServePeer:
         self._last = snapshot = msgspec.structs.replace(snapshot, events=0, totals=snapshot.totals.minus(self._before))
         connections = [moved(each, self._later_ns) for each in found.connections]
         return Look([moved(event, self._later_ns) for event in events], snapshot, gap, connections)
+
+    @property
+    def hosts(self) -> Sequence[str]:
+        return (urlsplit(self.address).hostname or "",)
 
     def ask(self, request: Request[T]) -> T:
         found: Any = self._broker.ask(moved(request, -self._later_ns))

@@ -5084,6 +5084,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Jede Sitzung von Anfang an aufzeichnen</translation>
   </message>
   <message>
+   <source>Record no addresses of hosts</source>
+   <translation>Keine Adressen von Rechnern aufzeichnen</translation>
+  </message>
+  <message>
    <source>Recorded</source>
    <translation>Aufgezeichnet</translation>
   </message>

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QFormLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLineEdit, QWidget
 
 from widgets.boxes import vbox
 from widgets.dialogs.dialog import Dialog
@@ -12,9 +12,11 @@ from widgets.i18n import tr
 
 
 class AttachDialog(Dialog):
-    """`chosen(address, token, ca_file, config)` when Attach is pressed; it stays until `accept`; `fail` says why."""
+    """`chosen(address, token, ca_file, config, hides_hosts)` when Attach is pressed; it stays until `accept`; `fail`
+    says why.
+    """
 
-    chosen = Signal(str, str, str, str)
+    chosen = Signal(str, str, str, str, bool)
 
     def __init__(
         self, addresses: Sequence[str], why_not: Callable[[str], str], *, parent: QWidget | None = None
@@ -37,6 +39,7 @@ class AttachDialog(Dialog):
         self.token.setPlaceholderText(tr("if it wants one; it is not kept"))
         self.ca_file.setPlaceholderText(tr("PEM file, for https; the system's if empty"))
         self.config.setPlaceholderText(tr("how to connect to a cluster, with user and password; none if empty"))
+        self.hides_hosts = QCheckBox(tr("Record no addresses of hosts"), self)
         self.problem = plain_label("", "error", self, fill=True)
         rows = QFormLayout()
         for title, field in (
@@ -47,6 +50,7 @@ class AttachDialog(Dialog):
         ):
             field.setAccessibleName(title)
             rows.addRow(title, field)
+        rows.addRow("", self.hides_hosts)
         self.make_buttons(tr("Attach"))
         vbox(plain_label(about, "muted", self, fill=True), rows, self.problem, self.buttons, on=self)
         self.address.editTextChanged.connect(lambda _text: self._judge())
@@ -63,7 +67,8 @@ class AttachDialog(Dialog):
         self.accept_button.setEnabled(False)
         self._say(tr("Connecting..."))
         files = (field.text().strip() for field in (self.ca_file, self.config))
-        self.chosen.emit(self.address.currentText().strip(), self.token.text(), *files)
+        address, token = self.address.currentText().strip(), self.token.text()
+        self.chosen.emit(address, token, *files, self.hides_hosts.isChecked())
 
     def fail(self, sentence: str) -> None:
         self.accept_button.setEnabled(True)

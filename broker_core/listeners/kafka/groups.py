@@ -60,7 +60,7 @@ def _classic_group(call: Call, name: str) -> dict[str, Any]:
     groups = call.broker.groups
     try:
         call.must(READ, "group", name)
-        view, sent = groups.view(call.now_ns, name), groups.members(name)
+        view, sent = groups.view(call.now_ns, name, offsets=False), groups.members(name)
         if groups.type(name) != "classic":
             raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, f"{name} is no classic group; ask ConsumerGroupDescribe")
     except BrokerError as error:
@@ -107,7 +107,7 @@ def _consumer_group(call: Call, name: str) -> dict[str, Any]:
     call.must(READ, "group", name)
     if groups.type(name) != "consumer":
         raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, f"{name} is a classic group; DescribeGroups tells of it")
-    view, members = groups.view(call.now_ns, name), groups.consumer_members(name)
+    view, members = groups.view(call.now_ns, name, offsets=False), groups.consumer_members(name)
     call.must_read_all((*view.topics, *(topic for each in members for topic, _ in (*each.owned, *each.target))))
     return {
         "group_state": state_of(view.state),

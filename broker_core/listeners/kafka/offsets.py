@@ -157,7 +157,7 @@ def _offset_delete(call: Call, request: Any) -> Answer:
     call.must(ADMIN, "group", group)
     if group not in groups.groups():
         raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, group)
-    subscribed = set(groups.view(call.now_ns, group).topics)
+    subscribed = set(groups.view(call.now_ns, group, offsets=False).topics)
 
     def row(topic: str, asked: Any) -> Body:
         if topic in subscribed:

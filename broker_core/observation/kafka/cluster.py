@@ -47,6 +47,10 @@ class Cluster:
         requests, received = map(sum, zip(self._spent, *there, strict=True))
         return requests, received
 
+    @property
+    def hosts(self) -> list[str]:
+        return sorted({host for host, _port in (*self._config.bootstrap, *self.nodes.values())})
+
     def has(self, node: int, api: str, version: int = 0) -> bool:
         """Whether a broker has an API from `version` on; False where it is away."""
         try:

@@ -200,6 +200,10 @@ class KafkaPeer:
 
     # -- in any thread
 
+    @property
+    def hosts(self) -> Sequence[str]:
+        return self._cluster.hosts
+
     def ask(self, request: Request[T]) -> T:
         """As of the last sweep; messages as they are now.
 

@@ -57,7 +57,7 @@ def test_what_is_not_there(cluster: EmbeddedBroker, capsys: Any):
 
 def test_a_cluster_is_watched_recorded_and_summed_up(cluster: EmbeddedBroker, tmp_path: Path, capsys: Any):
     folder = tmp_path / "seen"
-    words = ("--every", "0.1", "--topics", "ord*", "--session", str(folder), "--until", "0.5")
+    words = ("--every", "0.1", "--topics", "ord*", "--session", str(folder), "--until", "0.5", "--without", "hosts")
     (summary,) = told(capsys, "watch", cluster.bootstrap_servers, *words)
     group = summary["groups"]["billing"]
     assert (summary["topics"], summary["published"], group["lag"], group["state"]) == (1, 0, 2, "Empty")
@@ -66,6 +66,7 @@ def test_a_cluster_is_watched_recorded_and_summed_up(cluster: EmbeddedBroker, tm
     assert not {"delivered", "redelivered"} & summary.keys()
     metadata = read_metadata(folder)
     assert metadata.ended == STOPPED
+    assert (summary["broker"], metadata.scenario) == (cluster.bootstrap_servers, "host-1")
     assert not metadata.knows("deliveries")
     assert [topic.name for topic in FolderPlayback(folder, None).at(0).topics] == ["orders"]
 

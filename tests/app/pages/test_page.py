@@ -25,6 +25,7 @@ from app.pages.moments import WITHOUT, PagePart
 from app.sessions.stored import StoredSession
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
+from broker_core.recording.hidden_hosts import HiddenHosts
 from tests.app.conftest import Hand
 from tests.app.pages.read_page import Page, packed
 
@@ -165,10 +166,8 @@ def test_a_part_of_it_without_keys(session: Path, whole: Page) -> None:
 
 
 def test_addresses_are_left_out() -> None:
-    from app.pages.moments import _without_hosts
-
-    said = _without_hosts("a at 10.0.0.7:9092, b at [2001:db8:0:0:0:0:0:1]:80, 00:31.250 of 1.2 s")
-    assert said == "a at …, b at …, 00:31.250 of 1.2 s"
+    said = HiddenHosts().text("a at 10.0.0.7:9092, b at [2001:db8:0:0:0:0:0:1]:80, 00:31.250 of 1.2 s, 10.0.0.7:9092")
+    assert said == "a at host-1, b at host-2, 00:31.250 of 1.2 s, host-1"
 
 
 @pytest.mark.parametrize(

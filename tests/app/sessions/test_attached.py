@@ -221,7 +221,7 @@ def test_its_recording_opens_as_a_session(window: Attached) -> None:
 def test_the_dialog_says_what_is_wrong_and_remembers_addresses_and_no_token(
     open_workbench: Callable[..., Hand], host: BrokerHost
 ) -> None:
-    hand = open_workbench()
+    hand = open_workbench(record=True)
     registry, controller, settings = hand.workbench.registry, hand.workbench.controller, hand.workbench.settings
 
     def pressed(address: str, token: str = "") -> AttachDialog:
@@ -237,10 +237,12 @@ def test_the_dialog_says_what_is_wrong_and_remembers_addresses_and_no_token(
         hand.qtbot.waitUntil(lambda: "token" in dialog.problem.text(), timeout=20_000)
         assert controller.simulated is not None and dialog.isVisible()
         dialog.token.setText("sixteen letters!")
+        dialog.hides_hosts.click()
         with hand.qtbot.waitSignal(controller.opened, timeout=20_000):
             dialog.accept_button.click()
         assert controller.simulated is None and controller.live
         assert settings.recent_addresses == (listener.url,)
+        assert controller.folder is not None and controller.folder.name.endswith("-attached")
         assert "sixteen" not in str(vars(settings))
         registry.trigger("attach")
         dialog = hand.workbench.window.findChildren(AttachDialog)[-1]

@@ -26,6 +26,7 @@ class MadeUpPeer:
 
     address = "made-up:1"
     epoch_ms = 1_700_000_000_000
+    hosts = ("made-up", "orders")
     facts = Facts("made up", 1.0, 0.0)
 
     def __init__(self) -> None:
@@ -97,6 +98,29 @@ def test_what_is_seen_is_a_session_that_opens(peer: MadeUpPeer, tmp_path: Path) 
     assert not recorded.metadata.knows("deliveries") and recorded.metadata.knows("leases")
     assert session.playback().after_event(1).topics[0].published == 2
     assert session.playback().at(2_500_000_000) == session.latest
+
+
+def test_addresses_of_hosts_are_left_out_of_a_recording(peer: MadeUpPeer, tmp_path: Path) -> None:
+    cause = "broker 2 at 10.0.0.7:9092 and made-up:1 closed the connection; there is no host named made-up"
+    seen = Event(0, 20, EventKind.GAP, cause=cause, detail={"told": ["10.0.0.7:9092", 1]})
+    group = GroupView("on 10.0.0.8", "stable", 1, "range", "", ("orders",), (), (), 0)
+    events: list[Event] = []
+    session = ObservedSession(peer, folder=tmp_path / "s", hides_hosts=True, sinks=[events.append])
+    peer.looks.put(Look([seen], msgspec.structs.replace(state(25, 0), groups=(group,)), gap="made-up:1 was away"))
+    peer.looks.join()
+    session.close()
+    assert [event.cause for event in events] == ["made-up:1 was away", cause], "the window shows them"
+    recorded = open_session(tmp_path / "s")
+    assert recorded.problems == [] and recorded.metadata.scenario == "host-1"
+    away, told = recorded.events()
+    assert away.cause == "host-1 was away"
+    assert told.cause == "broker 2 at host-2 and host-1 closed the connection; there is no host named host-3"
+    assert told.detail == {"told": ["host-2", 1]}
+    there = session.playback().at(25)
+    assert [each.name for each in there.topics] == ["orders"], "a topic may be called like a host"
+    assert [each.name for each in there.groups] == ["on host-4"]
+    left = [path for path in (tmp_path / "s").rglob("*") if path.is_file() and b"10.0.0" in path.read_bytes()]
+    assert left == []
 
 
 def test_after_a_gap_the_state_is_that_of_the_source(peer: MadeUpPeer, tmp_path: Path) -> None:
