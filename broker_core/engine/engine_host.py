@@ -12,22 +12,18 @@ from typing import Any, Protocol, TypeVar
 
 from broker_core.broker.broker import Broker
 from broker_core.engine.host_loop import CLOSE_TIMEOUT_S, Host, HostConfig
-from broker_core.engine.loop import Loop
-from broker_core.engine.runner import Engine
+from broker_core.engine.runner import Driven, Engine
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.events import EventStream
 from broker_core.log.config import LogConfig
 from broker_core.replies import Reply
 
 T = TypeVar("T")
 
 
-class Served(Protocol):
+class Served(Driven, Protocol):
     """A session with a broker, driven by an engine."""
 
     broker: Broker
-    loop: Loop
-    events: EventStream
 
 
 class EngineHost(Host):

@@ -63,11 +63,11 @@ def from_file(spec: FileArrivals, path: Path) -> Iterator[Arrival]:
             at_s = _seconds(row[spec.time])
             message = _message(spec, row, line)
         except KeyError as error:
-            raise ArrivalError(f"{path.name}, line {line_number}: there is no column {error}.") from error
+            raise _bad(path, line_number, f"there is no column {error}") from error
         except _ColumnError as error:
-            raise ArrivalError(f"{path.name}, line {line_number}: {error}.") from error
+            raise _bad(path, line_number, str(error)) from error
         except (TypeError, ValueError) as error:
-            raise ArrivalError(f"{path.name}, line {line_number}: '{spec.time}' is not a time in seconds.") from error
+            raise _bad(path, line_number, f"'{spec.time}' is not a time in seconds") from error
         kept += 1
         if kept <= spec.skip:
             continue
@@ -78,6 +78,10 @@ def from_file(spec: FileArrivals, path: Path) -> Iterator[Arrival]:
         # A clock that went backwards in the source must not reorder the stream.
         last_ns = max(last_ns, round((at_s - first_s) / _DAY_S * spec.seconds_per_day * NS_PER_S))
         yield last_ns, message
+
+
+def _bad(path: Path, line_number: int, why: str) -> ArrivalError:
+    return ArrivalError(f"{path.name}, line {line_number}: {why}.")
 
 
 class _ColumnError(Exception):
@@ -121,23 +125,15 @@ def _bytes(found: Any) -> bytes | None:
 def _rows(path: Path, is_csv: bool) -> Iterator[_Row]:
     line_number = 0
     try:
-        with _opened(path) as lines:
-            for line_number, line, row in _csv_rows(path, lines) if is_csv else _json_rows(path, lines):
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
+            for line_number, line, row in (_csv_rows if is_csv else _json_rows)(path, cast(IO[bytes], lines)):
                 yield line_number, line, row
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ArrivalError(
-            f"{path.name}, line {line_number + 1}: this is not {'CSV' if is_csv else 'JSON'}."
-        ) from error
+    except UnicodeDecodeError as error:
+        raise _bad(path, line_number + 1, "this is not CSV") from error
     except csv.Error as error:
-        raise ArrivalError(f"{path.name}, line {line_number + 1}: this is not CSV ({error}).") from error
+        raise _bad(path, line_number + 1, f"this is not CSV ({error})") from error
     except (OSError, EOFError) as error:
         raise ArrivalError(f"The file {path} cannot be read: {error}.") from error
-
-
-def _opened(path: Path) -> IO[bytes]:
-    if path.suffix == ".gz":
-        return cast(IO[bytes], gzip.open(path, "rb"))
-    return path.open("rb")
 
 
 def _json_rows(path: Path, lines: IO[bytes]) -> Iterator[_Row]:
@@ -147,15 +143,15 @@ def _json_rows(path: Path, lines: IO[bytes]) -> Iterator[_Row]:
         line_number += 1
         line = raw.strip()
         if len(raw) > MAX_MESSAGE_BYTES:
-            raise ArrivalError(f"{path.name}, line {line_number}: more than {MAX_MESSAGE_BYTES} bytes in a line.")
+            raise _bad(path, line_number, f"more than {MAX_MESSAGE_BYTES} bytes in a line")
         try:
             row = json.loads(line) if line else None
         except (ValueError, RecursionError) as error:
-            raise ArrivalError(f"{path.name}, line {line_number}: this is not JSON.") from error
+            raise _bad(path, line_number, "this is not JSON") from error
         if isinstance(row, dict):
             yield line_number, line, row
         elif line:
-            raise ArrivalError(f"{path.name}, line {line_number}: a row must be a JSON object.")
+            raise _bad(path, line_number, "a row must be a JSON object")
 
 
 def _csv_rows(path: Path, lines: IO[bytes]) -> Iterator[_Row]:
@@ -163,9 +159,7 @@ def _csv_rows(path: Path, lines: IO[bytes]) -> Iterator[_Row]:
     for row in reader:
         if None in row or None in row.values():
             columns = len(reader.fieldnames or ())
-            raise ArrivalError(
-                f"{path.name}, line {reader.line_num}: the row must have {columns} columns, as the first line."
-            )
+            raise _bad(path, reader.line_num, f"the row must have {columns} columns, as the first line")
         yield reader.line_num, json.dumps(row, separators=(",", ":")).encode(), row
 
 

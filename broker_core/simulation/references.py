@@ -84,15 +84,11 @@ def _objects(scenario: Scenario, names: ScenarioNames) -> set[str]:
     }
 
 
-def check_references(scenario: Scenario, document: Document, window: WindowNames | None = None) -> None:
-    """Raises `YamlError` with the line of the first thing that is wrong."""
-    _References(scenario, document, window).check()
-
-
-class _References:
-    """Names of the window are checked only if `window` is given."""
+class References:
+    """`check` raises `YamlError` with the line of the first thing that is wrong."""
 
     def __init__(self, scenario: Scenario, document: Document, window: WindowNames | None) -> None:
+        """Names of the window are checked only if `window` is given."""
         self._scenario = scenario
         self._document = document
         self._window = window

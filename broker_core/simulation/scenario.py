@@ -9,7 +9,7 @@ from broker_core.errors import ScenarioError
 from broker_core.settings import NotNegative, WaitMs
 from broker_core.simulation.alert_watch import Alert
 from broker_core.simulation.lesson import Lesson, WindowNames
-from broker_core.simulation.references import check_references
+from broker_core.simulation.references import References
 from broker_core.simulation.scenario_errors import fault
 from broker_core.simulation.specs import (
     ConsumerSpec,
@@ -88,7 +88,7 @@ def parse_scenario(text: str, source: str = "scenario", window: WindowNames | No
         except msgspec.ValidationError as error:
             path, sentence = fault(error, document.value, Scenario)
             raise YamlError(document.line_of(path), sentence) from error
-        check_references(scenario, document, window)
+        References(scenario, document, window).check()
     except YamlError as error:
         raise ScenarioError(f"{source}, {error}") from error
     return scenario

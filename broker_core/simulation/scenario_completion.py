@@ -98,11 +98,21 @@ class _Nesting:
             case yaml.FlowSequenceStartToken():
                 self._begin_list(0)
             case yaml.BlockEntryToken() | yaml.FlowEntryToken():
-                self._go_on(token)
-            case yaml.KeyToken() | yaml.ValueToken():
-                self._turn(token)
+                if isinstance(token, yaml.BlockEntryToken) and not self.stack[-1].is_list:
+                    self._begin_list(-1, is_indentless=True)  # not indented below its key
+                self.stack[-1].number += 1
+                self.stack[-1].awaits_value = False
+            case yaml.KeyToken():
+                self._end_indentless()
+                self._key_comes = True
+                self.stack[-1].awaits_value = False
+            case yaml.ValueToken():
+                self.stack[-1].awaits_value = True
             case yaml.BlockEndToken() | yaml.FlowMappingEndToken() | yaml.FlowSequenceEndToken():
-                self._end()
+                self._end_indentless()
+                self.stack.pop()
+                if self.stack:
+                    self.stack[-1].awaits_value = False
             case yaml.ScalarToken():
                 self._fill(token.value)
             case _:
@@ -111,25 +121,9 @@ class _Nesting:
     def _begin_list(self, number: int, *, is_indentless: bool = False) -> None:
         self.stack.append(_Container(self.stack[-1].inner(), is_list=True, number=number, is_indentless=is_indentless))
 
-    def _go_on(self, token: yaml.Token) -> None:
-        if isinstance(token, yaml.BlockEntryToken) and not self.stack[-1].is_list:
-            self._begin_list(-1, is_indentless=True)  # not indented below its key
-        self.stack[-1].number += 1
-        self.stack[-1].awaits_value = False
-
-    def _turn(self, token: yaml.Token) -> None:
-        if isinstance(token, yaml.KeyToken):
-            if self.stack[-1].is_indentless:
-                self.stack.pop()
-            self._key_comes = True
-        self.stack[-1].awaits_value = isinstance(token, yaml.ValueToken)
-
-    def _end(self) -> None:
+    def _end_indentless(self) -> None:
         if self.stack[-1].is_indentless:
             self.stack.pop()
-        self.stack.pop()
-        if self.stack:
-            self.stack[-1].awaits_value = False
 
     def _fill(self, value: str) -> None:
         inmost = self.stack[-1]

@@ -28,7 +28,7 @@ from broker_core.simulation.handlers import Performed, planners
 from broker_core.simulation.producer import ProducerActor
 from broker_core.simulation.scenario import Scenario
 from broker_core.simulation.scenario_errors import fault
-from broker_core.simulation.specs import Scheduled, ShareGroupSpec, SubscriberSpec, names_of
+from broker_core.simulation.specs import Scheduled, names_of
 from broker_core.simulation.transactional_producer import producer_of
 from broker_core.simulation.worker import ShareMemberActor, SubscriberActor, WorkerActor
 from broker_core.snapshots import STAYS_AFTER_THE_END, Snapshot, Totals
@@ -157,25 +157,19 @@ class Simulation:
             )
         for index, queue in enumerate(scenario.queues):
             self.broker.queues.create(now_ns, queue.name, queue.config, flow=queue.flow, jitter_seed=self.seed + index)
-        for subscriber in scenario.subscribers:
-            self._subscribe(subscriber)
-        for share_group in scenario.share_groups:
-            self._share(share_group)
-
-    def _subscribe(self, spec: SubscriberSpec) -> None:
-        for topic, name in spec.subscriptions.items():
-            self.broker.queues.subscribe(
-                self.loop.now_ns, name, topic, spec.config, max_messages=spec.backlog, policy=spec.policy
-            )
-        for name in names_of(spec):
-            self.context.add(SubscriberActor(spec, name)).start()
-
-    def _share(self, spec: ShareGroupSpec) -> None:
-        self.broker.share_groups.configure(spec.name, spec.config())
-        for topic in spec.topics:
-            self.broker.share_groups.subscribe(self.loop.now_ns, spec.name, topic)
-        for name in names_of(spec):
-            self.context.add(ShareMemberActor(spec, name)).start()
+        for spec in scenario.subscribers:
+            for source, name in spec.subscriptions.items():
+                self.broker.queues.subscribe(
+                    now_ns, name, source, spec.config, max_messages=spec.backlog, policy=spec.policy
+                )
+            for name in names_of(spec):
+                self.context.add(SubscriberActor(spec, name)).start()
+        for group in scenario.share_groups:
+            self.broker.share_groups.configure(group.name, group.config())
+            for source in group.topics:
+                self.broker.share_groups.subscribe(now_ns, group.name, source)
+            for name in names_of(group):
+                self.context.add(ShareMemberActor(group, name)).start()
 
     def _schedule(self, scheduled: Scheduled) -> None:
         waited = False

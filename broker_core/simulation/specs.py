@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -29,19 +28,17 @@ Scalar = str | int | float | bool
 SomeTopics = Annotated[tuple[str, ...], Meta(min_length=1)]
 
 
-def _ordered(found: Any, wanted: Scalar) -> bool:
-    """True if the two can be compared by size: two numbers, or two texts."""
+def _compared(found: Any, op: Comparison, wanted: Scalar) -> bool:
+    match op:
+        case "equals":
+            return bool(found == wanted)
+        case "differs":
+            return bool(found != wanted)
+        case "contains":
+            return isinstance(found, str) and str(wanted) in found
     numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in (found, wanted))
-    return numbers or (isinstance(found, str) and isinstance(wanted, str))
-
-
-_COMPARISONS: dict[Comparison, Callable[[Any, Any], bool]] = {
-    "equals": lambda found, wanted: bool(found == wanted),
-    "differs": lambda found, wanted: bool(found != wanted),
-    "above": lambda found, wanted: _ordered(found, wanted) and bool(found > wanted),
-    "below": lambda found, wanted: _ordered(found, wanted) and bool(found < wanted),
-    "contains": lambda found, wanted: isinstance(found, str) and str(wanted) in found,
-}
+    ordered = numbers or (isinstance(found, str) and isinstance(wanted, str))
+    return ordered and bool(found > wanted if op == "above" else found < wanted)
 
 
 class Condition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -58,7 +55,7 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         if payload is None:
             return False
         if not self.field:
-            return _COMPARISONS[self.op](payload.decode(errors="replace"), str(self.value))
+            return _compared(payload.decode(errors="replace"), self.op, str(self.value))
         try:
             found = json.loads(payload)
         except (ValueError, RecursionError):
@@ -67,7 +64,7 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
             if not isinstance(found, dict) or name not in found:
                 return False
             found = found[name]
-        return _COMPARISONS[self.op](found, self.value)
+        return _compared(found, self.op, self.value)
 
 
 class Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

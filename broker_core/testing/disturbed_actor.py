@@ -73,6 +73,10 @@ class DisturbedActor(Actor):
         await self._on_the_way(call, "after")
         return reply.result()
 
+    async def pass_time(self, seconds: float) -> None:
+        """As work on a message takes it; no call of the broker."""
+        await self.sleep(seconds * self.slowness)
+
     async def _on_the_way(self, call: int, when: str) -> None:
         for disturbance in self._disturbances:
             if disturbance.call == call and disturbance.when == when:

@@ -37,7 +37,7 @@ from broker_core.settings import Port, TimeS, checked_class
 from broker_core.snapshots import ConnectionView, Snapshot
 from broker_core.testing.clock import BrokerClock
 from broker_core.testing.faults import Faults, warn_of_unmet
-from broker_core.testing.history import EventRing, History
+from broker_core.testing.history import EventRing, History, stored_in
 from broker_core.testing.program import Command, CommandProgram, FunctionProgram, Program, ProgramEndedError
 from broker_core.testing.timeline import timeline
 
@@ -81,7 +81,6 @@ def refused(requests: Iterable[RequestView]) -> list[tuple[int, str]]:
     return [(at_ns, told) for told, at_ns in first_ns.items()][-MAX_REFUSED:]
 
 
-_READ_AT_ONCE = 10_000
 # A test waits for its members, not for more of them.
 DEFAULT_GROUPS = GroupConfig(initial_rebalance_delay_ms=0)
 
@@ -245,18 +244,12 @@ class EmbeddedBroker(Closable):
         if callable(program):
             if env is not None or folder is not None:
                 raise BrokerError(ErrorCode.INVALID_REQUEST, "a function has no environment and folder; give arguments")
-            started: Program = FunctionProgram(program, arguments, name, self._note_ns, self._program_died)
+            started: Program = FunctionProgram(program, arguments, name, lambda: self.host.now_ns, self._program_died)
         else:
-            command = (
-                program
-                if not arguments
-                else [program, *arguments]
-                if isinstance(program, str)
-                else [*program, *arguments]
-            )
+            command = [*([program] if isinstance(program, str) else program), *arguments] if arguments else program
             environment = {"KAFKA_BOOTSTRAP_SERVERS": self.bootstrap_servers}
             environment |= {name: self.addressed(value) for name, value in (env or {}).items()}
-            started = CommandProgram(command, environment, folder, name, self._note_ns, self._program_died)
+            started = CommandProgram(command, environment, folder, name, lambda: self.host.now_ns, self._program_died)
         self._programs.append(started)
         started.start()
         return started
@@ -265,9 +258,6 @@ class EmbeddedBroker(Closable):
         """`text` with the addresses in place of "{bootstrap_servers}" and "{http_url}"."""
         text = text.replace("{bootstrap_servers}", self.bootstrap_servers)
         return text.replace("{http_url}", self.http_url) if "{http_url}" in text else text
-
-    def _note_ns(self) -> int:
-        return self.host.now_ns
 
     def _program_died(self, error: ProgramEndedError) -> bool:
         """Fail all waits; whether there was one."""
@@ -285,15 +275,9 @@ class EmbeddedBroker(Closable):
         """
 
         def read(_now: int) -> list[StoredMessage]:
-            found: list[StoredMessage] = []
             logs = self.host.broker.logs
             chosen = range(logs.partition_count(topic)) if partition is None else (partition,)
-            for number in chosen:
-                log = logs.partition(topic, number)
-                offset = log.start_offset
-                while part := log.read(offset, max_messages=_READ_AT_ONCE):
-                    found += part
-                    offset = part[-1].offset + 1
+            found = [message for number in chosen for message in stored_in(logs.partition(topic, number))]
             return sorted(found, key=lambda message: message.published_ns)
 
         return self.host.call(read)

@@ -223,8 +223,12 @@ class Faults:
         def fill(full: bool) -> None:
             self._broker.host.call(lambda now_ns: broker.backpressure.fill(now_ns, found, full=full))
 
+        def end() -> None:
+            with _over_already():
+                fill(full=False)
+
         fill(full=True)
-        return ActiveFault(_unless_over(lambda: fill(full=False)))
+        return ActiveFault(end)
 
     def full_disk(self) -> ActiveFault:
         """Nothing more can be written to the disk: publishing fails with KAFKA_STORAGE_ERROR. Needs a `durability`."""
@@ -322,14 +326,6 @@ def _end_all(host: BrokerHost, names: list[str]) -> None:
     for name in names:
         with _over_already():
             host.ask(EndFault(fault=name))
-
-
-def _unless_over(end: Callable[[], object]) -> Callable[[], None]:
-    def ended() -> None:
-        with _over_already():
-            end()
-
-    return ended
 
 
 @contextlib.contextmanager

@@ -10,12 +10,14 @@ import msgspec
 from broker_core.clock import s_from_ns
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event
+from broker_core.messages import StoredMessage
 from broker_core.operations.observe import AuditAnswer, VerdictAnswer
 from broker_core.snapshots import Snapshot, Totals
 
 if TYPE_CHECKING:
     from broker_core.broker.broker import Broker
     from broker_core.engine.host import BrokerHost
+    from broker_core.log.partition_log import PartitionLog
     from broker_core.recording.audit import Audit, Keys, Verdict  # loads what few tests need
     from broker_core.recording.fold import Fold  # it and the recorder load pyarrow, which few tests need
 
@@ -155,13 +157,17 @@ class History:
         self.denied = [each for each in self.denied if each.promise != verdict.promise] + [verdict]
 
 
+def stored_in(log: PartitionLog) -> Iterator[StoredMessage]:
+    """All messages of a partition."""
+    offset = log.start_offset
+    while part := log.read(offset, max_messages=_READ_AT_ONCE):
+        yield from part
+        offset = part[-1].offset + 1
+
+
 def _keys(broker: Broker) -> Keys:
-    found: dict[tuple[str, int], dict[int, bytes]] = {}
-    for topic in broker.logs:
-        for log in topic.log.partitions:
-            keys = found[topic.name, log.partition] = {}
-            offset = log.start_offset
-            while part := log.read(offset, max_messages=_READ_AT_ONCE):
-                keys.update((message.offset, message.key) for message in part if message.key is not None)
-                offset = part[-1].offset + 1
-    return found
+    return {
+        (topic.name, log.partition): {each.offset: each.key for each in stored_in(log) if each.key is not None}
+        for topic in broker.logs
+        for log in topic.log.partitions
+    }

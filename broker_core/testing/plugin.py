@@ -179,8 +179,6 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Keep the recordings of a test that has failed, and tell in its report what happened."""
     if call.excinfo is not None and not item.config.getoption("fulltrace"):
-        from broker_core.testing.plugin import leave_out_own_frames
-
         leave_out_own_frames(call.excinfo, item.config.rootpath)
     report = yield
     session_broker = _session_broker_of(item)

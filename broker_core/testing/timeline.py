@@ -149,9 +149,7 @@ def _shown(value: bytes | None) -> str:
 
 
 def _places(event: Event) -> str:
-    places = (event.detail or {}).get("partitions")
-    return (
-        ""
-        if not isinstance(places, list | tuple)
-        else f"  {', '.join(f'{topic}/{number}' for topic, number in places)}"
-    )
+    places = event.told.get("partitions")
+    if not isinstance(places, list | tuple):
+        return ""
+    return f"  {', '.join(f'{topic}/{number}' for topic, number in places)}"

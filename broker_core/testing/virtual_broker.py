@@ -19,6 +19,7 @@ from broker_core.simulation.scenario import Scenario
 from broker_core.simulation.simulation import Simulation
 from broker_core.simulation.specs import GroupSpec
 from broker_core.snapshots import DeadLetterView, Snapshot
+from broker_core.testing.history import stored_in
 from broker_core.testing.schedule import KINDS, Disturbance, Kind, Schedule, checked_kinds
 from broker_core.testing.virtual_asyncio import VirtualAsyncConsumer, run_async
 from broker_core.testing.virtual_consumer import FunctionActor, OnCommit, VirtualConsumer
@@ -26,8 +27,6 @@ from broker_core.testing.virtual_session import VirtualRun
 from broker_core.testing.virtual_worker import FunctionWorker, VirtualWorker
 
 PRODUCER = "test"
-READ_MAX_MESSAGES = 1_000_000
-READ_MAX_BYTES = 1 << 40
 DONE_BEFORE = 2  # events of messages before a disturbance, which a timeline tells
 DEFAULT_CONFIG = ConsumerConfig(session_timeout_ms=6_000, heartbeat_interval_ms=1_000, commit_on_revoke=False)
 
@@ -168,11 +167,7 @@ class VirtualBroker(VirtualRun):
 
     def messages(self, topic: str) -> list[StoredMessage]:
         """All messages of `topic`, by partition and offset. Raises UNKNOWN_TOPIC_OR_PARTITION."""
-        return [
-            message
-            for log in self._broker.logs.topic(topic).log.partitions
-            for message in log.read(log.start_offset, max_messages=READ_MAX_MESSAGES, max_bytes=READ_MAX_BYTES)
-        ]
+        return [message for log in self._broker.logs.topic(topic).log.partitions for message in stored_in(log)]
 
     def dead_letters(self, queue: str) -> tuple[DeadLetterView, ...]:
         """The dead letters of `queue`, the oldest first. Raises UNKNOWN_QUEUE."""

@@ -317,11 +317,7 @@ class VirtualConsumer:
 
     def sleep(self, seconds: float) -> None:
         """Let `seconds` of virtual time pass, as work on a message takes them; no call of the broker."""
-
-        async def pass_time() -> None:
-            await self._actor.sleep(seconds * self._actor.slowness)
-
-        self.thread.ask(pass_time)
+        self.thread.ask(lambda: self._actor.pass_time(seconds))
 
     def close(self) -> None:
         """Leave the group, after `on_revoke`."""

@@ -26,7 +26,7 @@ class VirtualWorker(QueueConsumer):
 
     def sleep(self, seconds: float) -> None:
         """Let `seconds` of virtual time pass, as work on a message takes them; no call of the broker."""
-        self._host.sleep(seconds)
+        self._host.thread.ask(lambda: self._host.actor.pass_time(seconds))
 
 
 class FunctionWorker(DisturbedActor):
@@ -76,7 +76,7 @@ class _VirtualHost(Host):
     """What a `QueueConsumer` uses of a host, in the thread of a function."""
 
     def __init__(self, actor: FunctionWorker) -> None:
-        self._actor = actor
+        self.actor = actor
         self._closing = False
         self._clients = {}  # a crash closes none of them
         self.broker, self.lock = actor.broker, threading.Lock()
@@ -84,25 +84,19 @@ class _VirtualHost(Host):
 
     def call(self, action: Callable[[int], T]) -> T:
         async def act() -> T:
-            return action(self._actor.loop.now_ns)
+            return action(self.actor.loop.now_ns)
 
-        return self.thread.ask(lambda: self._actor.call(act))
+        return self.thread.ask(lambda: self.actor.call(act))
 
     def wait(self, reply: Reply[T], timeout_s: float | None = None) -> T:
         async def settled() -> T:
-            self._actor.enter("waiting")
+            self.actor.enter("waiting")
             try:
                 return await reply
             finally:
                 if not reply.done:  # it is stopped: its connection is closed
                     with contextlib.suppress(BrokerError):
-                        self.broker.queues.cancel_take(self._actor.queue, reply)  # type: ignore[arg-type]
-                self._actor.enter("running")
+                        self.broker.queues.cancel_take(self.actor.queue, reply)  # type: ignore[arg-type]
+                self.actor.enter("running")
 
         return self.thread.ask(settled)
-
-    def sleep(self, seconds: float) -> None:
-        async def pass_time() -> None:
-            await self._actor.sleep(seconds * self._actor.slowness)
-
-        self.thread.ask(pass_time)
