@@ -177,7 +177,8 @@ class Views(QObject):
             lookup.restart()
         for presenter in self._presenters.values():
             needs = presenter.panel.info.needs
-            presenter.panel.set_unknown(bool(needs) and not self._controller.knows(needs))
+            unknown = bool(needs) and not self._controller.knows(needs)
+            presenter.panel.set_source(unknown=unknown, goes_on=self._controller.goes_on)
             presenter.restart()
 
     def refresh(self, snapshot: Snapshot, *, drawing: bool = True, panels: bool = True) -> None:

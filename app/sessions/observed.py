@@ -163,6 +163,10 @@ class ObservedSource:
     def started_at(self) -> datetime:
         return datetime.fromtimestamp(self.session.peer.epoch_ms / 1000, UTC)
 
+    @property
+    def goes_on(self) -> str:
+        return tr("What happens at the broker is here as soon as it is seen.")
+
     def open_playback(self) -> Playback:
         return self.session.playback()
 

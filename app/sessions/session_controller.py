@@ -153,6 +153,11 @@ class SessionController(QObject):
         """Whether figures of this word of `observation.peer.KNOWABLE` are known; "beginning" is that of the broker."""
         return self.source is None or self.source.knows(word)
 
+    @property
+    def goes_on(self) -> str:
+        """What it takes for anything to happen, in a sentence."""
+        return "" if self.source is None else self.source.goes_on
+
     def why_no_branch(self) -> str:
         """Why the session cannot be run again; "" where it can."""
         return tr("No session is open.") if self.source is None else self.source.why_no_branch()

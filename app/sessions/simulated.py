@@ -64,6 +64,10 @@ class SimulatedSource:
     def outside_clients(self) -> bool:
         return self.session.outside_clients
 
+    @property
+    def goes_on(self) -> str:
+        return tr("Run the scenario (F5) or step (F4).")
+
     def open_playback(self) -> Playback:
         return self.session.playback()
 

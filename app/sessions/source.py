@@ -99,6 +99,10 @@ class Source(Protocol):
     def connections(self) -> Sequence[ConnectionView]:
         """Those of clients of a broker elsewhere, as they are now."""
 
+    @property
+    def goes_on(self) -> str:
+        """What it takes for anything to happen, in a sentence."""
+
     def open_playback(self) -> Playback:
         """Its earlier moments."""
 

@@ -73,6 +73,10 @@ class StoredSession:
     def outside_clients(self) -> bool:
         return self.metadata.clock != "virtual" or bool(self.metadata.extra.get("outside_clients"))
 
+    @property
+    def goes_on(self) -> str:
+        return tr("This session was recorded: look at another moment on the timeline.")
+
     def open_playback(self) -> Playback:
         return self.playback
 

@@ -366,8 +366,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Eine Grenze der Tiefe zählt, was der langsamste Leser noch nicht erledigt hat. Sie gilt ab jetzt.</translation>
   </message>
   <message>
-   <source>A message appears here while a worker of a queue holds it, until it is acknowledged or the lease expires, and from its delivery to a group until it is committed. Run the scenario (F5) or step (F4).</source>
-   <translation>Hier erscheint eine Nachricht, solange ein Worker einer Queue sie hält, bis sie bestätigt ist oder die Lease abläuft, und von ihrer Zustellung an eine Gruppe, bis sie committet ist. Szenario starten (F5) oder einen Schritt gehen (F4).</translation>
+   <source>A message appears here while a worker of a queue holds it, until it is acknowledged or the lease expires, and from its delivery to a group until it is committed. {goes_on}</source>
+   <translation>Hier erscheint eine Nachricht, solange ein Worker einer Queue sie hält, bis sie bestätigt ist oder die Lease abläuft, und von ihrer Zustellung an eine Gruppe, bis sie committet ist. {goes_on}</translation>
   </message>
   <message>
    <source>A message as JSON, such as {"id": 1}</source>
@@ -1346,8 +1346,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Eine andere Gruppe wählen als die, die zurückgesetzt wird.</translation>
   </message>
   <message>
-   <source>Choose another topic or partition, run the scenario (F5), or produce one.</source>
-   <translation>Ein anderes Topic oder eine andere Partition wählen, das Szenario starten (F5) oder eine Nachricht senden.</translation>
+   <source>Choose another topic or partition. {goes_on}</source>
+   <translation>Ein anderes Topic oder eine andere Partition wählen. {goes_on}</translation>
   </message>
   <message>
    <source>Choose at least one form.</source>
@@ -2312,6 +2312,10 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
   <message>
    <source>Every event goes to the session folder.</source>
    <translation>Jedes Ereignis kommt in den Sitzungsordner.</translation>
+  </message>
+  <message>
+   <source>Every event stands here, in order. {goes_on}</source>
+   <translation>Hier steht jedes Ereignis, der Reihe nach. {goes_on}</translation>
   </message>
   <message>
    <source>Every message is accounted for, but a promise was broken: {promise}</source>
@@ -5420,8 +5424,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Schnell laufen lassen (F6) bis Sekunde 60, dann wieder normal (F5).</translation>
   </message>
   <message>
-   <source>Run the scenario (F5) or step (F4): every event stands here, in order.</source>
-   <translation>Szenario starten (F5) oder einen Schritt gehen (F4): hier steht jedes Ereignis, der Reihe nach.</translation>
+   <source>Run the scenario (F5) or step (F4).</source>
+   <translation>Szenario starten (F5) oder einen Schritt gehen (F4).</translation>
   </message>
   <message>
    <source>Run until</source>
@@ -7282,6 +7286,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Diese Sitzung wurde früher aufgezeichnet: sie hat keine Gegenwart. Hier abzweigen (Strg+B), um von ihr weiterzugehen.</translation>
   </message>
   <message>
+   <source>This session was recorded: look at another moment on the timeline.</source>
+   <translation>Diese Sitzung wurde aufgezeichnet: einen anderen Moment auf der Zeitleiste ansehen.</translation>
+  </message>
+  <message>
    <source>Those that do not</source>
    <translation>Solche, die nicht passen</translation>
   </message>
@@ -7644,6 +7652,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>What happens</source>
    <translation>Was geschieht</translation>
+  </message>
+  <message>
+   <source>What happens at the broker is here as soon as it is seen.</source>
+   <translation>Was auf dem Broker geschieht, steht hier, sobald es zu sehen ist.</translation>
   </message>
   <message>
    <source>What happens when a lease is shorter than the work takes?</source>

@@ -32,7 +32,7 @@ class EventsPanel(TablePanel):
         group="System",
         counted=3,
         empty="Nothing has happened yet.",
-        how="Run the scenario (F5) or step (F4): every event stands here, in order.",
+        how="Every event stands here, in order. {goes_on}",
         filter_hint="Filter: words, kind = nacked, time > 00:31",
     )
 

@@ -65,7 +65,7 @@ class InFlightPanel(TablePanel):
         empty="No message is in flight.",
         how="A message appears here while a worker of a queue holds it, until it is acknowledged or the lease "
         "expires, and from its delivery to a group until it is committed. "
-        "Run the scenario (F5) or step (F4).",
+        "{goes_on}",
         filter_hint="Filter: words, holder = builder-1, time_left < 2 s",
     )
 

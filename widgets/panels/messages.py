@@ -136,7 +136,7 @@ class MessagesPanel(TablePanel):
         group="Data",
         needs="messages",
         empty="There are no messages here.",
-        how="Choose another topic or partition, run the scenario (F5), or produce one.",
+        how="Choose another topic or partition. {goes_on}",
         filter_hint="Filter: words, key = k1, size > 1 KiB",
     )
 

@@ -144,8 +144,9 @@ class PanelInfo:
     `name` is kept in settings and layouts. `hint` (one sentence) and `help` (Markdown) are texts like `title`; `icon`
     is a name from `widgets.icons`, `shortcut` a key in Qt's portable form, "" for none. `group` is the title over the
     tabs of its kind; `counted` keeps room for so many characters behind the title. `empty` and `how` say what
-    would be here and how to make it happen; `filter_hint` stands in the field of the filter, "" for none. `needs` is
-    what a source has to know for anything to be here, a word of `observation.peer.KNOWABLE`.
+    would be here and how to make it happen, with {goes_on} for what the source says of that; `filter_hint` stands in
+    the field of the filter, "" for none. `needs` is what a source has to know for anything to be here, a word of
+    `observation.peer.KNOWABLE`.
     """
 
     name: str
@@ -260,8 +261,8 @@ class Panel(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.title = tr(self.info.title)
-        self._empty_words = (tr(self.info.empty), tr(self.info.how), "")
-        self._unknown = False
+        self._empty_words = (tr(self.info.empty), tr(self.info.how, goes_on=""), "")
+        self._unknown, self._goes_on = False, ""
         self.filter_text = ""
         self._title = plain_label(self.title, "heading", self)
         self.count_label = plain_label("", "muted", self)
@@ -429,9 +430,9 @@ class Panel(QWidget):
             self.note.setText(text)
             self.note.setVisible(bool(text))
 
-    def set_unknown(self, unknown: bool) -> None:
-        """Whether what would be here cannot be known of the source that is shown."""
-        self._unknown = unknown
+    def set_source(self, *, unknown: bool, goes_on: str) -> None:
+        """Whether what would be here cannot be known of the source that is shown; and a sentence on how it goes on."""
+        self._unknown, self._goes_on = unknown, goes_on
         self.set_empty_words()
 
     def set_empty_words(self, sentence: str = "", how: str = "", offer: str = "") -> None:
@@ -442,7 +443,7 @@ class Panel(QWidget):
             sentence, offer = tr("Not known from outside."), ""
             how = tr("This broker runs elsewhere, and what it tells an observer does not include it.")
         elif not sentence:
-            sentence, how = tr(self.info.empty), tr(self.info.how)
+            sentence, how = tr(self.info.empty), tr(self.info.how, goes_on=self._goes_on)
         if (sentence, how, offer) != self._empty_words:
             self._empty_words = (sentence, how, offer)
             if self.stack.currentIndex() == 0:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QLabel
 
 from app.commands.listeners import ListenerHandlers
 from app.sessions.observed import attached
@@ -26,6 +27,7 @@ from broker_core.simulation.actions.topics import ConfigureTopic, Produce
 from broker_core.simulation.simulation import Simulation
 from tests.app.conftest import Hand
 from widgets.dialogs.attach import AttachDialog
+from widgets.panels.events import EventsPanel
 
 
 @pytest.fixture
@@ -132,6 +134,24 @@ def test_what_the_broker_does_not_tell_is_said_to_be_unknown(window: Attached) -
     panels = window.hand.workbench.window.parts.panels
     unknown = {panel.info.name for panel in panels if panel._unknown}
     assert unknown == {"requests", "schemas"}
+
+
+def test_a_panel_without_rows_says_what_it_takes_of_this_source(
+    open_workbench: Callable[..., Hand], host: BrokerHost, listener: HttpListener, tmp_path: Path
+) -> None:
+    hand = open_workbench()
+    empty = hand.workbench.window.tab(EventsPanel).empty_state
+
+    def words() -> str:
+        return " ".join(label.text() for label in empty.findChildren(QLabel))
+
+    assert "Every event stands here, in order. Run the scenario (F5)" in words()
+    window = Attached(hand, host, listener.url, tmp_path)
+    assert "as soon as it is seen" in words() and "F5" not in words()
+    window.controller.stop()
+    assert window.controller.folder is not None
+    window.controller.open_session(window.controller.folder)
+    assert "another moment on the timeline" in words()
 
 
 def test_leases_and_connections_of_the_broker(window: Attached) -> None:
