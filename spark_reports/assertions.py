@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from broker_core.filters import Field, Fields, Filter, FilterError, parse
 from broker_core.filters.field import Kind, called, folded, lacking
 from spark_reports.errors import ReportError
+from spark_reports.page.text import count, duration, rate
+from spark_reports.parts import PARTS
 
 MOST: Final = 200
 Rows = Sequence[Mapping[str, Any]]
@@ -21,11 +24,11 @@ class AssertedFigure(NamedTuple):
     """A figure of a part of the report; `values` are nanoseconds for durations, `of` is what it may be asked of."""
 
     name: str
-    kind: Kind
     about: str
     part: str
     values: Callable[[Tables], Values]
     of: str = ""
+    kind: Kind = "number"
 
 
 class Verdict(NamedTuple):
@@ -84,9 +87,8 @@ def _sum(table: str, name: str, *columns: str) -> Callable[[Tables], Values]:
 
 def _total(name: str) -> Callable[[Tables], Values]:
     def values(tables: Tables) -> Values:
-        """None if the session does not know it."""
-        row = next((row for row in tables["totals"] if row["name"] == name), None)
-        return {} if row is None else {"": row["recorded"]}
+        found = [row["recorded"] for row in tables["totals"] if row["name"] == name]
+        return {"": found[0]} if found else {}
 
     return values
 
@@ -99,115 +101,64 @@ def _published(column: str) -> Callable[[Tables], Values]:
     return values
 
 
-def _longest(table: str, name: str, column: str) -> Callable[[Tables], Values]:
-    def values(tables: Tables) -> Values:
-        if any(row["stopped"] is None for row in tables["rebalances"]):  # nobody knows
-            return {}
-        found: dict[str, float] = {}
-        for row in tables[table]:
-            found[row[name]] = max(found.get(row[name], 0), row[column])
-        return {"": max(found.values(), default=0)} | found
+def _longest_unread(tables: Tables) -> Values:
+    if any(row["stopped"] is None for row in tables["rebalances"]):  # nobody knows
+        return {}
+    found: dict[str, float] = {}
+    for row in tables["unserved"]:
+        found[row["group"]] = max(found.get(row["group"], 0), row["pause_ns"])
+    return {"": max(found.values(), default=0)} | found
 
-    return values
+
+def _broken(tables: Tables) -> Values:
+    return {"": sum(row["messages"] - row["explained"] for row in tables["audit"] if not row["ok"])}
 
 
 _GROUP, _QUEUE, _TOPIC = "a group or queue", "a queue", "a topic"
+_LAG, _WAITING = partial(_at_ends, "lag", "group", "lag"), partial(_at_ends, "queues", "queue", "waiting")
+_TURNED_AWAY = _sum("backpressure_series", "topic", "rejected", "dropped", "evicted", "expired")
+_DONE_P99 = _percentile("p99_ns", "acknowledged")
 FIGURES: Final = (
     *(
-        AssertedFigure(name, "duration", f"{word}, publish to first delivery", "latency", _percentile(column), _GROUP)
+        AssertedFigure(name, f"{word}, publish to first delivery", "latency", _percentile(column), _GROUP, "duration")
         for name, word, column in (
             *(("p50", "median", "p50_ns"), ("p90", "p90", "p90_ns"), ("p99", "p99", "p99_ns")),
             *(("p999", "p99.9", "p999_ns"), ("max", "longest", "max_ns")),
         )
     ),
+    AssertedFigure("acknowledged_p99", "p99, publish to acknowledgement", "latency", _DONE_P99, _GROUP, "duration"),
+    AssertedFigure("lag", "most that a group was behind", "lag", _LAG(last=False), "a group"),
+    AssertedFigure("last_lag", "what it was behind at the end", "lag", _LAG(last=True), "a group"),
+    AssertedFigure("waiting", "most that waited in a queue", "queues", _WAITING(last=False), _QUEUE),
+    AssertedFigure("last_waiting", "what waited at the end", "queues", _WAITING(last=True), _QUEUE),
+    AssertedFigure("expired_leases", "leases that ran out", "queues", _sum("leases", "queue", "expired"), _QUEUE),
+    AssertedFigure("published", "messages published", "throughput", _published("messages"), _TOPIC),
     AssertedFigure(
-        "acknowledged_p99",
-        "duration",
-        "p99, publish to acknowledgement",
-        "latency",
-        _percentile("p99_ns", "acknowledged"),
-        _GROUP,
+        "published_per_s", "messages published a second", "throughput", _published("messages_per_s"), _TOPIC
+    ),
+    AssertedFigure("delivered", "deliveries", "throughput", _total("delivered")),
+    AssertedFigure("acknowledged", "messages acknowledged", "throughput", _total("acknowledged")),
+    AssertedFigure("redelivered", "deliveries that were repeats", "throughput", _total("redelivered")),
+    AssertedFigure(
+        "dead_letters", "messages that died", "dead-letters", _sum("dead_letters", "group", "dead_lettered"), _GROUP
     ),
     AssertedFigure(
-        "lag", "number", "most that a group was behind", "lag", _at_ends("lag", "group", "lag", last=False), "a group"
-    ),
-    AssertedFigure(
-        "last_lag",
-        "number",
-        "what it was behind at the end",
-        "lag",
-        _at_ends("lag", "group", "lag", last=True),
-        "a group",
-    ),
-    AssertedFigure(
-        "waiting",
-        "number",
-        "most that waited in a queue",
-        "queues",
-        _at_ends("queues", "queue", "waiting", last=False),
-        _QUEUE,
-    ),
-    AssertedFigure(
-        "last_waiting",
-        "number",
-        "what waited at the end",
-        "queues",
-        _at_ends("queues", "queue", "waiting", last=True),
-        _QUEUE,
-    ),
-    AssertedFigure(
-        "expired_leases", "number", "leases that ran out", "queues", _sum("leases", "queue", "expired"), _QUEUE
-    ),
-    AssertedFigure("published", "number", "messages published", "throughput", _published("messages"), _TOPIC),
-    AssertedFigure(
-        "published_per_s", "number", "messages published a second", "throughput", _published("messages_per_s"), _TOPIC
-    ),
-    AssertedFigure("delivered", "number", "deliveries", "throughput", _total("delivered")),
-    AssertedFigure("acknowledged", "number", "messages acknowledged", "throughput", _total("acknowledged")),
-    AssertedFigure("redelivered", "number", "deliveries that were repeats", "throughput", _total("redelivered")),
-    AssertedFigure(
-        "dead_letters",
-        "number",
-        "messages that died",
-        "dead-letters",
-        _sum("dead_letters", "group", "dead_lettered"),
-        _GROUP,
-    ),
-    AssertedFigure(
-        "turned_away",
-        "number",
-        "messages refused, dropped, evicted or expired",
-        "backpressure",
-        _sum("backpressure_series", "topic", "rejected", "dropped", "evicted", "expired"),
-        _TOPIC,
+        "turned_away", "messages refused, dropped, evicted or expired", "backpressure", _TURNED_AWAY, _TOPIC
     ),
     AssertedFigure(
         "blocked",
-        "duration",
         "producers' time blocked",
         "backpressure",
         _sum("backpressure", "client", "blocked_ns"),
         "a producer",
-    ),
-    AssertedFigure("rebalances", "number", "rebalances", "rebalances", lambda tables: {"": len(tables["rebalances"])}),
-    AssertedFigure(
-        "unread",
         "duration",
-        "longest that nobody read a partition",
-        "rebalances",
-        _longest("unserved", "group", "pause_ns"),
-        "a group",
     ),
+    AssertedFigure("rebalances", "rebalances", "rebalances", lambda tables: {"": len(tables["rebalances"])}),
     AssertedFigure(
-        "broken",
-        "number",
-        "messages that broke a rule of the audit",
-        "audit",
-        lambda tables: {"": sum(row["messages"] - row["explained"] for row in tables["audit"] if not row["ok"])},
+        "unread", "longest that nobody read a partition", "rebalances", _longest_unread, "a group", "duration"
     ),
-    AssertedFigure(
-        "missing", "number", "events missing from the recording", "recording", _sum("recording", "", "missing")
-    ),
+    AssertedFigure("broken", "messages that broke a rule of the audit", "audit", _broken),
+    AssertedFigure("missing", "events missing from the recording", "recording", _sum("recording", "", "missing")),
 )
 _BY_NAME: Final = {figure.name: figure for figure in FIGURES}
 FIELDS: Final = Fields(Field(figure.name, figure.kind, f"{figure.about}.", figure.of) for figure in FIGURES)
@@ -232,7 +183,9 @@ def read_file(path: Path) -> tuple[str, ...]:
 
 
 def judge(assertions: Iterable[str], tables: Tables) -> list[Verdict]:
-    known = {figure.name: figure.values(tables) for figure in FIGURES if _has(figure, tables)}
+    known = {
+        figure.name: figure.values(tables) for figure in FIGURES if tables.keys() >= set(PARTS[figure.part].tables)
+    }
     return [_judged(text, known) for text in assertions]
 
 
@@ -242,12 +195,6 @@ def verdicts_table(verdicts: Sequence[Verdict]) -> dict[str, Any]:
 
     schema = pa.schema([("assertion", pa.string()), ("holds", pa.bool_()), ("found", pa.string())])
     return {"assertions": pa.Table.from_pylist([one._asdict() for one in verdicts], schema)} if verdicts else {}
-
-
-def _has(figure: AssertedFigure, tables: Tables) -> bool:
-    from spark_reports.parts import PARTS
-
-    return all(name in tables for name in PARTS[figure.part].tables)
 
 
 def _read(text: str) -> Filter:
@@ -272,20 +219,12 @@ def _judged(text: str, known: Mapping[str, Values]) -> Verdict:
         if unknown is not None:
             return Verdict(text, False, str(unknown).removesuffix("."))
         value = values.get(of)
-        getters[folded(asked)] = _always(value)
+        getters[folded(asked)] = lambda _row, value=value: value
         told.append(f"{called(name, of) if of else name} is {_words(value, figure.kind)}")
     return Verdict(text, found.tester(getters, lambda _row: "")(None), ", ".join(told))
 
 
-def _always(value: float | None) -> Callable[[object], Any]:
-    return lambda _row: value
-
-
 def _words(value: float | None, kind: Kind) -> str:
-    from spark_reports.page import text
-
-    if value is None:
-        return text.NOT_THERE
-    return (
-        text.duration(value) if kind == "duration" else text.count(value) if value == int(value) else text.rate(value)
-    )
+    if value is None or kind == "duration":
+        return duration(value)
+    return count(value) if value == int(value) else rate(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,39 +11,27 @@ import polars as pl
 from spark_reports.bounds import Names, bring, capped, local
 from spark_reports.errors import TooMany
 from spark_reports.passes import audit as audit_pass
-from spark_reports.passes import control as control_pass
+from spark_reports.passes import counts, lookups
 from spark_reports.passes import dead_letters as dead_pass
-from spark_reports.passes import keys as keys_pass
 from spark_reports.passes import latency as latency_pass
 from spark_reports.passes import recording as recording_pass
-from spark_reports.passes import rollup as rollup_pass
-from spark_reports.passes import suspects as suspects_pass
-from spark_reports.passes import transactions as transactions_pass
-from spark_reports.passes import unserved as unserved_pass
-from spark_reports.passes import utilisation as utilisation_pass
 from spark_reports.scale import Scale, scale_of
 from spark_reports.session import SessionInfo, read_events
 from spark_reports.tables import (
     audit,
-    audit_list,
     backpressure,
     consumers,
     dead_letters,
     details,
     groups,
-    keys,
     lag,
     latency,
-    lives,
     ownership,
     queues,
     rebalances,
     recording,
     throughput,
-    totals,
     transactions,
-    unserved,
-    utilisation,
 )
 from spark_reports.tables.schema import rows
 from spark_reports.tuning import is_small
@@ -105,7 +93,7 @@ class Frames:
         self.messages = messages
         self.control_events = control_events
         self.scale: Scale = scale
-        self.summary: pl.DataFrame = rows(totals.SUMMARY_SCHEMA, list((summary or {}).items()))
+        self.summary: pl.DataFrame = rows(recording.SUMMARY_SCHEMA, list((summary or {}).items()))
         self.noted: Mapping[str, float] = noted or {}
         self.recorded: Recorded = recorded or Recorded(0, scale.duration_ns)
         self.notes: list[str] = []
@@ -123,21 +111,20 @@ class Frames:
 
     @cached_property
     def control(self) -> pl.DataFrame:
-        most = control_pass.MOST
-        found = bring(control_pass.control(self.control_events, most)).sort("seq")
-        return self._first(found, most, "of the events beside the messages")
+        found = bring(counts.control(self.control_events)).sort("seq")
+        return self._first(found, counts.MOST_CONTROL, "of the events beside the messages")
 
     @cached_property
     def rollup(self) -> pl.DataFrame:
         """The counts that most tables share; puts names together where there are too many to tell apart."""
         try:
-            return bring(rollup_pass.rollup(self.messages, self.scale))
+            return bring(counts.rollup(self.messages, self.scale))
         except TooMany:
             names = Names.of(self.messages)
             self.messages, self.control_events = (capped(one, names) for one in (self.messages, self.control_events))
             self.notes += names.notes
             self._outdated = True
-            return bring(rollup_pass.rollup(self.messages, self.scale))
+            return bring(counts.rollup(self.messages, self.scale))
 
     @cached_property
     def broken(self) -> pl.DataFrame:
@@ -146,38 +133,29 @@ class Frames:
         passed = details.passed(self.detailed)
         if not passed.height and audit.is_sound(offsets):
             return rows(audit.BROKEN_SCHEMA, [])
-        reach = audit.reach(offsets)
-        return bring(
-            audit_pass.broken(
-                self.messages,
-                self._local(reach) if reach.height else None,
-                self._local(passed) if passed.height else None,
-            )
-        )
+        return bring(audit_pass.broken(self.messages, self._local(audit.reach(offsets)), self._local(passed)))
 
     @cached_property
     def latency_buckets(self) -> pl.DataFrame:
-        replays = latency.replays(self.control)
-        found = self._local(replays) if replays.height else None
-        return bring(latency_pass.latency_buckets(self.messages, found, self.scale))
+        replays = self._local(latency.replays(self.control))
+        return bring(latency_pass.latency_buckets(self.messages, replays, self.scale))
 
     @cached_property
     def slots(self) -> pl.DataFrame:
-        return bring(utilisation_pass.slots(self.messages, self.scale, self._slot_ns))
+        return bring(counts.slots(self.messages, self.scale, self._slot_ns))
 
     @cached_property
     def broken_numbers(self) -> pl.DataFrame:
         """Where the numbers of the events are not whole; without looking where their sums say that they are."""
         if recording.is_whole(bring(recording_pass.numbers(self.messages, self.control_events))):
             return rows(recording.BROKEN_SCHEMA, [])
-        most = recording_pass.MOST
-        found = bring(recording_pass.broken_numbers(self.messages, self.control_events, most)).sort("word")
-        return self._first(found, most, "places where numbers of events are missing or twice")
+        found = bring(recording_pass.broken_numbers(self.messages, self.control_events)).sort("word")
+        return self._first(found, recording_pass.MOST, "places where numbers of events are missing or twice")
 
     @cached_property
     def hot_keys(self) -> pl.DataFrame:
         """The keys that most messages have, and how many have keys that are not known."""
-        return bring(keys_pass.hot_keys(self.messages, self.scale))
+        return bring(counts.hot_keys(self.messages, self.scale))
 
     @cached_property
     def dead_letters(self) -> pl.DataFrame:
@@ -186,8 +164,7 @@ class Frames:
         if "dead_lettered" not in kinds:
             return rows(dead_letters.COUNTED_SCHEMA, [])
         most = dead_pass.MOST_CAUSES
-        dead = dead_pass.dead(self.messages, self.scale, "redriven" in kinds)
-        found = bring(dead_pass.dead_letters(dead, most))
+        found = bring(dead_pass.dead_letters(dead_pass.dead(self.messages, self.scale, "redriven" in kinds)))
         beyond = (pl.col("way") == dead_letters.BY_CAUSE) & (pl.col("place") > most)
         if found.filter(beyond).height:
             self.notes.append(f"Only the {most:,} causes of which most messages died are told, by group.")
@@ -195,49 +172,49 @@ class Frames:
 
     @cached_property
     def read_on(self) -> pl.DataFrame:
-        """The last deliveries to former owners and the first to the next ones; no query if there were none."""
-        asked = unserved.asked(self._moves, self.rollup)
-        if not asked.height:
-            return rows(unserved.READ_ON_SCHEMA, [])
-        return bring(unserved_pass.read_on(self.messages, self._local(asked), unserved.windows(asked)))
+        """The last deliveries to former owners and the first to the next ones."""
+        asked = ownership.asked(self._moves, self.rollup)
+        return self._looked_up(lookups.read_on, asked, ownership.READ_ON_SCHEMA)
 
     @cached_property
     def held(self) -> pl.DataFrame:
-        """What happened in the partitions of the transactions that were open longest; no query without one."""
+        """What happened in the partitions of the transactions that were open longest."""
         asked = transactions.asked(self.transactions, self.scale)
-        if not asked.height:
-            return rows(transactions.HELD_SCHEMA, [])
-        return bring(transactions_pass.held(self.messages, self._local(asked), unserved.windows(asked)))
+        return self._looked_up(lookups.held, asked, transactions.HELD_SCHEMA)
 
     @cached_property
     def published_in_pauses(self) -> pl.DataFrame:
-        """The messages that were published to partitions without a reader, by pause; no query without a pause."""
+        """The messages that were published to partitions without a reader, by pause."""
         pauses = self.pauses.select("pause", "topic", "partition", "from_ns", "to_ns")
-        if not pauses.height:
-            return rows(unserved.PUBLISHED_SCHEMA, [])
-        return bring(unserved_pass.published_in(self.messages, self._local(pauses), unserved.windows(pauses)))
+        return self._looked_up(lookups.published_in, pauses, ownership.PUBLISHED_SCHEMA)
 
     @cached_property
     def happened(self) -> pl.DataFrame:
         """All that happened to what broke a rule; without asking where nothing did."""
-        suspects = audit.suspects(self.audited).filter(~audit.is_run()).select("check", *audit.PLACE, "word").unique()
-        if not suspects.height:
-            return rows(audit_list.HAPPENED_SCHEMA, [])
-        most = suspects_pass.MOST
-        found = bring(suspects_pass.happened(self.messages, self._local(suspects), most)).sort("seq")
-        return self._first(found, most, "events of messages that broke a rule")
+        singly = audit.suspects(self.audited).filter(~audit.is_run())
+        suspects = self._local(singly.select("check", *audit.PLACE, "word").unique())
+        if suspects is None:
+            return rows(audit.HAPPENED_SCHEMA, [])
+        found = bring(audit_pass.happened(self.messages, suspects)).sort("seq")
+        return self._first(found, audit_pass.MOST_HAPPENED, "events of messages that broke a rule")
 
     def _first(self, found: pl.DataFrame, most: int, what: str) -> pl.DataFrame:
         if found.height > most:
             self.notes.append(f"Only the first {most:,} {what} are told.")
         return found.head(most)
 
-    def _local(self, frame: pl.DataFrame) -> DataFrame:
-        return local(self.messages.sparkSession, frame)
+    def _local(self, frame: pl.DataFrame) -> DataFrame | None:
+        """`frame` for the executors; None if it is empty."""
+        return local(self.messages.sparkSession, frame) if frame.height else None
+
+    def _looked_up(self, query: Callable[..., DataFrame], asked: pl.DataFrame, schema: str) -> pl.DataFrame:
+        """What `query` finds of `asked` in the row groups of its moments; no query if nothing is asked."""
+        found = self._local(asked)
+        return rows(schema, []) if found is None else bring(query(self.messages, found, ownership.windows(asked)))
 
     @cached_property
     def _slot_ns(self) -> int:
-        places = self.rollup.filter(pl.col("kind") == "delivered").select(utilisation_pass.PLACE).unique()
+        places = self.rollup.filter(pl.col("kind") == "delivered").select(counts.PLACE).unique()
         return self.scale.slot_ns(places.height)
 
     # What several tables share.
@@ -257,8 +234,8 @@ class Frames:
 
     @cached_property
     def totals(self) -> pl.DataFrame:
-        found = totals.totals(self.counted, self.happening)
-        return found if self._deliveries else found.filter(pl.col("name").is_in(totals.SEEN_FROM_OUTSIDE))
+        found = recording.totals(self.counted, self.happening)
+        return found if self._deliveries else found.filter(pl.col("name").is_in(recording.SEEN_FROM_OUTSIDE))
 
     @cached_property
     def audited(self) -> pl.DataFrame:
@@ -266,16 +243,16 @@ class Frames:
 
     @cached_property
     def lives(self) -> pl.DataFrame:
-        return lives.lives(self.rollup, self.detailed, self.scale)
+        return consumers.lives(self.rollup, self.detailed, self.scale)
 
     @cached_property
     def spans(self) -> pl.DataFrame:
         """What each client had in flight, in spans."""
-        return utilisation.spans(self.slots, self.detailed, self.lives, self.scale, self._slot_ns)
+        return consumers.spans(self.slots, self.detailed, self.lives, self.scale, self._slot_ns)
 
     @cached_property
     def spans_there(self) -> pl.DataFrame:
-        return utilisation.within(self.spans, self.lives, self._slot_ns)
+        return consumers.within(self.spans, self.lives, self._slot_ns)
 
     @cached_property
     def transactions(self) -> pl.DataFrame:
@@ -298,17 +275,17 @@ class Frames:
     @cached_property
     def _moves(self) -> list[Event]:
         """The events by which partitions get and lose their readers."""
-        return unserved.told(self.control)
+        return ownership.told(self.control)
 
     @cached_property
     def _owners(self) -> Ownership:
         """Owners and gaps, as the window has them."""
-        return unserved.reduced(self._moves, self.read_on)
+        return ownership.reduced(self._moves, self.read_on)
 
     @cached_property
     def pauses(self) -> pl.DataFrame:
         """Partitions that nobody read, each from the last read before to the first read after."""
-        found = unserved.pauses(self._owners, self.rebalances, self.scale)
+        found = ownership.pauses(self._owners, self.rebalances, self.scale)
         return found if self._deliveries else found.clear()
 
     @cached_property
@@ -317,7 +294,7 @@ class Frames:
 
     @cached_property
     def partitions(self) -> pl.DataFrame:
-        return keys.partitions(self.counted, self.hot_keys)
+        return throughput.partitions(self.counted, self.hot_keys)
 
     @cached_property
     def blocks(self) -> pl.DataFrame:

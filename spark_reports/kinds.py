@@ -20,7 +20,7 @@ from spark_reports.request import COMPARE, HISTORY, Request
 from spark_reports.schema_document import document
 from spark_reports.session import SessionInfo
 from spark_reports.sessions import Found, names
-from spark_reports.tables import comparison, runs
+from spark_reports.tables import runs
 from spark_reports.tables.schema import arrow
 
 if TYPE_CHECKING:
@@ -140,10 +140,10 @@ def _comparison(spark: SparkSession, request: Request, found: Found, progress: P
     ]
     progress.close()
     with progress.step("comparison", "Comparing"):
-        errors = comparison.errors(figures, _latency_over_time(made))
+        errors = runs.errors(figures, _latency_over_time(made))
         tables = {
             "runs": arrow(figures, runs.schema(figures_of(request.parts))),
-            "comparison": arrow(comparison.comparison(runs.measures(figures), errors), comparison.SCHEMA),
+            "comparison": arrow(runs.comparison(runs.measures(figures), errors), runs.COMPARISON_SCHEMA),
         }
     settings = [Settings(info.scenario, info.metadata.get("seed")) for info in found.infos]
     told, compared = (tables[name].to_pylist() for name in ("runs", "comparison"))
@@ -193,7 +193,7 @@ def _history(spark: SparkSession, request: Request, found: Found, progress: Prog
     with progress.step("trends", "Fitting trends"):
         tables = {
             "runs": arrow(figures, runs.schema(figures_of(request.parts))),
-            "trends": arrow(comparison.trends(runs.measures(figures)), comparison.TRENDS_SCHEMA),
+            "trends": arrow(runs.trends(runs.measures(figures)), runs.TRENDS_SCHEMA),
         }
     progress.close()
     rows = {name: table.to_pylist() for name, table in tables.items()}

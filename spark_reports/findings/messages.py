@@ -8,7 +8,7 @@ from spark_reports.findings.finding import INFO, WARN, Finding, Harm, Row, Rows
 from spark_reports.findings.settings import Settings
 from spark_reports.findings.use import Use
 from spark_reports.page import text
-from spark_reports.tables.refusals import DEAD_LETTERED
+from spark_reports.tables.backpressure import DEAD_LETTERED
 
 HELPLESS = 0.05  # of the retries that helped: below it they are useless
 FEWEST_RETRIES = 5

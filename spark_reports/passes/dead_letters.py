@@ -3,7 +3,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from spark_reports.passes.keys import key_text
+from spark_reports.passes.counts import key_text
 from spark_reports.scale import Scale
 from spark_reports.tables.dead_letters import BY_CAUSE, BY_KEY, DIED_AGAIN, EACH, LISTED, RECOVERED, TOP_KEYS, WAITING
 
@@ -11,9 +11,9 @@ MOST_CAUSES = 1_000
 WORD = 64
 
 
-def dead_letters(dead: DataFrame, causes: int = MOST_CAUSES) -> DataFrame:
+def dead_letters(dead: DataFrame) -> DataFrame:
     """What died, counted in three `way`s: `BY_CAUSE` and group, `BY_KEY` and group, and `EACH` message. Bound: the
-    `causes` of which most died, and one that says there are more; `TOP_KEYS` keys; the first `LISTED` messages.
+    `MOST_CAUSES` of which most died, and one that says there are more; `TOP_KEYS` keys; the first `LISTED` messages.
     """
     of_message = ("time_ns", "topic", "partition", "attempt", "published_ns", "bin", "bin_offset", "redriven_ns")
     ways = F.array(
@@ -45,7 +45,7 @@ def dead_letters(dead: DataFrame, causes: int = MOST_CAUSES) -> DataFrame:
             *(F.first(name).alias(name) for name in (*of_message, "fate", "fate_ns")),
         )
     )
-    most = F.when(F.col("way") == BY_CAUSE, causes + 1).when(F.col("way") == BY_KEY, TOP_KEYS).otherwise(LISTED)
+    most = F.when(F.col("way") == BY_CAUSE, MOST_CAUSES + 1).when(F.col("way") == BY_KEY, TOP_KEYS).otherwise(LISTED)
     first = F.when(F.col("way") == EACH, F.col("seq")).otherwise(-F.col("dead_lettered"))
     order = Window.partitionBy("way").orderBy(first, "offset", "group", F.asc_nulls_first("key"), "cause")
     return counted.withColumn("place", F.row_number().over(order)).where(F.col("place") <= most).drop("of_cause")

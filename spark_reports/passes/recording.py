@@ -30,9 +30,9 @@ def numbers(messages: DataFrame, control: DataFrame) -> DataFrame:
     )
 
 
-def broken_numbers(messages: DataFrame, control: DataFrame, most: int = MOST) -> DataFrame:
+def broken_numbers(messages: DataFrame, control: DataFrame) -> DataFrame:
     """The words of 64 numbers that are not whole or do not follow the word before: the numbers `there` and `expected`,
-    the `last`, the `previous` word, and times. Bound: the first `most`, and one that says there are more.
+    the `last`, the `previous` word, and times. Bound: the first `MOST`, and one that says there are more.
     """
     words = _words(messages, control)
     order = Window.orderBy("word")
@@ -47,7 +47,7 @@ def broken_numbers(messages: DataFrame, control: DataFrame, most: int = MOST) ->
         .where("word - previous > 1 OR there < expected OR events > there")
         .drop("last")
         .orderBy("word")
-        .limit(most + 1)
+        .limit(MOST + 1)
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from spark_reports.tables.details import compacted
+from spark_reports.tables.details import PLACE, compacted, deletions
 
 SCHEMA = (
     "check STRING, messages BIGINT, explained BIGINT, ok BOOLEAN, `group` STRING, topic STRING, partition INT, "
@@ -23,7 +23,6 @@ CHECKS = (
 )
 LOST, TWICE, AGAIN, FINISHED_TWICE, NEVER, SKIPPED, REORDERED = range(len(CHECKS))
 DELETED = len(CHECKS)  # no rule of messages: what was deleted before a group got it, a table of its own
-PLACE = ("group", "topic", "partition")
 WORD = 64
 BROKEN_SCHEMA = (
     "check INT, `group` STRING, topic STRING, partition INT, listed BIGINT, messages BIGINT, word BIGINT, bits BIGINT, "
@@ -118,3 +117,133 @@ def suspects(found: pl.DataFrame) -> pl.DataFrame:
 def is_run() -> pl.Expr:
     """Whether a row of `suspects` is a run of offsets that were never published."""
     return (pl.col("check") == LOST) & (pl.col("messages") > WORD)
+
+
+LIST_SCHEMA = (
+    "check STRING, `group` STRING, topic STRING, partition INT, offset BIGINT, messages BIGINT, explained BOOLEAN, "
+    "`key` STRING, published_ns BIGINT, happened_ns BIGINT, story STRING"
+)
+#: What `passes.suspects` brings home.
+HAPPENED_SCHEMA = (
+    "group STRING, topic STRING, partition INT, check INT, begin BIGINT, last BIGINT, seq BIGINT, time_ns BIGINT, "
+    "kind STRING, client STRING, attempt INT, key STRING, own BOOLEAN"
+)
+LISTED = 500
+_EACH = (*PLACE, "check", "offset")
+_FINISHED = ("acknowledged", "dead_lettered", "expired", "evicted", "purged")
+
+
+def audit_list(suspects: pl.DataFrame, happened: pl.DataFrame, limit: int = LISTED) -> pl.DataFrame:
+    """The first `limit` messages that broke a check; a run of offsets that nobody published is one row. `story` tells
+    what happened to it in the group, `happened_ns` when an event broke the rule. `happened` are the events about
+    `suspects`.
+    """
+    runs = suspects.filter(is_run()).select(
+        *("check", *PLACE, (pl.col("word") * WORD).alias("offset"), "messages", "explained"),
+        pl.lit(None, pl.String).alias("key"),
+        *(pl.lit(None, pl.Int64).alias(name) for name in ("published_ns", "happened_ns")),
+        pl.lit("").alias("story"),
+    )
+    told = _told(suspects.filter(~is_run()), happened).select(runs.columns)
+    return (
+        pl.concat([told, runs])
+        .sort("check", *PLACE, "offset")
+        .head(limit)
+        .with_columns(pl.col("check").replace_strict(dict(enumerate(CHECKS)), return_dtype=pl.String))
+    )
+
+
+def _told(suspects: pl.DataFrame, happened: pl.DataFrame) -> pl.DataFrame:
+    """Every offset of the suspected words that broke its check: those of its `bits`, or else by what happened."""
+    masks = pl.DataFrame({"bit": range(WORD), "mask": [1 << bit for bit in range(WORD - 1)] + [-(1 << (WORD - 1))]})
+    each = (
+        suspects.join(masks, how="cross")
+        .filter(pl.col("bits").is_null() | (pl.col("bits").and_(pl.col("mask")) != 0))
+        .with_columns(offset=pl.col("word") * WORD + pl.col("bit"), messages=pl.lit(1, pl.Int64))
+    )
+    check = pl.col("check")
+    count = {name: pl.col(name).fill_null(0) for name in ("published", "first", "delivered", "done", "finished")}
+    broke = (
+        pl.when(pl.col("bits").is_not_null())
+        .then(True)
+        .when(check == TWICE)
+        .then(count["published"] > 1)
+        .when(check == AGAIN)
+        .then(count["first"] > 1)
+        .when(check == FINISHED_TWICE)
+        .then(count["finished"] > 1)
+        .when(check == NEVER)
+        .then((count["done"] > 0) & (count["delivered"] == 0))
+    )
+    return each.join(_counted(happened), on=_EACH, how="left").filter(broke).with_columns(pl.col("story").fill_null(""))
+
+
+def _counted(happened: pl.DataFrame) -> pl.DataFrame:
+    kind, at = pl.col("kind"), pl.col("time_ns")
+    first = (pl.col("attempt") == 1).fill_null(False)
+    published, delivered = kind == "published", kind == "delivered"
+    return (
+        happened.sort("seq")
+        .with_columns(offset=pl.int_ranges("begin", pl.col("last") + 1), step=_step())
+        .explode("offset", empty_as_null=False, keep_nulls=False)
+        .group_by(_EACH, maintain_order=True)
+        .agg(
+            (published & pl.col("own")).sum().alias("published"),
+            (delivered & first).sum().alias("first"),
+            delivered.sum().alias("delivered"),
+            kind.is_in(["acknowledged", "dead_lettered"]).sum().alias("done"),
+            kind.is_in(_FINISHED).sum().alias("finished"),
+            at.filter(published).min().alias("published_ns"),
+            at.filter(~published).max().alias("happened_ns"),
+            pl.col("key").drop_nulls().first(),
+            pl.col("step").str.join("; ").alias("story"),
+        )
+    )
+
+
+def _step() -> pl.Expr:
+    client, attempt = pl.col("client"), pl.col("attempt")
+    who = (
+        pl.when(pl.col("kind") == "delivered")
+        .then(pl.format(" to {}", client))
+        .when(client != "")
+        .then(pl.format(" by {}", client))
+        .otherwise(pl.lit(""))
+    )
+    again = pl.when(attempt > 1).then(pl.format(" attempt {}", attempt)).otherwise(pl.lit(""))
+    ms = (pl.col("time_ns") / 1e6).round().cast(pl.Int64)
+    seconds = pl.concat_str(ms // 1000, pl.lit("."), (ms % 1000).cast(pl.String).str.zfill(3))
+    return pl.concat_str(pl.col("kind").str.replace_all("_", " "), who, again, pl.format(" at {} s", seconds))
+
+
+DELETED_SCHEMA = (
+    "`group` STRING, topic STRING, partition INT, messages BIGINT, at_most BOOLEAN, first_offset BIGINT, "
+    "last_offset BIGINT, cause STRING, first_ns BIGINT, last_ns BIGINT"
+)
+
+
+def deleted(audited: pl.DataFrame, control: pl.DataFrame) -> pl.DataFrame:
+    """One row per group and partition: how many messages the log lost before the group got them, counted from the first
+    that it got, and where, why and when. `at_most` if the topic is compacted, too: no event tells what that removed.
+    """
+    found = (
+        audited.filter(pl.col("check") == DELETED)
+        .group_by(PLACE)
+        .agg(
+            pl.col("messages").sum(),
+            pl.col("explained").any().alias("at_most"),
+            pl.col("lowest").min().alias("first_offset"),
+            pl.col("highest").max().alias("last_offset"),
+        )
+    )
+    times = (
+        found.join(deletions(control), on=["topic", "partition"])
+        .filter((pl.col("end") > pl.col("first_offset")) & (pl.col("offset") <= pl.col("last_offset")))
+        .group_by(PLACE)
+        .agg(
+            pl.col("cause").unique().sort().str.join(", "),
+            pl.col("time_ns").min().alias("first_ns"),
+            pl.col("time_ns").max().alias("last_ns"),
+        )
+    )
+    return found.join(times, on=PLACE, how="left").sort("messages", *PLACE, descending=[True, False, False, False])

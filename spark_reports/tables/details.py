@@ -8,6 +8,7 @@ _KINDS = (
     *("member_joined", "member_left"),
     *("offsets_reset", "transaction_started", "transaction_ended", "client_started", "client_stopped", "fault"),
 )
+PLACE = ("group", "topic", "partition")
 _PLACES = pl.List(pl.List(pl.String()))
 _DETAIL = pl.Struct(
     {

@@ -125,3 +125,37 @@ def _waited(near: pl.DataFrame, latency_buckets: pl.DataFrame) -> pl.DataFrame:
     return p99.group_by(_KEY).agg(
         value.filter(~after).first().alias("p99_before_ns"), value.filter(after).first().alias("p99_after_ns")
     )
+
+
+MARKERS_SCHEMA = "time_ns BIGINT, kind STRING, `group` STRING, client STRING, topic STRING, cause STRING"
+MARKER_KINDS = (
+    *("fault", "user_action", "damage", "gap", "offsets_reset", "client_stopped", "member_left"),
+    *("alert_raised", "alert_over"),
+)
+MOST_MARKERS = 1_000
+
+
+def markers(control: pl.DataFrame, limit: int = MOST_MARKERS) -> pl.DataFrame:
+    """The first `limit` of them, in order."""
+    return control.filter(pl.col("kind").is_in(MARKER_KINDS)).sort("seq").head(limit)
+
+
+HUES_SCHEMA = "kind STRING, name STRING, number INT"
+_FLOWS = ("topic_created", "queue_created", "member_joined")
+_READERS = ("client_started", "member_joined")
+
+
+def hues(control: pl.DataFrame) -> pl.DataFrame:
+    """One row per flow (topic, queue or group) and per reader, numbered from 0 in the order in which they came."""
+    flow = pl.when(pl.col("kind") == "member_joined").then("group").otherwise("topic")
+    role = pl.col("detail").str.json_path_match("$.role").fill_null("")
+    flows = control.filter(pl.col("kind").is_in(_FLOWS)).select("seq", kind=pl.lit("flow"), name=flow)
+    reads = pl.col("kind").is_in(_READERS) & ~((pl.col("kind") == "client_started") & (role == "producer"))
+    readers = control.filter(reads).select("seq", kind=pl.lit("reader"), name="client")
+    return (
+        pl.concat([flows, readers])
+        .group_by("kind", "name")
+        .agg(pl.col("seq").min())
+        .sort("kind", "seq")
+        .with_columns(number=pl.int_range(pl.len()).over("kind"))
+    )

@@ -11,15 +11,13 @@ import polars.selectors as cs
 
 from spark_reports.scale import Scale
 from spark_reports.tables import queues
-from spark_reports.tables.details import compacted, markers, resets
-from spark_reports.tables.grid import grid
+from spark_reports.tables.details import PLACE, compacted, markers, resets
 
 SCHEMA = "`group` STRING, topic STRING, partition INT, start_ns BIGINT, end_offset BIGINT, committed BIGINT, lag BIGINT"
 SERIES_SCHEMA = (
     "`group` STRING, topic STRING, partition INT, last_lag BIGINT, max_lag BIGINT, max_lag_ns BIGINT, mean_lag DOUBLE, "
     "at_most BOOLEAN"
 )
-_PLACE = ("group", "topic", "partition")
 
 
 def lag(rollup: pl.DataFrame, detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
@@ -28,16 +26,16 @@ def lag(rollup: pl.DataFrame, detailed: pl.DataFrame, scale: Scale) -> pl.DataFr
     """
     committed, began = _committed(rollup, detailed, scale), _began(detailed, scale)
     end, mark, start = pl.col("end_offset"), pl.col("committed"), pl.col("start")
-    places = pl.concat([committed.select(_PLACE), began.select(_PLACE)]).unique()
+    places = pl.concat([committed.select(PLACE), began.select(PLACE)]).unique()
     return (
-        grid(places, scale)
-        .join(committed, on=[*_PLACE, "start_ns"], how="left", maintain_order="left")
-        .join(began, on=[*_PLACE, "start_ns"], how="left", maintain_order="left")
+        queues.grid(places, scale)
+        .join(committed, on=[*PLACE, "start_ns"], how="left", maintain_order="left")
+        .join(began, on=[*PLACE, "start_ns"], how="left", maintain_order="left")
         .join(_ends(rollup), on=["topic", "partition", "start_ns"], how="left", maintain_order="left")
         .with_columns(
-            end_offset=end.cum_max().forward_fill().over(_PLACE).fill_null(0),
-            committed=mark.forward_fill().over(_PLACE),
-            start=start.forward_fill().over(_PLACE),
+            end_offset=end.cum_max().forward_fill().over(PLACE).fill_null(0),
+            committed=mark.forward_fill().over(PLACE),
+            start=start.forward_fill().over(PLACE),
         )
         .with_columns(goes_on=pl.coalesce(mark, start))
         .pipe(_without_markers, markers(detailed))
@@ -81,9 +79,9 @@ def _ends(rollup: pl.DataFrame) -> pl.DataFrame:
 def _began(detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     """Where each group began to read what it had not committed, at the end of each bucket in which it did."""
     began = detailed.filter(pl.col("kind") == "reading_began").select(
-        *_PLACE, "seq", scale.start_of("time_ns").alias("start_ns"), pl.col("offset").alias("start")
+        *PLACE, "seq", scale.start_of("time_ns").alias("start_ns"), pl.col("offset").alias("start")
     )
-    return began.group_by(*_PLACE, "start_ns").agg(pl.col("start").sort_by("seq").last())
+    return began.group_by(*PLACE, "start_ns").agg(pl.col("start").sort_by("seq").last())
 
 
 def _committed(rollup: pl.DataFrame, detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
@@ -91,15 +89,15 @@ def _committed(rollup: pl.DataFrame, detailed: pl.DataFrame, scale: Scale) -> pl
     passed = (pl.col("kind") == "passed_over") & (pl.col("cause") == "acknowledged")
     is_commit = (pl.col("kind") == "acknowledged") | passed
     commits = rollup.filter(is_commit & (pl.col("group") != pl.col("topic"))).select(
-        *_PLACE, "start_ns", pl.col("end_offset").alias("committed"), pl.col("last_seq").alias("seq")
+        *PLACE, "start_ns", pl.col("end_offset").alias("committed"), pl.col("last_seq").alias("seq")
     )
     moved = resets(detailed).select(
-        *_PLACE, scale.start_of("time_ns").alias("start_ns"), pl.col("new").alias("committed"), "seq"
+        *PLACE, scale.start_of("time_ns").alias("start_ns"), pl.col("new").alias("committed"), "seq"
     )
     # A subscription or share group has no offset that it has come to: what it has not finished is in `queues`.
     commits = commits.join(queues.subscriptions(detailed), left_on="group", right_on="queue", how="anti")
     last = pl.col("committed").sort_by("seq").last()
-    return pl.concat([commits, moved]).group_by(*_PLACE, "start_ns").agg(last)
+    return pl.concat([commits, moved]).group_by(*PLACE, "start_ns").agg(last)
 
 
 def lag_series(lag: pl.DataFrame, control: pl.DataFrame, scale: Scale) -> pl.DataFrame:
@@ -109,7 +107,7 @@ def lag_series(lag: pl.DataFrame, control: pl.DataFrame, scale: Scale) -> pl.Dat
     looked_ns = (pl.col("start_ns") + scale.width_ns).clip(upper_bound=scale.to_ns)
     worst = pl.col("lag") == pl.col("lag").max()
     return (
-        lag.group_by(_PLACE)
+        lag.group_by(PLACE)
         .agg(
             pl.col("lag").sort_by("start_ns").last().alias("last_lag"),
             pl.col("lag").max().alias("max_lag"),
@@ -117,5 +115,5 @@ def lag_series(lag: pl.DataFrame, control: pl.DataFrame, scale: Scale) -> pl.Dat
             pl.col("lag").mean().alias("mean_lag"),
         )
         .with_columns(at_most=pl.col("topic").is_in(compacted(control).implode()))
-        .sort("max_lag", *_PLACE, descending=[True, False, False, False], nulls_last=True)
+        .sort("max_lag", *PLACE, descending=[True, False, False, False], nulls_last=True)
     )

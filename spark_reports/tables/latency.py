@@ -6,9 +6,10 @@ import polars as pl
 
 from resources.measures import DURATION_GROWTH, REPLAY_GRACE_NS, ZERO_BUCKET
 
-SCHEMA_COLUMNS = (
-    "messages BIGINT, mean_ns DOUBLE, p50_ns BIGINT, p90_ns BIGINT, p99_ns BIGINT, p999_ns BIGINT, max_ns BIGINT"
-)
+_COLUMNS = "messages BIGINT, mean_ns DOUBLE, p50_ns BIGINT, p90_ns BIGINT, p99_ns BIGINT, p999_ns BIGINT, max_ns BIGINT"
+SCHEMA = f"measure STRING, {_COLUMNS}"
+GROUP_SCHEMA = f"measure STRING, topic STRING, `group` STRING, {_COLUMNS}"
+TIME_SCHEMA = f"measure STRING, start_ns BIGINT, {_COLUMNS}"
 CURVE_SCHEMA = "measure STRING, duration_ns BIGINT, messages BIGINT, share DOUBLE"
 HEAT_SCHEMA = "measure STRING, start_ns BIGINT, `row` INT, from_ns BIGINT, messages BIGINT"
 
@@ -52,7 +53,7 @@ def quantile_ns(quantile: float) -> pl.Expr:
 
 
 def latency(buckets: pl.DataFrame, *by: str) -> pl.DataFrame:
-    """Percentiles per `measure` and `by`: columns of `SCHEMA_COLUMNS` after the keys."""
+    """Percentiles per `measure` and `by`."""
     keys = ("measure", *by)
     messages = pl.col("messages")
     return (

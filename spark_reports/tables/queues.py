@@ -3,7 +3,6 @@ from __future__ import annotations
 import polars as pl
 
 from spark_reports.scale import Scale
-from spark_reports.tables.grid import grid
 
 SCHEMA = "queue STRING, start_ns BIGINT, waiting BIGINT, in_flight BIGINT"
 _OUT = ("acknowledged", "dead_lettered", "expired", "evicted", "purged", "damage")
@@ -83,3 +82,81 @@ def _subscribed(rollup: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
     own = rollup.join(found, left_on=["group", "topic"], right_on=["queue", "topic"]).filter(_KIND != "published")
     moves = [each.select("queue", "start_ns", "kind", "messages") for each in (came, own.with_columns(queue="group"))]
     return pl.concat(moves).select("queue", "start_ns", _STORED.alias("stored"), _HELD.alias("held"))
+
+
+def grid(rows: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+    """Every row of `rows` once per time bucket, with `start_ns`, in order of time, and for what came before `scale`."""
+    first = scale.from_ns - (scale.width_ns if scale.from_ns else 0)
+    end = scale.from_ns + scale.buckets * scale.width_ns
+    starts = pl.int_range(first, end, scale.width_ns, dtype=pl.Int64, eager=True).alias("start_ns")
+    return rows.sort(rows.columns).join(starts.to_frame(), how="cross")
+
+
+LEASES_SCHEMA = (
+    "queue STRING, client STRING, leased BIGINT, acknowledged BIGINT, nacked BIGINT, released BIGINT, expired BIGINT, "
+    "extended BIGINT, held_ns DOUBLE, mean_held_ns DOUBLE, in_flight DOUBLE"
+)
+_LEASES = {
+    "delivered": "leased",
+    "acknowledged": "acknowledged",
+    "nacked": "nacked",
+    "released": "released",
+    "lease_expired": "expired",
+    "lease_extended": "extended",
+}
+
+
+def leases(rollup: pl.DataFrame, control: pl.DataFrame, spans: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+    """One row per queue and holder. `held_ns` sums the time of all its leases; `in_flight` is their mean number at
+    once.
+    """
+    kind, held = pl.col("kind"), pl.col("held_ns")
+    grouped = control.filter(kind.is_in(["member_joined", "partitions_assigned"])).select("group")
+    counted = (
+        rollup.filter(kind.is_in(_LEASES))
+        .join(grouped, on="group", how="anti")
+        .group_by("group", "client")
+        .agg(pl.col("messages").filter(kind == each).sum().alias(name) for each, name in _LEASES.items())
+    )
+    return (
+        counted.join(
+            spans.group_by("group", "client").agg(pl.col("held").sum().alias("held_ns")),
+            on=["group", "client"],
+            how="left",
+        )
+        .with_columns(
+            mean_held_ns=pl.when(pl.col("leased") > 0).then(held / pl.col("leased")),
+            in_flight=held.fill_null(0.0) / scale.duration_ns,
+            held_ns=held.fill_null(0.0),
+        )
+        .rename({"group": "queue"})
+        .sort("queue", "leased", "client", descending=[False, True, False])
+    )
+
+
+_COUNTED = ("delivered", "acknowledged", "nacked", "released", "lease_expired", "dead_lettered", "evicted")
+SHARE_GROUPS_SCHEMA = (
+    "`group` STRING, topic STRING, members BIGINT, "
+    + ", ".join(f"{name} BIGINT" for name in _COUNTED)
+    + ", most_attempts INT, max_unfinished BIGINT, last_unfinished BIGINT"
+)
+
+
+def share_groups(rollup: pl.DataFrame, control: pl.DataFrame, queues: pl.DataFrame) -> pl.DataFrame:
+    """One row per share group or subscription and topic. `members` were given something; `most_attempts` is the highest
+    number of a delivery; `unfinished` is what waits or is in flight, at the ends of time buckets.
+    """
+    created = (pl.col("kind") == "queue_created") & (pl.col("group") != "")
+    mine = control.filter(created).select("group", "topic").unique()
+    kind, messages, given = pl.col("kind"), pl.col("messages"), pl.col("kind") == "delivered"
+    counted = rollup.group_by("group", "topic").agg(
+        pl.col("client").filter(given).n_unique().alias("members"),
+        *(messages.filter(kind == name).sum().alias(name) for name in _COUNTED),
+        pl.col("attempt").filter(given).max().alias("most_attempts"),
+    )
+    left = pl.col("waiting") + pl.col("in_flight")
+    unfinished = queues.group_by(pl.col("queue").alias("group")).agg(
+        left.max().alias("max_unfinished"), left.sort_by("start_ns").last().alias("last_unfinished")
+    )
+    found = mine.join(counted, on=["group", "topic"], how="left").join(unfinished, on="group", how="left")
+    return found.with_columns(pl.col("members", *_COUNTED).fill_null(0)).sort("group", "topic")

@@ -20,7 +20,7 @@ from spark_reports.exports import dated, inert, write_table
 from spark_reports.findings import find
 from spark_reports.findings.finding import INFO, Finding
 from spark_reports.schema_document import Meaning
-from spark_reports.tables import TABLES, comparison, runs
+from spark_reports.tables import TABLES, runs
 from spark_reports.tables.schema import columns
 
 
@@ -102,8 +102,8 @@ OTHERS = {
     "findings": find._SCHEMA.names,
     "assertions": ["assertion", "holds", "found"],
     "runs": [name for name, _ in columns(runs.SCHEMA)],
-    "comparison": [name for name, _ in columns(comparison.SCHEMA)],
-    "trends": [name for name, _ in columns(comparison.TRENDS_SCHEMA)],
+    "comparison": [name for name, _ in columns(runs.COMPARISON_SCHEMA)],
+    "trends": [name for name, _ in columns(runs.TRENDS_SCHEMA)],
 }
 EVERY = OTHERS | {table.name: [name for name, _ in columns(table.schema)] for table in TABLES}
 

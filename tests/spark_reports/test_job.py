@@ -20,7 +20,7 @@ from spark_reports.kinds import make_kind
 from spark_reports.request import Request
 from spark_reports.session import inspect
 from spark_reports.sessions import Found
-from spark_reports.tables.totals import SAME_NAME
+from spark_reports.tables.recording import SAME_NAME
 from tests.long_form import some
 from tests.processes import run
 from tests.spark_reports.conftest import record

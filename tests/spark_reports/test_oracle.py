@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from spark_reports.frames import Frames
-from spark_reports.tables import audit, backpressure, dead_letters, keys, lag, latency, redeliveries, throughput
+from spark_reports.tables import audit, backpressure, dead_letters, lag, latency, throughput
 
 pytestmark = pytest.mark.spark
 
@@ -117,7 +117,7 @@ def test_queues_end_with_what_nobody_finished(frames: Frames, duck: duckdb.DuckD
 
 
 def test_redeliveries(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
-    found = redeliveries.redeliveries(frames.rollup).filter(pl.col("delivered") > 0)
+    found = dead_letters.redeliveries(frames.rollup).filter(pl.col("delivered") > 0)
     assert rows(found, "group", "attempt", "delivered") == answer(
         duck, """SELECT "group", attempt, sum(count)::BIGINT FROM messages WHERE kind = 'delivered' GROUP BY ALL"""
     )
@@ -135,7 +135,7 @@ def test_dead_letters(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
 
 
 def test_keys(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
-    found = keys.hot_keys(frames.hot_keys, frames.partitions)
+    found = throughput.hot_keys(frames.hot_keys, frames.partitions)
     found = found.filter((pl.col("topic") == "commits") & (pl.col("rank") <= 3))
     assert rows(found, "messages", "bytes") == answer(
         duck,

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from spark_reports.frames import Frames, read_frames
 from spark_reports.session import inspect
-from spark_reports.tables import cost
+from spark_reports.tables import recording
 
 pytestmark = pytest.mark.spark
 
@@ -45,7 +45,7 @@ def test_a_part_counts_exactly_what_happened_in_it(part: Frames, recorded: Path)
 
 def test_what_a_part_cost_is_told_of_the_whole_session(part: Frames, frames: Frames) -> None:
     noted = {"wall_s": 2.0, "process_cpu_s": 1.0}
-    mine, whole = (cost.cost(noted, *one.recorded) for one in (part, frames))
+    mine, whole = (recording.cost(noted, *one.recorded) for one in (part, frames))
     assert mine.equals(whole)
     found = dict(mine.select("name", "value").rows())
     assert found["session_seconds_a_second"] == frames.scale.duration_ns / 1e9 / 2

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from broker_core.testing.embedded_broker import EmbeddedBroker
 from spark_reports.frames import Frames, read_frames
 from spark_reports.session import inspect
-from spark_reports.tables import audit, dead_letters, deleted, share_groups
+from spark_reports.tables import audit, dead_letters, queues
 from tests.figures.recount.reading import rows_of, scenario_of
 from tests.figures.recount.session import Recount
 from tests.long_form import some
@@ -153,7 +153,7 @@ def test_what_was_deleted_before_a_group_had_it(told: Frames, recount: Recount) 
         known = read | recount.aborted[place]
         left = {*range(min(known), log.start)} - known - recount.passed[place] - log.markers
         unread[group, topic, partition] = len(left)
-    found = deleted.deleted(told.audited, told.control).select("group", "topic", "partition", "messages").rows()
+    found = audit.deleted(told.audited, told.control).select("group", "topic", "partition", "messages").rows()
     assert {tuple(row[:3]): row[3] for row in found} == {place: count for place, count in unread.items() if count}
 
 
@@ -165,7 +165,7 @@ def test_how_transactions_ended(told: Frames, recount: Recount) -> None:
 
 
 def test_share_groups(told: Frames, recount: Recount) -> None:
-    found = share_groups.share_groups(told.rollup, told.control, told.queues)
+    found = queues.share_groups(told.rollup, told.control, told.queues)
     for group, acknowledged, dead, left in found.select(
         "group", "acknowledged", "dead_lettered", "last_unfinished"
     ).rows():

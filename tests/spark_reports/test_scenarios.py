@@ -19,7 +19,7 @@ from spark_reports.paper.paper import write_pdf
 from spark_reports.request import Request
 from spark_reports.session import inspect
 from spark_reports.sessions import Found
-from spark_reports.tables import audit, totals
+from spark_reports.tables import audit, recording
 from tests.processes import ROOT, run
 from tests.spark_reports.test_wrong import Silent
 
@@ -43,7 +43,7 @@ def test_the_recording_of_a_scenario_is_the_whole_truth_and_can_be_printed(
     summary = json.loads(done.stdout.splitlines()[-1])
     info = inspect(str(session))
     frames = read_frames(spark, info)
-    found = totals.reconciliation(frames.totals, frames.summary)
+    found = recording.reconciliation(frames.totals, frames.summary)
     counted = dict(found.select("name", "recorded").rows())
     assert counted == {name: summary[name] for name in counted}
     assert len(counted) == 14 and found["equal"].all()

@@ -10,7 +10,7 @@ from spark_reports.page.text import NBSP
 from spark_reports.paper.cells import PrintedTable, comparison_table, cost_table, printed, runs_table, trends_table
 from spark_reports.paper.contents import history_paper
 from spark_reports.paper.paper import CELL_CHARS, ROWS_MAX, _table, are_numbers
-from spark_reports.tables import comparison, runs
+from spark_reports.tables import runs
 
 S = 1_000_000_000
 
@@ -31,7 +31,7 @@ def run(session: int, **values: Any) -> dict[str, Any]:
 
 
 def trend(measure: str, **values: Any) -> dict[str, Any]:
-    return {**dict.fromkeys(names_of(comparison.TRENDS_SCHEMA)), "scenario": "Test", "measure": measure, **values}
+    return {**dict.fromkeys(names_of(runs.TRENDS_SCHEMA)), "scenario": "Test", "measure": measure, **values}
 
 
 @pytest.mark.parametrize(

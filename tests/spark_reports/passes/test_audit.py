@@ -15,7 +15,7 @@ from spark_reports.bounds import bring
 from spark_reports.frames import Frames
 from spark_reports.passes import audit as passes
 from spark_reports.scale import Scale
-from spark_reports.tables import audit, audit_list, deleted
+from spark_reports.tables import audit
 from spark_reports.tables.details import deletions
 from spark_reports.tables.schema import arrow
 from tests.spark_reports.conftest import Events
@@ -273,8 +273,8 @@ def test_the_audit_names_what_is_wrong_and_nothing_else(frames: Frames, name: st
 )
 def test_what_was_deleted_before_a_group_got_it_is_lost_to_it(frames: Frames, name: str, expected: list[tuple]) -> None:
     """Between what it was given and behind it, up to where the partition begins; not what it has passed by itself."""
-    found = deleted.deleted(of_case(name, frames.audited), of_case(name, frames.control))
-    assert [tuple(row.values()) for row in arrow(found, deleted.SCHEMA).to_pylist()] == expected
+    found = audit.deleted(of_case(name, frames.audited), of_case(name, frames.control))
+    assert [tuple(row.values()) for row in arrow(found, audit.DELETED_SCHEMA).to_pylist()] == expected
 
 
 def test_sums_are_sound_only_where_no_word_is_broken(frames: Frames, worlds: list[dict]) -> None:
@@ -311,8 +311,8 @@ def suspected(events: Events) -> Frames:
 
 def listed(frames: Frames, topic: str, **more: int) -> list[SimpleNamespace]:
     """The messages that broke a rule."""
-    found = audit_list.audit_list(audit.suspects(frames.audited), frames.happened, **more)
-    return told(found.filter(pl.col("topic") == topic), audit_list.SCHEMA)
+    found = audit.audit_list(audit.suspects(frames.audited), frames.happened, **more)
+    return told(found.filter(pl.col("topic") == topic), audit.LIST_SCHEMA)
 
 
 def test_broken_messages_are_named_one_by_one_with_what_happened(suspected: Frames) -> None:

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 
 from spark_reports.bounds import bring
 from spark_reports.frames import Frames
-from spark_reports.passes import audit, control, dead_letters, keys, recording, rollup, suspects
+from spark_reports.passes import audit, counts, dead_letters, recording
 from spark_reports.scale import MOST_SLOTS, SLOTS_PER_BUCKET, scale_of
 from spark_reports.tables import audit as tables_of_audit
 from spark_reports.tables import dead_letters as tables
@@ -52,7 +52,7 @@ def test_gaps_that_are_too_many_are_cut_off_aloud(events: Events, monkeypatch: p
 def test_events_beside_the_messages_that_are_too_many_are_cut_off_aloud(
     events: Events, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(control, "MOST", 3)
+    monkeypatch.setattr(counts, "MOST_CONTROL", 3)
     joined = [{"kind": "member_joined", "time_ns": at, "group": "g", "client": "c"} for at in range(5)]
     cut = _frames(events(), events(*joined))
     assert cut.control["seq"].to_list() == [0, 1, 2]
@@ -71,12 +71,12 @@ def test_words_that_break_a_check_are_listed_up_to_a_bound_and_counted_beyond_it
 
 
 def test_what_happened_to_suspects_is_cut_off_aloud(events: Events, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suspects, "MOST", 3)
+    monkeypatch.setattr(audit, "MOST_HAPPENED", 3)
     rows = [published(0, 0, 0), *(delivered(at, 0, 0) for at in range(4))]
     cut = _frames(events(*rows), events())
     assert cut.happened["seq"].to_list() == [0, 1, 2]
     assert cut.notes == ["Only the first 3 events of messages that broke a rule are told."]
-    monkeypatch.setattr(suspects, "MOST", 5)
+    monkeypatch.setattr(audit, "MOST_HAPPENED", 5)
     del cut.happened, cut.notes[:]
     assert cut.happened.height == 5 and cut.notes == []
 
@@ -95,7 +95,7 @@ def test_dead_letters_and_their_keys_are_listed_up_to_a_bound(events: Events, mo
 
 def test_each_topic_has_its_hottest_keys_and_no_more(events: Events) -> None:
     rows = [published(0, 0, at, topic=topic, key=b"%d" % (at % 4)) for topic in ("a", "b") for at in range(9)]
-    found = bring(keys.hot_keys(events(*rows), scale_of(10 * S), top=2)).sort("topic", "rank")
+    found = bring(counts.hot_keys(events(*rows), scale_of(10 * S), top=2)).sort("topic", "rank")
     assert found.select("topic", "key", "messages").rows() == [
         ("a", "0", 3),
         ("a", "1", 2),
@@ -107,9 +107,9 @@ def test_each_topic_has_its_hottest_keys_and_no_more(events: Events) -> None:
 def test_attempts_beyond_the_last_that_is_counted_count_as_that_one(
     events: Events, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rollup, "MOST_ATTEMPTS", 3)
+    monkeypatch.setattr(counts, "MOST_ATTEMPTS", 3)
     table = events(*(leased("delivered", 0, 0, attempt=attempt) for attempt in range(1, 8)))
-    found = bring(rollup.rollup(table, scale_of(10 * S))).sort("attempt")
+    found = bring(counts.rollup(table, scale_of(10 * S))).sort("attempt")
     assert found.select("attempt", "messages").rows() == [(1, 1), (2, 1), (3, 5)]
 
 

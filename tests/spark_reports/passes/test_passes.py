@@ -14,11 +14,10 @@ from spark_reports import bounds
 from spark_reports.bounds import bring, local
 from spark_reports.errors import TooMany
 from spark_reports.frames import Frames
+from spark_reports.passes import counts, lookups
 from spark_reports.passes import dead_letters as dead_letters_pass
-from spark_reports.passes import keys as keys_pass
-from spark_reports.passes import rollup, unserved
 from spark_reports.scale import Scale
-from spark_reports.tables import dead_letters, keys
+from spark_reports.tables import dead_letters, throughput
 from tests.spark_reports.conftest import Events
 from tests.spark_reports.tables.rows import (
     S,
@@ -53,7 +52,7 @@ def test_the_passes_over_a_session_count_what_another_engine_counts(frames: Fram
     mine = rolled(found, frames.scale)
     assert mine["cause"].str.contains("full").any(), "some of it is about how full a topic is"
     said = pl.col("cause").str.replace(r"is full: \S+ of \S+", "is full: n of n")
-    keys_ = [name for name in rollup.COLUMNS if name in ("start_ns", *rollup.KEYS)]
+    keys_ = [name for name in counts.COLUMNS if name in ("start_ns", *counts.KEYS)]
     summed = frames.rollup.group_by(keys_).agg(pl.col("events", "messages", "bytes").sum(), pl.col("last_seq").max())
     again = mine.with_columns(cause=said).group_by(keys_)
     _same(summed, again.agg(pl.col("events", "messages", "bytes").sum(), pl.col("last_seq").max()))
@@ -101,7 +100,7 @@ def test_rollup_sums_ranges_and_keeps_the_last_offset(events: Events) -> None:
         committed(S, 0, 2, 3),
         committed(S + 1, 0, 0, 2),
     )
-    answer = bring(rollup.rollup(table, SCALE)).sort("start_ns", "kind")
+    answer = bring(counts.rollup(table, SCALE)).sort("start_ns", "kind")
     check(
         answer,
         ROLLUP,
@@ -121,7 +120,7 @@ def test_what_came_while_nobody_read_ends_where_somebody_reads_again(spark: Spar
     )
     pause = {"pause": [4], "topic": ["t"], "partition": [0], "from_ns": [10 * S], "to_ns": [13 * S]}
     pauses = local(spark, pl.DataFrame(pause, schema_overrides={"partition": pl.Int32}))
-    assert bring(unserved.published_in(events(*came), pauses, [(10 * S, 13 * S)])).rows() == [(4, 3)]
+    assert bring(lookups.published_in(events(*came), pauses, [(10 * S, 13 * S)])).rows() == [(4, 3)]
 
 
 def test_dead_letters_by_cause_by_key_and_each_with_what_its_redrive_came_to(events: Events) -> None:
@@ -173,12 +172,14 @@ def test_hot_keys_have_their_shares_and_any_bytes_are_shown(events: Events) -> N
         published(0, 1, 0, key="Ž".encode()),
         published(0, 1, 1, 3),
     )
-    counted = bring(keys_pass.hot_keys(events(*rows), SCALE, top=3))
-    parts = keys.partitions(rolled(written(*rows), SCALE), counted)
-    check(parts, keys.PARTITIONS_SCHEMA, [("t", 0, 8, 80, 0, 8 / 12, 16 / 12), ("t", 1, 4, 40, 3, 4 / 12, 8 / 12)])
+    counted = bring(counts.hot_keys(events(*rows), SCALE, top=3))
+    parts = throughput.partitions(rolled(written(*rows), SCALE), counted)
     check(
-        keys.hot_keys(counted, parts),
-        keys.SCHEMA,
+        parts, throughput.PARTITIONS_SCHEMA, [("t", 0, 8, 80, 0, 8 / 12, 16 / 12), ("t", 1, 4, 40, 3, 4 / 12, 8 / 12)]
+    )
+    check(
+        throughput.hot_keys(counted, parts),
+        throughput.HOT_KEYS_SCHEMA,
         [
             ("t", 1, "hot", 0, 6, 60, 0.75, 0.5),
             ("t", 2, "0x0001", 0, 2, 20, 0.25, 2 / 12),

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from spark_reports.collect import make_tables
 from spark_reports.frames import PASSES, Frames
-from spark_reports.passes import dead_letters, keys, latency, recording, rollup, utilisation
+from spark_reports.passes import counts, dead_letters, latency, recording
 from spark_reports.session import inspect
 from spark_reports.tables import TABLES
 from tests.spark_reports.test_wrong import Silent
@@ -39,10 +39,10 @@ def test_all_tables_of_a_session_take_a_dozen_jobs(spark: SparkSession, recorded
 def test_a_pass_over_a_small_session_shuffles_nothing(frames: Frames) -> None:
     messages, scale = frames.messages, frames.scale
     for frame in (
-        rollup.rollup(messages, scale),
+        counts.rollup(messages, scale),
         latency.latency_buckets(messages, None, scale),
-        utilisation.slots(messages, scale, scale.slot_ns()),
-        keys.hot_keys(messages, scale),
+        counts.slots(messages, scale, scale.slot_ns()),
+        counts.hot_keys(messages, scale),
         dead_letters.dead_letters(dead_letters.dead(messages, scale, redriven=False)),
     ):
         told = plan(frame)

@@ -14,9 +14,9 @@ import polars as pl
 from broker_core.recording import schema
 from broker_core.recording.ownership import Ownership
 from resources.measures import DURATION_GROWTH
-from spark_reports.passes import control, rollup
+from spark_reports.passes import counts
 from spark_reports.scale import Scale
-from spark_reports.tables import ownership, unserved
+from spark_reports.tables import ownership
 from spark_reports.tables.latency import replays
 from spark_reports.tables.schema import arrow, rows
 
@@ -46,17 +46,17 @@ def events(*rows: dict) -> pl.DataFrame:
 
 def happened(*rows: dict) -> pl.DataFrame:
     """Control events as their pass brings them."""
-    return events(*rows).select(control.COLUMNS)
+    return events(*rows).select(counts.CONTROL_COLUMNS)
 
 
 def reduced(control: pl.DataFrame) -> Ownership:
     """Owners and gaps as the reducer has them where no delivery tells anything."""
-    return unserved.reduced(unserved.told(control), rows(unserved.READ_ON_SCHEMA, []))
+    return ownership.reduced(ownership.told(control), rows(ownership.READ_ON_SCHEMA, []))
 
 
 def owned(control: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     """Who owned which partition."""
-    return ownership.ownership(reduced(control), unserved.told(control), scale)
+    return ownership.ownership(reduced(control), ownership.told(control), scale)
 
 
 def rolled(table: pl.DataFrame, scale: Scale) -> pl.DataFrame:
@@ -65,7 +65,7 @@ def rolled(table: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     told = pl.when(pl.col("kind").is_in(_TOLD)).then("cause").otherwise(pl.lit(""))
     return (
         table.with_columns(start_ns=scale.start_of("time_ns"), cause=told)
-        .group_by("start_ns", *rollup.KEYS)
+        .group_by("start_ns", *counts.KEYS)
         .agg(
             pl.len().cast(pl.Int64).alias("events"),
             pl.col("count").sum().alias("messages"),
@@ -78,7 +78,7 @@ def rolled(table: pl.DataFrame, scale: Scale) -> pl.DataFrame:
             pl.col("offset").min().alias("first_offset"),
             after.max().alias("reached_offset"),
         )
-        .select(rollup.COLUMNS)
+        .select(counts.COLUMNS)
     )
 
 

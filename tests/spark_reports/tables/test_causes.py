@@ -9,22 +9,7 @@ import polars as pl
 import pytest
 
 from spark_reports.scale import Scale
-from spark_reports.tables import (
-    backpressure,
-    blockers,
-    consumers,
-    effects,
-    groups,
-    lag,
-    latency,
-    lives,
-    markers,
-    queues,
-    rebalances,
-    refusals,
-    unserved,
-    utilisation,
-)
+from spark_reports.tables import backpressure, consumers, effects, groups, lag, latency, ownership, queues, rebalances
 from spark_reports.tables.details import detailed
 from spark_reports.tables.schema import arrow, rows
 from tests.spark_reports.tables.rows import (
@@ -70,8 +55,8 @@ def test_what_blocked_what_is_told_without_the_numbers_that_differ() -> None:
     )
     blocks = backpressure.backpressure(control, SCALE)
     check(
-        blockers.blockers(blocks, rolled(table, SCALE)),
-        blockers.SCHEMA,
+        backpressure.blockers(blocks, rolled(table, SCALE)),
+        backpressure.BLOCKERS_SCHEMA,
         [
             ("t", "p", "full of messages", "g", 2, 4 * S, 3 * S, 2, 3, 0),
             ("t", "p2", "rate limit", "", 1, S, S, 0, 0, 0),
@@ -89,8 +74,8 @@ def test_schema_refusals_name_subject_and_place() -> None:
         _turned_away("rejected", 8, "t is full: 20 of 20 messages"),
     )
     check(
-        refusals.refusals(rolled(table, SCALE)),
-        refusals.SCHEMA,
+        backpressure.refusals(rolled(table, SCALE)),
+        backpressure.REFUSALS_SCHEMA,
         [
             ("t", "order", "/amount", "refused", 3, 2, 5, 9),
             ("t", "order", "the value", "dead-lettered", 1, 1, 7, 7),
@@ -119,7 +104,7 @@ def test_partitions_without_a_reader_and_what_came_meanwhile() -> None:
         published(11 * S, 2, 0, 9),
     )  # fmt: skip
     told = detailed(control)
-    pauses = unserved.pauses(reduced(control), rebalances.rebalances(told, SCALE), SCALE)
+    pauses = ownership.pauses(reduced(control), rebalances.rebalances(told, SCALE), SCALE)
     appended = messages.join_where(
         pauses.rename({"topic": "of"}),
         pl.col("topic") == pl.col("of"),
@@ -129,8 +114,8 @@ def test_partitions_without_a_reader_and_what_came_meanwhile() -> None:
     )
     counted = appended.group_by("pause").agg(pl.col("count").sum().alias("published"))
     check(
-        unserved.unserved(pauses, counted),
-        unserved.SCHEMA,
+        ownership.unserved(pauses, counted),
+        ownership.UNSERVED_SCHEMA,
         [
             ("g", 50 * S, "t", 1, "b", None, 50 * S, 60 * S, 10 * S, 0, 50 * S, None, ""),
             ("g", 10 * S, "t", 1, "a", "b", 10 * S, 13 * S, 3 * S, 3, 10 * S, 13 * S, ""),
@@ -142,11 +127,11 @@ def test_partitions_without_a_reader_and_what_came_meanwhile() -> None:
 def test_many_pauses_are_few_windows() -> None:
     spans: list[tuple] = [(at * 100, at * 100 + (10 if at else 150)) for at in range(200)]
     schema = "from_ns BIGINT, to_ns BIGINT"
-    found = unserved.windows(rows(schema, spans))
-    assert len(found) == unserved.MOST_WINDOWS and found[0][0] == 0
+    found = ownership.windows(rows(schema, spans))
+    assert len(found) == ownership.MOST_WINDOWS and found[0][0] == 0
     assert all(any(begin <= span[0] and span[1] <= end for begin, end in found) for span in spans)
-    assert unserved.windows(rows(schema, spans[:3])) == [(0, 150), (200, 210)]
-    assert unserved.windows(rows(schema, [])) == []
+    assert ownership.windows(rows(schema, spans[:3])) == [(0, 150), (200, 210)]
+    assert ownership.windows(rows(schema, [])) == []
 
 
 def test_the_effects_of_a_fault_are_those_of_its_group_and_of_a_disk_of_all() -> None:
@@ -164,7 +149,7 @@ def test_the_effects_of_a_fault_are_those_of_its_group_and_of_a_disk_of_all() ->
     )
     found, told = rolled(table, SCALE), detailed(control)
     behind = groups.behind(lag.lag(found, told, SCALE), queues.queues(found, told, SCALE))
-    answer = effects.effects(markers.markers(control), found, late(table, SCALE), behind, SCALE)
+    answer = effects.effects(effects.markers(control), found, late(table, SCALE), behind, SCALE)
     disk, crash = (SimpleNamespace(**row) for row in arrow(answer, effects.SCHEMA).to_pylist())
     assert (crash.cause, crash.scope, disk.cause, disk.scope) == ("crash", "g", "disk full", "")
     assert (crash.published_before, crash.published_after) == (1.0, 1.0)
@@ -183,14 +168,14 @@ def test_a_group_in_one_row() -> None:
     scale, told = Scale(0, 10 * S, S), detailed(happened())
     found, owners = rolled(table, scale), owned(happened(), scale)
     moves = rebalances.rebalances(told, scale)
-    there = lives.lives(found, told, scale)
-    spans = utilisation.spans(slots(table, scale), told, there, scale, scale.slot_ns())
+    there = consumers.lives(found, told, scale)
+    spans = consumers.spans(slots(table, scale), told, there, scale, scale.slot_ns())
     answer = groups.groups(
         found,
         latency.latency(late(table, scale), "group"),
         groups.behind(lag.lag(found, told, scale), queues.queues(found, told, scale)),
         moves,
-        unserved.pauses(reduced(happened()), moves, scale),
+        ownership.pauses(reduced(happened()), moves, scale),
         consumers.consumers(found, told, there, owners, spans, scale),
     )
     (row,) = (SimpleNamespace(**each) for each in arrow(answer, groups.SCHEMA).to_pylist())

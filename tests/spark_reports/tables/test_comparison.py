@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from spark_reports.tables import comparison, cost, runs
+from spark_reports.tables import recording, runs
 from spark_reports.tables.schema import arrow, rows
 from tests.spark_reports.tables.rows import S, check
 
@@ -36,8 +36,8 @@ def _judged(
         number: pl.DataFrame({"measure": ["delivered"] * len(each)} | dict.fromkeys(_LATE, each))
         for number, each in (late or {}).items()
     }
-    errors = comparison.errors(pl.DataFrame(told), over_time)
-    found = comparison.comparison(_measures({measure: values}), errors).filter(pl.col("session") == 1)
+    errors = runs.errors(pl.DataFrame(told), over_time)
+    found = runs.comparison(_measures({measure: values}), errors).filter(pl.col("session") == 1)
     return str(found["verdict"].item())
 
 
@@ -75,8 +75,8 @@ def test_differences_have_a_size_and_a_direction() -> None:
         {"p99_ns": [100.0 * S, 50.0 * S, 101.0 * S], "dead_lettered": [0.0, 30.0, 0.0], "published": [50.0, 90.0, None]}
     )
     check(
-        comparison.comparison(measures, NO_ERRORS).filter(pl.col("session") > 0),
-        comparison.SCHEMA,
+        runs.comparison(measures, NO_ERRORS).filter(pl.col("session") > 0),
+        runs.COMPARISON_SCHEMA,
         [
             ("dead_lettered", "less", 1, "run-1", 30.0, 0.0, 30.0, None, pytest.approx(2 * 30**0.5), "worse"),
             ("dead_lettered", "less", 2, "run-2", 0.0, 0.0, 0.0, None, 0.0, "same"),
@@ -96,14 +96,14 @@ def test_sums_over_sessions_of_different_lengths_are_not_judged() -> None:
     }
     verdicts = {
         (row["measure"], row["session"]): row["verdict"]
-        for row in comparison.comparison(_measures(told), NO_ERRORS).rows(named=True)
+        for row in runs.comparison(_measures(told), NO_ERRORS).rows(named=True)
     }
     assert [verdicts["dead_lettered", session] for session in range(3)] == ["same", "different", "worse"]
     assert [verdicts["p99_ns", session] for session in range(3)] == ["same", "worse", "worse"]
-    trends = {row["measure"]: row["verdict"] for row in comparison.trends(_measures(told)).rows(named=True)}
+    trends = {row["measure"]: row["verdict"] for row in runs.trends(_measures(told)).rows(named=True)}
     assert (trends["dead_lettered"], trends["p99_ns"]) == ("different", "worse")
     told["length_ns"] = [10.0 * S] * 3
-    trends = {row["measure"]: row["verdict"] for row in comparison.trends(_measures(told)).rows(named=True)}
+    trends = {row["measure"]: row["verdict"] for row in runs.trends(_measures(told)).rows(named=True)}
     assert (trends["dead_lettered"], trends["length_ns"]) == ("worse", "same")
 
 
@@ -111,7 +111,7 @@ def test_trends_tell_a_drift_from_one_run_that_is_out_of_line() -> None:
     measures = _measures(
         {"p99_ns": [10.0, 20.0, 30.0, 40.0, 50.0], "delivered_per_s": [7.0, 7.0, 70.0, 7.0, 7.0], "moved": [1.0]}
     )
-    found = arrow(comparison.trends(measures), comparison.TRENDS_SCHEMA).to_pylist()
+    found = arrow(runs.trends(measures), runs.TRENDS_SCHEMA).to_pylist()
     odd, drift = (SimpleNamespace(**row) for row in found)
     assert (drift.measure, drift.runs, drift.first, drift.last, drift.median) == ("p99_ns", 5, 10.0, 50.0, 30.0)
     assert (drift.per_run, drift.verdict, drift.odd_session) == (pytest.approx(10.0), "worse", None)
@@ -130,7 +130,7 @@ def test_of_many_runs_the_furthest_is_no_exception() -> None:
 
 def _odd(values: list[float | None]) -> object:
     many = [(number, "run", "same", "2026", "p99_ns", value) for number, value in enumerate(values)]
-    return comparison.trends(rows(runs.MEASURES_SCHEMA, [*many]))["odd_session"].item()
+    return runs.trends(rows(runs.MEASURES_SCHEMA, [*many]))["odd_session"].item()
 
 
 def test_what_a_session_cost_has_its_units_and_what_follows() -> None:
@@ -142,8 +142,8 @@ def test_what_a_session_cost_has_its_units_and_what_follows() -> None:
         "frame_cost_p99_ms": 12.5,
     }
     check(
-        cost.cost(noted, 1000, 8 * S),
-        cost.SCHEMA,
+        recording.cost(noted, 1000, 8 * S),
+        recording.COST_SCHEMA,
         [
             ("frame_cost_p99", 12.5, "ms"),
             ("frames_drawn", 300.0, "count"),
@@ -154,4 +154,4 @@ def test_what_a_session_cost_has_its_units_and_what_follows() -> None:
             ("wall", 4.0, "s"),
         ],
     )
-    check(cost.cost({}, 0, 8 * S), cost.SCHEMA, [])
+    check(recording.cost({}, 0, 8 * S), recording.COST_SCHEMA, [])

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from spark_reports.scale import Scale
-from spark_reports.tables import consumers, leases, lives, utilisation
+from spark_reports.tables import consumers, queues
 from spark_reports.tables.details import detailed
 from tests.spark_reports.tables.rows import (
     MS,
@@ -29,10 +29,10 @@ SCALE = Scale(0, 10 * S, S)  # slots of 20 ms
 
 def spans(table: pl.DataFrame, control: pl.DataFrame, scale: Scale = SCALE) -> pl.DataFrame:
     told = detailed(control)
-    there = lives.lives(rolled(table, scale), told, scale)
+    there = consumers.lives(rolled(table, scale), told, scale)
     slot_ns = scale.slot_ns()
-    raw = utilisation.spans(slots(table, scale), told, there, scale, slot_ns)
-    return utilisation.within(raw, there, slot_ns)
+    raw = consumers.spans(slots(table, scale), told, there, scale, slot_ns)
+    return consumers.within(raw, there, slot_ns)
 
 
 def busy(table: pl.DataFrame, control: pl.DataFrame, scale: Scale = SCALE) -> dict[str, int]:
@@ -87,8 +87,8 @@ def test_in_hand_over_time() -> None:
     table = events(leased("delivered", S // 2, 0, 2), leased("acknowledged", 2 * S, 0, 2))
     scale = Scale(0, 3 * S, S)
     check(
-        utilisation.in_hand_over_time(spans(table, happened(), scale), scale).filter(pl.col("in_hand") > 0),
-        utilisation.TIME_SCHEMA,
+        consumers.in_hand_over_time(spans(table, happened(), scale), scale).filter(pl.col("in_hand") > 0),
+        consumers.TIME_SCHEMA,
         [("q", "w", 0, S // 2, 1.0), ("q", "w", S, S, 2.0)],
     )
 
@@ -113,7 +113,7 @@ def test_consumers_are_busy_idle_or_did_nothing() -> None:
     control = happened(*started, assigned, joined, stopped, _revoked(8 * S, 1))
     owners = owned(control, SCALE)
     found = rolled(table, SCALE)
-    there = lives.lives(found, detailed(control), SCALE)
+    there = consumers.lives(found, detailed(control), SCALE)
     answer = consumers.consumers(found, detailed(control), there, owners, spans(table, control), SCALE)
     check(
         answer,
@@ -132,7 +132,7 @@ def _said(at: int, kind: str, client: str, group: str = "", **detail: object) ->
 
 def _one(table: pl.DataFrame, control: pl.DataFrame) -> dict:
     found, told = rolled(table, SCALE), detailed(control)
-    there = lives.lives(found, told, SCALE)
+    there = consumers.lives(found, told, SCALE)
     owners = owned(control, SCALE)
     return consumers.consumers(found, told, there, owners, spans(table, control), SCALE).row(0, named=True)
 
@@ -184,6 +184,6 @@ def test_leases_are_counted_by_how_they_ended() -> None:
         delivered(0, 0, 0), committed(S, 0, 0),
     )  # fmt: skip
     control = happened({"kind": "member_joined", "group": "g", "client": "c"})
-    answer = leases.leases(rolled(table, SCALE), control, spans(table, control), SCALE)
+    answer = queues.leases(rolled(table, SCALE), control, spans(table, control), SCALE)
     held = 2 * 2 * S + 3 * S + 4 * S + S
-    check(answer, leases.SCHEMA, [("q", "w", 5, 2, 1, 1, 1, 3, float(held), held / 5, held / (10 * S))])
+    check(answer, queues.LEASES_SCHEMA, [("q", "w", 5, 2, 1, 1, 1, 3, float(held), held / 5, held / (10 * S))])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from spark_reports.scale import Scale
-from spark_reports.tables import throughput, totals
+from spark_reports.tables import recording, throughput
 from spark_reports.tables.schema import rows
 from tests.spark_reports.tables.rows import S, check, events, happened, leased, published, rolled
 
@@ -26,13 +26,13 @@ def test_totals_count_every_message_of_every_range() -> None:
         leased("purged", 5, 0, 2, topic="q.dlq"),
     )
     control = happened({"kind": "rebalance_started", "group": "g"}, {"kind": "fault"})
-    answer = totals.totals(rolled(table, SCALE), control).sort("name")
+    answer = recording.totals(rolled(table, SCALE), control).sort("name")
     expected = {
         "published": 1000, "delivered": 9, "redelivered": 3, "fetched_again": 2, "acknowledged": 4, "dead_lettered": 2,
         "rejected": 5, "dropped": 6, "redriven": 0, "expired": 0, "evicted": 0, "purged": 3, "rebalances": 1,
         "events": 12,
     }  # fmt: skip
-    check(answer, totals.SCHEMA, sorted(expected.items()))
+    check(answer, recording.TOTALS_SCHEMA, sorted(expected.items()))
 
 
 def test_the_last_bucket_is_no_peak() -> None:
@@ -46,16 +46,16 @@ def test_the_last_bucket_is_no_peak() -> None:
 
 
 def test_totals_of_an_empty_session_are_zero() -> None:
-    answer = totals.totals(rolled(events(), SCALE), happened()).rows(named=True)
+    answer = recording.totals(rolled(events(), SCALE), happened()).rows(named=True)
     assert len(answer) == 14 and all(row["recorded"] == 0 for row in answer)
 
 
 def test_reconciliation_puts_what_differs_first() -> None:
-    counted = rows(totals.SCHEMA, [("published", 10), ("delivered", 9), ("purged", 0)])
-    summary = rows(totals.SUMMARY_SCHEMA, [("published", 10), ("delivered", 10)])
+    counted = rows(recording.TOTALS_SCHEMA, [("published", 10), ("delivered", 9), ("purged", 0)])
+    summary = rows(recording.SUMMARY_SCHEMA, [("published", 10), ("delivered", 10)])
     check(
-        totals.reconciliation(counted, summary),
-        totals.RECONCILIATION_SCHEMA,
+        recording.reconciliation(counted, summary),
+        recording.RECONCILIATION_SCHEMA,
         [("delivered", 10, 9, -1, False), ("published", 10, 10, 0, True)],
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from spark_reports.scale import Scale
-from spark_reports.tables import audit, backpressure, markers, redeliveries
+from spark_reports.tables import audit, backpressure, dead_letters, effects
 from tests.spark_reports.tables.rows import S, check, committed, events, happened, leased, rolled
 
 SCALE = Scale(0, 10 * S, S)
@@ -18,8 +18,8 @@ def test_redeliveries_are_a_ladder_of_attempts() -> None:
         leased("dead_lettered", 4, 3, 2, attempt=2), committed(5, 0, 0, 2),
     )  # fmt: skip
     check(
-        redeliveries.redeliveries(rolled(table, SCALE)),
-        redeliveries.SCHEMA,
+        dead_letters.redeliveries(rolled(table, SCALE)),
+        dead_letters.REDELIVERIES_SCHEMA,
         [("g", "t", 1, 0, 2, 0, 0, 0, 0), ("q", "q", 1, 5, 3, 1, 0, 1, 0), ("q", "q", 2, 2, 0, 0, 0, 0, 2)],
     )
 
@@ -60,8 +60,8 @@ def test_markers_are_what_somebody_did() -> None:
         {"kind": "user_action", "time_ns": 7, "cause": "Paused"},
     )
     check(
-        markers.markers(control),
-        markers.SCHEMA,
+        effects.markers(control),
+        effects.MARKERS_SCHEMA,
         [(5, "fault", "", "w", "", "crash"), (7, "user_action", "", "", "", "Paused")],
     )
 

@@ -10,7 +10,7 @@ from spark_reports.scale import Scale
 from spark_reports.tables import latency
 from tests.spark_reports.tables.rows import MS, S, check, events, happened, late, leased, told
 
-WHOLE = f"measure STRING, {latency.SCHEMA_COLUMNS}"
+WHOLE = latency.SCHEMA
 SCALE = Scale(0, 10_000 * S, S)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from spark_reports.scale import Scale
-from spark_reports.tables import queues, share_groups, transactions
+from spark_reports.tables import queues, transactions
 from spark_reports.tables.details import detailed, passed
 from spark_reports.tables.schema import rows
 from tests.spark_reports.page.tables_by_hand import findings
@@ -106,7 +106,7 @@ def test_a_share_group_in_one_row() -> None:
     told, found = detailed(happened(created)), rolled(table, SCALE)
     left = queues.queues(found, told, SCALE)
     assert (left["waiting"] + left["in_flight"]).to_list() == [0, 0, 10, 10, 7, 7, 6, 5, 5, 5]
-    (row,) = share_groups.share_groups(found, told, left).iter_rows(named=True)
+    (row,) = queues.share_groups(found, told, left).iter_rows(named=True)
     assert row == {
         "group": "s.t", "topic": "t", "members": 2, "delivered": 7, "acknowledged": 3, "nacked": 0, "released": 1,
         "lease_expired": 0, "dead_lettered": 1, "evicted": 1, "most_attempts": 2, "max_unfinished": 10,
