@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -12,10 +13,9 @@ from broker_core.filters.field import Kind, called, folded, lacking
 from spark_reports.errors import ReportError
 from spark_reports.page.text import count, duration, rate
 from spark_reports.parts import PARTS
+from spark_reports.rows import Tables
 
 MOST: Final = 200
-Rows = Sequence[Mapping[str, Any]]
-Tables = Mapping[str, Rows]
 #: Values by what they are asked of; "" is all of it.
 Values = Mapping[str, float]
 
@@ -209,7 +209,7 @@ def _read(text: str) -> Filter:
 
 def _judged(text: str, known: Mapping[str, Values]) -> Verdict:
     found = _read(text)
-    getters: dict[str, Callable[[object], Any]] = {}
+    given: dict[str, float | None] = {}
     told = []
     for asked in found.fields:
         name, _, of = asked.partition("(")
@@ -218,10 +218,10 @@ def _judged(text: str, known: Mapping[str, Values]) -> Verdict:
         unknown = lacking(of, name, filter(None, values)) if of else None
         if unknown is not None:
             return Verdict(text, False, str(unknown).removesuffix("."))
-        value = values.get(of)
-        getters[folded(asked)] = lambda _row, value=value: value
-        told.append(f"{called(name, of) if of else name} is {_words(value, figure.kind)}")
-    return Verdict(text, found.tester(getters, lambda _row: "")(None), ", ".join(told))
+        given[folded(asked)] = values.get(of)
+        told.append(f"{called(name, of) if of else name} is {_words(values.get(of), figure.kind)}")
+    holds = found.tester({name: itemgetter(name) for name in given}, lambda _row: "")(given)
+    return Verdict(text, holds, ", ".join(told))
 
 
 def _words(value: float | None, kind: Kind) -> str:

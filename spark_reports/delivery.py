@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spark_reports.errors import Busy, ReportError
-from spark_reports.leftovers import clear
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -150,3 +149,24 @@ def deliver_remote(spark: SparkSession, folder: Path, out: str) -> None:
             system.delete(partial, True)
     except Py4JJavaError as error:
         raise ReportError(f"The report cannot be written to {out}: {error.java_exception.getMessage()}") from error
+
+
+def clear(folder: Path, prefix: str) -> None:
+    """Remove what a killed job left in `folder`: files and folders named `prefix` and the number of its process."""
+    for path in folder.glob(f"{prefix}[0-9]*"):
+        number = path.name.removeprefix(prefix).partition("-")[0].partition(".")[0]
+        if number.isdecimal() and not _alive(int(number)):
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
+
+def _alive(process: int) -> bool:
+    if os.name != "posix":
+        return True  # asking would end it there
+    try:
+        os.kill(process, 0)
+    except OSError as error:
+        return not isinstance(error, ProcessLookupError)
+    return True

@@ -13,14 +13,11 @@ from pathlib import Path
 from typing import TextIO
 
 from spark_reports.cancellation import Cancellation
-from spark_reports.delivery import REPORT, TABLES, deliver_remote, local_delivery
+from spark_reports.delivery import clear
 from spark_reports.errors import Cancelled, ReportError, told
-from spark_reports.leftovers import clear
 from spark_reports.making import Making
-from spark_reports.outcome import Outcome
 from spark_reports.progress import Progress, private_stdout, silence_libraries
-from spark_reports.request import Request, add_arguments, request_of
-from spark_reports.session import is_remote
+from spark_reports.request import add_arguments, request_of
 
 _WORK = "brokerscope-report-"
 CANCELLED_CODE = 130  # as a shell says it of a program that was interrupted
@@ -28,7 +25,12 @@ CANCELLED_CODE = 130  # as a shell says it of a program that was interrupted
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Make one report. The exit code: 0, 1 for an error in one sentence, 130 if cancelled, or that of `outcome`."""
-    arguments = _parser().parse_args(argv)
+    parser = argparse.ArgumentParser(
+        prog="python -m spark_reports.job", description="Make the report of a session, or of several."
+    )
+    add_arguments(parser)
+    parser.add_argument("--progress", choices=("text", "json"), default="text", help="json: a line per step on stdout")
+    arguments = parser.parse_args(argv)
     output = private_stdout()
     silence_libraries()
     cancellation = Cancellation()
@@ -41,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         request = request_of(arguments)
         request.check()
         with _work_folder() as (work, log):
-            report, outcome = _run(request, work, log, progress, cancellation)
+            report, outcome = Making(request, work, log, progress, cancellation).make()
     except Cancelled as error:
         return _say_error(progress, output, as_json, error, CANCELLED_CODE)
     except (ReportError, OSError) as error:
@@ -53,15 +55,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(*outcome.lines(), sep="\n", end="\n" if outcome.lines() else "", file=sys.__stderr__, flush=True)
         print(report, file=output, flush=True)
     return outcome.code
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m spark_reports.job", description="Make the report of a session, or of several."
-    )
-    add_arguments(parser)
-    parser.add_argument("--progress", choices=("text", "json"), default="text", help="json: a line per step on stdout")
-    return parser
 
 
 def _say_error(progress: Progress, output: TextIO, as_json: bool, error: Exception, code: int) -> int:
@@ -77,8 +70,7 @@ def _say_error(progress: Progress, output: TextIO, as_json: bool, error: Excepti
 
 @contextlib.contextmanager
 def _work_folder() -> Iterator[tuple[Path, Path]]:
-    """A folder for what Spark needs, gone afterwards, and a log that stays only where something "
-    "failed, until the next job."""
+    """A folder for what Spark needs, gone afterwards, and a log that stays if something failed, until the next job."""
     clear(Path(tempfile.gettempdir()), _WORK)
     work = Path(tempfile.mkdtemp(prefix=f"{_WORK}{os.getpid()}-"))
     log = work.with_suffix(".log")
@@ -95,25 +87,6 @@ def _work_folder() -> Iterator[tuple[Path, Path]]:
         log.unlink(missing_ok=True)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-
-
-def _run(
-    request: Request, work: Path, log: Path, progress: Progress, cancellation: Cancellation
-) -> tuple[str, Outcome]:
-    """From the sessions to the finished folder: its page, or else the folder, and the outcome. Raises `ReportError` and
-    OSError; nothing half-written stays.
-    """
-    making = Making(request, work, log, progress, cancellation)
-    page = f"/{REPORT}" if "html" in request.formats else ""
-    if is_remote(str(request.out)):
-        folder = work / "report"
-        (folder / TABLES).mkdir(parents=True)
-        outcome = making.fill(folder, deliver=lambda spark: deliver_remote(spark, folder, str(request.out)))
-        return f"{str(request.out).rstrip('/')}{page}", outcome
-    with local_delivery(Path(request.out)) as delivery:
-        outcome = making.fill(delivery.folder, progress.telling(delivery.publish, f"{delivery.out}{page}"))
-        cancellation.check()
-    return f"{delivery.out}{page}", outcome
 
 
 if __name__ == "__main__":

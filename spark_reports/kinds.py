@@ -8,8 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from spark_reports.assertions import judge, verdicts_table
-from spark_reports.collect import Made, make_runs, make_tables, steps
-from spark_reports.dataset import about, read_all
+from spark_reports.collect import Made, about, make_runs, make_tables, read_all, steps
 from spark_reports.delivery import JUNIT, PDF, PICTURES, REPORT, SCHEMA, TABLES
 from spark_reports.errors import Cancelled
 from spark_reports.exports import dated, junit, write_table

@@ -6,26 +6,30 @@ import os
 import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from broker_core.recording.schema import MESSAGES
 from spark_reports.cancellation import Cancellation
+from spark_reports.delivery import REPORT, TABLES, deliver_remote, local_delivery
 from spark_reports.errors import ReportError, reason
 from spark_reports.java import find_java, home_for_executors
-from spark_reports.jvm import Jvm
+from spark_reports.jvm import Jvm, spark_session
 from spark_reports.outcome import Outcome
 from spark_reports.parts import weights
 from spark_reports.progress import AHEAD, Progress
 from spark_reports.request import HISTORY, Request
-from spark_reports.session import SessionInfo, inspect, is_remote
-from spark_reports.sessions import Found, find_sessions
+from spark_reports.session import SessionInfo, inspect, inspect_remote, is_remote
+from spark_reports.sessions import Found, find_remote_sessions, find_sessions
 from spark_reports.tuning import Tuning, listing, tuning
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from spark_reports.kinds import Report
+
+    Deliver = Callable[[SparkSession], object]
 
 #: What the code that Spark generates is made of.
 _SOURCE = """
@@ -82,7 +86,7 @@ class Making:
     """A report that is being made. Created before Java starts, so that errors of the sessions come early."""
 
     def __init__(self, request: Request, work: Path, log: Path, progress: Progress, cancellation: Cancellation) -> None:
-        """Look at the sessions that are on this machine. Raises `ReportError`."""
+        """Raises `ReportError` if a session on this machine cannot be reported on."""
         self._request = request
         self._work = work
         self._log = log
@@ -104,15 +108,27 @@ class Making:
     def setup(self) -> Tuning:
         return tuning(_events(self._found))
 
-    def fill(
-        self,
-        folder: Path,
-        publish: Callable[[], None] = lambda: None,
-        deliver: Callable[[SparkSession], object] | None = None,
-    ) -> Outcome:
-        """Write everything into `folder` with a JVM of our own; `deliver` is called before that ends, `publish` between
-        page and paper. Raises `ReportError`, OSError and `Cancelled`; the log then says more.
+    def make(self, spark: Callable[[], SparkSession] | None = None) -> tuple[str, Outcome]:
+        """Make the report in the place that the request names: its page, or else the folder, and the outcome. Without
+        `spark` on a JVM of our own; what Spark raises on another, goes through. Raises `ReportError`, OSError and
+        `Cancelled`; the log then says more, and nothing half-written stays.
         """
+        out = str(self._request.out)
+        page = f"/{REPORT}" if "html" in self._request.formats else ""
+        fill = self._with_jvm if spark is None else partial(self._fill, spark)
+        if is_remote(out):
+            folder = self._work / "report"
+            (folder / TABLES).mkdir(parents=True)
+            outcome = fill(folder, lambda: None, lambda spark: deliver_remote(spark, folder, out))
+            return f"{out.rstrip('/')}{page}", outcome
+        with local_delivery(Path(out)) as delivery:
+            report = f"{delivery.out}{page}"
+            outcome = fill(delivery.folder, self._progress.telling(delivery.publish, report), None)
+            self._cancellation.check()
+        return report, outcome
+
+    def _with_jvm(self, folder: Path, publish: Callable[[], None], deliver: Deliver | None) -> Outcome:
+        """Write everything into `folder`; `deliver` is called before the JVM ends, `publish` between page and paper."""
         java = find_java()
         master = self._request.master
         is_local = master.startswith("local[")
@@ -125,8 +141,6 @@ class Making:
                 self._progress.plan({"start": 8.0, AHEAD: self._ahead()})
                 with self._progress.step("start", "Starting Spark"):
                     self._load_ahead()
-                    from spark_reports.spark import spark_session
-
                     jvm.connect()
                     spark = spark_session(master, self._work)
                 with ThreadPoolExecutor(1, "libraries") as pool:
@@ -153,9 +167,14 @@ class Making:
             self._progress.close()
             jvm.close()
 
-    def fill_on(self, spark: SparkSession, folder: Path, publish: Callable[[], None] = lambda: None) -> Outcome:
-        """The same on a Spark that runs already, and goes on running. What Spark raises, goes through."""
-        return self._asked(spark).write(folder, self._request.formats, publish)
+    def _fill(
+        self, spark: Callable[[], SparkSession], folder: Path, publish: Callable[[], None], deliver: Deliver | None
+    ) -> Outcome:
+        running = spark()
+        outcome = self._asked(running).write(folder, self._request.formats, publish)
+        if deliver is not None:
+            deliver(running)
+        return outcome
 
     def _load_ahead(self) -> None:
         for name in (*_AHEAD, *(_PAPER_AHEAD if self._request.formats & {"pdf", "png"} else ())):
@@ -183,9 +202,6 @@ class Making:
         return 15.0 if self._request.mode == HISTORY else each * len(self._request.sessions)
 
     def _look(self, spark: SparkSession) -> Found:
-        from spark_reports.session import inspect_remote
-        from spark_reports.sessions import find_remote_sessions
-
         if self._request.mode == HISTORY:
             return find_remote_sessions(spark, self._request.sessions)
         return Found(tuple(inspect_remote(spark, session) for session in self._request.sessions))

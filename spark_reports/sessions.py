@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,15 +10,10 @@ from urllib.parse import unquote
 
 from broker_core.recording import schema
 from spark_reports.errors import NotFound, ReportError
-from spark_reports.session import (
-    SessionInfo,
-    inspect,
-    parse_metadata,
-    remote_info,
-)
+from spark_reports.session import SessionInfo, inspect, parse_metadata, remote_info
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Row, SparkSession
 
 
 @dataclass(frozen=True)
@@ -66,29 +62,18 @@ def find_remote_sessions(spark: SparkSession, locations: Sequence[str]) -> Found
     infos, problems = [], []
     for location in locations:
         root = location.rstrip("/")
-        try:
-            rows = (
-                spark.read.text([f"{root}/{schema.SESSION_FILE}", f"{root}/*/{schema.SESSION_FILE}"], wholetext=True)
-                .select("value", F.col("_metadata.file_path").alias("path"))
-                .collect()
-            )
-        except PySparkException:
+        found: list[Row] = []
+        for paths in (("", "/*"), ("/*",)):  # the folder itself may be none
+            with contextlib.suppress(PySparkException):
+                files = spark.read.text([f"{root}{path}/{schema.SESSION_FILE}" for path in paths], wholetext=True)
+                found = files.select("value", F.col("_metadata.file_path").alias("path")).collect()
+                break
+        for row in found:
+            folder = unquote(row.path).rpartition("/")[0]  # a URI, with its spaces as %20
             try:
-                rows = (
-                    spark.read.text(f"{root}/*/{schema.SESSION_FILE}", wholetext=True)
-                    .select("value", F.col("_metadata.file_path").alias("path"))
-                    .collect()
-                )
-            except PySparkException:
-                rows = []
-        for row in rows:
-            found = unquote(row.path).rpartition("/")[0]  # a URI, with its spaces as %20
-            try:
-                metadata = parse_metadata(found, row.value)
+                infos.append(remote_info(folder, parse_metadata(folder, row.value)))
             except ReportError as error:
                 problems.append(f"Left out: {error}")
-                continue
-            infos.append(remote_info(found, metadata))
     return _in_order(infos, problems, locations)
 
 

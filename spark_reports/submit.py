@@ -20,13 +20,11 @@ if __name__ == "__main__":  # spark-submit puts the folder of the script first, 
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 from spark_reports.cancellation import Cancellation
-from spark_reports.delivery import REPORT, TABLES, deliver_remote, local_delivery
 from spark_reports.errors import ReportError
 from spark_reports.making import Making
 from spark_reports.outcome import Outcome
 from spark_reports.progress import Progress
 from spark_reports.request import Request, add_arguments, request_of
-from spark_reports.session import is_remote
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -38,32 +36,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         request = request_of(options)
         request.check()
         with tempfile.TemporaryDirectory(prefix="brokerscope-report-") as work:
-            outcome = _run(request, Path(work))
+            report, outcome = _run(request, Path(work))
     except (ReportError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
     print(*outcome.lines(), sep="\n", file=sys.stderr)
-    print(f"{str(request.out).rstrip('/')}{f'/{REPORT}' if 'html' in request.formats else ''}")
+    print(report)
     return outcome.code
 
 
-def _run(request: Request, work: Path) -> Outcome:
+def _run(request: Request, work: Path) -> tuple[str, Outcome]:
     from pyspark.sql import SparkSession
 
     cancellation = Cancellation()
-    progress = Progress(sys.stderr, False, {}, cancellation.request)
-    making = Making(request, work, work / "log", progress, cancellation)
+    making = Making(request, work, work / "log", Progress(sys.stderr, False, {}, cancellation.request), cancellation)
     spark = SparkSession.builder.appName("brokerscope report").getOrCreate()
     spark.conf.set("spark.sql.session.timeZone", "UTC")
     try:
-        if is_remote(str(request.out)):
-            folder = work / "report"
-            (folder / TABLES).mkdir(parents=True)
-            outcome = making.fill_on(spark, folder)
-            deliver_remote(spark, folder, str(request.out))
-            return outcome
-        with local_delivery(Path(request.out)) as delivery:
-            return making.fill_on(spark, delivery.folder, delivery.publish)
+        return making.make(lambda: spark)
     finally:
         spark.stop()
 

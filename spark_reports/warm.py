@@ -26,20 +26,21 @@ import time
 import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
+import pyarrow as pa
+
+from broker_core.recording import schema
 from spark_reports.cancellation import Cancellation
 from spark_reports.collect import make_tables
-from spark_reports.delivery import REPORT, local_delivery
 from spark_reports.errors import Cancelled, ReportError, reason, told
 from spark_reports.java import find_java
-from spark_reports.jvm import Jvm
+from spark_reports.jvm import Jvm, spark_session
 from spark_reports.making import Making
 from spark_reports.outcome import Outcome
 from spark_reports.progress import AHEAD, Progress, private_stdout, silence_libraries
 from spark_reports.request import LOCAL, Request, add_arguments, request_of
-from spark_reports.session import is_remote
-from spark_reports.tiny import tiny_session
+from spark_reports.session import SessionInfo, is_remote
 from spark_reports.tuning import SMALL, Tuning, serves
 
 if TYPE_CHECKING:
@@ -52,6 +53,41 @@ IDLE_S = 900.0
 POLL_S = 0.5
 NICENESS = 10
 MOST_AHEAD = 60.0  # what the questions of one report weigh, about: the start is a small part of it
+
+
+_S = 1_000_000_000
+_EMPTY: dict[str, Any] = {
+    **dict.fromkeys(schema.EVENT_SCHEMA.names),
+    **dict.fromkeys(("topic", "client", "group", "cause", "to_topic", "member"), ""),
+    "size_bytes": 0,
+}
+_AT = {"topic": "t", "partition": 0, "offset": 0, "count": 1, "group": "g", "client": "c", "published_ns": 0}
+_MESSAGES: tuple[dict[str, Any], ...] = (
+    {"kind": "published", **_AT, "group": "", "key": b"key"},
+    {"kind": "delivered", **_AT, "attempt": 1},
+    {"kind": "acknowledged", **_AT},
+    {"kind": "dead_lettered", **_AT, "to_topic": "t.dlq", "to_partition": 0, "to_offset": 0},
+)
+_CONTROL: tuple[dict[str, Any], ...] = (
+    {"kind": "member_joined", "group": "g", "client": "c", "count": 0},
+    {"kind": "fault", "client": "c", "count": 0},
+)
+
+
+def tiny_session(work: Path) -> SessionInfo:
+    """A session of a few events, written into `work`, which takes every pass that a report takes. Raises OSError."""
+    parts = {}
+    for folder, rows, first in ((schema.MESSAGES, _MESSAGES, 0), (schema.CONTROL, _CONTROL, len(_MESSAGES))):
+        events = [
+            {**_EMPTY, "seq": first + number, "time_ns": (first + number) * _S, **event}
+            for number, event in enumerate(rows)
+        ]
+        path = work / f"tiny-{schema.part_name(0)}-{folder}"
+        with schema.parquet_writer(path) as writer:
+            writer.write_table(pa.Table.from_pylist(events, schema.EVENT_SCHEMA))
+        parts[folder] = [f"file://{path.resolve().as_posix()}"]
+    count = len(_MESSAGES) + len(_CONTROL)
+    return SessionInfo(str(work), {"events": count, "duration_ns": count * _S}, (), parts)
 
 
 class WarmSpark:
@@ -91,23 +127,19 @@ class WarmSpark:
 
     def _report(self, request: Request, progress: Progress) -> tuple[str, Outcome]:
         making = Making(request, self._work, self._log, progress, self._cancellation)
-        with local_delivery(Path(request.out)) as delivery, self._noise():
-            publish = progress.telling(delivery.publish, str(delivery.out / REPORT))
-            try:
-                found = making.fill_on(self._session(progress, making.setup), delivery.folder, publish)
-            except (ReportError, OSError):
-                raise
-            except Exception as error:
-                self._cancellation.check()
-                with self._log.open("a", encoding="utf-8") as file:
-                    traceback.print_exception(error, file=file)
-                told = ReportError(f"The report failed: {reason(error)}.")  # while Java can still be asked
-                # The state of Spark after an error is unknown: the next report gets a new one.
-                self.close()
-                raise told from error
+        try:
+            with self._noise():
+                return making.make(lambda: self._session(progress, making.setup))
+        except (ReportError, OSError):
+            raise
+        except Exception as error:
             self._cancellation.check()
-        out = Path(request.out).resolve()
-        return str(out / REPORT if "html" in request.formats else out), found
+            with self._log.open("a", encoding="utf-8") as file:
+                traceback.print_exception(error, file=file)
+            told = ReportError(f"The report failed: {reason(error)}.")  # while Java can still be asked
+            # The state of Spark after an error is unknown: the next report gets a new one.
+            self.close()
+            raise told from error
 
     @contextlib.contextmanager
     def _noise(self) -> Iterator[None]:
@@ -121,8 +153,6 @@ class WarmSpark:
         self.close()
         progress.plan({"start": 8.0, AHEAD: MOST_AHEAD})
         with progress.step("start", "Starting Spark"):
-            from spark_reports.spark import spark_session
-
             self._jvm = Jvm(find_java(), self._work, self._log, LOCAL, setup.jvm_options)
             self._setup = setup
             self._cancellation.kills(self._jvm.kill)

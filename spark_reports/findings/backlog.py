@@ -1,16 +1,15 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from spark_reports.findings.finding import INFO, WARN, Finding, Harm, Row, Rows
-from spark_reports.findings.hot_key import HotKey
-from spark_reports.findings.transactions import KIND, cause
-from spark_reports.findings.use import FULL, MORE_READERS, NOTHING, PARTITIONS, SHARING, Use
+from spark_reports.findings.evidence import FULL, MORE_READERS, NOTHING, PARTITIONS, SHARING, Evidence, Place, Series
+from spark_reports.findings.finding import INFO, WARN, Finding, Harm
+from spark_reports.findings.outages import OPEN_TRANSACTION, transaction_of
 from spark_reports.page import text
+from spark_reports.rows import Rows
 from spark_reports.scale import Scale
 
 TAILS = (0.5, 0.25, 0.1)  # of the session: what rises all along one is still growing
@@ -18,12 +17,9 @@ FEWEST_BUCKETS = 8
 STRAIGHT = 0.6  # of its variation that a line explains
 FEWEST_MORE = 20  # messages
 MORE_SHARE = 0.2  # of where it began
-BUSY = 0.95
 SOON_BUCKETS = 12
 FEWEST_BEHIND = 20  # messages, that it is worth a sentence
 _KINDS = {MORE_READERS: "", PARTITIONS: "partition-limit", SHARING: "sharing", NOTHING: ""}
-Series = NDArray[np.float64]
-Place = tuple[str, str]  # queue and "", or group and topic
 
 
 class Growth(NamedTuple):
@@ -64,29 +60,14 @@ def _line(values: Series) -> tuple[float, float, float]:
     return slope, middle - slope * (len(values) - 1) / 2, explained
 
 
-def totals(queues: Rows, lag: Rows, scale: Scale) -> dict[Place, Series]:
-    """What waits in each queue, and what each group is behind on a topic in all, one number a bucket."""
-    found: dict[Place, Series] = {}
-    for rows, names, value in ((queues, ("queue", ""), "waiting"), (lag, ("group", "topic"), "lag")):
-        for row in rows:
-            place = (row[names[0]], row[names[1]] if names[1] else "")
-            series = found.setdefault(place, np.zeros(scale.buckets))
-            series[scale.bucket(row["start_ns"])] += row[value] or 0
-    return found
-
-
-def behind(
-    waiting: Mapping[Place, Series], lag_series: Rows, use: Use,
-    throughput: Rows, markers: Rows, unserved: Rows, stable_waits: Rows, hot: HotKey | None, scale: Scale,
-) -> Iterator[Finding]:  # fmt: skip
+def behind(told: Evidence) -> Iterator[Finding]:
     """Backlogs that were still growing at the end, and the group with the most lag."""
-    told = []
-    grown = {place: found for place, series in waiting.items() if (found := growth(series)) is not None}
+    named = []
+    grown = {place: found for place, series in told.waiting.items() if (found := growth(series)) is not None}
     for place, one in sorted(grown.items(), key=lambda item: item[1].first - item[1].last)[:2]:
-        told.append(place[0])
-        yield _growing(place, one, waiting[place], lag_series, use, throughput, stable_waits, hot, scale)
-    rest = [row for row in lag_series if row["group"] not in told]
-    yield from _furthest(rest, waiting, use, markers, unserved, stable_waits, hot, scale)
+        named.append(place[0])
+        yield _growing(told, place, one)
+    yield from _furthest(told, [row for row in told.rows["lag_series"] if row["group"] not in named])
 
 
 def _messages(lag: int, partitions: Rows) -> str:
@@ -95,52 +76,49 @@ def _messages(lag: int, partitions: Rows) -> str:
     return ("at most " if at_most else "") + text.plural(lag, "message")
 
 
-def _growing(
-    place: Place, one: Growth, series: Series, lag_series: Rows, use: Use,
-    throughput: Rows, stable_waits: Rows, hot: HotKey | None, scale: Scale,
-) -> Finding:  # fmt: skip
-    name, topic = place
+def _growing(told: Evidence, place: Place, one: Growth) -> Finding:
+    (name, topic), scale, series = place, told.scale, told.waiting[place]
     since_ns = scale.to_ns - int(scale.duration_ns * one.share)
     tail_s = (scale.to_ns - since_ns) / 1e9
     per_s = one.slope / (scale.width_ns / 1e9)
-    partitions = [row for row in lag_series if (row["group"], row["topic"]) == place]
+    partitions = [row for row in told.rows["lag_series"] if (row["group"], row["topic"]) == place]
     among = f", in its {len(partitions)} partitions together" if len(partitions) > 1 else ""
     stood = _messages(round(series[-1]), partitions) + (" behind" if topic else " waited")
     came = [
         row["messages_per_s"] or 0.0
-        for row in throughput
+        for row in told.rows["throughput"]
         if row["dimension"] == "topic" and row["name"] == (topic or name) and row["start_ns"] >= since_ns
     ]
     buckets = max(1, -(-(scale.to_ns - since_ns) // scale.width_ns))
     rate = sum(came) / buckets
     detail = f"Over the last {text.duration(tail_s * 1e9)} it rose by {text.rate(per_s)} a second"
     detail += f", while {text.rate(rate)} a second came in." if rate else "."
-    helps = use.helps(name, since_ns, scale.to_ns)
-    waited = cause(stable_waits, name, topic, scale.to_ns, 0)
+    helps = told.helps(name, since_ns, scale.to_ns)
+    waited = transaction_of(told, name, topic, scale.to_ns, 0)
     finding = Finding(
         WARN,
         (f"The lag of {name} on {topic}" if topic else name) + f" was still growing at the end: {stood}{among}",
         detail,
         "lag" if topic else "queues",
         since_ns,
-        KIND if waited else "growing" if helps == MORE_READERS else _KINDS[helps],
-        waited or _readers(name, use, since_ns, scale),
+        OPEN_TRANSACTION if waited else "growing" if helps == MORE_READERS else _KINDS[helps],
+        waited or _readers(told, name, since_ns),
         harm=_harm(series, scale),
     )
-    return hot.explain(finding) if topic and hot and hot.explains(name, topic) else finding
+    return told.explained(finding, name, topic) if topic else finding
 
 
-def _readers(group: str, use: Use, since_ns: int, scale: Scale) -> str:
+def _readers(told: Evidence, group: str, since_ns: int) -> str:
     """How busy those were who read it, meanwhile: it tells more readers from other readers."""
-    if not use.told:
+    if not told.has_consumers:
         return ""
-    if not use.readers(group):
+    if not told.readers(group):
         return "Nobody read it."
-    shares = use.between(group, since_ns, scale.to_ns)
+    shares = told.between(group, since_ns, told.scale.to_ns)
     busy = [client for client, one in shares.items() if one >= FULL]
     if not shares:
         return "Nobody read it then."
-    if not use.knows(group):
+    if not told.knows(group):
         return "How busy its readers were is not known: they are programs of their own, which fetch ahead."
     if len(busy) == len(shares):
         who = "Its reader was" if len(shares) == 1 else f"All {len(shares)} of its readers were"
@@ -149,8 +127,11 @@ def _readers(group: str, use: Use, since_ns: int, scale: Scale) -> str:
     if busy:
         had = f"{text.listed(busy)} had no reserve then"
         return f"{had}; {least} was busy {text.share(shares[least])} of that time."
-    ends = " to ".join(dict.fromkeys(text.share(pick(shares.values())) for pick in (min, max)))
-    return f"Its {text.plural(len(shares), 'reader')} had something in hand {ends} of that time."
+    return f"Its {text.plural(len(shares), 'reader')} had something in hand {_ends(shares.values())} of that time."
+
+
+def _ends(shares: Collection[float]) -> str:
+    return " to ".join(dict.fromkeys(text.share(pick(shares)) for pick in (min, max)))
 
 
 def _harm(series: Series, scale: Scale) -> Harm:
@@ -158,15 +139,12 @@ def _harm(series: Series, scale: Scale) -> Harm:
     return Harm(at_once=round(float(series.max())), message_s=float(series.sum()) * scale.width_ns / 1e9)
 
 
-def _furthest(
-    rows: Rows, waiting: Mapping[Place, Series], use: Use,
-    markers: Rows, unserved: Rows, stable_waits: Rows, hot: HotKey | None, scale: Scale,
-) -> Iterator[Finding]:  # fmt: skip
+def _furthest(told: Evidence, rows: Rows) -> Iterator[Finding]:
     """On which partition a group fell furthest behind, as seen at the ends of time buckets."""
     worst = max((row for row in rows if row["max_lag"]), key=lambda row: row["max_lag"], default=None)
     if worst is None or worst["max_lag"] < FEWEST_BEHIND:
         return
-    group, at_ns = worst["group"], worst["max_lag_ns"]
+    group, at_ns, scale = worst["group"], worst["max_lag_ns"], told.scale
     theirs = [row for row in rows if row["group"] == group]
     headline = (
         f"{group} fell {_messages(worst['max_lag'], [worst])} behind on "
@@ -182,44 +160,35 @@ def _furthest(
     soon_ns = SOON_BUCKETS * scale.width_ns
     resets = [
         row["time_ns"]
-        for row in markers
+        for row in told.rows["markers"]
         if (row["kind"], row["group"]) == ("offsets_reset", group) and 0 <= at_ns - row["time_ns"] <= soon_ns
     ]
     place = (group, worst["topic"], worst["partition"])
     unread = [
         row
-        for row in unserved
+        for row in told.rows["unserved"]
         if (row["group"], row["topic"], row["partition"]) == place
         and at_ns - soon_ns <= row["to_ns"] <= at_ns + soon_ns
     ]
-    waited = cause(stable_waits, group, worst["topic"], at_ns, soon_ns)
-    series = waiting.get((group, worst["topic"]))
+    waited = transaction_of(told, group, worst["topic"], at_ns, soon_ns)
+    series = told.waiting.get((group, worst["topic"]))
     # A reader that goes back reads messages again: they have not waited.
     harm = Harm() if series is None or resets else _harm(series, scale)
-    helps = use.helps(group, at_ns - soon_ns, at_ns)
-    kind, why = "behind" if helps == MORE_READERS else _KINDS[helps], _readers_then(group, use, at_ns - soon_ns, at_ns)
+    helps = told.helps(group, at_ns - soon_ns, at_ns)
+    kind, why = "behind" if helps == MORE_READERS else _KINDS[helps], _readers_then(told, group, at_ns - soon_ns, at_ns)
     if resets:
         kind, why = "", f"Its offsets were reset at {text.clock(resets[-1])}."
     elif waited:
-        kind, why = KIND, waited
+        kind, why = OPEN_TRANSACTION, waited
     elif unread:
         longest = max(unread, key=lambda row: row["pause_ns"])
         kind, why = "", f"Nobody read the partition for {text.duration(longest['pause_ns'])} before."
     finding = Finding(INFO, headline, detail, "lag", at_ns, kind, why, harm=harm)
-    explained = hot is not None and not resets and hot.explains(group, worst["topic"])
-    yield hot.explain(finding) if hot and explained else finding
+    yield finding if resets else told.explained(finding, group, worst["topic"])
 
 
-def _readers_then(group: str, use: Use, from_ns: int, to_ns: int) -> str:
-    shares = use.between(group, from_ns, to_ns).values()
-    ends = " to ".join(dict.fromkeys(text.share(pick(shares)) for pick in (min, max))) if shares else ""
-    return (
-        f"Just before, its {text.plural(len(shares), 'reader')} had something in hand {ends} of the time."
-        if ends
-        else ""
-    )
-
-
-def of_partitions(lag_series: Rows, group: str) -> dict[tuple[str, int], Row]:
-    """The lag of each partition of a group."""
-    return {(row["topic"], row["partition"]): row for row in lag_series if row["group"] == group}
+def _readers_then(told: Evidence, group: str, from_ns: int, to_ns: int) -> str:
+    shares = told.between(group, from_ns, to_ns).values()
+    if not shares:
+        return ""
+    return f"Just before, its {text.plural(len(shares), 'reader')} had something in hand {_ends(shares)} of the time."

@@ -3,24 +3,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from spark_reports.findings.finding import INFO, WARN, Finding, Harm, Row, Rows
+from spark_reports.findings.evidence import Evidence
+from spark_reports.findings.finding import INFO, WARN, Finding, Harm
 from spark_reports.page import text
-from spark_reports.scale import Scale
+from spark_reports.rows import Row, grouped
 
 WORTH_TELLING = 2.0  # times as late as before, or half as many
 STOPPED = 10.0  # times less published than before
 FULL_DISK = "disk full"  # what the fault is called
 LATE_FROM_NS = 1_000_000  # later than this is late at all
+_ALERT = ("alert_raised", "alert_over")
 _ENDED = re.compile(r"restarted\b|.* is over$")  # what the end of a fault is called
 
 
-def alerted(markers: Rows) -> Iterator[Finding]:
-    raised: dict[str, list[int]] = {}
-    for row in markers:
-        if row["kind"] == "alert_raised":
-            raised.setdefault(row["cause"], []).append(row["time_ns"])
-    for name, times in raised.items():
-        over = [row["time_ns"] for row in markers if row["kind"] == "alert_over" and row["cause"] == name]
+def alerted(told: Evidence) -> Iterator[Finding]:
+    times_of = grouped(told.rows["markers"], "kind", "cause")
+    for name in [cause for kind, cause in times_of if kind == "alert_raised"]:
+        times, over = ([row["time_ns"] for row in times_of.get((kind, name), ())] for kind in _ALERT)
         lasted = f"It was over at {text.clock(over[-1])}." if len(over) == len(times) else "It lasted to the end."
         yield Finding(
             WARN,
@@ -31,18 +30,16 @@ def alerted(markers: Rows) -> Iterator[Finding]:
         )
 
 
-def disturbed(effects: Rows, throughput: Rows, redeliveries: Rows, scale: Scale) -> Iterator[Finding]:
+def disturbed(told: Evidence) -> Iterator[Finding]:
     """Faults and actions after which readers got fewer messages, or later. Fewer deliveries count only as far as no
     fewer were published. That one came of the other is not said.
     """
-    topics: dict[str, set[str]] = {}
-    for row in redeliveries:
-        topics.setdefault(row["group"], set()).add(row["topic"])
-    told = [(_slower(row, _published(row, throughput, topics, scale)), _later(row), row) for row in effects]
-    slower, later, worst = max(told, key=lambda one: max(one[0], one[1]), default=(0.0, 0.0, {}))
+    effects = told.rows["effects"]
+    judged = [(_slower(row, _published(told, row)), _later(row), row) for row in effects]
+    slower, later, worst = max(judged, key=lambda one: max(one[0], one[1]), default=(0.0, 0.0, {}))
     if max(slower, later) < WORTH_TELLING:
         return
-    before, after = _published(worst, throughput, topics, scale)
+    before, after = _published(told, worst)
     parts = []
     if worst["delivered_before"] and slower > 1:
         rates = [text.rate(worst[name]) for name in ("delivered_before", "delivered_after")]
@@ -75,8 +72,9 @@ def disturbed(effects: Rows, throughput: Rows, redeliveries: Rows, scale: Scale)
     )
 
 
-def stopped(effects: Rows, throughput: Rows, scale: Scale) -> Iterator[Finding]:
+def stopped(told: Evidence) -> Iterator[Finding]:
     """Faults of the whole broker, such as a full disk, with which publishing all but stopped: its producers waited."""
+    effects, scale = told.rows["effects"], told.scale
     for row in effects:
         before, after = row["published_before"] or 0.0, row["published_after"] or 0.0
         if row["kind"] != "fault" or row["client"] or row["scope"] or not before or after * STOPPED > before:
@@ -84,7 +82,7 @@ def stopped(effects: Rows, throughput: Rows, scale: Scale) -> Iterator[Finding]:
         ends = [one["time_ns"] for one in effects if one["cause"] == f"{row['cause']} is over"]
         over_ns = min((end_ns for end_ns in ends if end_ns >= row["time_ns"]), default=None)
         until_ns = scale.to_ns if over_ns is None else over_ns
-        published = [one for one in throughput if one["dimension"] == "producer" and one["messages"]]
+        published = [one for one in told.rows["throughput"] if one["dimension"] == "producer" and one["messages"]]
         before_ns = range(row["time_ns"] - row["window_ns"], row["time_ns"])
         waiting = {one["name"] for one in published if one["start_ns"] in before_ns}
         waiting -= {one["name"] for one in published if row["time_ns"] < one["start_ns"] < until_ns - scale.width_ns}
@@ -111,12 +109,12 @@ def _same(row: Row, other: Row) -> bool:
     return bool(row["time_ns"] == other["time_ns"] or any(_ENDED.match(one["cause"] or "") for one in (row, other)))
 
 
-def _published(row: Row, throughput: Rows, topics: dict[str, set[str]], scale: Scale) -> tuple[float, float]:
+def _published(told: Evidence, row: Row) -> tuple[float, float]:
     """What came in before and after, a second: on the topics that were read there, else on all of them."""
-    mine = topics.get(row["scope"])
+    mine = {one["topic"] for one in told.rows["redeliveries"] if one["group"] == row["scope"]}
     if not mine:
         return row["published_before"] or 0.0, row["published_after"] or 0.0
-    width_ns = scale.width_ns
+    scale, width_ns = told.scale, told.scale.width_ns
     at_ns = scale.from_ns + scale.bucket(row["time_ns"]) * width_ns
     first_ns = max(at_ns - row["window_ns"], scale.from_ns)
     end_ns = min(at_ns + row["window_ns"] + width_ns, scale.to_ns)
@@ -124,7 +122,7 @@ def _published(row: Row, throughput: Rows, topics: dict[str, set[str]], scale: S
     def rate(begin_ns: int, before_ns: int) -> float:
         came = (
             one["messages_per_s"] or 0.0
-            for one in throughput
+            for one in told.rows["throughput"]
             if one["dimension"] == "topic" and one["name"] in mine and begin_ns <= one["start_ns"] < before_ns
         )
         return sum(came) * width_ns / max(before_ns - begin_ns, width_ns)

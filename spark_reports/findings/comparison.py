@@ -8,10 +8,11 @@ import numpy as np
 from resources.measures import AS_LONG, MEASURES, TELLING
 from resources.otherwise import Otherwise, done_in_words, otherwise
 from spark_reports.collect import Made
-from spark_reports.findings.finding import BAD, GOOD, INFO, ORDER, WARN, Finding, Row, Rows
+from spark_reports.findings.finding import BAD, GOOD, INFO, ORDER, WARN, Finding
 from spark_reports.findings.settings import Settings
 from spark_reports.page import text
 from spark_reports.page.text import change, shown
+from spark_reports.rows import Row, Rows
 from spark_reports.tables.runs import BETTER
 
 #: What has a sentence of its own, most telling first; what else differs goes into one.

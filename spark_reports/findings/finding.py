@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from resources.outcomes import OUTCOMES
 from spark_reports.page import text
-
-Row = Mapping[str, Any]
-Rows = Sequence[Row]
 
 BAD, WARN, INFO, GOOD = "bad", "warn", "info", "good"
 ORDER = (BAD, WARN, INFO, GOOD)

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from resources.outcomes import OUTCOMES
-from spark_reports.findings.finding import INFO, WARN, Finding, Harm, Row, Rows
-from spark_reports.findings.settings import Settings
-from spark_reports.findings.use import Use
+from spark_reports.findings.evidence import Evidence
+from spark_reports.findings.finding import INFO, WARN, Finding, Harm
 from spark_reports.page import text
+from spark_reports.rows import Rows, grouped
 from spark_reports.tables.backpressure import DEAD_LETTERED
 
 HELPLESS = 0.05  # of the retries that helped: below it they are useless
@@ -16,14 +16,15 @@ OFTEN = 0.01  # of the leases
 NEAR_LEASE = 0.5  # of a lease: the work is nearly as long
 
 
-def dead(causes: Rows, keys: Rows, redeliveries: Rows) -> Iterator[Finding]:
+def dead(told: Evidence) -> Iterator[Finding]:
+    causes = told.rows["dead_letters"]
     total = sum(row["dead_lettered"] for row in causes)
     if not total:
         return
     worst = causes[0]
     share = text.share(worst["dead_lettered"] / total)
     sentence = f"Most often: {worst['cause'] or 'no cause given'} ({share}, in {worst['group']})."
-    hot = next((row for row in keys if row["key"] is not None), None)
+    hot = next((row for row in told.rows["dead_letter_keys"] if row["key"] is not None), None)
     if hot is not None and hot["dead_lettered"] > max(1, total * 0.2):
         sentence += f" {text.share(hot['dead_lettered'] / total)} have the key {hot['key']}."
     redriven = sum(row["redriven"] for row in causes)
@@ -32,7 +33,7 @@ def dead(causes: Rows, keys: Rows, redeliveries: Rows) -> Iterator[Finding]:
         words = {"recovered": "acknowledged", "died_again": "dead again", "waiting": "still waiting"}
         parts = [f"{count:,} {words[name]}" for name, count in results.items() if count]
         sentence += f" {text.plural(redriven, 'was', 'were')} redriven: {text.listed(parts)}."
-    tried, helped, _failed = _again([row for row in redeliveries if row["group"] == worst["group"]])
+    tried, helped, _failed = _again([row for row in told.rows["redeliveries"] if row["group"] == worst["group"]])
     # Whatever died had failed at every attempt. That it would again is known where no attempt helped anything.
     poison = tried > 0 and helped <= HELPLESS * tried and not worst["recovered"]
     yield Finding(
@@ -50,10 +51,9 @@ def dead(causes: Rows, keys: Rows, redeliveries: Rows) -> Iterator[Finding]:
     )
 
 
-def deleted(rows: Rows) -> Iterator[Finding]:
+def deleted(told: Evidence) -> Iterator[Finding]:
     """What was deleted before a group had got it? It is lost to that group."""
-    for group in dict.fromkeys(row["group"] for row in rows):
-        mine = [row for row in rows if row["group"] == group]
+    for (group,), mine in grouped(told.rows["deleted_unread"], "group").items():
         total, at_most = sum(row["messages"] for row in mine), any(row["at_most"] for row in mine)
         parts = [f"{row['messages']:,} of {text.place(row['topic'], row['partition'])}" for row in mine]
         first, last = min(row["first_ns"] for row in mine), max(row["last_ns"] for row in mine)
@@ -73,18 +73,15 @@ def deleted(rows: Rows) -> Iterator[Finding]:
         )
 
 
-def retried(rows: Rows, leases: Rows, settings: Settings) -> Iterator[Finding]:
-    places: dict[str, list[Row]] = {}
-    for row in rows:
-        if row["attempt"] > 1 and row["delivered"]:
-            places.setdefault(row["group"], []).append(row)
-    for group, again in places.items():
+def retried(told: Evidence) -> Iterator[Finding]:
+    later = [row for row in told.rows["redeliveries"] if row["attempt"] > 1 and row["delivered"]]
+    for (group,), again in grouped(later, "group").items():
         tried, helped, failed = _again(again)
         if failed < FEWEST_RETRIES or helped > HELPLESS * tried:
             continue
-        held = [row for row in leases if row["queue"] == group and row["leased"]]
+        held = [row for row in told.rows["leases"] if row["queue"] == group and row["leased"]]
         mean_s = sum(row["held_ns"] for row in held) / max(1, sum(row["leased"] for row in held)) / 1e9
-        config = settings.queue_config(group)
+        config = told.settings.queue_config(group)
         now = f" It allows {config['max_attempts']} attempts now." if "max_attempts" in config else ""
         yield Finding(
             INFO,
@@ -104,16 +101,18 @@ def _again(rows: Rows) -> tuple[int, int, int]:
     return tried, helped, sum(row[name] or 0 for row in later for name in ("nacked", "lease_expired"))
 
 
-def expired(leases: Rows, effects: Rows, settings: Settings) -> Iterator[Finding]:
-    for queue in sorted({row["queue"] for row in leases if row["expired"]}):
-        mine = [row for row in leases if row["queue"] == queue]
+def expired(told: Evidence) -> Iterator[Finding]:
+    faults = {row["client"] for row in told.rows["effects"] if row["kind"] == "fault"}
+    for (queue,), mine in sorted(grouped(told.rows["leases"], "queue").items()):
         gone, all_of_them, longer = (sum(row[name] for row in mine) for name in ("expired", "leased", "extended"))
+        if not gone:
+            continue
         late = sorted((row for row in mine if row["expired"]), key=lambda row: -row["expired"])
         who = text.listed([f"{row['client']} ({row['expired']:,})" for row in late])
-        lease_ms = settings.lease_ms(queue)
+        lease_ms = told.settings.lease_ms(queue)
         lease_s = (lease_ms or 0.0) / 1e3
         lasts = f" A lease lasts {text.duration(lease_s * 1e9)}." if lease_s else ""
-        struck = sorted({row["client"] for row in effects if row["kind"] == "fault"} & {row["client"] for row in late})
+        struck = sorted(faults & {row["client"] for row in late})
         why = f"Faults struck {text.listed(struck)} in the same session. " if struck else ""
         why += "Nobody extended a lease." if not longer else ""
         others_s = (sum(row["held_ns"] for row in mine) / 1e9 - gone * lease_s) / max(1, all_of_them - gone)
@@ -122,8 +121,8 @@ def expired(leases: Rows, effects: Rows, settings: Settings) -> Iterator[Finding
             why += f" The other leases ended after {text.duration(max(0.0, others_s) * 1e9)} on average."
             advice = (
                 "Look for workers that stopped, hang or forget: the others end far within the lease, so a longer one "
+                "would only keep these messages longer."
             )
-            advice += "would only keep these messages longer."
         yield Finding(
             WARN if gone >= OFTEN * all_of_them else INFO,
             f"{text.plural(gone, 'lease')} of {queue} ran out, {text.share(gone / all_of_them)} of all",
@@ -136,10 +135,11 @@ def expired(leases: Rows, effects: Rows, settings: Settings) -> Iterator[Finding
         )
 
 
-def refused_by_schema(rows: Rows) -> Iterator[Finding]:
+def refused_by_schema(told: Evidence) -> Iterator[Finding]:
+    rows = told.rows["refusals"]
     total = sum(row["messages"] for row in rows)
     if total:
-        worst = rows[0]
+        worst, dead = rows[0], sum(row["messages"] for row in rows if row["outcome"] == DEAD_LETTERED)
         place = "the value as a whole" if worst["place"] == "the value" else worst["place"]
         yield Finding(
             WARN,
@@ -151,19 +151,12 @@ def refused_by_schema(rows: Rows) -> Iterator[Finding]:
             "schemas",
             worst["first_ns"],
             "schema",
-            harm=Harm(**_fates(rows)),
+            harm=Harm(rejected=total - dead, dead=dead),
         )
 
 
-def _fates(rows: Rows) -> dict[str, int]:
-    """What became of what schemas refused, as harm."""
-    found = {"rejected": 0, "dead": 0}
-    for row in rows:
-        found["dead" if row["outcome"] == DEAD_LETTERED else "rejected"] += row["messages"]
-    return found
-
-
-def turned_away(rows: Rows, blockers: Rows, use: Use) -> Iterator[Finding]:
+def turned_away(told: Evidence) -> Iterator[Finding]:
+    rows, blockers = told.rows["backpressure_series"], told.rows["blockers"]
     by_schema = sum(row["rejected"] for row in blockers if row["reason"] == "schema")
     counts = {kind: sum(row[kind] for row in rows) for kind in OUTCOMES}
     counts["rejected"] -= by_schema  # a finding of its own
@@ -176,7 +169,7 @@ def turned_away(rows: Rows, blockers: Rows, use: Use) -> Iterator[Finding]:
             f"{text.plural(total, 'message was', 'messages were')} turned away or discarded",
             f"{text.listed(parts, 4)}, on {text.listed(topics)}.{_for_want(blockers)}",
             "backpressure",
-            kind="turned-away" if any(use.no_reserve(one) for name in topics for one in use.groups_of(name)) else "",
+            kind="turned-away" if any(told.no_reserve(one) for name in topics for one in told.groups_of(name)) else "",
             harm=Harm(rejected=counts["rejected"], lost=total - counts["rejected"]),
         )
 
@@ -192,7 +185,8 @@ def _for_want(blockers: Rows) -> str:
     return f" {most:,} of them because {topic} was {reason}{reader}."
 
 
-def repeated(rows: Rows) -> Iterator[Finding]:
+def repeated(told: Evidence) -> Iterator[Finding]:
+    rows = told.rows["redeliveries"]
     delivered = sum(row["delivered"] for row in rows)
     again = sum(row["delivered"] for row in rows if row["attempt"] > 1)
     if again:

@@ -2,23 +2,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_reports.findings.finding import WARN, Finding, Harm, Row, Rows
+from spark_reports.findings.evidence import Evidence
+from spark_reports.findings.finding import INFO, WARN, Finding, Harm
 from spark_reports.page import text
+from spark_reports.rows import Row, Rows, grouped
+from spark_reports.tables.transactions import COMMITTED, OPEN
 
+OPEN_TRANSACTION = "open-transaction"
+FEWEST_NS = 1_000_000_000  # a wait for a transaction that is worth a sentence
 BACK = ("restarted", "pause is over")
 _STRUCK = {"crash": "{owner} had crashed", "pause": "{owner} stood still", "silence": "{owner} was not heard of"}
 
 
-def unread(rebalances: Rows, unserved: Rows, markers: Rows) -> Iterator[Finding]:
+def unread(told: Evidence) -> Iterator[Finding]:
     """The outage with the most waiting: its partitions, time without a reader, and messages. A long rebalance may stop
     no reader, a short one may begin late. Members that leave at the end are no outage.
     """
-    outages: dict[tuple[str, int], list[Row]] = {}
-    for row in unserved:
-        if row["cause"] or row["owner_after"] is not None:
-            outages.setdefault((row["group"], row["started_ns"]), []).append(row)
-    if outages:
-        yield _outage(max(outages.values(), key=_waited), rebalances, markers)
+    rebalances = told.rows["rebalances"]
+    ended = [row for row in told.rows["unserved"] if row["cause"] or row["owner_after"] is not None]
+    if ended:
+        worst = max(grouped(ended, "group", "started_ns").values(), key=_waited)
+        yield _outage(worst, rebalances, told.rows["markers"])
     for row in rebalances:
         if not row["finished"]:
             yield Finding(
@@ -112,3 +116,51 @@ def _remedy(longest: Row, noticed_ns: int, of: Row | None, markers: Rows) -> tup
 
 def _because(row: Row) -> str:
     return f", because {row['cause']}" if row["cause"] else ""
+
+
+def held_up(told: Evidence) -> Iterator[Finding]:
+    """The transaction for which the most messages waited longest at the last stable offset."""
+    together = grouped(told.rows["stable_waits"], "transactional_id", "to_ns")
+    worst = max(together.values(), key=_waited_s, default=None)
+    if worst is None or max(row["waited_ns"] for row in worst) < FEWEST_NS:
+        return
+    longest = max(worst, key=lambda row: row["waited_ns"])
+    groups = text.listed(sorted({row["group"] for row in worst}))
+    places = text.listed(sorted({text.place(row["topic"], row["partition"]) for row in worst}))
+    messages = max(sum(row["messages"] for row in theirs) for theirs in grouped(worst, "group").values())
+    ended = {OPEN: "It was open to the end.", COMMITTED: "It was committed then."}
+    yield Finding(
+        INFO if longest["outcome"] == COMMITTED else WARN,
+        f"The transaction {longest['transactional_id']} held up {groups} for {text.duration(longest['waited_ns'])}",
+        f"From {text.clock(longest['from_ns'])} on the last stable offset of {places} stood still, with "
+        f"{text.plural(messages, 'message')} behind it in the end. "
+        + ended.get(longest["outcome"], f"It ended at {text.clock(longest['to_ns'])}: {longest['outcome']}."),
+        "transactions",
+        longest["from_ns"],
+        OPEN_TRANSACTION,
+        f"Its producer {longest['client']} left it open. Who reads committed messages sees nothing behind it.",
+        harm=Harm(delayed=messages, delayed_s=_waited_s(worst) / messages if messages else 0.0),
+    )
+
+
+def _waited_s(rows: list[Row]) -> float:
+    """Message-seconds, each half of the wait on average."""
+    return float(sum(row["messages"] * row["waited_ns"] for row in rows) / 2e9)
+
+
+def transaction_of(told: Evidence, group: str, topic: str, at_ns: int, soon_ns: int) -> str:
+    """Why `group` was behind on `topic` then, where it waited for a transaction in the time before; "" if not."""
+    mine = [
+        row
+        for row in told.rows["stable_waits"]
+        if (row["group"], row["topic"]) == (group, topic)
+        and row["from_ns"] < at_ns <= row["to_ns"] + soon_ns
+        and row["waited_ns"] >= FEWEST_NS
+    ]
+    if not mine:
+        return ""
+    longest = max(mine, key=lambda row: row["waited_ns"])
+    return (
+        f"It waited {text.duration(longest['waited_ns'])} for the transaction {longest['transactional_id']} of "
+        f"{longest['client']} ({longest['outcome']}), behind which it is given nothing: its readers are not the reason."
+    )

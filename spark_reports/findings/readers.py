@@ -1,15 +1,14 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 
-from spark_reports.findings.backlog import BUSY, Place, Series, of_partitions
-from spark_reports.findings.finding import INFO, WARN, Finding, Harm, Row, Rows
-from spark_reports.findings.hot_key import HotKey
-from spark_reports.findings.settings import Settings
-from spark_reports.findings.use import FULL, Use, share
+from spark_reports.findings.evidence import FULL, Evidence, share
+from spark_reports.findings.finding import INFO, WARN, Finding, Harm
 from spark_reports.page import text
+from spark_reports.rows import Row, Rows, grouped
 from spark_reports.scale import Scale
 
+BUSY = 0.95  # of the time
 HOLDS_BACK = 3.0  # times the lag of the others, a partition
 FEWEST_BEHIND = 20  # messages
 EVEN = 1.3  # times its fair share of what is published: below it the load is no reason
@@ -17,19 +16,18 @@ IDLE_THOUGH = 0.85  # of the time with a message in hand, while others wait
 WAITING_SHARE = 0.5  # of the time
 
 
-def held_back(
-    consumers: Rows, use: Use, ownership: Rows, lag_series: Rows, partitions: Rows, scale: Scale
-) -> Iterator[Finding]:
+def held_back(told: Evidence) -> Iterator[Finding]:
     """Whose partitions are far behind those of the others in its group, though no more comes in there?"""
-    load = {(row["topic"], row["partition"]): row["times_even"] for row in partitions}
-    for group in sorted({row["group"] for row in lag_series}):
-        lags = of_partitions(lag_series, group)
-        owners = {(row["topic"], row["partition"]): row for row in ownership if row["group"] == group}  # the last one
+    consumers = told.rows["consumers"]
+    load = {(row["topic"], row["partition"]): row["times_even"] for row in told.rows["partitions"]}
+    owned = grouped(told.rows["ownership"], "group")
+    for (group,), lags in sorted(grouped(told.rows["lag_series"], "group").items()):
+        owners = {(row["topic"], row["partition"]): row for row in owned.get((group,), ())}  # the last one
         mine: dict[str, list[Row]] = {}
-        for place, row in lags.items():
-            if place in owners:
-                mine.setdefault(owners[place]["client"], []).append(row)
-        if len(mine) < 2 or not use.knows(group):  # who commits now and then is no slower
+        for row in lags:
+            if owner := owners.get((row["topic"], row["partition"])):
+                mine.setdefault(owner["client"], []).append(row)
+        if len(mine) < 2 or not told.knows(group):  # who commits now and then is no slower
             continue
         means = {client: sum(row["mean_lag"] or 0 for row in rows) / len(rows) for client, rows in mine.items()}
         slow = max(means, key=lambda client: means[client])
@@ -50,20 +48,19 @@ def held_back(
             "consumers",
             kind="slow-reader" if free and max(free) < FULL else "",
             why=f"No more came in there than elsewhere.{busy}",
-            harm=Harm(at_once=behind, message_s=behind * scale.duration_ns / 1e9),
+            harm=Harm(at_once=behind, message_s=behind * told.scale.duration_ns / 1e9),
         )
 
 
-def too_many(consumers: Rows, lag_series: Rows, use: Use, hot: HotKey | None, scale: Scale) -> Iterator[Finding]:
+def too_many(told: Evidence) -> Iterator[Finding]:
     """In which group are more members than partitions, while those that have some are busy and cannot keep up?"""
-    for group in sorted({row["group"] for row in lag_series}):
-        there = [row for row in consumers if row["group"] == group and _stayed(row, scale)]
+    scale = told.scale
+    for (group,), lags in sorted(grouped(told.rows["lag_series"], "group").items()):
+        there = [row for row in told.rows["consumers"] if row["group"] == group and _stayed(row, scale)]
         without = [row["client"] for row in there if row["with_partitions_ns"] == 0]
-        lags = of_partitions(lag_series, group)
-        behind = sum(row["last_lag"] or 0 for row in lags.values())
+        behind = sum(row["last_lag"] or 0 for row in lags)
         late_ns = scale.to_ns - scale.duration_ns // 4
-        busy = max(use.between(group, late_ns, scale.to_ns).values(), default=0.0) >= FULL
-        busy = busy and use.knows(group)
+        busy = max(told.between(group, late_ns, scale.to_ns).values(), default=0.0) >= FULL and told.knows(group)
         if without and len(there) > len(lags) and behind >= FEWEST_BEHIND and busy:
             finding = Finding(
                 WARN,
@@ -72,23 +69,27 @@ def too_many(consumers: Rows, lag_series: Rows, use: Use, hot: HotKey | None, sc
                 "at the end.",
                 "consumers",
                 kind="partition-limit",
-                harm=Harm(at_once=behind, message_s=_message_s(lags.values(), scale)),
+                harm=Harm(
+                    at_once=behind, message_s=sum(row["mean_lag"] or 0 for row in lags) * scale.duration_ns / 1e9
+                ),
             )
-            yield hot.explain(finding) if hot and hot.explains(group) else finding
-
-
-def _message_s(lags: Iterable[Row], scale: Scale) -> float:
-    return sum(row["mean_lag"] or 0 for row in lags) * scale.duration_ns / 1e9
+            yield told.explained(finding, group)
 
 
 def _stayed(row: Row, scale: Scale) -> bool:
     return bool(row["there_ns"] >= scale.duration_ns / 4)
 
 
-def did_nothing(rows: Rows, told: frozenset[str], hot: HotKey | None, scale: Scale) -> Iterator[Finding]:
-    """Readers that were present for most of the time and read nothing, without those of other findings (`told`)."""
-    idle = [row for row in rows if _stayed(row, scale) and not row["delivered"] and row["client"] not in told]
-    if not idle:
+def did_nothing(told: Evidence) -> Iterator[Finding]:
+    """Readers that were present for most of the time and read nothing, if no events are missing; those without a
+    partition are left out if `too_many` names them.
+    """
+    consumers, hot = told.rows["consumers"], told.hot
+    crowded = any(too_many(told))
+    named = {row["client"] for row in consumers if crowded and row["group"] and row["with_partitions_ns"] == 0}
+    stayed = [row for row in consumers if _stayed(row, told.scale)]
+    idle = [row for row in stayed if not row["delivered"] and row["client"] not in named]
+    if not idle or any(row["missing"] for row in told.rows["recording"]):
         return
     reasons = []
     for row in idle:
@@ -110,16 +111,17 @@ def did_nothing(rows: Rows, told: frozenset[str], hot: HotKey | None, scale: Sca
     yield finding
 
 
-def overloaded(rows: Rows, use: Use, hot: HotKey | None, scale: Scale) -> Iterator[Finding]:
+def overloaded(told: Evidence) -> Iterator[Finding]:
     """Readers that always had a message in hand, apart from those whom the hot key keeps busy."""
-    busy = [row for row in rows if row["utilisation"] >= BUSY and row["delivered"] and not row["outside"]]
+    hot, consumers = told.hot, told.rows["consumers"]
+    busy = [row for row in consumers if row["utilisation"] >= BUSY and row["delivered"] and not row["outside"]]
     kept = [row for row in busy if hot and (row["group"], row["client"]) in hot.owners and hot.explains(row["group"])]
-    yield from _busy([row for row in busy if row not in kept], use, scale.to_ns)
+    yield from _busy(told, [row for row in busy if row not in kept])
     if hot:
-        yield from (hot.explain(finding) for finding in _busy(kept, use, scale.to_ns))
+        yield from map(hot.explain, _busy(told, kept))
 
 
-def _busy(busy: Rows, use: Use, end_ns: int) -> Iterator[Finding]:
+def _busy(told: Evidence, busy: Rows) -> Iterator[Finding]:
     if busy:
         worst = max(busy, key=lambda row: (row["in_hand"], row["utilisation"]))
         several = len(busy) > 1
@@ -131,7 +133,7 @@ def _busy(busy: Rows, use: Use, end_ns: int) -> Iterator[Finding]:
             f"{names}. " if several else ""
         ) + f"{worst['client']} had {worst['in_hand']:.1f} messages in hand on average."
         groups = {row["group"] for row in busy}
-        filled = sorted(group for group in groups if not use.room_for_more(group, end_ns))
+        filled = sorted(group for group in groups if not told.room_for_more(group, told.scale.to_ns))
         advice = "It has no reserve: any peak becomes lag. Make the work shorter"
         advice += ", or add another." if not filled else "."
         if filled:
@@ -139,13 +141,11 @@ def _busy(busy: Rows, use: Use, end_ns: int) -> Iterator[Finding]:
         yield Finding(INFO, headline, detail, "consumers", kind="busy", advice=advice)
 
 
-def hands_free(
-    consumers: Rows, redeliveries: Rows, waiting: Mapping[Place, Series],
-    settings: Settings, scale: Scale,
-) -> Iterator[Finding]:  # fmt: skip
+def hands_free(told: Evidence) -> Iterator[Finding]:
     """Queues whose messages waited while workers had none in hand; retries wait on purpose, and are left out."""
-    again = {row["group"] for row in redeliveries if row["attempt"] > 1 and row["delivered"]}
-    for (queue, topic), series in waiting.items():
+    consumers = told.rows["consumers"]
+    again = {row["group"] for row in told.rows["redeliveries"] if row["attempt"] > 1 and row["delivered"]}
+    for (queue, topic), series in told.waiting.items():
         mine = [row for row in consumers if row["group"] == queue and row["delivered"]]
         waited = float((series > 0).mean())
         if topic or queue in again or not mine or any(row["outside"] for row in mine) or waited < WAITING_SHARE:
@@ -154,7 +154,7 @@ def hands_free(
         # One that reads several queues has its hands full of the others, too.
         clients = {row["client"] for row in mine}
         used = sum(row["busy_ns"] for row in consumers if row["client"] in clients) / max(there_ns, 1)
-        ahead = {settings.worker(row["client"]).get("prefetch", 1) for row in mine}
+        ahead = {told.settings.worker(row["client"]).get("prefetch", 1) for row in mine}
         if used >= IDLE_THOUGH or max(row["in_hand"] for row in mine) > max(ahead):
             continue
         yield Finding(
@@ -164,5 +164,5 @@ def hands_free(
             "queues",
             kind="prefetch",
             why=f"Each takes {max(ahead)} at a time, and comes back for the next.",
-            harm=Harm(message_s=float(series.sum()) * scale.width_ns / 1e9 * (1 - used)),
+            harm=Harm(message_s=float(series.sum()) * told.scale.width_ns / 1e9 * (1 - used)),
         )

@@ -2,11 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_reports.findings.finding import BAD, GOOD, WARN, Finding, Rows
+from spark_reports.findings.evidence import Evidence
+from spark_reports.findings.finding import BAD, GOOD, WARN, Finding
 from spark_reports.page import text
 
 
-def reconciled(rows: Rows) -> Iterator[Finding]:
+def reconciled(told: Evidence) -> Iterator[Finding]:
+    if not told.whole:  # a part has no totals to compare with
+        return
+    rows = told.rows["reconciliation"]
     wrong = [row for row in rows if not row["equal"]]
     if wrong:
         parts = [f"{row['name'].replace('_', ' ')} {row['recorded']:,} instead of {row['summary']:,}" for row in wrong]
@@ -32,7 +36,8 @@ def reconciled(rows: Rows) -> Iterator[Finding]:
         )
 
 
-def recorded(rows: Rows) -> Iterator[Finding]:
+def recorded(told: Evidence) -> Iterator[Finding]:
+    rows = told.rows["recording"]
     missing = sum(row["missing"] for row in rows)
     doubled = sum(row["doubled"] for row in rows)
     if missing:
@@ -57,11 +62,13 @@ def recorded(rows: Rows) -> Iterator[Finding]:
         )
 
 
-def audited(rows: Rows, messages: Rows) -> Iterator[Finding]:
-    for row in rows:
+def audited(told: Evidence) -> Iterator[Finding]:
+    for row in told.rows["audit"]:
         if row["ok"]:
             continue
-        named = next((one for one in messages if one["check"] == row["check"] and not one["explained"]), None)
+        named = next(
+            (one for one in told.rows["audit_list"] if one["check"] == row["check"] and not one["explained"]), None
+        )
         where = f"{text.place(row['topic'], row['partition'])} near offset {row['near_offset']}"
         group = f" in {row['group']}" if row["group"] else ""
         detail = f"The first is {where}{group}."

@@ -59,8 +59,8 @@ class Settings:
         return self._named("workers", client.rpartition("-")[0])
 
     def rate_limits(self) -> Iterator[tuple[str, str, float]]:
-        """(topic or producer, its name, messages per second) for each that has a limit."""
-        for kind, word in (("topics", "topic"), ("queues", "queue"), ("producers", "producer")):
+        """(topic or producer, its name, messages per second) for each that has a limit; a queue is a topic, too."""
+        for kind, word in (("topics", "topic"), ("queues", "topic"), ("producers", "producer")):
             for one in self._all(kind):
                 limit = one.get("rate_per_s") if kind == "producers" else _mapping(one.get("flow")).get("rate_per_s")
                 if isinstance(limit, int | float) and isinstance(one.get("name"), str):

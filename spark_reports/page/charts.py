@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from spark_reports.page import text
+from spark_reports.rows import Row, Rows
 from spark_reports.scale import Scale
 
 
@@ -29,9 +30,6 @@ class Numbering:
         known = self._numbers[kind]
         return known.setdefault(name, len(known))
 
-
-Row = Mapping[str, Any]
-Rows = Sequence[Row]
 
 OTHERS = -1  # in place of a hue
 TOP_SERIES = 10  # lines that an eye can tell apart; the rest is drawn as one

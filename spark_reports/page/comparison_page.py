@@ -5,12 +5,13 @@ from typing import Any
 
 from resources.measures import MEASURES
 from spark_reports.collect import Made
-from spark_reports.findings.finding import Finding, Row
+from spark_reports.findings.finding import Finding
 from spark_reports.page.document import ALL_FILES, document
 from spark_reports.page.moments import Moments
 from spark_reports.page.text import change, shown
 from spark_reports.parts import EVERY, titles
 from spark_reports.request import COMPARE
+from spark_reports.rows import Row
 from spark_reports.scale import Scale
 from spark_reports.sessions import Found
 

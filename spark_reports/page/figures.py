@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from resources.outcomes import OUTCOMES, in_words
 from spark_reports.page import text
+from spark_reports.rows import Tables
 from spark_reports.scale import Scale
-
-Rows = Sequence[Mapping[str, Any]]
 
 
 class Figure(NamedTuple):
@@ -32,7 +31,7 @@ def first_figures(figures: Sequence[Figure]) -> list[Figure]:
 _ASKED_FOR_LESS = frozenset({"Acknowledged", "Producers blocked"})
 
 
-def key_figures(made: Mapping[str, Rows], scale: Scale) -> list[Figure]:
+def key_figures(made: Tables, scale: Scale) -> list[Figure]:
     """The tiles, in order: those whose tables were made."""
     tiles = (
         (_published, ("totals", "throughput_series")),
@@ -48,11 +47,11 @@ def key_figures(made: Mapping[str, Rows], scale: Scale) -> list[Figure]:
     return [tile for tile in found if tile is not None]
 
 
-def _totals(made: Mapping[str, Rows]) -> dict[str, int]:
+def _totals(made: Tables) -> dict[str, int]:
     return {row["name"]: row["recorded"] for row in made["totals"]}
 
 
-def _published(made: Mapping[str, Rows], scale: Scale) -> Figure:
+def _published(made: Tables, scale: Scale) -> Figure:
     count = _totals(made)["published"]
     per_s = None if scale.is_moment else count / (scale.duration_ns / 1e9)
     sizes = [row["bytes"] for row in made["throughput_series"] if row["dimension"] == "topic"]
@@ -60,7 +59,7 @@ def _published(made: Mapping[str, Rows], scale: Scale) -> Figure:
     return Figure("Published", text.count(count), text.per_second(per_s) + size, "throughput")
 
 
-def _delivered(made: Mapping[str, Rows], scale: Scale) -> Figure | None:
+def _delivered(made: Tables, scale: Scale) -> Figure | None:
     total = _totals(made)
     if "delivered" not in total:
         return None
@@ -68,22 +67,22 @@ def _delivered(made: Mapping[str, Rows], scale: Scale) -> Figure | None:
     return Figure("Delivered", text.count(total["delivered"]), again, "throughput")
 
 
-def _latency(made: Mapping[str, Rows], measure: str, name: str) -> str:
+def _latency(made: Tables, measure: str, name: str) -> str:
     row = next((row for row in made["latency"] if row["measure"] == measure), None)
     return text.duration(None if row is None else row[name])
 
 
-def _acknowledged(made: Mapping[str, Rows], scale: Scale) -> Figure:
+def _acknowledged(made: Tables, scale: Scale) -> Figure:
     note = f"p99 {_latency(made, 'acknowledged', 'p99_ns')} after publishing"
     return Figure("Acknowledged", text.count(_totals(made)["acknowledged"]), note, "latency")
 
 
-def _median(made: Mapping[str, Rows], scale: Scale) -> Figure:
+def _median(made: Tables, scale: Scale) -> Figure:
     note = f"to first delivery; p99 {_latency(made, 'delivered', 'p99_ns')}"
     return Figure("Median latency", _latency(made, "delivered", "p50_ns"), note, "latency")
 
 
-def _lag(made: Mapping[str, Rows], scale: Scale) -> Figure:
+def _lag(made: Tables, scale: Scale) -> Figure:
     """Of one partition; the lag of a group as a whole is in the findings and in its row."""
     known = [row for row in made["lag_series"] if row["max_lag"] is not None]
     worst = max(known, key=lambda row: row["max_lag"], default=None)
@@ -94,7 +93,7 @@ def _lag(made: Mapping[str, Rows], scale: Scale) -> Figure:
     return Figure("Highest lag", most + text.count(worst["max_lag"]), note, "lag")
 
 
-def _rebalances(made: Mapping[str, Rows], scale: Scale) -> Figure:
+def _rebalances(made: Tables, scale: Scale) -> Figure:
     """With the worst outage for readers, which may begin long before a rebalance does."""
     pauses = [row["pause_ns"] for row in made["unserved"]]
     unknown = any(row["stopped"] is None for row in made["rebalances"])
@@ -103,12 +102,12 @@ def _rebalances(made: Mapping[str, Rows], scale: Scale) -> Figure:
     return Figure("Rebalances", text.count(len(made["rebalances"])), note, "rebalances")
 
 
-def _dead(made: Mapping[str, Rows], scale: Scale) -> Figure:
+def _dead(made: Tables, scale: Scale) -> Figure:
     died, redriven = (sum(row[name] for row in made["dead_letters"]) for name in ("dead_lettered", "redriven"))
     return Figure("Dead letters", text.count(died), f"{text.count(redriven)} redriven", "dead-letters", died > 0)
 
 
-def _blocked(made: Mapping[str, Rows], scale: Scale) -> Figure:
+def _blocked(made: Tables, scale: Scale) -> Figure:
     rows = made["backpressure_series"]
     blocked_ns = sum(row["blocked_ns"] for row in rows)
     lost = in_words({kind: sum(row[kind] for row in rows) for kind in OUTCOMES})

@@ -1,16 +1,17 @@
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
 from resources.measures import MEASURES
-from spark_reports.findings.finding import Finding, Row, Rows
+from spark_reports.findings.finding import Finding
 from spark_reports.page.document import ALL_FILES, document
 from spark_reports.page.moments import Moments
 from spark_reports.page.text import change, shown
 from spark_reports.parts import EVERY, IN_HISTORY, titles
 from spark_reports.request import HISTORY
+from spark_reports.rows import Row, Rows, Tables
 from spark_reports.sessions import Found
 
 DRAWN = ("delivered_per_s", "p50_ns", "p99_ns", "dead_lettered", "turned_away", "rebalancing_ns", "blocked_ns", "moved")
@@ -35,7 +36,7 @@ def in_order(trends: Rows) -> list[Row]:
 
 def render_history(
     found: Found,
-    tables: Mapping[str, Rows],
+    tables: Tables,
     findings: Sequence[Finding],
     files: Sequence[str] = ALL_FILES,
     parts: frozenset[str] = EVERY,

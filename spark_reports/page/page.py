@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from spark_reports.assertions import Verdict
@@ -14,9 +14,8 @@ from spark_reports.page.figures import first_figures, key_figures
 from spark_reports.page.moments import Moments
 from spark_reports.parts import EVERY, PARTS, in_order, titles
 from spark_reports.request import SESSION
+from spark_reports.rows import Rows, Tables
 from spark_reports.session import SessionInfo
-
-Tables = Mapping[str, list[dict[str, Any]]]
 
 #: What a `session.json` of another program may lack.
 _EMPTY: dict[str, Any] = {
@@ -81,7 +80,7 @@ def render(
     )
 
 
-def _latencies(tables: Tables) -> list[dict[str, Any]]:
+def _latencies(tables: Tables) -> Rows:
     """The whole first, then each group; the first delivery before the acknowledgement (the sort is stable)."""
     rows = [*tables["latency"], *tables["latency_by_group"]]
     return sorted(rows, key=lambda row: _MEASURES.index(row["measure"]))

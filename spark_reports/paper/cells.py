@@ -1,16 +1,14 @@
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from resources.measures import MEASURES
 from spark_reports.assertions import Verdict
 from spark_reports.page import text
 from spark_reports.page.text import change, shown
+from spark_reports.rows import Row, Rows
 from spark_reports.schema_document import COLUMNS, MOMENT
-
-Rows = Sequence[Mapping[str, Any]]
 
 # These are moments, all other nanoseconds are durations.
 _MOMENTS = frozenset(name for name, of in COLUMNS.items() if of.unit == MOMENT)
@@ -92,7 +90,7 @@ def comparison_table(compared: Rows, labels: Sequence[str]) -> PrintedTable:
     return PrintedTable("Side by side", heads, rows)
 
 
-def _difference(row: Mapping[str, Any]) -> str:
+def _difference(row: Row) -> str:
     if row["verdict"] == "same":
         return "same"
     told = change(row["change"], row["difference"])

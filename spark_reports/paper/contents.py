@@ -16,9 +16,8 @@ from spark_reports.paper.cells import comparison_table, cost_table, printed, run
 from spark_reports.paper.paper import Paper
 from spark_reports.paper.plots import Plot, comparison_plots, history_plots, overview, plots
 from spark_reports.parts import EVERY, IN_HISTORY, titles
+from spark_reports.rows import Tables
 from spark_reports.session import SessionInfo
-
-Rows = Sequence[Mapping[str, Any]]
 
 # The tables that a reader of paper looks for; all of them are in the CSV and Parquet files.
 _TABLES = (
@@ -49,7 +48,7 @@ _TABLES = (
 def session_paper(
     info: SessionInfo,
     made: Made,
-    tables: Mapping[str, Rows],
+    tables: Tables,
     findings: Sequence[Finding],
     verdicts: Sequence[Verdict] = (),
 ) -> Paper:
@@ -98,7 +97,7 @@ def comparison_paper(
     )
 
 
-def history_paper(tables: Mapping[str, Rows], findings: Sequence[Finding], parts: frozenset[str] = EVERY) -> Paper:
+def history_paper(tables: Tables, findings: Sequence[Finding], parts: frozenset[str] = EVERY) -> Paper:
     """Trends over many sessions, of the figures of `parts`."""
     count = len(tables["runs"])
     return Paper(
@@ -125,5 +124,5 @@ def _only(asked: frozenset[str], all_parts: frozenset[str] = EVERY) -> str:
     return "" if asked == all_parts else f". Only {text.listed(titles(asked), len(all_parts))}."
 
 
-def _plots(each: Sequence[tuple[str, Made, Mapping[str, Rows]]]) -> list[tuple[str, Plot]]:
+def _plots(each: Sequence[tuple[str, Made, Tables]]) -> list[tuple[str, Plot]]:
     return [(heading, plot) for heading, made, rows in each for plot in plots(chart_data(rows, made.scale))]

@@ -15,9 +15,8 @@ from broker_core.recording.recorder import Recorder
 from spark_reports.bounds import local
 from spark_reports.frames import Frames, read_frames
 from spark_reports.java import find_java
-from spark_reports.jvm import Jvm
+from spark_reports.jvm import Jvm, spark_session
 from spark_reports.session import inspect
-from spark_reports.spark import spark_session
 from spark_reports.tuning import SMALL
 from tests.broker_core.recording.fake_stream import FakeBroker
 from tests.spark_reports.tables.rows import events as written

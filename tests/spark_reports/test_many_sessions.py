@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_reports.cancellation import Cancellation
-from spark_reports.dataset import read_all
+from spark_reports.collect import read_all
 from spark_reports.delivery import REPORT, TABLES
 from spark_reports.errors import ReportError
 from spark_reports.making import Making
@@ -30,11 +30,10 @@ def test_the_files_of_many_sessions_are_found_without_a_task_for_each(spark: Spa
     for number in range(1, MANY):
         shutil.copytree(sessions / "run 00", sessions / f"run {number:02d}")
     out = tmp_path / "out"
-    (out / TABLES).mkdir(parents=True)
     request = Request((str(sessions),), out, HISTORY, parts=frozenset({"totals", "throughput"}))
     making = Making(request, tmp_path, tmp_path / "log", Silent(), Cancellation())
     spark.sparkContext.setJobGroup("finding files", "")
-    making.fill_on(spark, out)
+    making.make(lambda: spark)
     assert not spark.sparkContext.statusTracker().getJobIdsForGroup("finding files")
     with (out / TABLES / "runs.csv").open(newline="", encoding="utf-8") as file:
         runs = list(csv.DictReader(file))

@@ -16,8 +16,7 @@ from broker_core.simulation.actions.groups import MoveConsumer
 from resources import path
 from resources.measures import MEASURES
 from spark_reports.collect import make_runs
-from spark_reports.dataset import about, read_all
-from spark_reports.sessions import find_sessions
+from spark_reports.sessions import about, find_sessions, read_all
 from tests.spark_reports.test_gaps import SCENARIO
 
 pytestmark = pytest.mark.spark

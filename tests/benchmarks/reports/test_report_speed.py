@@ -47,7 +47,7 @@ with tempfile.TemporaryDirectory() as name:
     if sys.argv[2] == "launcher":
         own.jars = lambda home: [home / "jars" / "*"]
     jvm = Jvm(find_java(), work, work / "log", LOCAL, setup.jvm_options)
-    from spark_reports.spark import spark_session
+    from spark_reports.jvm import spark_session
     jvm.connect()
     spark = spark_session(LOCAL, work, setup.settings)
     spark.range(1).toArrow()
