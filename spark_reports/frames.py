@@ -192,7 +192,7 @@ class Frames:
     def happened(self) -> pl.DataFrame:
         """All that happened to what broke a rule; without asking where nothing did."""
         singly = audit.suspects(self.audited).filter(~audit.is_run())
-        suspects = self._local(singly.select("check", *audit.PLACE, "word").unique())
+        suspects = self._local(singly.select("check", *details.PLACE, "word").unique())
         if suspects is None:
             return rows(audit.HAPPENED_SCHEMA, [])
         found = bring(audit_pass.happened(self.messages, suspects)).sort("seq")

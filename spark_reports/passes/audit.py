@@ -18,13 +18,13 @@ from spark_reports.tables.audit import (
     FINISHED_TWICE,
     LOST,
     NEVER,
-    PLACE,
     REORDERED,
     SKIPPED,
     SUSPECTS,
     TWICE,
     WORD,
 )
+from spark_reports.tables.details import PLACE
 
 _DONE = ("acknowledged", "dead_lettered")
 _REMOVED = ("expired", "evicted", "purged")
