@@ -7,26 +7,21 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from spark_reports.page import text
-from spark_reports.rows import Row, Rows
+from spark_reports.rows import Row, Rows, Tables, grouped
 from spark_reports.scale import Scale
 
 
 class Numbering:
     """Numbers of flows (topics, queues and groups) and of readers; names without a number get the next ones."""
 
-    def __init__(self, rows: Iterable[Mapping[str, Any]]) -> None:
+    def __init__(self, rows: Rows) -> None:
         """`rows` of the table `hues`."""
         self._numbers: defaultdict[str, dict[str, int]] = defaultdict(dict)
         for row in rows:
             self._numbers[row["kind"]][row["name"]] = row["number"]
 
-    def flow(self, name: str) -> int:
-        return self._of("flow", name)
-
-    def reader(self, name: str) -> int:
-        return self._of("reader", name)
-
-    def _of(self, kind: str, name: str) -> int:
+    def of(self, kind: str, name: str) -> int:
+        """`kind` is flow or reader."""
         known = self._numbers[kind]
         return known.setdefault(name, len(known))
 
@@ -36,9 +31,10 @@ TOP_SERIES = 10  # lines that an eye can tell apart; the rest is drawn as one
 LAG_ROWS = 60
 NO_TIME_NS = 1_000  # shorter than this is "at once" on the heat map
 HEAT_STEPS_PER_DECADE = 8
+_PLACE = ("group", "topic", "partition")
 
 
-def chart_data(made: Mapping[str, Rows], scale: Scale) -> dict[str, Any]:
+def chart_data(made: Tables, scale: Scale) -> dict[str, Any]:
     """Everything that the page's script draws; nothing for tables that were not made."""
     tables = defaultdict[str, Rows](tuple, made)
     numbers = Numbering(tables["hues"])
@@ -47,7 +43,14 @@ def chart_data(made: Mapping[str, Rows], scale: Scale) -> dict[str, Any]:
         "buckets": scale.buckets,
         "from_s": scale.from_ns / 1e9,
         "to_s": scale.to_ns / 1e9,
-        "rebalances": [_band(row) for row in tables["rebalances"]],
+        "rebalances": [
+            {
+                "from": row["started_ns"] / 1e9,
+                "to": row["ended_ns"] / 1e9,
+                **{name: row[name] for name in ("group", "cause", "stopped")},
+            }
+            for row in tables["rebalances"]
+        ],
         "markers": [
             {
                 "at": row["time_ns"] / 1e9,
@@ -59,8 +62,8 @@ def chart_data(made: Mapping[str, Rows], scale: Scale) -> dict[str, Any]:
         ][:60],
         "overview": _overview(scale, tables),
         "throughput": {
-            dimension: _throughput(scale, tables["throughput"], tables["throughput_series"], dimension, numbers)
-            for dimension in ("topic", "partition", "producer", "consumer")
+            dimension: _throughput(scale, tables["throughput"], dimension, kind, numbers)
+            for dimension, kind in (("topic", "flow"), ("partition", ""), ("producer", ""), ("consumer", "reader"))
         },
         "latency_over_time": _latency_over_time(tables["latency_over_time"]),
         "latency_curve": _latency_curve(tables["latency_curve"]),
@@ -84,7 +87,7 @@ def chart_data(made: Mapping[str, Rows], scale: Scale) -> dict[str, Any]:
     }
 
 
-def _overview(scale: Scale, tables: Mapping[str, Rows]) -> dict[str, Any]:
+def _overview(scale: Scale, tables: Tables) -> dict[str, Any]:
     """The session on one time axis: published per second, lag, waiting and dead messages; empty if not made."""
 
     def summed(name: str, value: str, empty: float | None) -> list[float | None]:
@@ -110,57 +113,29 @@ def _dense(scale: Scale, rows: Iterable[Row], value: str, empty: float | None = 
     return values
 
 
-def _band(row: Row) -> dict[str, Any]:
-    return {
-        "from": row["started_ns"] / 1e9,
-        "to": row["ended_ns"] / 1e9,
-        "group": row["group"],
-        "cause": row["cause"],
-        "stopped": row["stopped"],
-    }
-
-
-def _name(row: Row) -> str:
-    if row["dimension"] in {"topic", "producer"}:
-        return str(row["name"])
-    return text.place(row["topic"], row["name"]) if row["dimension"] == "partition" else f"{row['name']}"
-
-
-def _throughput(scale: Scale, rows: Rows, series: Rows, dimension: str, numbers: Numbering) -> list[dict[str, Any]]:
-    """The busiest series, and the sum of the others. A client on several topics is one series."""
-    messages: dict[str, list[float]] = {}
-    sizes: dict[str, list[float]] = {}
+def _throughput(scale: Scale, rows: Rows, dimension: str, kind: str, numbers: Numbering) -> list[dict[str, Any]]:
+    """The busiest series and the sum of the others, with hues of a `kind`. A client of several topics is one."""
+    sums: dict[str, dict[str, list[float]]] = {}
     for row in rows:
         if row["dimension"] == dimension:
-            name, at = _name(row), scale.bucket(row["start_ns"])
-            messages.setdefault(name, [0.0] * scale.buckets)[at] += row["messages_per_s"] or 0
-            sizes.setdefault(name, [0.0] * scale.buckets)[at] += row["bytes_per_s"] or 0
-    order = sorted(messages, key=lambda name: -sum(messages[name]))
-    shown, others = order[:TOP_SERIES], order[TOP_SERIES:]
-    number_of = {"topic": numbers.flow, "consumer": numbers.reader}.get(dimension)
+            name = text.place(row["topic"], row["name"]) if dimension == "partition" else str(row["name"])
+            mine = sums.setdefault(name, {of: [0.0] * scale.buckets for of in ("messages", "bytes")})
+            for of, values in mine.items():
+                values[scale.bucket(row["start_ns"])] += row[f"{of}_per_s"] or 0
+    order = sorted(sums, key=lambda name: -sum(sums[name]["messages"]))
+    shown, others = order[:TOP_SERIES], [sums[name] for name in order[TOP_SERIES:]]
     found = [
-        {
-            "name": name,
-            "hue": place if number_of is None else number_of(name),
-            "messages": _rounded(messages[name]),
-            "bytes": _rounded(sizes[name]),
-        }
+        {"name": name, "hue": numbers.of(kind, name) if kind else place, **_rounded(sums[name])}
         for place, name in enumerate(sorted(shown))
     ]
     if others:
-        found.append(
-            {
-                "name": f"{len(others)} others",
-                "hue": OTHERS,
-                "messages": _rounded(map(sum, zip(*(messages[name] for name in others), strict=True))),
-                "bytes": _rounded(map(sum, zip(*(sizes[name] for name in others), strict=True))),
-            }
-        )
+        rest = {of: list(map(sum, zip(*(one[of] for one in others), strict=True))) for of in ("messages", "bytes")}
+        found.append({"name": f"{len(others)} others", "hue": OTHERS, **_rounded(rest)})
     return found
 
 
-def _rounded(values: Iterable[float]) -> list[float]:
-    return [round(value, 2) for value in values]
+def _rounded(series: Mapping[str, list[float]]) -> dict[str, list[float]]:
+    return {name: [round(value, 2) for value in values] for name, values in series.items()}
 
 
 def _ms(value_ns: float) -> float:
@@ -168,35 +143,27 @@ def _ms(value_ns: float) -> float:
 
 
 def _latency_over_time(rows: Rows) -> dict[str, list[list[float]]]:
-    found: dict[str, list[list[float]]] = {}
-    for row in rows:
-        line = [
-            row["start_ns"] / 1e9,
-            *(_ms(row[name]) for name in ("p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns")),
-        ]
-        found.setdefault(row["measure"], []).append(line)
-    return found
+    """Per measure [second, p50, p90, p99, p99.9, maximum]."""
+    names = ("p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns")
+    return {
+        measure: [[row["start_ns"] / 1e9, *(_ms(row[name]) for name in names)] for row in mine]
+        for (measure,), mine in grouped(rows, "measure").items()
+    }
 
 
 def _latency_curve(rows: Rows) -> dict[str, list[list[float]]]:
-    """[how many times rarer than always, milliseconds]: 10 is p90, 100 is p99."""
+    """Per measure [how many times rarer than always, milliseconds]: 10 is p90, 100 is p99."""
     found: dict[str, list[list[float]]] = {}
-    totals: dict[str, int] = {}
-    for row in rows:
-        totals[row["measure"]] = totals.get(row["measure"], 0) + row["messages"]
-    for row in rows:
-        left = max(1 - row["share"], 0.5 / totals[row["measure"]])
-        found.setdefault(row["measure"], []).append([round(1 / left, 4), _ms(row["duration_ns"])])
+    for (measure,), mine in grouped(rows, "measure").items():
+        rarest = 0.5 / sum(row["messages"] for row in mine)
+        found[measure] = [[round(1 / max(1 - row["share"], rarest), 4), _ms(row["duration_ns"])] for row in mine]
     return found
 
 
 def _latency_heat(scale: Scale, rows: Rows) -> dict[str, Any]:
-    """Per measure [time bucket, row, messages] and the duration that begins each row; the bottom one is for less than 1
-    µs.
-    """
+    """Per measure [time bucket, row, messages] and what duration begins each row; the bottom one is below 1 µs."""
     found: dict[str, Any] = {}
-    for measure in sorted({row["measure"] for row in rows}):
-        mine = [row for row in rows if row["measure"] == measure]
+    for (measure,), mine in sorted(grouped(rows, "measure").items()):
         slow = [row["row"] for row in mine if row["from_ns"] >= NO_TIME_NS]
         quick = [row for row in mine if row["from_ns"] < NO_TIME_NS]
         lowest, highest = (min(slow), max(slow)) if slow else (0, -1)
@@ -219,72 +186,62 @@ def _place_name(group: str, topic: str, partition: int, several_groups: bool) ->
 
 
 def _lag(scale: Scale, rows: Rows, series: Rows) -> list[dict[str, Any]]:
-    by_place: dict[tuple[str, str, int], list[Row]] = {}
-    for row in rows:
-        by_place.setdefault((row["group"], row["topic"], row["partition"]), []).append(row)
-    found = []
-    several = len({row["group"] for row in series}) > 1
-    for row in series[:LAG_ROWS]:
-        place = (row["group"], row["topic"], row["partition"])
-        name = _place_name(*place, several)
-        found.append({"name": name, "lag": _dense(scale, by_place.get(place, ()), "lag", None)})
-    return found
+    by_place = grouped(rows, *_PLACE)
+    several = len(grouped(series, "group")) > 1
+    return [
+        {
+            "name": _place_name(*place, several),
+            "lag": _dense(scale, by_place.get(place, ()), "lag", None),
+        }
+        for place in list(grouped(series, *_PLACE))[:LAG_ROWS]
+    ]
 
 
 def _ownership(rows: Rows, numbers: Numbering) -> dict[str, Any]:
-    places = sorted({(row["group"], row["topic"], row["partition"]) for row in rows})[:LAG_ROWS]
-    at = {place: index for index, place in enumerate(places)}
+    by_place = grouped(rows, *_PLACE)
+    places = sorted(by_place)[:LAG_ROWS]
     clients = sorted({row["client"] for row in rows})
     several = len({place[0] for place in places}) > 1
     return {
         "rows": [_place_name(*place, several) for place in places],
         "groups": [place[0] for place in places],
         "clients": clients,
-        "hues": [numbers.reader(client) for client in clients],
+        "hues": [numbers.of("reader", client) for client in clients],
         "spans": [
-            [at[place], row["from_ns"] / 1e9, row["to_ns"] / 1e9, clients.index(row["client"]), row["generation"]]
-            for row in rows
-            if (place := (row["group"], row["topic"], row["partition"])) in at
+            [number, row["from_ns"] / 1e9, row["to_ns"] / 1e9, clients.index(row["client"]), row["generation"]]
+            for number, place in enumerate(places)
+            for row in by_place[place]
         ],
     }
 
 
 def _busy(scale: Scale, rows: Rows, consumers: Rows) -> list[dict[str, Any]]:
     """The consumers by group, each with its busy share and what it had in hand, bucket by bucket."""
-    by_client: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        by_client.setdefault((row["group"], row["client"]), []).append(row)
-    several = len({row["group"] for row in consumers}) > 1
+    by_client = grouped(rows, "group", "client")
+    several = len(grouped(consumers, "group")) > 1
     found = []
-    for row in sorted(consumers, key=lambda row: (row["group"], row["client"]))[:LAG_ROWS]:
-        mine = by_client.get((row["group"], row["client"]), [])
-        busy = _dense(scale, mine, "busy_ns")
+    for group, client in sorted(grouped(consumers, "group", "client"))[:LAG_ROWS]:
+        mine = by_client.get((group, client), [])
+        busy, in_hand = (_dense(scale, mine, name) for name in ("busy_ns", "in_hand"))
         found.append(
             {
-                "name": f"{text.isolated(row['group'] or 'no group')} · {text.isolated(row['client'])}"
-                if several
-                else row["client"],
+                "name": f"{text.isolated(group or 'no group')} · {text.isolated(client)}" if several else client,
                 "busy": [round(min((value or 0) / scale.width_ns, 1.0), 3) for value in busy],
-                "in_hand": [round(value or 0, 2) for value in _dense(scale, mine, "in_hand")],
+                "in_hand": [round(value or 0, 2) for value in in_hand],
             }
         )
     return found
 
 
 def _queues(scale: Scale, rows: Rows, numbers: Numbering) -> list[dict[str, Any]]:
-    names = sorted({row["queue"] for row in rows})[:TOP_SERIES]
-    found = []
-    for name in names:
-        mine = [row for row in rows if row["queue"] == name]
-        found.append(
-            {
-                "name": name,
-                "hue": numbers.flow(name),
-                "waiting": _dense(scale, mine, "waiting"),
-                "in_flight": _dense(scale, mine, "in_flight"),
-            }
-        )
-    return found
+    return [
+        {
+            "name": name,
+            "hue": numbers.of("flow", name),
+            **{value: _dense(scale, mine, value) for value in ("waiting", "in_flight")},
+        }
+        for (name,), mine in sorted(grouped(rows, "queue").items())[:TOP_SERIES]
+    ]
 
 
 def _attempts(rows: Rows) -> list[dict[str, Any]]:
@@ -299,26 +256,18 @@ def _attempts(rows: Rows) -> list[dict[str, Any]]:
 
 
 def _backpressure(scale: Scale, rows: Rows, numbers: Numbering) -> list[dict[str, Any]]:
-    found = []
-    for topic in sorted({row["topic"] for row in rows}):
-        mine = [row for row in rows if row["topic"] == topic]
-        blocked = _dense(scale, mine, "blocked_ns")
-        found.append(
-            {
-                "name": topic,
-                "hue": numbers.flow(topic),
-                "blocked": [round((value or 0) / scale.width_ns, 4) for value in blocked],
-                "rejected": _dense(scale, mine, "rejected"),
-                "dropped": _dense(scale, mine, "dropped"),
-            }
-        )
-    return found
+    return [
+        {
+            "name": topic,
+            "hue": numbers.of("flow", topic),
+            "blocked": [round((value or 0) / scale.width_ns, 4) for value in _dense(scale, mine, "blocked_ns")],
+            **{value: _dense(scale, mine, value) for value in ("rejected", "dropped")},
+        }
+        for (topic,), mine in sorted(grouped(rows, "topic").items())
+    ]
 
 
 def _partitions(rows: Rows) -> list[dict[str, Any]]:
-    topics: dict[str, list[Row]] = {}
-    for row in rows:
-        topics.setdefault(row["topic"], []).append(row)
     return [
         {
             "name": topic,
@@ -326,6 +275,6 @@ def _partitions(rows: Rows) -> list[dict[str, Any]]:
             "messages": [row["messages"] for row in mine],
             "share": [round(row["share"], 4) for row in mine],
         }
-        for topic, mine in topics.items()
+        for (topic,), mine in grouped(rows, "topic").items()
         if len(mine) > 1
     ]

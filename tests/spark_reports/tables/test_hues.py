@@ -80,4 +80,4 @@ def test_plots_take_the_numbers_of_names_and_others_have_none() -> None:
 
 def test_a_name_that_nobody_told_of_comes_behind_and_keeps_its_number() -> None:
     numbering = Numbering([{"kind": "flow", "name": "orders", "number": 0}])
-    assert [numbering.flow(name) for name in ("late", "orders", "later", "late")] == [1, 0, 2, 1]
+    assert [numbering.of("flow", name) for name in ("late", "orders", "later", "late")] == [1, 0, 2, 1]
