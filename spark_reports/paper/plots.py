@@ -21,7 +21,8 @@ from resources.colours import HUES, LIGHT_HUES
 from resources.units import KIB
 from spark_reports.page import text
 from spark_reports.page.charts import HEAT_STEPS_PER_DECADE, OTHERS
-from spark_reports.page.text import bare
+
+Data = Mapping[str, Any]
 
 # Data, title, and unit; durations carry theirs on each tick.
 _OVER_TIME = (
@@ -34,56 +35,45 @@ _OVER_TIME = (
 )
 
 
-def comparison_plots(data: Mapping[str, Any]) -> Iterator[Plot]:
+def comparison_plots(data: Data) -> Iterator[Plot]:
     for name, title, unit in _OVER_TIME:
         lines = [(one["name"], one[name]) for one in data["sessions"] if one[name]]
         if lines:
-            draw = partial(_sessions, data=data, lines=lines, unit=unit)
-            yield Plot(f"compared-{name}", title, draw)
+            yield Plot(f"compared-{name}", title, partial(_sessions, data=data, lines=lines, unit=unit))
 
 
-def _sessions(ax: Axes, data: Mapping[str, Any], lines: Sequence[tuple[str, Any]], unit: str) -> None:
+def _sessions(ax: Axes, data: Data, lines: Sequence[tuple[str, Any]], unit: str) -> None:
     over_time(ax, data)
     for place, (name, points) in enumerate(lines):
-        table = np.array(points, dtype=np.float64)
-        ax.plot(table[:, 0], table[:, 1], label=plain(name), color=LIGHT_HUES[place % HUES], linewidth=0.9)
-    ax.set_ylabel(unit)
-    ax.set_ylim(bottom=0)
-    ax.yaxis.set_major_formatter(FuncFormatter(short if unit else milliseconds))
+        _line(ax, np.array(points, dtype=np.float64).T, plain(name), place)
+    _upwards(ax, short if unit else milliseconds, unit)
     draw_legend(ax)
 
 
-def history_plots(data: Mapping[str, Any]) -> Iterator[Plot]:
-    together = data["runs_a_point"]
+def history_plots(data: Data) -> Iterator[Plot]:
     for name, trend in data["trends"].items():
-        draw = partial(_runs, trend=trend, together=together)
+        draw = partial(_runs, trend=trend, together=data["runs_a_point"])
         yield Plot(f"trend-{name.removesuffix('_ns')}", trend["label"], draw)
 
 
-def _runs(ax: Axes, trend: Mapping[str, Any], together: int) -> None:
+def _runs(ax: Axes, trend: Data, together: int) -> None:
     for place, line in enumerate(trend["lines"]):
         points = np.array(line["points"], dtype=np.float64)
         numbers = points[:, 0] * together + (together + 1) / 2  # from 1, in the middle of those that are one point
-        colour = LIGHT_HUES[place % HUES]
         if together > 1:
-            ax.fill_between(numbers, points[:, 2], points[:, 3], color=colour, alpha=0.16, linewidth=0)
-        ax.plot(
-            numbers, points[:, 1], label=plain(line["name"], 24), color=colour, marker="" if together > 1 else "o",
-            markersize=2.5, linewidth=0.9,
-        )  # fmt: skip
+            ax.fill_between(numbers, points[:, 2], points[:, 3], color=_colour(place), alpha=0.16, linewidth=0)
+        marker = "" if together > 1 else "o"
+        _line(ax, (numbers, points[:, 1]), plain(line["name"], 24), place, marker=marker, markersize=2.5)
     each = f"; median, least and most of {together} at a time" if together > 1 else ""
     ax.set_xlabel(f"run, in the order of their beginning{each}")
-    ax.set_ylim(bottom=0)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.yaxis.set_major_formatter(FuncFormatter(partial(_with_unit, unit=trend["unit"])))
+    _upwards(ax, partial(_with_unit, unit=trend["unit"]))
     draw_legend(ax)
 
 
 def _with_unit(value: float, _place: object = None, *, unit: str) -> str:
     return text.FILTERS[unit](value) if unit in ("duration", "size") else short(value)
 
-
-Data = Mapping[str, Any]
 
 GREY, BAND, BAD, ACTION = "#8a93a1", "#f0b445", "#b42624", "#2857c4"
 MIN_POINTS = 9.0  # of type, as printed
@@ -93,6 +83,9 @@ LABELS_MAX = 40
 FEW_DECADES = 2.0
 # The page's; one message must be seen on white paper.
 _HEAT = LinearSegmentedColormap.from_list("heat", ["#c9d6f8", "#8aa5ee", "#3b4fb8", "#1c1f5c"])
+
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class Plot(NamedTuple):
@@ -109,18 +102,10 @@ def plots(data: Data) -> list[Plot]:
     return list(_all(data))
 
 
-def _all(data: Data) -> Iterator[Plot]:
-    yield from _throughput(data)
-    yield from _latencies(data)
-    yield from _places(data)
-    yield from _counts(data)
-
-
 def overview(data: Data) -> Plot | None:
     """The session on one time axis, as the page begins; None if nothing of it was made."""
-    if not any(data["overview"].values()):
-        return None
-    return Plot("overview", "The session over time", partial(_overview, data=data), 2.1, True)
+    shown = any(data["overview"].values())
+    return Plot("overview", "The session over time", partial(_overview, data=data), 2.1, True) if shown else None
 
 
 def _overview(ax: Axes, data: Data) -> None:
@@ -131,10 +116,8 @@ def _overview(ax: Axes, data: Data) -> None:
     if told["published"]:
         rate = _values(told["published"])
         ax.fill_between(times, rate, color=LIGHT_HUES[0], alpha=0.14, linewidth=0)
-        drawn += ax.plot(times, rate, label="Published a second", color=LIGHT_HUES[0], linewidth=0.9)
-    ax.set_ylabel("messages/s")
-    ax.set_ylim(bottom=0)
-    ax.yaxis.set_major_formatter(FuncFormatter(short))
+        drawn += _line(ax, (times, rate), "Published a second", 0)
+    _upwards(ax, short, "messages/s")
     behind = [
         (name, told[value], colour)
         for name, value, colour in (("Lag", "lag", "#8a5200"), ("Waiting in queues", "waiting", "#6b4fbb"))
@@ -142,13 +125,11 @@ def _overview(ax: Axes, data: Data) -> None:
     ]
     if behind:
         right = ax.twinx()
-        right.set(ylabel="messages behind")
         for name, values, colour in behind:
             drawn += right.plot(times, _values(values), label=name, color=colour, linewidth=1.1)
-        right.set_ylim(bottom=0)
+        _upwards(right, short, "messages behind")
         right.grid(visible=False)
         right.spines["right"].set_visible(True)
-        right.yaxis.set_major_formatter(FuncFormatter(short))
     deaths = [at for at, count in zip(times, told["dead"], strict=False) if count]
     if deaths:
         drawn += ax.plot(
@@ -162,61 +143,47 @@ def _overview(ax: Axes, data: Data) -> None:
     draw_legend(ax, drawn)
 
 
-def _throughput(data: Data) -> Iterator[Plot]:
+def _all(data: Data) -> Iterator[Plot]:
     for what, series in data["throughput"].items():
         if series:
             yield _over(data, f"throughput-by-{what}", f"Messages a second by {what}", series, "messages", "messages/s")
-    topics = data["throughput"]["topic"]
-    if topics:
+    if topics := data["throughput"]["topic"]:
         yield _over(data, "bytes-by-topic", "Bytes a second by topic", topics, "bytes", "KiB/s", KIB)
-
-
-def _latencies(data: Data) -> Iterator[Plot]:
     for measure, lines in data["latency_over_time"].items():
         title = f"Publish to {measure}: percentiles over time"
         yield Plot(f"latency-over-time-{measure}", title, partial(_latency, data=data, lines=lines))
-    if data["latency_curve"]:
-        draw = partial(_curve, curves=data["latency_curve"])
-        yield Plot("latency-by-percentile", "Latency by percentile", draw)
+    if curves := data["latency_curve"]:
+        yield Plot("latency-by-percentile", "Latency by percentile", partial(_curve, curves=curves))
     for measure, heat in data["latency_heat"].items():
         title = f"Publish to {measure}: how many messages took how long"
         yield Plot(f"latency-heat-{measure}", title, partial(_heat, data=data, heat=heat))
-
-
-def _places(data: Data) -> Iterator[Plot]:
-    for name, title, rows, draw in (
-        ("lag", "Consumer lag by partition", data["lag"], _lag),
-        ("ownership", "Who owned which partition", data["ownership"]["rows"], _ownership),
-        ("consumers", "How busy each consumer was", data["busy"], _busy),
-    ):
-        if rows:
-            yield Plot(name, title, partial(draw, data=data), _rows_inches(len(rows)), True)
-
-
-def _counts(data: Data) -> Iterator[Plot]:
-    queues, held = data["queues"], data["backpressure"]
-    if queues:
+    lag, busy = (partial(_rows_of_time, data=data, name=name) for name in ("lag", "busy"))
+    yield from _by_rows("lag", "Consumer lag by partition", data["lag"], lag)
+    yield from _by_rows(
+        "ownership", "Who owned which partition", data["ownership"]["rows"], partial(_ownership, data=data)
+    )
+    yield from _by_rows("consumers", "How busy each consumer was", data["busy"], busy)
+    if queues := data["queues"]:
         yield _over(data, "queues", "Messages waiting in queues", queues, "waiting", "messages")
         yield _over(data, "in-flight", "Messages in flight", queues, "in_flight", "messages")
-    for name, title, rows, draw in (
-        ("attempts", "How deliveries ended, by attempt", data["attempts"], _attempts),
-        ("dead-letters", "Dead letters by cause", data["dead_letters"], _dead),
-    ):
-        if rows:
-            yield Plot(name, title, partial(draw, rows=rows), _rows_inches(len(rows)), True)
-    if held:
+    attempts, dead = data["attempts"], data["dead_letters"]
+    yield from _by_rows("attempts", "How deliveries ended, by attempt", attempts, partial(_attempts, rows=attempts))
+    yield from _by_rows("dead-letters", "Dead letters by cause", dead, partial(_dead, rows=dead))
+    if held := data["backpressure"]:
         yield _over(data, "backpressure", "Producers held back", held, "blocked", "producers, on average")
     for topic in data["partitions"]:
         title = f"Messages by partition of {topic['name']}"
         yield Plot(f"partitions-{topic['name']}", title, partial(_partitions, topic=topic))
 
 
+def _by_rows(name: str, title: str, rows: Sequence[Any], draw: Callable[[Axes], None]) -> Iterator[Plot]:
+    """As high as its rows, which have names; none without rows."""
+    if rows:
+        yield Plot(name, title, draw, 1.4 + 0.165 * min(len(rows), LABELS_MAX), True)
+
+
 def _over(data: Data, name: str, title: str, series: Sequence[Data], value: str, unit: str, of_unit: int = 1) -> Plot:
     return Plot(name, title, partial(_lines, data=data, series=series, value=value, unit=unit, of_unit=of_unit))
-
-
-def _rows_inches(rows: int) -> float:
-    return 1.4 + 0.165 * min(rows, LABELS_MAX)
 
 
 def _clock(span_s: float) -> Callable[[float, object], str]:
@@ -265,12 +232,30 @@ def over_time(ax: Axes, data: Data) -> None:
         )
 
 
-def _times(data: Data) -> np.ndarray[Any, Any]:
+def _times(data: Data) -> Floats:
     return data["from_s"] + (np.arange(data["buckets"]) + 0.5) * data["width_s"]
 
 
-def _values(series: Sequence[float | None]) -> np.ndarray[Any, Any]:
-    return np.array([np.nan if value is None else value for value in series], dtype=np.float64)
+def _values(series: Sequence[float | None]) -> Floats:
+    return np.array(series, dtype=np.float64)
+
+
+def _colour(hue: int) -> str:
+    return GREY if hue == OTHERS else LIGHT_HUES[hue % HUES]
+
+
+def _line(ax: Axes, points: Sequence[Floats] | Floats, label: str, hue: int, **more: Any) -> list[Line2D]:
+    """`points` are the places and the values."""
+    times, values, *_ = points
+    return ax.plot(times, values, label=label, **({"color": _colour(hue), "linewidth": 0.9} | more))
+
+
+def _upwards(ax: Axes, form: Callable[..., str], unit: str | None = None) -> None:
+    """Values from 0 on, written as `form` says."""
+    if unit is not None:
+        ax.set_ylabel(unit)
+    ax.set_ylim(bottom=0)
+    ax.yaxis.set_major_formatter(FuncFormatter(form))
 
 
 def _logarithmic(ax: Axes) -> None:
@@ -324,34 +309,30 @@ def _lines(ax: Axes, data: Data, series: Sequence[Data], value: str, unit: str, 
     over_time(ax, data)
     times = _times(data)
     for place, one in enumerate(few(series, value)):
-        hue = one.get("hue", place)
-        colour = GREY if hue == OTHERS else LIGHT_HUES[hue % HUES]
         name = plain(one["name"], LEGEND_CHARS[is_whole(ax)])
-        ax.plot(times, _values(one[value]) / of_unit, label=name, color=colour, linewidth=0.9)
-    ax.set_ylabel(unit)
-    ax.set_ylim(bottom=0)
-    ax.yaxis.set_major_formatter(FuncFormatter(short))
+        _line(ax, (times, _values(one[value]) / of_unit), name, one.get("hue", place))
+    _upwards(ax, short, unit)
     draw_legend(ax)
+
+
+def _above_0(values: Floats) -> Floats:
+    """A duration of 0, possible in virtual time, has no place on a logarithmic axis: a gap is drawn."""
+    return np.where(values > 0, values, np.nan)
 
 
 def _latency(ax: Axes, data: Data, lines: Sequence[Sequence[float]]) -> None:
     over_time(ax, data)
-    table = np.array(lines, dtype=np.float64)
-    for place, name in enumerate(("p50", "p90", "p99", "p99.9", "max"), 1):
-        # A duration of 0, possible in virtual time, has no place on a logarithmic axis: a gap is drawn.
-        values = np.where(table[:, place] > 0, table[:, place], np.nan)
-        ax.plot(table[:, 0], values, label=name, color=LIGHT_HUES[place - 1], linewidth=0.9)
+    times, *percentiles = np.array(lines, dtype=np.float64).T
+    for place, name in enumerate(("p50", "p90", "p99", "p99.9", "max")):
+        _line(ax, (times, _above_0(percentiles[place])), name, place)
     _logarithmic(ax)
     draw_legend(ax)
 
 
 def _curve(ax: Axes, curves: Mapping[str, Sequence[Sequence[float]]]) -> None:
     for place, (name, points) in enumerate(curves.items()):
-        table = np.array(points, dtype=np.float64)
-        values = np.where(table[:, 1] > 0, table[:, 1], np.nan)
-        ax.plot(
-            table[:, 0], values, label=plain(name, LEGEND_CHARS[False]), color=LIGHT_HUES[place % HUES], linewidth=1.0
-        )
+        rarer, durations = np.array(points, dtype=np.float64).T
+        _line(ax, (rarer, _above_0(durations)), plain(name, LEGEND_CHARS[False]), place, linewidth=1.0)
     ax.set_xscale("log")
     _logarithmic(ax)
     ax.set_xticks([1, 10, 100, 1_000, 10_000], ["0", "90", "99", "99.9", "99.99"])
@@ -397,10 +378,13 @@ def _name_durations(ax: Axes, labels: Sequence[float], has_zero: bool) -> None:
     ax.set_yticks(places, names)
 
 
-def _rows_of_time(
-    ax: Axes, data: Data, names: Sequence[str], grid: np.ndarray[Any, Any], colours: str, most: float, unit: str
-) -> None:
+def _rows_of_time(ax: Axes, data: Data, name: str) -> None:
+    """Lag, or how busy consumers were: colours in a row for each."""
     over_time(ax, data)
+    names, grid = [row["name"] for row in data[name]], np.array([_values(row[name]) for row in data[name]])
+    most, colours, unit = 1.0, "Greens", "share of the time"
+    if name == "lag":
+        most, colours, unit = float(np.nanmax(grid)) if np.isfinite(grid).any() else 1.0, "Oranges", "messages behind"
     end_s = data["from_s"] + data["buckets"] * data["width_s"]
     extent = (data["from_s"], end_s, len(names) - 0.5, -0.5)
     image = ax.imshow(grid, aspect="auto", cmap=colours, vmin=0, vmax=most or 1, extent=extent, interpolation="nearest")
@@ -419,30 +403,17 @@ def _name_rows(ax: Axes, names: Sequence[str]) -> None:
     ax.set_yticks(range(0, len(names), step), [plain(name, 28) for name in names[::step]])
 
 
-def _lag(ax: Axes, data: Data) -> None:
-    grid = np.array([_values(row["lag"]) for row in data["lag"]])
-    most = float(np.nanmax(grid)) if np.isfinite(grid).any() else 1.0
-    _rows_of_time(ax, data, [row["name"] for row in data["lag"]], grid, "Oranges", most, "messages behind")
-
-
-def _busy(ax: Axes, data: Data) -> None:
-    grid = np.array([_values(row["busy"]) for row in data["busy"]])
-    _rows_of_time(ax, data, [row["name"] for row in data["busy"]], grid, "Greens", 1.0, "share of the time")
-
-
 def _ownership(ax: Axes, data: Data) -> None:
     over_time(ax, data)
     found = data["ownership"]
-    boxes = [
-        Rectangle((start, row - 0.4), end - start, 0.8) for row, start, end, _client, _generation in found["spans"]
-    ]
-    colours = [LIGHT_HUES[found["hues"][client] % HUES] for _row, _start, _end, client, _generation in found["spans"]]
+    boxes = [Rectangle((start, row - 0.4), end - start, 0.8) for row, start, end, *_ in found["spans"]]
+    colours = [_colour(found["hues"][client]) for _row, _start, _end, client, _generation in found["spans"]]
     ax.add_collection(PatchCollection(boxes, facecolors=colours, edgecolors="white", linewidths=0.3))
     ax.set_ylim(len(found["rows"]) - 0.5, -0.5)
     _name_rows(ax, found["rows"])
     clients = list(zip(found["clients"], found["hues"], strict=True))
     shown = clients if len(clients) <= SERIES_MAX else clients[: SERIES_MAX - 1]
-    handles = [Patch(color=LIGHT_HUES[hue % HUES], label=plain(name, LEGEND_CHARS[True])) for name, hue in shown]
+    handles = [Patch(color=_colour(hue), label=plain(name, LEGEND_CHARS[True])) for name, hue in shown]
     if len(shown) < len(clients):
         handles.append(Patch(color="none", label=f"{len(clients) - len(shown)} more owners"))
     draw_legend(ax, handles)
@@ -478,17 +449,15 @@ def _partitions(ax: Axes, topic: Data) -> None:
     shown = range(0, len(topic["partitions"]), step)
     ax.set_xticks(list(shown), [str(topic["partitions"][place]) for place in shown])
     ax.set_xlabel("partition")
-    ax.set_ylabel("messages")
-    ax.yaxis.set_major_formatter(FuncFormatter(short))
+    _upwards(ax, short, "messages")
 
 
-def printable(text: str) -> str:
+def printable(words: str) -> str:
     """Without anything that no font has."""
-    known = bare(text)
-    return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in known)
+    return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text.bare(words))
 
 
-def plain(text: str, most: int = 60) -> str:
+def plain(words: str, most: int = 60) -> str:
     """Data on one short line, without anything that cannot be printed."""
-    shown = printable(str(text)).replace("\n", "?")
+    shown = printable(str(words)).replace("\n", "?")
     return shown if len(shown) <= most else shown[: most - 1] + "…"
