@@ -44,8 +44,7 @@ class Cancellation:
         signal.signal(signal.SIGINT, self.request)
 
     def listen_to_stdin(self) -> None:
-        """A line "cancel" or the end of standard input is a request: whoever started us is gone, or "
-        "wants us gone."""
+        """A line "cancel" or the end of standard input is a request: whoever started us is gone, or wants us gone."""
         threading.Thread(target=self._read_stdin, name="cancellation", daemon=True).start()
 
     def _read_stdin(self) -> None:

@@ -108,8 +108,7 @@ class Jvm:
     """A JVM with Spark's gateway. It ends when its standard input closes, so it never outlives us."""
 
     def __init__(self, java: Java, work: Path, log: Path, master: str, options: Sequence[str] = ()) -> None:
-        """Start it; its files go to `work`, all it says to `log`. Returns before it is ready: see "
-        "`connect`."""
+        """Start it; its files go to `work`, all it says to `log`. Returns before it is ready: see `connect`."""
         home = spark_home()
         self._connection = work / "gateway"
         self._port = 0  # of the gateway; 0 until it is known

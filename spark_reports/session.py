@@ -97,9 +97,7 @@ def _scenario(folder: Path) -> str:
 
 
 def _told(folder: Path, location: str) -> tuple[dict[str, Any], list[str]]:
-    """What of `session.json` can be true, and its errors as sentences. Raises `ReportError` if it is no session's,
-    unless there are events.
-    """
+    """What of `session.json` can be true, and its errors as sentences. Raises `ReportError` if it is no session's."""
     try:
         text = (folder / schema.SESSION_FILE).read_text(encoding="utf-8")
     except FileNotFoundError:

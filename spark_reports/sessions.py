@@ -37,9 +37,7 @@ def names(infos: Sequence[SessionInfo]) -> list[str]:
 
 
 def find_sessions(locations: Sequence[str]) -> Found:
-    """The sessions at or below `locations`, without those that cannot be reported on. Raises `ReportError` if none is
-    left.
-    """
+    """The sessions at or below `locations` that can be reported on. Raises `ReportError` if there is none."""
     infos, problems = [], []
     for location in locations:
         folder = Path(location)

@@ -62,7 +62,5 @@ def tuning(events: object) -> Tuning:
 
 
 def listing(*, remote: bool) -> dict[str, str]:
-    """How the files of many sessions are found: on this machine by the driver alone, which is done before the tasks
-    that Spark would start, one a file, have begun; elsewhere by tasks, for each folder is a question over a network.
-    """
+    """How files are found: on this machine by the driver, sooner than tasks would have begun; elsewhere by tasks."""
     return {LISTING: "32" if remote else "1000000"}

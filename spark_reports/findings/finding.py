@@ -77,9 +77,7 @@ class Finding(NamedTuple):
 
 
 def by_harm(findings: Sequence[Finding]) -> list[Finding]:
-    """What cannot be relied on first, what is well last, between them the greatest harm first. What explains others
-    weighs as much as they do, and comes before them.
-    """
+    """What cannot be relied on first, what is well last, what explains others before them; the greatest harm first."""
 
     def place(finding: Finding) -> tuple[int, float, bool, int]:
         last = {BAD: 0, GOOD: 2}.get(finding.level, 1)

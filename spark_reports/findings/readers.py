@@ -81,9 +81,7 @@ def _stayed(row: Row, scale: Scale) -> bool:
 
 
 def did_nothing(told: Evidence) -> Iterator[Finding]:
-    """Readers that were present for most of the time and read nothing, if no events are missing; those without a
-    partition are left out if `too_many` names them.
-    """
+    """Readers that were there for most of the time and read nothing, but for those that `too_many` names."""
     consumers, hot = told.rows["consumers"], told.hot
     crowded = any(too_many(told))
     named = {row["client"] for row in consumers if crowded and row["group"] and row["with_partitions_ns"] == 0}

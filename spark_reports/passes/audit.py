@@ -167,9 +167,7 @@ def _between(bits: Column, begin: str, end: str) -> Column:
 
 
 def words(messages: DataFrame, passed: DataFrame | None = None) -> DataFrame:
-    """Per place and word of 64 offsets: bits and counts of what happened to them; group "" is the log. On the
-    executors.
-    """
+    """Per place and word of 64 offsets: bits and counts of what happened; group "" is the log. On the executors."""
     kind, end = F.col("kind"), F.col("at") + F.col("count")
     first_word, last_word = F.floor(F.col("at") / WORD), F.floor((end - 1) / WORD)
     word = F.explode(F.when(first_word == last_word, F.array(first_word)).otherwise(F.sequence(first_word, last_word)))

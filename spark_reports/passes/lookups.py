@@ -11,9 +11,7 @@ _READ = ("seq", "time_ns", "group", "client", "member", "topic", "partition", "p
 
 
 def read_on(messages: DataFrame, asked: DataFrame, windows: Sequence[tuple[int, int]]) -> DataFrame:
-    """Per `ask` of `asked` (a row for each of its places): the first and last delivery of any of them to the reader.
-    All lie in `windows`. Bound: the asks.
-    """
+    """Per `ask` of `asked`: the first and last delivery of any of its places to the reader. Bound: the asks."""
     at, seq = F.col("time_ns"), F.col("seq")
     each = F.struct(*_READ)
     return (
@@ -32,9 +30,7 @@ def read_on(messages: DataFrame, asked: DataFrame, windows: Sequence[tuple[int, 
 
 
 def published_in(messages: DataFrame, pauses: DataFrame, windows: Sequence[tuple[int, int]]) -> DataFrame:
-    """Per `pause` of `pauses`: the messages published in it. Row groups outside `windows` are not read. Bound: the
-    pauses.
-    """
+    """Per `pause` of `pauses`: the messages published in it. Bound: the pauses."""
     at = F.col("time_ns")
     return (
         messages.where((F.col("kind") == "published") & inside(windows))

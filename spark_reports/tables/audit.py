@@ -45,7 +45,7 @@ def reach(offsets: pl.DataFrame) -> pl.DataFrame:
     between which offsets it should have got all.
     """
     return (
-        offsets.select(*PLACE, "start", pl.col("delivered_begin").alias("begin"), pl.col("delivered_end").alias("end"))
+        offsets.select(*PLACE, "start", begin="delivered_begin", end="delivered_end")
         .drop_nulls(["begin", "end"])
         .sort(PLACE)
         .group_by("topic", "partition", "start", maintain_order=True)
@@ -83,9 +83,7 @@ def explained(broken: pl.DataFrame, control: pl.DataFrame, *, from_the_middle: b
 
 
 def audit(found: pl.DataFrame) -> pl.DataFrame:
-    """One row per check of `CHECKS`: how many messages broke it, and the first place. `near_offset` begins the 64
-    offsets in which the first of them is.
-    """
+    """One row per check of `CHECKS`: how many messages broke it, and the first place."""
     messages = pl.col("messages")
     worst = (
         found.sort(*PLACE, "word")
@@ -134,10 +132,7 @@ _FINISHED = ("acknowledged", "dead_lettered", "expired", "evicted", "purged")
 
 
 def audit_list(suspects: pl.DataFrame, happened: pl.DataFrame, limit: int = LISTED) -> pl.DataFrame:
-    """The first `limit` messages that broke a check; a run of offsets that nobody published is one row. `story` tells
-    what happened to it in the group, `happened_ns` when an event broke the rule. `happened` are the events about
-    `suspects`.
-    """
+    """The first messages that broke a check; a run of offsets that nobody published is one row."""
     runs = suspects.filter(is_run()).select(
         *("check", *PLACE, (pl.col("word") * WORD).alias("offset"), "messages", "explained"),
         pl.lit(None, pl.String).alias("key"),
@@ -223,9 +218,7 @@ DELETED_SCHEMA = (
 
 
 def deleted(audited: pl.DataFrame, control: pl.DataFrame) -> pl.DataFrame:
-    """One row per group and partition: how many messages the log lost before the group got them, counted from the first
-    that it got, and where, why and when. `at_most` if the topic is compacted, too: no event tells what that removed.
-    """
+    """One row per group and partition: what the log lost before the group got it, from the first that it got on."""
     found = (
         audited.filter(pl.col("check") == DELETED)
         .group_by(PLACE)

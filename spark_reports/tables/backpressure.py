@@ -19,7 +19,6 @@ _TURNED_AWAY = tuple(OUTCOMES)
 def backpressure(control: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     """One row per time that a producer was blocked. A block that the session's end cut short is not `ended`."""
     following = pl.col("time_ns").shift(-1).over("topic", "client")
-    blocked = pl.col("to_ns") - pl.col("from_ns")
     return (
         control.filter(pl.col("kind").is_in(["producer_blocked", "producer_unblocked"]))
         .sort("seq")
@@ -30,9 +29,8 @@ def backpressure(control: pl.DataFrame, scale: Scale) -> pl.DataFrame:
             to_ns=pl.col("next_ns").fill_null(scale.to_ns),
             ended=pl.col("next_ns").is_not_null(),
         )
-        .with_columns(blocked_ns=blocked)
+        .with_columns(blocked_ns=pl.col("to_ns") - pl.col("from_ns"))
         .filter(pl.col("to_ns") >= scale.from_ns)
-        .select("topic", "client", "cause", "from_ns", "to_ns", "blocked_ns", "ended")
         .sort("from_ns", "topic", "client")
     )
 
@@ -109,9 +107,7 @@ def _blocker() -> pl.Expr:
 
 
 def blockers(blocks: pl.DataFrame, rollup: pl.DataFrame) -> pl.DataFrame:
-    """One row per topic or queue, producer (none for evictions), reason and reader furthest behind; the longest blocked
-    first.
-    """
+    """One row per topic or queue, producer (none for evictions), reason and blocker; the longest blocked first."""
     keys = ("topic", "client", "reason", "blocker")
     kind, blocked = pl.col("kind"), pl.col("blocked_ns")
     waits = (

@@ -72,7 +72,7 @@ def _longest_idle(lives: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFrame:
     lived = lives.with_columns(life=pl.int_range(pl.len()).over(_CLIENT))
     held = (
         spans.filter(pl.col("held") > 0)
-        .select(*_CLIENT, pl.col("from_ns").alias("held_ns"), pl.col("to_ns").alias("free_ns"))
+        .select(*_CLIENT, held_ns="from_ns", free_ns="to_ns")
         .sort("held_ns")
         .join_asof(
             lived.select(*life, "from_ns").sort("from_ns"),
@@ -82,8 +82,7 @@ def _longest_idle(lives: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFrame:
             check_sortedness=False,
         )
     )
-    begins = lived.select(*life, pl.col("from_ns").alias("held_ns"), pl.col("from_ns").alias("free_ns"))
-    ends = lived.select(*life, pl.col("to_ns").alias("held_ns"), pl.col("to_ns").alias("free_ns"))
+    begins, ends = (lived.select(*life, held_ns=at, free_ns=at) for at in ("from_ns", "to_ns"))
     free = pl.col("held_ns") - pl.col("free_ns").cum_max().shift(1).over(life)
     return (
         pl.concat([begins, held.select(begins.columns), ends])
@@ -201,16 +200,11 @@ def spans(slots: pl.DataFrame, detailed: pl.DataFrame, lives: pl.DataFrame, scal
     before = pl.col("after") - pl.col("change")
     held = before * (pl.col("end_ns") - pl.col("slot_ns")) + pl.col("area")
     inside = steps.filter(pl.col("slot_ns") >= scale.from_ns).select(
-        *_CLIENT,
-        pl.col("slot_ns").alias("from_ns"),
-        pl.col("end_ns").alias("to_ns"),
-        held.clip(lower_bound=0.0).alias("held"),
+        *_CLIENT, from_ns="slot_ns", to_ns="end_ns", held=held.clip(lower_bound=0.0)
     )
+    kept = (pl.col("after") * (pl.col("next_ns") - pl.col("end_ns"))).cast(pl.Float64)
     between = steps.filter(pl.col("next_ns") > pl.col("end_ns")).select(
-        *_CLIENT,
-        pl.col("end_ns").alias("from_ns"),
-        pl.col("next_ns").alias("to_ns"),
-        (pl.col("after") * (pl.col("next_ns") - pl.col("end_ns"))).cast(pl.Float64).alias("held"),
+        *_CLIENT, from_ns="end_ns", to_ns="next_ns", held=kept
     )
     return pl.concat([inside, between]).filter(_LONG > 0).with_columns(busy_ns=_BUSY)
 
@@ -234,21 +228,16 @@ def _changes(
     slots: pl.DataFrame, detailed: pl.DataFrame, lives: pl.DataFrame, scale: Scale, slot_ns: int
 ) -> pl.DataFrame:
     """Per client and slot, in order: by how much its hand changed, and that summed over the rest of the slot."""
-    none = pl.lit(0, pl.Int64)
     members = detailed.filter(pl.col("kind").is_in(["member_joined", "partitions_assigned"])).select("group")
     over = (
         lives.join(members, on="group", how="semi")
         .join(slots.select(_PLACE).unique(), on=_CLIENT)
-        .select(*_PLACE, pl.col("to_ns").alias("time_ns"))
+        .select(*_PLACE, time_ns="to_ns")
     )
     taken = pl.concat([places(detailed, "partitions_revoked").select(*_PLACE, "time_ns"), over]).select(
-        *_PLACE,
-        scale.start_of("time_ns", slot_ns).alias("slot_ns"),
-        none.alias("change"),
-        pl.lit(0.0).alias("area"),
-        pl.lit(1, pl.Int32).alias("taken"),
+        *_PLACE, slot_ns=scale.start_of("time_ns", slot_ns), change=pl.lit(0, pl.Int64), area=0.0, taken=1
     )
-    came = slots.select(*_PLACE, "slot_ns", "change", "area", pl.lit(0, pl.Int32).alias("taken"))
+    came = slots.select(*_PLACE, "slot_ns", "change", "area", taken=0)
     sofar, turn = pl.col("sofar"), (*_PLACE, "turn")
     return (
         pl.concat([came, taken])

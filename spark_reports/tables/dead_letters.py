@@ -27,9 +27,7 @@ def _counted(dead: pl.DataFrame, way: int) -> pl.DataFrame:
 
 
 def dead_letter_list(dead: pl.DataFrame) -> pl.DataFrame:
-    """The first `LISTED` dead letters in order. `bin` and `bin_offset` are its place among the dead letters,
-    `redriven_ns` its first redrive, `fate` what became of it then: acknowledged, died again or waiting.
-    """
+    """The first `LISTED` dead letters in order."""
     return _counted(dead, EACH)
 
 
@@ -61,14 +59,12 @@ _OUTCOMES = ("delivered", "acknowledged", "nacked", "released", "lease_expired",
 
 
 def redeliveries(rollup: pl.DataFrame) -> pl.DataFrame:
-    """Per group or queue and attempt: how many were delivered and what became of them. Without an attempt (a group's
-    commit), it is the first. What a client fetched once more is no delivery.
-    """
+    """Per group or queue and attempt what became of the deliveries. A commit, which has no attempt, is of the first."""
     kind = pl.col("kind")
-    keys = ("group", "topic", "attempt")
+    # A delivery without an attempt is none: the client had it already, and fetched it once more.
     return (
         rollup.filter(kind.is_in(_OUTCOMES) & ((kind != "delivered") | pl.col("attempt").is_not_null()))
         .group_by("group", "topic", pl.col("attempt").fill_null(1))
         .agg(pl.col("messages").filter(kind == name).sum().alias(name) for name in _OUTCOMES)
-        .sort(keys)
+        .sort("group", "topic", "attempt")
     )

@@ -39,9 +39,7 @@ def detailed(control: pl.DataFrame) -> pl.DataFrame:
 
 
 def _each(detailed: pl.DataFrame, kinds: tuple[str, ...], name: str, *kept: str) -> tuple[pl.DataFrame, list[pl.Expr]]:
-    """One row per element of the list `name` of events of these kinds, with the columns `kept`; and what each element
-    has: topic, partition, and numbers.
-    """
+    """One row per element of the list `name` of events of these kinds, with the columns `kept`; and what it has."""
     value = pl.col(name).list
     rows = detailed.filter(pl.col("kind").is_in(kinds)).select(*kept, name)
     numbers = [value.get(place, null_on_oob=True).cast(pl.Int64) for place in (2, 3)]

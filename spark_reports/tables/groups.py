@@ -14,8 +14,8 @@ _COUNTED = ("delivered", "acknowledged", "dead_lettered")
 
 def behind(lag: pl.DataFrame, queues: pl.DataFrame) -> pl.DataFrame:
     """Per group or queue and time bucket: lag, or what waits, summed over its partitions."""
-    waiting = queues.select(pl.col("queue").alias("group"), "start_ns", pl.col("waiting").alias("behind"))
-    each = pl.concat([lag.select("group", "start_ns", pl.col("lag").alias("behind")), waiting])
+    waiting = queues.select("start_ns", group="queue", behind="waiting")
+    each = pl.concat([lag.select("start_ns", "group", behind="lag"), waiting])
     # Without a commit the lag of a group is unknown: the sum of nothing is not 0.
     known = pl.when(pl.col("behind").is_not_null().any()).then(pl.col("behind").sum())
     return each.group_by("group", "start_ns").agg(known)
@@ -29,9 +29,7 @@ def groups(
     unserved: pl.DataFrame,
     consumers: pl.DataFrame,
 ) -> pl.DataFrame:
-    """One row per group or queue. `behind` (lag, or what waits in a queue) and `unserved_ns` are summed over
-    partitions; `changed` counts new owners. `latency_by_group` has one row per `measure` and group.
-    """
+    """One row per group or queue. `latency_by_group` has one row per `measure` and group."""
     kind, messages = pl.col("kind"), pl.col("messages")
     counted = (
         rollup.filter((pl.col("group") != "") & kind.is_in(_COUNTED))

@@ -66,12 +66,9 @@ def _without_markers(table: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
 
 def _ends(rollup: pl.DataFrame) -> pl.DataFrame:
     """The end of each partition, at the end of each bucket in which it moved."""
-    appended = rollup.filter(pl.col("kind") == "published").select("topic", "partition", "start_ns", "end_offset")
+    appended = rollup.filter(pl.col("kind") == "published").select("start_ns", "topic", "partition", "end_offset")
     moved = rollup.drop_nulls("to_end_offset").select(
-        pl.col("to_topic").alias("topic"),
-        pl.col("to_partition").alias("partition"),
-        "start_ns",
-        pl.col("to_end_offset").alias("end_offset"),
+        "start_ns", topic="to_topic", partition="to_partition", end_offset="to_end_offset"
     )
     return pl.concat([appended, moved]).group_by("topic", "partition", "start_ns").agg(pl.col("end_offset").max())
 
@@ -79,7 +76,7 @@ def _ends(rollup: pl.DataFrame) -> pl.DataFrame:
 def _began(detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     """Where each group began to read what it had not committed, at the end of each bucket in which it did."""
     began = detailed.filter(pl.col("kind") == "reading_began").select(
-        *PLACE, "seq", scale.start_of("time_ns").alias("start_ns"), pl.col("offset").alias("start")
+        *PLACE, "seq", start_ns=scale.start_of("time_ns"), start="offset"
     )
     return began.group_by(*PLACE, "start_ns").agg(pl.col("start").sort_by("seq").last())
 
@@ -89,11 +86,9 @@ def _committed(rollup: pl.DataFrame, detailed: pl.DataFrame, scale: Scale) -> pl
     passed = (pl.col("kind") == "passed_over") & (pl.col("cause") == "acknowledged")
     is_commit = (pl.col("kind") == "acknowledged") | passed
     commits = rollup.filter(is_commit & (pl.col("group") != pl.col("topic"))).select(
-        *PLACE, "start_ns", pl.col("end_offset").alias("committed"), pl.col("last_seq").alias("seq")
+        *PLACE, "start_ns", committed="end_offset", seq="last_seq"
     )
-    moved = resets(detailed).select(
-        *PLACE, scale.start_of("time_ns").alias("start_ns"), pl.col("new").alias("committed"), "seq"
-    )
+    moved = resets(detailed).select(*PLACE, start_ns=scale.start_of("time_ns"), committed="new", seq="seq")
     # A subscription or share group has no offset that it has come to: what it has not finished is in `queues`.
     commits = commits.join(queues.subscriptions(detailed), left_on="group", right_on="queue", how="anti")
     last = pl.col("committed").sort_by("seq").last()
@@ -101,9 +96,7 @@ def _committed(rollup: pl.DataFrame, detailed: pl.DataFrame, scale: Scale) -> pl
 
 
 def lag_series(lag: pl.DataFrame, control: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """One row per group and partition: its last, worst and mean lag at the ends of buckets. `at_most` if the topic is
-    compacted: no event tells what that removed.
-    """
+    """One row per group and partition: its last, worst and mean lag at the ends of buckets."""
     looked_ns = (pl.col("start_ns") + scale.width_ns).clip(upper_bound=scale.to_ns)
     worst = pl.col("lag") == pl.col("lag").max()
     return (

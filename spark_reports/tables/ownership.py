@@ -26,9 +26,7 @@ SCHEMA = (
 
 
 def ownership(owners: Ownership, events: list[Event], scale: Scale) -> pl.DataFrame:
-    """One row per interval in which a client held a partition, at most to the session's end. Being assigned again what
-    one holds begins no new interval; a static member that comes back does.
-    """
+    """One row per interval in which a client held a partition; what it is assigned again begins no new one."""
     generations = {event.seq: event.generation for event in events}
     found: list[tuple[object, ...]] = []
     for place, span in owners.owned():
@@ -143,9 +141,7 @@ def _places(event: Event) -> set[Place]:
 
 
 def asked(events: list[Event], rollup: pl.DataFrame) -> pl.DataFrame:
-    """Which deliveries tell when somebody read: to `member` from `from_ns` to `to_ns`, between two events; of each
-    `ask` the first and last count. `rollup` bounds when a first one was.
-    """
+    """Which deliveries tell when somebody read: the first and last of each `ask`. `rollup` bounds the first."""
     last: dict[tuple[Place, str], list[tuple[int, int]]] = {}
     given = rollup.filter(pl.col("kind") == "delivered").sort("last_seq")
     names = ("group", "topic", "partition", "client", "last_seq", "last_ns")

@@ -27,7 +27,7 @@ def subscriptions(control: pl.DataFrame) -> pl.DataFrame:
     """Subscriptions, those of share groups too: the `queue` that reads a `topic` with leases, from `created_ns` on."""
     of_another = (pl.col("group") != "") & (pl.col("group") != pl.col("topic"))
     found = control.filter((pl.col("kind") == "queue_created") & of_another)
-    return found.select(pl.col("group").alias("queue"), "topic", pl.col("time_ns").alias("created_ns"))
+    return found.select("topic", queue="group", created_ns="time_ns")
 
 
 def queues(rollup: pl.DataFrame, control: pl.DataFrame, scale: Scale) -> pl.DataFrame:
@@ -35,29 +35,18 @@ def queues(rollup: pl.DataFrame, control: pl.DataFrame, scale: Scale) -> pl.Data
     subscription older than the first message of its topic. A user's action that counts messages has brought them back;
     damage has lost them. What a full queue dropped was never in it.
     """
-    kind, messages = pl.col("kind"), pl.col("messages")
-    names = (
-        rollup.filter((pl.col("group") == pl.col("topic")) & (pl.col("group") != ""))
-        .select(pl.col("group").alias("queue"))
-        .unique()
-    )
+    kind = pl.col("kind")
+    own = rollup.filter((pl.col("group") == pl.col("topic")) & (pl.col("group") != ""))
+    names = own.select(queue="group").unique()
     others = control.filter(kind.is_in(["user_action", "damage"]) & (pl.col("count") > 0)).select(
-        scale.start_of("time_ns").alias("start_ns"), "kind", "topic", "to_topic", pl.col("count").alias("messages")
+        "kind", "topic", "to_topic", start_ns=scale.start_of("time_ns"), messages="count"
     )
-    moved = pl.concat([rollup.select("start_ns", "kind", "topic", "to_topic", "messages"), others])
+    moved = pl.concat([others, rollup.select(others.columns)])
     here = moved.join(names, left_on="topic", right_on="queue").select(
-        pl.col("topic").alias("queue"),
-        "start_ns",
-        _STORED.alias("stored"),
-        _HELD.alias("held"),
+        "start_ns", queue="topic", stored=_STORED, held=_HELD
     )
-    back = (
-        moved.filter(kind == "redriven")
-        .join(names, left_on="to_topic", right_on="queue")
-        .select(
-            pl.col("to_topic").alias("queue"), "start_ns", messages.alias("stored"), pl.lit(0, pl.Int64).alias("held")
-        )
-    )
+    redriven = moved.filter(kind == "redriven").join(names, left_on="to_topic", right_on="queue")
+    back = redriven.select("start_ns", queue="to_topic", stored="messages", held=pl.lit(0, pl.Int64))
     subscribed = _subscribed(rollup, subscriptions(control))
     names = pl.concat([names, subscribed.select("queue").unique()]).unique()
     changes = pl.concat([here, back, subscribed]).group_by("queue", "start_ns").agg(pl.col("stored", "held").sum())
@@ -66,9 +55,7 @@ def queues(rollup: pl.DataFrame, control: pl.DataFrame, scale: Scale) -> pl.Data
         grid(names, scale)
         .join(changes, on=["queue", "start_ns"], how="left", maintain_order="left")
         .with_columns(*so_far)
-        .select(
-            "queue", "start_ns", (pl.col("stored") - pl.col("held")).alias("waiting"), pl.col("held").alias("in_flight")
-        )
+        .select("queue", "start_ns", waiting=pl.col("stored") - pl.col("held"), in_flight="held")
         .filter(pl.col("start_ns") >= scale.from_ns)
     )
 
@@ -81,7 +68,7 @@ def _subscribed(rollup: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
     came = published.join(found, on=["queue", "topic"], how="semi")
     own = rollup.join(found, left_on=["group", "topic"], right_on=["queue", "topic"]).filter(_KIND != "published")
     moves = [each.select("queue", "start_ns", "kind", "messages") for each in (came, own.with_columns(queue="group"))]
-    return pl.concat(moves).select("queue", "start_ns", _STORED.alias("stored"), _HELD.alias("held"))
+    return pl.concat(moves).select("start_ns", "queue", stored=_STORED, held=_HELD)
 
 
 def grid(rows: pl.DataFrame, scale: Scale) -> pl.DataFrame:
@@ -107,9 +94,7 @@ _LEASES = {
 
 
 def leases(rollup: pl.DataFrame, control: pl.DataFrame, spans: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """One row per queue and holder. `held_ns` sums the time of all its leases; `in_flight` is their mean number at
-    once.
-    """
+    """One row per queue and holder."""
     kind, held = pl.col("kind"), pl.col("held_ns")
     grouped = control.filter(kind.is_in(["member_joined", "partitions_assigned"])).select("group")
     counted = (
@@ -143,9 +128,7 @@ SHARE_GROUPS_SCHEMA = (
 
 
 def share_groups(rollup: pl.DataFrame, control: pl.DataFrame, queues: pl.DataFrame) -> pl.DataFrame:
-    """One row per share group or subscription and topic. `members` were given something; `most_attempts` is the highest
-    number of a delivery; `unfinished` is what waits or is in flight, at the ends of time buckets.
-    """
+    """One row per share group or subscription and topic."""
     created = (pl.col("kind") == "queue_created") & (pl.col("group") != "")
     mine = control.filter(created).select("group", "topic").unique()
     kind, messages, given = pl.col("kind"), pl.col("messages"), pl.col("kind") == "delivered"

@@ -46,42 +46,33 @@ def seen_from_outside(rebalances: pl.DataFrame) -> pl.DataFrame:
 
 def _known(detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     """Every rebalance, with its number as `rebalance`, in the order in which those of a group began."""
-    kind = pl.col("kind")
-    previous = {
-        name: pl.when(kind.shift(1).over("group") == "rebalance_started").then(pl.col(name).shift(1).over("group"))
-        for name in ("time_ns", "generation")
-    }
-    steps = detailed.filter((pl.col("group") != "") & kind.is_in(["rebalance_started", "rebalance_completed"]))
-    steps = steps.with_columns(
-        previous_ns=previous["time_ns"],
-        previous_generation=previous["generation"],
-        next_kind=kind.shift(-1).over("group"),
+    kind, finished = pl.col("kind"), pl.col("finished")
+    begun = kind.shift(1).over("group") == "rebalance_started"
+    previous_ns, previous = (
+        pl.when(begun).then(pl.col(name).shift(1).over("group")) for name in ("time_ns", "generation")
     )
-    columns = ("group", "begin_ns", "ended_ns", "finished", "cause", "generation_before", "generation_after")
-    whole = steps.filter(kind == "rebalance_completed").select(
-        pl.all().exclude("after", "before"),
-        pl.coalesce("started_ns", "previous_ns", "time_ns").alias("begin_ns"),
-        pl.col("time_ns").alias("ended_ns"),
-        pl.lit(True).alias("finished"),
-        pl.col("previous_generation").alias("generation_before"),
-        pl.col("generation").alias("generation_after"),
-        *("before", "after"),
-    )
-    cut = steps.filter((kind == "rebalance_started") & pl.col("next_kind").is_null()).select(
-        pl.all().exclude("after", "before"),
-        pl.col("time_ns").alias("begin_ns"),
-        pl.lit(scale.to_ns, pl.Int64).alias("ended_ns"),
-        pl.lit(False).alias("finished"),
-        pl.col("generation").alias("generation_before"),
-        pl.lit(None, pl.Int32).alias("generation_after"),
-        *("before", pl.lit(None, pl.List(pl.List(pl.String()))).alias("after")),
+    steps = (
+        detailed.filter((pl.col("group") != "") & kind.is_in(["rebalance_started", "rebalance_completed"]))
+        .with_columns(
+            previous_ns=previous_ns,
+            previous_generation=previous,
+            next_kind=kind.shift(-1).over("group"),
+            finished=kind == "rebalance_completed",
+        )
+        .filter(finished | pl.col("next_kind").is_null())
     )
     before, after = pl.col("before").list, pl.col("after").list
-    touched = _joined("before", 2).list.set_union(_joined("after", 2)).list.len().alias("partitions")
-    finished, zero = pl.col("finished"), pl.lit(0, pl.UInt32)
+    zero = pl.lit(0, pl.UInt32)
     return (
-        pl.concat([each.select(*columns, touched, _joined("before"), _joined("after")) for each in (whole, cut)])
-        .rename({"begin_ns": "started_ns"})
+        steps.with_columns(after=pl.when(finished).then("after"))
+        .select(
+            *("group", "finished", "cause", _joined("before"), _joined("after")),
+            started_ns=pl.when(finished).then(pl.coalesce("started_ns", "previous_ns", "time_ns")).otherwise("time_ns"),
+            ended_ns=pl.when(finished).then("time_ns").otherwise(scale.to_ns),
+            generation_before=pl.when(finished).then("previous_generation").otherwise("generation"),
+            generation_after=pl.when(finished).then("generation"),
+            partitions=_joined("before", 2).list.set_union(_joined("after", 2)).list.len(),
+        )
         .with_columns(both=before.set_intersection("after").list.len())
         .with_columns(
             pause_ns=pl.col("ended_ns") - pl.col("started_ns"),
@@ -102,9 +93,7 @@ def _joined(name: str, first: int = 3) -> pl.Expr:
 
 
 def within(revoked: pl.DataFrame, rebalances: pl.DataFrame) -> pl.DataFrame:
-    """Each row of `revoked` once per rebalance of its group that went on at its `time_ns`: with the number of that,
-    its `started_ns` and `ended_ns`.
-    """
+    """Each row of `revoked` once per rebalance of its group that went on then, with its number, beginning and end."""
     spans = rebalances.select("group", "rebalance", "started_ns", "ended_ns").sort("group", "started_ns")
     latest = revoked.sort("group", "time_ns").join_asof(
         spans.select("group", "started_ns", pl.col("rebalance").alias("latest")),

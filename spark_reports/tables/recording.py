@@ -23,9 +23,7 @@ def is_whole(numbers: pl.DataFrame) -> bool:
 
 
 def recording(broken: pl.DataFrame) -> pl.DataFrame:
-    """One row per place where the recording is not whole: of the numbers `first_seq` to `last_seq`, between `from_ns`
-    and `to_ns`, events are `missing` or `doubled`. A lost end cannot be seen here.
-    """
+    """One row per place where numbers of events are missing or doubled. A lost end cannot be seen here."""
     word, begin, end = pl.col("word"), pl.col("begin_ns"), pl.col("end_ns")
     gap = word - pl.col("previous") - 1
     here = (pl.col("there") < pl.col("expected")) | (pl.col("events") > pl.col("there"))

@@ -157,26 +157,6 @@ def comparison(measures: pl.DataFrame, errors: pl.DataFrame) -> pl.DataFrame:
     return rows(COMPARISON_SCHEMA, found)
 
 
-def _better() -> pl.Expr:
-    return pl.col("measure").replace_strict(BETTER, default="", return_dtype=pl.String)
-
-
-def _verdict(difference: pl.Expr, size: pl.Expr) -> pl.Expr:
-    """The frame says in `unlike` whether the sessions are of different lengths."""
-    cannot = (pl.col("better") == "") | (pl.col("unlike").fill_null(False) & pl.col("measure").is_in(SUMS))
-    return (
-        pl.when(difference.is_null())
-        .then(pl.lit(None, pl.String))
-        .when(difference.abs() <= size * SAME)
-        .then(pl.lit("same"))
-        .when(cannot)
-        .then(pl.lit("different"))
-        .when((difference > 0) == (pl.col("better") == "more"))
-        .then(pl.lit("better"))
-        .otherwise(pl.lit("worse"))
-    )
-
-
 def trends(measures: pl.DataFrame) -> pl.DataFrame:
     """One row per scenario and measure of at least two runs, in order of recording. `per_run` is the slope of a line
     through all, `change` its whole rise as a share of the first value, `steady` its R squared. The odd run is the
@@ -196,8 +176,18 @@ def trends(measures: pl.DataFrame) -> pl.DataFrame:
     far = away.max() > pl.max_horizontal(away.median() * by_chance.clip(ODD), value.median().abs() * 0.1)
     furthest = (pl.col(name).get(away.arg_max()).alias(f"odd_{name}") for name in ("session", "name", "value"))
     odd = (pl.when(pl.col("far")).then(name).alias(name) for name in ("odd_session", "odd_name", "odd_value"))
-    drift = pl.col("per_run") * (pl.col("runs") - 1)
-    start = pl.col("mean") - pl.col("per_run") * (pl.col("runs") - 1) / 2
+    drift, start, better = pl.col("drift"), pl.col("start").abs(), pl.col("better")
+    cannot = (better == "") | (pl.col("unlike").fill_null(False) & pl.col("measure").is_in(SUMS))
+    verdict = (
+        pl.when(drift.is_not_null() & (drift.abs() <= start * SAME))
+        .then(pl.lit("same"))
+        .when(drift.is_not_null() & cannot)
+        .then(pl.lit("different"))
+        .when((drift > 0) == (better == "more"))
+        .then(pl.lit("better"))
+        .when(drift.is_not_null())
+        .then(pl.lit("worse"))
+    )
     return (
         measures.drop_nulls("value")
         .sort("session")
@@ -218,10 +208,12 @@ def trends(measures: pl.DataFrame) -> pl.DataFrame:
         )
         .filter(pl.col("runs") > 1)
         .join(unlike, on="scenario", how="left")
-        .with_columns(*odd, better=_better(), start=start, drift=drift)
         .with_columns(
-            change=pl.col("drift") / pl.when(pl.col("start") != 0).then(pl.col("start").abs()),
-            verdict=_verdict(pl.col("drift"), pl.col("start").abs()),
+            *odd,
+            better=pl.col("measure").replace_strict(BETTER, default="", return_dtype=pl.String),
+            drift=pl.col("per_run") * (pl.col("runs") - 1),
         )
+        .with_columns(start=pl.col("mean") - drift / 2)
+        .with_columns(change=drift / pl.when(start != 0).then(start), verdict=verdict)
         .sort(keys)
     )

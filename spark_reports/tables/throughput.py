@@ -22,9 +22,7 @@ _SUMS = (pl.col("messages").sum(), pl.when(_KNOWN).then(pl.col("bytes").sum()).a
 
 
 def throughput(rollup: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """One row per dimension (topic, partition, producer, consumer), series and busy time bucket. Consumers count
-    deliveries, the others published messages.
-    """
+    """One row per series and busy time bucket. Consumers count deliveries, the others published messages."""
     return (
         pl.concat(
             rollup.filter(pl.col("kind") == kind)
@@ -52,9 +50,7 @@ def _rates(scale: Scale, length_ns: int) -> list[pl.Expr]:
 
 
 def throughput_series(throughput: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """One row per series: sums, mean and busiest bucket. The last bucket, which may be shorter, is a peak only if
-    alone.
-    """
+    """One row per series. The last bucket, which may be shorter, is a peak only if alone."""
     rate, last_ns = pl.col("messages_per_s"), scale.from_ns + (scale.buckets - 1) * scale.width_ns
     peak = pl.coalesce(rate.filter(pl.col("start_ns") < last_ns).max(), rate.max())
     return (
