@@ -129,7 +129,9 @@ def _throughput(scale: Scale, rows: Rows, dimension: str, kind: str, numbers: Nu
         for place, name in enumerate(sorted(shown))
     ]
     if others:
-        rest = {of: list(map(sum, zip(*(one[of] for one in others), strict=True))) for of in ("messages", "bytes")}
+        rest: dict[str, list[float]] = {
+            of: list(map(sum, zip(*(one[of] for one in others), strict=True))) for of in ("messages", "bytes")
+        }
         found.append({"name": f"{len(others)} others", "hue": OTHERS, **_rounded(rest)})
     return found
 
@@ -180,7 +182,8 @@ def _latency_heat(scale: Scale, rows: Rows) -> dict[str, Any]:
     return found
 
 
-def _place_name(group: str, topic: str, partition: int, several_groups: bool) -> str:
+def _place_name(of: tuple[Any, ...], several_groups: bool) -> str:
+    group, topic, partition = of
     place = text.place(topic, partition)
     return f"{text.isolated(group)} · {place}" if several_groups else place
 
@@ -190,7 +193,7 @@ def _lag(scale: Scale, rows: Rows, series: Rows) -> list[dict[str, Any]]:
     several = len(grouped(series, "group")) > 1
     return [
         {
-            "name": _place_name(*place, several),
+            "name": _place_name(place, several),
             "lag": _dense(scale, by_place.get(place, ()), "lag", None),
         }
         for place in list(grouped(series, *_PLACE))[:LAG_ROWS]
@@ -203,7 +206,7 @@ def _ownership(rows: Rows, numbers: Numbering) -> dict[str, Any]:
     clients = sorted({row["client"] for row in rows})
     several = len({place[0] for place in places}) > 1
     return {
-        "rows": [_place_name(*place, several) for place in places],
+        "rows": [_place_name(place, several) for place in places],
         "groups": [place[0] for place in places],
         "clients": clients,
         "hues": [numbers.of("reader", client) for client in clients],

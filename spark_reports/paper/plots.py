@@ -246,8 +246,8 @@ def _colour(hue: int) -> str:
 
 def _line(ax: Axes, points: Sequence[Floats] | Floats, label: str, hue: int, **more: Any) -> list[Line2D]:
     """`points` are the places and the values."""
-    times, values, *_ = points
-    return ax.plot(times, values, label=label, **({"color": _colour(hue), "linewidth": 0.9} | more))
+    style: dict[str, Any] = {"color": _colour(hue), "linewidth": 0.9, **more}
+    return ax.plot(*points, label=label, **style)
 
 
 def _upwards(ax: Axes, form: Callable[..., str], unit: str | None = None) -> None:
