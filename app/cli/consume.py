@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from app.cli.errors import CommandError
@@ -93,7 +94,8 @@ def _consume(broker: Broker, options: argparse.Namespace) -> int:
     topic = broker.ask(DescribeTopic(topic=name))
     if options.group is not None:
         return _poll(broker, options)
-    return _show(_read(broker, topic, options), as_json=options.json, most=options.count)
+    read = _printed(_read(broker, topic, options), as_json=options.json)
+    return sum(1 for _message in islice(read, options.count))
 
 
 def _given(options: argparse.Namespace, *names: str) -> str:
@@ -101,8 +103,8 @@ def _given(options: argparse.Namespace, *names: str) -> str:
     return {"": "", "start": "--from"}.get(given, f"--{given}")
 
 
-def _show(messages: Iterable[StoredMessage], *, as_json: bool, most: int | None = None) -> int:
-    shown = 0
+def _printed(messages: Iterable[StoredMessage], *, as_json: bool) -> Iterator[StoredMessage]:
+    """Each message when it has been printed."""
     for message in messages:
         if as_json:
             print_json(
@@ -119,10 +121,7 @@ def _show(messages: Iterable[StoredMessage], *, as_json: bool, most: int | None 
         else:
             key = "" if message.key is None else f"{text_of(message.key)}  "
             print(f"{message.topic}/{message.partition} @{message.offset}  {key}{text_of(message.value)}", flush=True)
-        shown += 1
-        if most is not None and shown >= most:
-            break
-    return shown
+        yield message
 
 
 def _read(broker: Broker, topic: TopicView, options: argparse.Namespace) -> Iterator[StoredMessage]:
@@ -169,16 +168,21 @@ def _poll(broker: Broker, options: argparse.Namespace) -> int:
             wait_s = quiet.poll_s(_POLL_S, reader.long_poll_s)
             messages = reader.poll(wait_s, None if most is None else most - shown)
             if messages:
-                shown += _show(messages, as_json=options.json)
-                _commit(reader, options)
+                printed: list[StoredMessage] = []
+                try:
+                    for message in _printed(messages, as_json=options.json):
+                        printed.append(message)
+                finally:  # whoever reads the output may have closed it, as `head` does
+                    _commit(reader, options, None if len(printed) == len(messages) else printed)
+                shown += len(printed)
                 quiet.heard()
     return shown
 
 
-def _commit(reader: GroupReader, options: argparse.Namespace) -> None:
+def _commit(reader: GroupReader, options: argparse.Namespace, printed: Sequence[StoredMessage] | None) -> None:
     """Commit what was printed. Where a partition has another owner since, that one gets its messages again."""
     try:
-        reader.commit()
+        reader.commit(printed)
     except BrokerError as error:
         if error.code not in _SHARED_OUT_ANEW:
             raise
@@ -202,10 +206,15 @@ def _take(broker: Broker, options: argparse.Namespace) -> int:
                 reader.extend(kept)
                 extended_s = time.monotonic()
             if found:
-                shown += _show([message for message, _lease in found], as_json=options.json)
-                if options.keep:
-                    kept += [lease for _message, lease in found]
-                else:
-                    reader.ack([lease for _message, lease in found])
+                before = shown
+                try:
+                    for _message in _printed([message for message, _lease in found], as_json=options.json):
+                        shown += 1
+                finally:
+                    held = [lease for _message, lease in found[: shown - before]]
+                    if options.keep:
+                        kept += held
+                    elif held:
+                        reader.ack(held)
                 quiet.heard()
     return shown

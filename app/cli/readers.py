@@ -3,7 +3,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, TypeVar
 
 from app.cli.messages import stored
@@ -53,7 +53,10 @@ class Connection:
 
 
 class LocalGroupReader(Closable):
-    """One poll lasts `long_poll_s` at most; no messages if none came in time. A commit is of everything polled."""
+    """One poll lasts `long_poll_s` at most; no messages if none came in time.
+
+    A commit is of everything polled, or of what was `printed` of the last poll.
+    """
 
     long_poll_s = 0.5
 
@@ -67,8 +70,8 @@ class LocalGroupReader(Closable):
     def poll(self, wait_s: float, most: int | None) -> Sequence[StoredMessage]:
         return self._consumer.poll(wait_s, most)
 
-    def commit(self) -> None:
-        self._consumer.commit()
+    def commit(self, printed: Sequence[StoredMessage] | None = None) -> None:
+        self._consumer.commit(None if printed is None else _ends(printed))
 
     def close(self) -> None:
         self._consumer.close()
@@ -120,11 +123,12 @@ class HttpGroupReader(Closable):
         )
         self._owns = bool(polled.assignment)
         messages = [stored(message, message.topic) for message in polled.messages]
-        self._done |= {(message.topic, message.partition): message.offset + 1 for message in messages}
+        self._done |= _ends(messages)
         return messages
 
-    def commit(self) -> None:
-        places = [CommitPlace(topic=topic, partition=number, offset=at) for (topic, number), at in self._done.items()]
+    def commit(self, printed: Sequence[StoredMessage] | None = None) -> None:
+        done = self._done if printed is None else _ends(printed)
+        places = [CommitPlace(topic=topic, partition=number, offset=at) for (topic, number), at in done.items()]
         self._done.clear()
         if places and self._member is not None:
             request = CommitOffsets(group=self._group, member=self._member, offsets=places)
@@ -219,6 +223,10 @@ def queue_reader(broker: Broker, queue: str, *, as_json: bool) -> LocalQueueRead
     if isinstance(broker, HttpBroker):
         return HttpQueueReader(broker, queue, as_json=as_json)
     return LocalQueueReader(broker, queue)
+
+
+def _ends(messages: Iterable[StoredMessage]) -> dict[tuple[str, int], int]:
+    return {(message.topic, message.partition): message.offset + 1 for message in messages}
 
 
 def client_name() -> str:

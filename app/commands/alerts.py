@@ -75,7 +75,7 @@ class AlertHandlers(Handlers):
         self._told, self._told_corrupt, self._hint, self._lasting = 0, 0, "", None
 
     def _refresh(self) -> None:
-        """Each alert that was raised since is told once; how many last stands on the tab of the events."""
+        """Each alert that was raised since is told once, with what else lasts; the tab of the events counts those."""
         context, collector = self._context, self._collector
         context.window.set_tab_count(EventsPanel.info.name, len(collector.lasting))
         self._tell_corrupt()
@@ -85,17 +85,33 @@ class AlertHandlers(Handlers):
         self._told += len(fresh)
         if context.controller.stored is not None:
             return
+        last = fresh[-1] if fresh else self._lasting
+        if last is None:
+            return
+        others = collector.lasting - {last.name}
+        if not fresh and last.name not in collector.lasting:
+            if not others:
+                self._tell_over(last)
+                return
+            last = next(each for each in reversed(collector.raised) if each.name in others)
+            others -= {last.name}
+        self._lasting = last
+        words = tr("Alert at {at}: {condition}", at=session_time(last.time_ns), condition=last.when)
+        if others:
+            words += tr(". Also: {names}", names=", ".join(sorted(others)))
+        if fresh or words != self._hint:
+            is_shown = context.window.hint.take_back(self._hint)  # else somebody has dismissed it
+            if fresh or is_shown:
+                self._tell(last, words)
         if fresh:
-            last = self._lasting = fresh[-1]
-            context.window.hint.take_back(self._hint)
-            self._tell(last, tr("Alert at {at}: {condition}", at=session_time(last.time_ns), condition=last.when))
-            context.show_message(f"{last.name}. {self._hint}")
-        elif self._lasting is not None and self._lasting.name not in collector.lasting:
-            last, self._lasting = self._lasting, None
-            at, over = session_time(last.time_ns), session_time(collector.over_ns[last.name])
-            if context.window.hint.take_back(self._hint):  # nobody has dismissed it
-                words = tr("Alert at {at}, over at {over}: {condition}", at=at, over=over, condition=last.when)
-                self._tell(last, words, look="hint")
+            context.show_message(f"{last.name}. {words}")
+
+    def _tell_over(self, last: Raised) -> None:
+        self._lasting = None
+        if self._context.window.hint.take_back(self._hint):
+            at, over = session_time(last.time_ns), session_time(self._collector.over_ns[last.name])
+            words = tr("Alert at {at}, over at {over}: {condition}", at=at, over=over, condition=last.when)
+            self._tell(last, words, look="hint")
 
     def _tell_corrupt(self) -> None:
         found = self._collector.corrupt[self._told_corrupt :]

@@ -118,6 +118,9 @@ class LessonHandlers(Handlers):
         if current != self._current:
             self._current = current
             context.window.ring.clear()
+            at = lesson.steps[current].point_at if current >= 0 and live else None
+            if at is not None and not context.views.selected and not context.canvas.underMouse():
+                context.canvas.place_of(at.object)  # a panel may leave it out of sight
 
     def _hold_schedule(self, lesson: Lesson) -> None:
         """What is scheduled waits a while for a reader who is at a step, and comes on time for who runs on or fast."""

@@ -87,8 +87,7 @@ class CanvasModel:
             self._topic(topic, snapshot.groups) for topic in snapshot.topics if topic.name not in queue_names
         )
         groups = tuple(self._group(group, readers) for group in snapshot.groups)
-        names = tuple(topic.name for topic in topics)
-        queues = tuple(self._queue(queue, snapshot.actors, names) for queue in snapshot.queues)
+        queues = tuple(self._queue(queue, snapshot.actors) for queue in snapshot.queues)
         producers = [self._producer(actor) for actor in snapshot.actors if actor.role == "producer"]
         producers += [self._other_producer(other) for other in others]
         return CanvasView(
@@ -214,7 +213,7 @@ class CanvasModel:
             + self._window,
         )
 
-    def _queue(self, queue: QueueView, actors: tuple[ActorView, ...], topics: tuple[str, ...]) -> QueueBox:
+    def _queue(self, queue: QueueView, actors: tuple[ActorView, ...]) -> QueueBox:
         held: dict[str, list[int]] = {}
         for lease in queue.leases:
             held.setdefault(lease.holder, []).append(lease.offset)
@@ -261,7 +260,7 @@ class CanvasModel:
             )
             + _gate_detail(queue.gate)
             + self._window,
-            reads=_read_by(queue.name, actors, topics),
+            reads=_read_by(queue),
             taken_by=_taken_by(queue.name, actors),
         )
 
@@ -303,6 +302,8 @@ class CanvasModel:
                 )
         for queue in snapshot.queues:
             taken = self._rate(delivered(queue.name))
+            if topic := _read_by(queue):
+                links.append(Link(f"topic:{topic}", f"queue:{queue.name}", "consume", taken, over=queue.name in over))
             links.append(Link(f"queue:{queue.name}", f"workers:{queue.name}", "queue", taken, over=queue.name in over))
             died = self._rate(dead_lettered(queue.name))
             links.append(Link(f"queue:{queue.name}", f"dlq:{queue.name}", "dead-letter", died, over=queue.name in over))
@@ -349,18 +350,9 @@ def _holding(offsets: list[int]) -> str:
     )
 
 
-def _read_by(queue: str, actors: tuple[ActorView, ...], topics: tuple[str, ...]) -> tuple[str, ...]:
-    """The topics whose messages a subscription gets; a plain queue is filled by producers alone.
-
-    The subscription to one of several topics has the name of the subscriber, a dot and the topic.
-    """
-    return tuple(
-        topic
-        for topic in topics
-        for actor in actors
-        if actor.role == "worker"
-        and (queue == f"{actor.name}.{topic}" or (queue == actor.name and topic in actor.topics))
-    )
+def _read_by(queue: QueueView) -> str:
+    """The topic whose messages a subscription or a share group gets; "" for a queue that producers fill."""
+    return "" if queue.topic == queue.name else queue.topic
 
 
 def _taken_by(queue: str, actors: tuple[ActorView, ...]) -> tuple[str, ...]:

@@ -89,6 +89,7 @@ SEARCH_EVENTS = 20_000
 CHOICES: dict[str, frozenset[EventKind] | None] = {
     "all": None,
     **{choice: kinds_of(choice) for choice in ("mine", "rebalances", "failures")},
+    "alerts": frozenset({EventKind.ALERT_RAISED, EventKind.ALERT_OVER}),
     "control": frozenset(EventKind) - MESSAGE_KINDS,
     "messages": MESSAGE_KINDS,
 }

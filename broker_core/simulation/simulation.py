@@ -18,7 +18,7 @@ from broker_core.log.config import LogConfig
 from broker_core.operations.catalogue import entry_of
 from broker_core.operations.request import Request
 from broker_core.simulation.actions import UserAction
-from broker_core.simulation.actions.faults import Fault, RuleAction
+from broker_core.simulation.actions.faults import Fault, HoldSchedule, RuleAction
 from broker_core.simulation.actor import Actor
 from broker_core.simulation.arrivals import arrivals
 from broker_core.simulation.client_counts import ClientCounts, ClientSettings, DescribeClient
@@ -243,6 +243,8 @@ class Simulation:
         elif record or not isinstance(done, Fault | RuleAction):
             # The action comes before its effects in the stream. A scheduled fault has no event but its effect.
             detail: dict[str, Any] = msgspec.to_builtins(done)
+            if isinstance(done, HoldSchedule):
+                detail["by"] = SCENARIO  # the lesson does it, not the user
             self.events.emit_action(self.loop.now_ns, client=plan.client, cause=done.sentence, detail=detail)
         for listener in self._on_action if record else ():
             listener(self.loop.now_ns, {**msgspec.to_builtins(done), "step": self.loop.steps})

@@ -162,6 +162,10 @@ Wanduhrzeit {wall}</translation>
    <translation>, {time} zurück</translation>
   </message>
   <message>
+   <source>. Also: {names}</source>
+   <translation>. Außerdem: {names}</translation>
+  </message>
+  <message>
    <source>/s</source>
    <translation>/s</translation>
   </message>

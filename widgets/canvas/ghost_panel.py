@@ -44,7 +44,9 @@ class GhostPanel(QWidget):
 
     def _wide(self) -> int:
         names, owners = self._columns()
-        wanted = max(WIDTH, 24 + names + 2 * (BADGE_W + owners) + ARROW_W)
+        title = 28 + ceil(width_of(self.ghost.title, "name"))
+        least = WIDTH if self.ghost.moves or self.ghost.note else min(WIDTH, title)
+        wanted = max(least, 24 + names + 2 * (BADGE_W + owners) + ARROW_W)
         return min(wanted, MOST_WIDE, self._area.width() - 2 * MARGIN)
 
     def _columns(self) -> tuple[int, int]:

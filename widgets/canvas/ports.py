@@ -34,7 +34,8 @@ def _sides(key: LinkKey, rects: Mapping[str, Rect], container: Mapping[str, str]
     if one.x == other.x:
         if 0 <= other.y - one.bottom <= 32 and key[2] == "dead-letter":
             return (source, "bottom"), (target, "top")
-        return (source, "right"), (target, "right")
+        side = "right" if key[2] == "dead-letter" else "left"
+        return (source, side), (target, side)
     columns = sorted({rect.x for name, rect in rects.items() if name not in container})
     if abs(columns.index(one.x) - columns.index(other.x)) != 1:
         return None
@@ -68,7 +69,10 @@ def _path(rects: Mapping[str, Rect], source: End, target: End, y0: float, y1: fl
         bend = (other.y - one.bottom) / 3
         return LinkPath(one.centre_x, one.bottom, 0, bend, other.centre_x, other.y, 0, -bend)
     if source[1] == target[1]:
-        return LinkPath(one.right, y0, 40, 0, other.right, y1, 40, 0)
+        if source[1] == "right":
+            return LinkPath(one.right, y0, 40, 0, other.right, y1, 40, 0)
+        bend = -min(100.0, 20 + abs(y1 - y0) / 16)  # lines of one topic to several queues stand side by side
+        return LinkPath(one.x, y0, bend, 0, other.x, y1, bend, 0)
     x0, x1 = (one.right, other.x) if source[1] == "right" else (one.x, other.right)
     bend = (x1 - x0) / 2
     return LinkPath(x0, y0, bend, 0, x1, y1, -bend, 0)

@@ -81,7 +81,6 @@ class QueueItem(FactsItem[QueueBox]):
             )
 
     def _draw_source(self, painter: QPainter, shown: tuple[LeaseRing, ...]) -> None:
-        """Where a subscription gets its messages from: no link can show it."""
         if not self.facts.reads:
             return
         face, text = self.look.face("small"), reads_text(self.facts.reads)
@@ -132,8 +131,8 @@ class QueueItem(FactsItem[QueueBox]):
         return "\n".join(line for line in (self.sentence(), reads, self.facts.detail) if line)
 
 
-def reads_text(topics: tuple[str, ...]) -> str:
-    return tr("reads {names}", names=", ".join(topics))
+def reads_text(topic: str) -> str:
+    return tr("reads {names}", names=topic)
 
 
 def queue_figures(queue: QueueBox) -> tuple[tuple[str, int], ...]:

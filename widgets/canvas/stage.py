@@ -314,11 +314,7 @@ class Stage(QGraphicsScene):
     def targets_in_view(self) -> list[QRect]:
         """Where the boxes that take what is carried are in the viewport, and the topics whose owners a drop changes."""
         (view, *_others) = self.views()
-        boxes = [
-            item
-            for item in self.boxes.values()
-            if isinstance(item, GroupItem | BenchItem) or (isinstance(item, TopicItem) and item.ghosts)
-        ]
+        boxes = [item for item in self.boxes.values() if isinstance(item, GroupItem | BenchItem | TopicItem)]
         return [view.mapFromScene(item.sceneBoundingRect()).boundingRect() for item in boxes]
 
     def repaint_all(self) -> None:

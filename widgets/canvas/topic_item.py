@@ -319,5 +319,6 @@ def largest_lag(topic: TopicBox) -> int:
     return max((group.lag or 0 for lane in topic.lanes for group in lane.groups), default=0)
 
 
-def _header(topic: TopicBox) -> tuple[str, str, str]:
-    return topic.name, rate_text(topic.rate_per_s), topic.gate
+def _header(topic: TopicBox) -> tuple[object, ...]:
+    groups = [group.group for group in topic.lanes[0].groups] if topic.lanes else []
+    return topic.name, rate_text(topic.rate_per_s), topic.gate, topic.schema, groups

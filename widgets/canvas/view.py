@@ -151,7 +151,7 @@ class LeaseRing:
 class QueueBox:
     """A queue, its leases (the most urgent first; the counts are whole), its dead letters and its workers.
 
-    `reads` names the topics that a subscription gets its messages from; a plain queue has none. `taken_by` names the
+    `reads` is the topic that a subscription gets its messages from; a plain queue has none. `taken_by` names the
     workers that take from it, too, and stand at another of their queues.
     """
 
@@ -165,7 +165,7 @@ class QueueBox:
     rate_per_s: float = 0.0
     gate: str = ""
     detail: str = ""
-    reads: tuple[str, ...] = ()
+    reads: str = ""
     taken_by: tuple[str, ...] = ()
 
     @property
@@ -186,8 +186,8 @@ class Link:
     """A flow between two ids. `kind` is publish, consume, queue or dead-letter; `reason` says why blocked. `over` where
     its client has stopped: the rate is the last one.
 
-    Links run between neighbouring columns (producers, topics and queues, groups and workers) or from a queue
-    to its dead letters; any other pair is not drawn.
+    Links run between neighbouring columns (producers, topics and queues, groups and workers), from a topic to the queue
+    of a subscription, or from a queue to its dead letters; any other pair is not drawn.
     """
 
     source: str

@@ -13,6 +13,7 @@ CHOICES = (
     ("mine", mark("My actions")),
     ("rebalances", mark("Rebalances")),
     ("failures", mark("Failures and faults")),
+    ("alerts", mark("Alerts")),
     ("control", mark("All but messages")),
     ("messages", mark("Messages only")),
 )

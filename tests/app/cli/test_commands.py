@@ -62,6 +62,33 @@ def test_a25_json_lines_carry_key_headers_and_any_value(shell: Shell) -> None:
         assert shell.error == f"brokerscope: Line 2 {why}\n"
 
 
+def test_what_was_printed_before_the_reader_of_the_output_ended_is_committed_and_acknowledged(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell("topics", "create", "orders")
+    shell("queues", "create", "jobs")
+    for place in ("orders", "jobs"):
+        shell("produce", place, "a", "b", "c", "d")
+    lines: list[str] = []
+
+    def into_a_pipe(line: str, **_more: object) -> None:
+        if len(lines) % 3 == 2:
+            lines.append("")
+            raise BrokenPipeError
+        lines.append(line[-1])
+
+    with monkeypatch.context() as head:
+        head.setattr("app.cli.consume.print", into_a_pipe, raising=False)
+        for command in (("orders", "--group", "g"), ("jobs",)):
+            shell("consume", *command)
+            assert shell.code == 141
+    assert lines == ["a", "b", ""] * 2
+    (group,) = shell.rows("groups", "describe", "g")
+    assert [at["committed"] for at in group["offsets"]] == [2]
+    rest = shell.rows("consume", "jobs", "--count", 2, "--timeout", 5)
+    assert [one["value"] for one in rest] == ["c", "d"], "what was not printed is given back at once"
+
+
 def test_a25_a_group_commits_what_was_printed_and_can_be_reset(shell: Shell) -> None:
     shell("topics", "create", "orders")
     shell("produce", "orders", "a", "b", "c")

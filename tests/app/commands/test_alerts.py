@@ -88,6 +88,27 @@ def test_that_an_alert_is_over_stands_where_it_was_told_unless_that_was_dismisse
     assert hand.workbench.controller.travel.looking_back and not hint.isVisible(), "the past has no news"
 
 
+def test_two_alerts_at_once_are_both_told_and_what_still_lasts_takes_the_place_of_what_is_over(hand: Hand) -> None:
+    hint = hand.workbench.window.hint
+    for name, when in (("busy", 'ready("builds") < 1000'), ("idle", 'ready("builds") < 2000')):
+        fill(hand, dialog := run(hand, "set_alert"), name=name, when=when, for_s=0.0)
+        accept(hand, dialog)
+    hand.pass_time(1)
+    first, second = (each.name for each in alerts(hand).raised)
+    assert hint.heading.text() == second and hint.sentence.text().endswith(f". Also: {first}")
+    fill(hand, dialog := run(hand, "remove_alert"), name=second)
+    accept(hand, dialog)
+    assert alerts(hand).lasting == {first}
+    assert (hint.heading.text(), hint.property("look")) == (first, "problem") and "Also" not in hint.sentence.text()
+    hand.workbench.registry.trigger("show_events")
+    panel = hand.workbench.window.tab(EventsPanel)
+    panel.choose("alerts")
+    model = panel.table.model()
+    hand.wait_until(
+        lambda: [model.index(row, 2).data() for row in range(model.rowCount())] == ["Alert", "Alert", "Alert over"]
+    )
+
+
 def test_the_form_is_filled_in_for_the_group_of_a_consumer(hand: Hand) -> None:
     dialog = run(hand, "set_alert", "consumer:indexer-1")
     assert dialog.values()["when"] == 'lag("indexers") > 100' and dialog.values()["name"] == "indexers behind"

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRectF, Qt
 
 from app.commands.families import COMMANDS
 from app.commands.lesson import LessonHandlers, window_names
 from app.environment.paths import find_scenario, shipped_scenarios
 from app.shell.workbench import PANELS_EVERY_FRAMES
 from broker_core.clock import NS_PER_S
+from broker_core.events import EventKind, is_users
 from broker_core.simulation.scenario import load_scenario
 from tests.app.conftest import Hand
 from tests.app.sessions.test_travel_window import arrive
@@ -182,6 +183,24 @@ def test_show_me_where_draws_a_ring_around_it(open_workbench: Callable[..., Hand
     assert "hidden" in window.status.last_action.whole
 
 
+def test_what_a_step_is_about_is_in_sight_where_a_panel_was_left_open(open_workbench: Callable[..., Hand]) -> None:
+    hand = open_workbench("share-group")
+    workbench = hand.workbench
+    workbench.window.resize(1280, 800)
+    workbench.registry.trigger("show_events")
+    hand.show()
+
+    def in_sight(item_id: str) -> bool:
+        canvas = workbench.canvas
+        where = canvas.mapFromScene(QRectF(*canvas._stage.layout.rects[item_id])).boundingRect()
+        return canvas.viewport().rect().contains(where)
+
+    workbench.canvas.centerOn(0, 0)
+    assert not in_sight("worker:floor-2")
+    hand.pass_time(19)
+    assert done(hand) == [0, 1] and in_sight("worker:floor-2"), "which dies at 00:20"
+
+
 @pytest.mark.parametrize("path", shipped_scenarios(), ids=lambda path: path.stem)
 def test_what_a_shipped_lesson_names_is_there(path: Path) -> None:
     load_scenario(path, window_names(COMMANDS, path))
@@ -212,6 +231,8 @@ def test_the_schedule_waits_for_who_is_at_a_step_and_not_for_who_runs_fast(open_
     assert [event.client for event in controller.events.since(0) if event.cause == "crash"] == ["painter-2"]
     last = hand.workbench.window.status.last_action.whole
     assert last == "The schedule goes on."
+    acted = [event for event in controller.events.since(0) if event.kind is EventKind.USER_ACTION]
+    assert len(acted) == 2 and not any(map(is_users, acted)), "the lesson did it"
     controller.open(find_scenario("work-queue"))
     hand.pass_time(16)
     hand.workbench.registry.trigger("fast")

@@ -119,20 +119,17 @@ def test_a_worker_with_one_message_says_which_offset_it_is_on(canvas):
     assert (one.note, many.note) == ("at 1,200", "on 3 messages")
 
 
-def test_a_subscription_names_the_topics_that_it_reads(canvas):
+def test_a_subscription_names_the_topic_that_it_reads_and_a_line_leads_from_there(canvas):
     base = made_up.living()
+    own = msgspec.structs.replace(base.queues[0], topic=base.queues[0].name)
     taker = msgspec.structs.replace(
         base.actors[-1], name="context", target="context.alerts", topics=("context.alerts",)
     )
-    box = msgspec.structs.replace(base.queues[0], name="context.alerts")
-    whole = msgspec.structs.replace(base, queues=(*base.queues, box), actors=(*base.actors, taker))
-    assert [queue.reads for queue in canvas.view(whole).queues] == [(), ("alerts",)]
-    single = msgspec.structs.replace(
-        base,
-        queues=(msgspec.structs.replace(base.queues[0], name="context"),),
-        actors=(msgspec.structs.replace(taker, target="context", topics=("alerts",)),),
-    )
-    assert canvas.view(single).queues[0].reads == ("alerts",)
+    box = msgspec.structs.replace(own, name="context.alerts", topic="alerts")
+    view = canvas.view(msgspec.structs.replace(base, queues=(own, box), actors=(*base.actors, taker)))
+    assert [queue.reads for queue in view.queues] == ["", "alerts"]
+    into = [link.key for link in view.links if link.target.startswith("queue:") and link.kind == "consume"]
+    assert into == [("topic:alerts", "queue:context.alerts", "consume")]
     several = msgspec.structs.replace(taker, topics=("orders", "alerts"))
     other = msgspec.structs.replace(box, name="context.orders")
     both = msgspec.structs.replace(base, queues=(other, box), actors=(several,))

@@ -24,7 +24,7 @@ from widgets.canvas.lettering import count_text, elided, plural, rate_text, shor
 from widgets.canvas.link_item import LinkItem
 from widgets.canvas.queue_item import DeadLettersItem, QueueItem
 from widgets.canvas.topic_item import TopicItem
-from widgets.canvas.view import CanvasView, LeaseRing, lane_id
+from widgets.canvas.view import CanvasView, Lane, LaneGroup, LeaseRing, TopicBox, lane_id
 from widgets.theme import DARK, LIGHT
 
 
@@ -69,6 +69,17 @@ def test_only_the_lane_that_has_changed_is_drawn_again(drawn: list[tuple[str, QR
     QApplication.processEvents()
     assert [item_id for item_id, _ in drawn] == ["topic:commits"]
     assert drawn[0][1].height() < LANE_H + 6
+
+
+def test_the_head_of_a_topic_is_drawn_again_when_its_first_group_comes(
+    drawn: list[tuple[str, QRectF]], canvas: Canvas
+) -> None:
+    topic = TopicBox("mails", (Lane(0),))
+    canvas.set_view(CanvasView(topics=(topic,)))
+    settle(drawn)
+    canvas.set_view(CanvasView(topics=(replace(topic, lanes=(Lane(0, groups=(LaneGroup("mailers"),)),)),)))
+    QApplication.processEvents()
+    assert drawn[0][0] == "topic:mails" and drawn[0][1].top() < 2, "no group reads it: no longer"
 
 
 def test_one_card_is_drawn_again_when_one_consumer_changes(drawn: list[tuple[str, QRectF]], canvas: Canvas) -> None:

@@ -107,6 +107,15 @@ def test_every_link_of_the_first_view_is_drawn() -> None:
     assert set(lay_out(view).links) == {link.key for link in view.links}
 
 
+def test_lines_from_a_topic_to_queues_of_subscriptions_pass_their_left_sides_one_beside_the_other() -> None:
+    view = first_view()
+    topic, queues = view.topics[0], tuple(QueueBox(name) for name in ("stock", "mailer"))
+    links = tuple(Link(topic.id, queue.id, "consume") for queue in queues)
+    layout = lay_out(replace(view, queues=queues, links=links))
+    near, far = (point_at(layout.links[link.key], 0.5)[0] for link in links)
+    assert layout.rects[view.producers[0].id].right < far < near < layout.rects[topic.id].x
+
+
 def test_counts_states_and_rates_do_not_move_anything() -> None:
     view = first_view()
     busy = replace(

@@ -195,8 +195,8 @@ def test_a_subscription_says_what_it_reads_and_who_takes_from_it_at_every_step(
     canvas: Canvas, written: Written
 ) -> None:
     worker = WorkerCard("dashboard")
-    first = QueueBox("dashboard.orders", workers=(worker,), reads=("orders",))
-    second = QueueBox("dashboard.views", reads=("views",), taken_by=("dashboard",))
+    first = QueueBox("dashboard.orders", workers=(worker,), reads="orders")
+    second = QueueBox("dashboard.views", reads="views", taken_by=("dashboard",))
     canvas.set_view(CanvasView(queues=(first, second)))
     for step in Step:
         whole, cut, _icons = written(step)

@@ -31,11 +31,13 @@ def test_a_topic_is_dropped_on_a_group_that_does_not_read_it(
     group = other_group(canvas, topic)
     hand.lift(f"topic:{topic}")
     hand.move(hand.header(f"group:{group}"))
-    assert canvas._topic_drag.panel.ghost.title == f"Subscribe {group} to {topic}"
+    panel = canvas._topic_drag.panel
+    assert panel.ghost.title == f"Subscribe {group} to {topic}"
+    assert not any(where.intersects(panel.geometry()) for where in canvas._stage.targets_in_view())
     assert canvas._stage.boxes[f"group:{group}"].highlight is Highlight.TARGET
     hand.release(hand.header(f"group:{group}"))
     assert dropped == [(topic, group)]
-    assert not canvas._topic_drag.panel.isVisible()
+    assert not panel.isVisible()
 
 
 def test_a_group_that_reads_it_already_takes_no_drop_and_says_so(
