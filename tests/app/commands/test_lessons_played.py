@@ -34,6 +34,11 @@ def open_and_select_a_row(hand: Hand) -> None:
     hand.show()
 
 
+def open_events_while_alerts_last(hand: Hand) -> None:
+    assert hand.workbench.window.tabs.tab("events").count > 0
+    command("show_events")(hand)
+
+
 def command(name: str, selected: str = "") -> Act:
     def act(hand: Hand) -> None:
         if selected:
@@ -98,8 +103,8 @@ PLAYED: dict[str, Sequence[Act]] = {
     "alerts": (
         after(3),
         after(5),
-        command("show_events"),
         after(51),
+        open_events_while_alerts_last,
         lambda hand: (drag("spare-1", "group:packers", 4)(hand), drag("packer-1", "bench", 9)(hand)),
         form("set_alert", "group:packers"),
     ),

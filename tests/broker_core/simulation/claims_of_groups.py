@@ -193,10 +193,10 @@ judge("alerts", "step 0", 0x79A19155, lambda p: p.first(EventKind.ALERT_RAISED) 
 judge("alerts", "seen 0", 0x1B8798DE, lambda p: p.lag_at("packers", 2) > 80)
 judge("alerts", "step 1", 0xB3EE16D, lambda p: 6 < p.first(EventKind.ALERT_OVER, cause="many parcels") < 15)
 judge("alerts", "seen 1", 0xB0B7892, lambda p: p.lag_at("packers", 14) == 0 and p.lag_at("packers", 29) == 0)
-judge("alerts", "step 3", 0x18BF8FD0, lambda p: p.first(EventKind.FAULT, client="packer-1") == 46)
+judge("alerts", "step 2", 0x18BF8FD0, lambda p: p.first(EventKind.FAULT, client="packer-1") == 46)
 judge(
     "alerts",
-    "seen 3",
+    "seen 2",
     0xB56E9DA,
     lambda p: (
         p.first(EventKind.ALERT_OVER, cause="many parcels") - p.first(EventKind.ALERT_RAISED, cause="many parcels") < 10

@@ -70,7 +70,7 @@ EXPLAINS = {
     ("hot-key", "seen 1"),
     ("lag-and-catch-up", "seen 2"),
     ("lag-and-catch-up", "seen 5"),
-    ("alerts", "seen 2"),
+    ("alerts", "seen 3"),
     ("alerts", "seen 5"),
     ("range-versus-sticky", "seen 4"),
     ("at-most-or-at-least-once", "seen 0"),
