@@ -290,8 +290,7 @@ class Audit:
 
     def _lost(self, by: str = "") -> list[Finding]:
         """What is lost, to `by` where that is a reader."""
-        lost = (self._passed_by(by), self._missing(by), self._taken_out(by), self._given_up(by))
-        return [finding for each in lost for finding in each]
+        return [*self._passed_by(by), *self._missing(by), *self._taken_out(by), *self._given_up(by)]
 
     def _passed_by(self, by: str) -> Iterator[Finding]:
         for violation in self._violations:
@@ -320,7 +319,7 @@ class Audit:
             if event.offset is None:
                 yield Finding(f"a message for {event.topic or event.group} {why}", (event,))
             else:
-                yield self._finding(event, event.offset, f"{why}{_more(event)}")
+                yield self._finding(event, event.offset, f"{why}{_more(event.count)}")
 
     def _given_up(self, by: str) -> Iterator[Finding]:
         if not any(event.kind is EventKind.RECORDS_DELETED for event in self._events):
@@ -331,7 +330,7 @@ class Audit:
         for lost in unacknowledged.lost(self._queues):
             if by not in {"", lost.group}:
                 continue
-            more = f", with {lost.messages - 1} more behind it" if lost.messages > 1 else ""
+            more = _more(lost.messages)
             what = f"was given to {lost.client} of {lost.group}, and deleted before it was acknowledged{more}"
             yield self._finding_at(lost.topic, lost.partition, lost.offset, what)
 
@@ -383,7 +382,8 @@ class Audit:
         at, goes_on = (place.topic, place.partition), place.committed if place.committed is not None else place.start
         aborted = self._markers.aborted_between(at, goes_on or 0, place.end_offset)
         given = aborted and any(
-            event.kind is EventKind.DELIVERED and self._markers.aborted_between(at, event.offset or 0, _end(event))
+            event.kind is EventKind.DELIVERED
+            and self._markers.aborted_between(at, event.offsets.start, event.offsets.stop)
             for event in self._deliveries(group)
             if (event.topic, event.partition) == at
         )
@@ -439,12 +439,8 @@ def _reader(event: Event) -> str:
     return f"{event.client} of {event.group}" if event.client else event.group
 
 
-def _more(event: Event) -> str:
-    return f", with {event.count - 1} more behind it" if event.count > 1 else ""
-
-
-def _end(event: Event) -> int:
-    return (event.offset or 0) + event.count
+def _more(messages: int) -> str:
+    return f", with {messages - 1} more behind it" if messages > 1 else ""
 
 
 def _nth(number: int | None) -> str:

@@ -479,10 +479,8 @@ class Checker:
 
     # -- the end
 
-    def finish(self, *, drained: bool = True) -> None:
-        """The run is over. With `drained`, everything must have come to an end. Raises `Violation`."""
-        if not drained:
-            return
+    def finish(self) -> None:
+        """The run is over, and everything must have come to an end. Raises `Violation`."""
         for (group, topic, partition), start in self._starts.items():
             end, committed = self._ends[topic, partition], self._committed.get((group, topic, partition), start)
             read_to = max(committed, self._deleted_to[topic, partition])

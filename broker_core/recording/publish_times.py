@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterable
-from typing import Final
+from operator import attrgetter
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -29,14 +30,18 @@ def spread(since_ns: int, until_ns: int, number: int, count: int) -> int:
     )
 
 
+class _Run(NamedTuple):
+    first: int
+    end: int
+    since_ns: int
+    time_ns: int
+
+
 class PublishTimes:
     """Runs of each partition in the order of offsets; those between two runs are markers."""
 
     def __init__(self) -> None:
-        self._firsts: dict[TopicPartition, list[int]] = {}
-        self._ends: dict[TopicPartition, list[int]] = {}
-        self._times_ns: dict[TopicPartition, list[int]] = {}
-        self._since_ns: dict[TopicPartition, list[int]] = {}
+        self._runs: dict[TopicPartition, list[_Run]] = {}
 
     def published(self, event: Event) -> None:
         if event.partition is not None and event.offset is not None:
@@ -45,27 +50,25 @@ class PublishTimes:
 
     def add(self, place: TopicPartition, first: int, count: int, time_ns: int, since_ns: int | None = None) -> None:
         """`count` messages from offset `first` on were published at `time_ns`, or evenly from `since_ns` up to it."""
-        self._firsts.setdefault(place, []).append(first)
-        self._ends.setdefault(place, []).append(first + count)
-        self._times_ns.setdefault(place, []).append(time_ns)
-        self._since_ns.setdefault(place, []).append(time_ns if since_ns is None else since_ns)
+        run = _Run(first, first + count, time_ns if since_ns is None else since_ns, time_ns)
+        self._runs.setdefault(place, []).append(run)
 
     def of(self, place: TopicPartition, offset: int, later_ns: int | None = None) -> int | None:
         """When the message at or behind `offset` was published; None before, `later_ns` after all that is known."""
-        at = bisect_right(self._firsts.get(place, ()), offset) - 1
+        runs = self._runs.get(place, [])
+        at = bisect_right(runs, offset, key=attrgetter("first")) - 1
         if at < 0:
             return None
-        if offset >= self._ends[place][at]:
+        if offset >= runs[at].end:
             at += 1
-        times_ns = self._times_ns[place]
-        if at >= len(times_ns):
+        if at >= len(runs):
             return later_ns
-        first = self._firsts[place][at]
-        return spread(self._since_ns[place][at], times_ns[at], max(0, offset - first), self._ends[place][at] - first)
+        run = runs[at]
+        return spread(run.since_ns, run.time_ns, max(0, offset - run.first), run.end - run.first)
 
     def first_ns(self, place: TopicPartition) -> int | None:
-        times_ns = self._times_ns.get(place)
-        return times_ns[0] if times_ns else None
+        runs = self._runs.get(place)
+        return runs[0].time_ns if runs else None
 
 
 class FolderTimes:

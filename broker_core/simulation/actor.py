@@ -106,14 +106,11 @@ class Actor:
 
     def retire(self) -> None:
         """Stop for good; leave the group or release the leases."""
-        self.stop()
-        self.broker.backpressure.disconnect(self.loop.now_ns, self.name)
-        self.enter("stopped")
+        self._disconnect("stopped")
 
     def come_back(self, groups: Mapping[str, GroupSpec]) -> None:
         """Go on after `retire`; `groups` are those that can be joined now."""
-        self.enter("waiting")
-        self.start()
+        self.restart()
 
     async def fails_by_rule(self, message: StoredMessage) -> FailMatching | None:
         """The rule by which it fails at `message`; if that is a crash, it does not come back from here."""
@@ -147,9 +144,12 @@ class Actor:
 
     def crash(self) -> None:
         """Crash without leaving, as a killed process does: the broker only sees the closed connection."""
+        self._disconnect("crashed")
+
+    def _disconnect(self, state: ActorState) -> None:
         self.stop()
         self.broker.backpressure.disconnect(self.loop.now_ns, self.name)
-        self.enter("crashed")
+        self.enter(state)
 
     def restart(self) -> None:
         self.enter("waiting")
@@ -180,16 +180,7 @@ class Actor:
         return (self.target,) if self.target else ()
 
     def view(self) -> ActorView:
-        return ActorView(
-            name=self.name,
-            role=self.role,
-            state=self.state,
-            target=self.target,
-            topics=self.topics,
-            processed=0,
-            failed=0,
-            since_ns=self.since_ns,
-        )
+        return ActorView(self.name, self.role, self.state, self.target, self.topics, 0, 0, self.since_ns)
 
 
 def as_bytes(text: str | bytes) -> bytes:

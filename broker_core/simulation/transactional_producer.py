@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from broker_core.broker.publishing import Published
 from broker_core.errors import BrokerError, ErrorCode
@@ -12,6 +13,8 @@ from broker_core.replies import Reply
 from broker_core.simulation.producer import STORAGE_RETRY_S, ProducerActor
 from broker_core.simulation.specs import ProducerSpec, Transactional
 from broker_core.transactions.transaction import Identity
+
+T = TypeVar("T")
 
 # Its transaction is not open any more: it timed out, or another producer has the transactional id.
 _OVER = frozenset(
@@ -81,16 +84,21 @@ class TransactionalProducerActor(ProducerActor):
         return accepted
 
     async def _join(self, partition: int) -> None:
+        ports, name, place = self.broker.transactions, self.name, (self.spec.to, partition)
+        if self._identity is None:
+            timeout_ms = self._transactional.timeout_ms
+            self._identity = await self._asked(
+                lambda now_ns: ports.begin_session(now_ns, name, timeout_ms, client=name)
+            )
+            self._sequences.clear()
+        identity = self._identity
+        await self._asked(lambda now_ns: ports.add_partitions(now_ns, name, identity, (place,)))
+
+    async def _asked(self, ask: Callable[[int], Reply[T]]) -> T:
+        """The broker's answer to `ask(now_ns)`, which is asked again while another transaction or the disk is busy."""
         while True:
-            now_ns, place = self.loop.now_ns, (self.spec.to, partition)
             try:
-                if self._identity is None:
-                    timeout_ms = self._transactional.timeout_ms
-                    begun = self.broker.transactions.begin_session(now_ns, self.name, timeout_ms, client=self.name)
-                    self._identity = await begun
-                    self._sequences.clear()
-                await self.broker.transactions.add_partitions(now_ns, self.name, self._identity, (place,))
-                return
+                return await ask(self.loop.now_ns)
             except BrokerError as error:
                 if error.code not in _ASKED_AGAIN:
                     raise
@@ -120,19 +128,16 @@ class TransactionalProducerActor(ProducerActor):
         every = self._transactional.abort_every
         self._ended += 1
         commits = not every or self._ended % every != 0
-        while self._identity is not None:
-            try:
-                await self.broker.transactions.end(self.loop.now_ns, self.name, self._identity, commits=commits)
-                self._in_transaction = 0
-                return
-            except BrokerError as error:
-                if error.code in _OVER:
-                    self._forget()
-                elif error.code not in _ASKED_AGAIN:
-                    raise
-                else:
-                    self.enter("waiting")
-                    await self.sleep(STORAGE_RETRY_S)
+        identity = self._identity
+        if identity is None:
+            return
+        try:
+            await self._asked(lambda at_ns: self.broker.transactions.end(at_ns, self.name, identity, commits=commits))
+            self._in_transaction = 0
+        except BrokerError as error:
+            if error.code not in _OVER:
+                raise
+            self._forget()
 
 
 def producer_of(spec: ProducerSpec) -> ProducerActor:

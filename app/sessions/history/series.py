@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
-from broker_core.recording.fold_broker import FoldedBroker
+from broker_core.recording.fold import FoldedBroker
 from broker_core.simulation.context import USER
 from broker_core.snapshots import ActorView, Snapshot, total_lag
 

@@ -13,8 +13,9 @@ import pytest
 from broker_core.events import Event, EventKind
 from broker_core.operations.request import Request
 from broker_core.simulation.actions import UserAction
-from broker_core.simulation.replay import recorded_action, rerun
+from broker_core.simulation.replay import recorded_action
 from tests.broker_core.simulation.busy_session import scenario
+from tests.broker_core.simulation.rerun import rerun
 
 SAMPLES = Path(__file__).parent / "samples" / "actions"
 EVERY_TAG = [json.loads(line) for line in (SAMPLES / "every_tag.jsonl").read_text("utf-8").splitlines()]

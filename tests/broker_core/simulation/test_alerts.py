@@ -9,7 +9,8 @@ from broker_core.errors import BrokerError, ScenarioError
 from broker_core.events import Event, EventKind
 from broker_core.simulation import Simulation, parse_scenario
 from broker_core.simulation.actions.faults import RemoveAlert, SetAlert
-from broker_core.simulation.replay import RecordedAction, recorded_action, rerun
+from broker_core.simulation.replay import RecordedAction, recorded_action
+from tests.broker_core.simulation.rerun import rerun
 
 SCENARIO = """\
 title: T

@@ -14,8 +14,9 @@ from broker_core.errors import BrokerError
 from broker_core.events import Event
 from broker_core.simulation import Simulation
 from broker_core.simulation.actions import UserAction
-from broker_core.simulation.replay import EventDigest, recorded_action, rerun
+from broker_core.simulation.replay import EventDigest, recorded_action
 from tests.broker_core.simulation.busy_session import MAKERS, Person, scenario
+from tests.broker_core.simulation.rerun import rerun
 from tests.long_form import both, form
 
 pytestmark = pytest.mark.slow

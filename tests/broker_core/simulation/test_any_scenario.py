@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from broker_core.recording.checker import Checker
 from broker_core.simulation import parse_scenario
-from broker_core.simulation.replay import EventDigest, rerun
+from broker_core.simulation.replay import EventDigest
+from tests.broker_core.simulation.rerun import rerun
 from tests.broker_core.simulation.session_run import SessionRun
 from tests.long_form import examples
 

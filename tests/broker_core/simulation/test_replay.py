@@ -18,7 +18,8 @@ from broker_core.simulation import Scenario, Simulation, load_scenario
 from broker_core.simulation.actions.dead_letters import Redrive
 from broker_core.simulation.actions.faults import Crash, DropHeartbeats, FillDisk, JumpClock, Pause, SlowDown
 from broker_core.simulation.actions.groups import MoveConsumer
-from broker_core.simulation.replay import EventDigest, RecordedAction, recorded_action, rerun
+from broker_core.simulation.replay import EventDigest, RecordedAction, recorded_action
+from tests.broker_core.simulation.rerun import rerun
 
 ROOT = Path(__file__).parents[3]
 
