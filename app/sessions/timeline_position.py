@@ -1,90 +1,104 @@
 from __future__ import annotations
 
+import contextlib
+import time
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.sessions.playback import PlaybackPosition
+from broker_core.clock import NS_PER_S
+from broker_core.errors import BrokerError
 from broker_core.events import Event
 from broker_core.recording.playback import Playback
 from broker_core.snapshots import Snapshot
+from widgets.i18n import tr
+
+PLAY_EVERY_MS = 40
+
+#: A moment, and the event it was asked for by.
+Seen = tuple[Snapshot, Event | None]
 
 
 class TimelinePosition(QObject):
-    """The session goes on while an earlier moment is shown.
+    """Shows an earlier moment while the session goes on. `snapshot` and `shown_event` are None in the present.
 
-    `changed` when another moment is shown, `turned` when the window goes from the present to the past or back.
+    `changed` when another moment is shown, `turned` when the window goes from the present to the past or back. What is
+    asked for while an earlier request is under way replaces it: a scrubber that is dragged asks often.
     """
 
     changed = Signal()
     turned = Signal()
     failed = Signal(str)
+    _arrived = Signal(object, object)
 
     def __init__(self, end_ns: Callable[[], int], parent: QObject | None = None) -> None:
         """`end_ns()` is how far the session has come."""
         super().__init__(parent)
         self._end_ns = end_ns
         self._make: Callable[[], Playback] | None = None
-        self._position: PlaybackPosition | None = None
         self._has_present = True
         self.looking_back = False
+        self._playback: Playback | None = None
+        self._worker: ThreadPoolExecutor | None = None
+        self._target_ns = 0
+        self._speed, self._anchor = 0.0, (0.0, 0)
+        self._timer = QTimer(self, interval=PLAY_EVERY_MS)
+        self._timer.timeout.connect(self._play_on)
+        self._arrived.connect(self._show)
+        self.close()
 
-    def attach(self, make_playback: Callable[[], Playback] | None, *, has_present: bool = True) -> None:
+    def attach(self, make_playback: Callable[[], Playback], *, has_present: bool = True) -> None:
         """Another session. Without a present, as of one that was recorded long ago, the past is all there is."""
         self.close()
-        self._make = make_playback
-        self._has_present = has_present
+        self._make, self._has_present = make_playback, has_present
         self.looking_back = False
 
     def close(self) -> None:
-        if self._position is not None:
-            self._position.close()
-            self._position.deleteLater()
-            self._position = None
-
-    @property
-    def snapshot(self) -> Snapshot | None:
-        position = self._position
-        return position.snapshot if self.looking_back and position is not None else None
-
-    @property
-    def shown_event(self) -> Event | None:
-        return self._position.shown_event if self.looking_back and self._position is not None else None
+        self.pause()
+        worker, self._worker, self._playback = self._worker, None, None
+        self._request: Callable[[], Seen] | None = None
+        self.snapshot: Snapshot | None = None
+        self.shown_event: Event | None = None
+        self.busy = False  # while a moment that was asked for is not shown yet
+        if worker is not None:
+            worker.shutdown(wait=False, cancel_futures=True)
 
     @property
     def target_ns(self) -> int:
         """The moment that was asked for last; it is shown a moment later."""
-        return self._position.target_ns if self.looking_back and self._position is not None else self._end_ns()
+        return self._target_ns if self.looking_back and self._playback is not None else self._end_ns()
 
     @property
     def exact(self) -> bool:
         """Whether every moment can be shown, and every event."""
-        return self._position is None or self._position.playback.exact
-
-    @property
-    def busy(self) -> bool:
-        """True while a moment that was asked for is not shown yet."""
-        return self._position is not None and self._position.busy
+        return self._playback is None or self._playback.exact
 
     def to(self, time_ns: int) -> None:
         """Show the state at `time_ns`; at the present, if that is not yet past."""
         if self._has_present and time_ns >= self._end_ns():
             self.to_present()
-        elif (position := self._there()) is not None:
-            position.seek(min(max(0, time_ns), self._end_ns()))
+        else:
+            self._look_at(min(max(0, time_ns), self._end_ns()))
+            self._anchor = (time.perf_counter(), self._target_ns)
 
     def by(self, delta_ns: int) -> None:
         self.to(self.target_ns + delta_ns)
 
     def step(self, events: int, present: Snapshot) -> None:
-        """So many events on, or back; from the present, back from `present`."""
-        position = self._there()
-        if position is None:
-            return
-        if position.snapshot is None:
-            position.seek_event(max(0, present.events - 1 + events))
-        else:
-            position.step(events)
+        """So many events on, or back, nothing before the first; from the present, back from `present`."""
+        self.pause()
+        self.to_event(max(0, (self.snapshot or present).events - 1 + events))
+
+    def to_event(self, seq: int) -> None:
+        """Show the state right after the event with this number."""
+        self._target_ns = self.target_ns
+
+        def read(playback: Playback) -> Seen:
+            found = list(playback.events(seq, seq))
+            return playback.after_event(seq), found[0] if found else None
+
+        self._ask(read)
 
     def to_present(self) -> None:
         if not self._has_present or not self.looking_back:
@@ -94,36 +108,71 @@ class TimelinePosition(QObject):
         self.turned.emit()
         self.changed.emit()
 
-    def _there(self) -> PlaybackPosition | None:
-        if self._position is None and self._make is not None:
-            self._position = PlaybackPosition(self._make(), self)
-            self._position.changed.connect(self._arrived)
-            self._position.failed.connect(self.failed)
-            self._position.target_ns = self._end_ns()
-        return self._position
-
-    def _arrived(self) -> None:
-        if self.sender() is not self._position:
-            return
-        before, self.looking_back = self.looking_back, True
-        if not before:
-            self.turned.emit()
-        self.changed.emit()
+    def stand_still(self) -> None:
+        """Show the present as it is now, while it goes on."""
+        self._look_at(self._end_ns())
 
     @property
     def playing(self) -> bool:
-        return self._position is not None and self._position.playing
+        return self._timer.isActive()
 
     def play(self, speed: float) -> None:
         """Let the past go on at `speed` seconds a second, up to where the session has come."""
-        if self._position is not None:
-            self._position.play(speed, self._end_ns)
-
-    def stand_still(self) -> None:
-        """Show the present as it is now, while it goes on."""
-        if (position := self._there()) is not None:
-            position.seek(self._end_ns())
+        if self._playback is not None:
+            self._speed, self._anchor = speed, (time.perf_counter(), self._target_ns)
+            self._timer.start()
 
     def pause(self) -> None:
-        if self._position is not None:
-            self._position.pause()
+        self._timer.stop()
+
+    def _play_on(self) -> None:
+        if self.busy:
+            return
+        began_s, began_ns = self._anchor
+        due_ns = began_ns + round((time.perf_counter() - began_s) * self._speed * NS_PER_S)
+        if due_ns >= (end_ns := self._end_ns()):
+            self.pause()
+        self._look_at(min(due_ns, end_ns))
+
+    def _look_at(self, time_ns: int) -> None:
+        self._target_ns = time_ns
+        self._ask(lambda playback: (playback.at(time_ns), None))
+
+    def _ask(self, read: Callable[[Playback], Seen]) -> None:
+        if self._playback is None and self._make is not None:
+            self._playback, self._worker = self._make(), ThreadPoolExecutor(1, thread_name_prefix="playback")
+        if (playback := self._playback) is not None:
+            self._request = lambda: read(playback)
+            if not self.busy:
+                self._go()
+
+    def _go(self) -> None:
+        request, self._request = self._request, None
+        if request is not None and self._worker is not None:
+            self.busy = True
+            playback = self._playback
+
+            def report(done: Future[Seen]) -> None:
+                with contextlib.suppress(RuntimeError):  # in the worker's thread; the window may be gone
+                    self._arrived.emit(playback, done)
+
+            self._worker.submit(request).add_done_callback(report)
+
+    def _show(self, playback: Playback, done: Future[Seen]) -> None:
+        if playback is not self._playback:
+            return  # of a trip that is over
+        self.busy = False
+        error = done.exception()
+        if error is None:
+            self.snapshot, self.shown_event = done.result()
+            if self.shown_event is not None:
+                self._target_ns = self.snapshot.time_ns
+            before, self.looking_back = self.looking_back, True
+            if not before:
+                self.turned.emit()
+            self.changed.emit()
+        elif isinstance(error, BrokerError | OSError | ValueError):
+            self.failed.emit(tr("This moment cannot be shown: {error}", error=error))
+        else:
+            raise error
+        self._go()

@@ -102,9 +102,8 @@ class Visit:
             self._controller.travel.to(time_ns)
             self._arrive()
             self._look(mode)
-        there = self._controller.travel._there()
-        assert there is not None
-        there.seek_event(self._numbers.randrange(self._begun, max(self._controller.snapshot.events, self._begun + 1)))
+        events = max(self._controller.snapshot.events, self._begun + 1)
+        self._controller.travel.to_event(self._numbers.randrange(self._begun, events))
         self._arrive()
         self._look(f"{mode}, by event")
 

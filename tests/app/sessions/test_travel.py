@@ -149,9 +149,7 @@ def test_a_branch_that_is_stopped_on_its_way_is_live_from_there(controller: Sess
 
 
 def test_a_branch_at_an_event_stops_right_after_it(controller: SessionController, qtbot: QtBot) -> None:
-    there = controller.travel._there()
-    assert there is not None
-    there.seek_event(700)
+    controller.travel.to_event(700)
     arrive(controller, qtbot)
     controller.branch()
     catch_up(controller, qtbot)
