@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
+import msgspec
 from PySide6.QtCore import QSettings
 
 from app.environment.language import SYSTEM
@@ -12,14 +12,11 @@ from widgets.dialogs.export_report import ReportHabits
 from widgets.theme import SCALES, THEMES
 from widgets.window_layout import SHIPPED, WindowLayout
 
-_LAYOUTS = "layouts"
-
-
 T = TypeVar("T")
 
 
 class _Kept(Generic[T]):
-    """A setting under `name`: `parse` makes a value of its text, ValueError or None for none, and `text` a text."""
+    """A setting under `name`: `parse` makes a value of its text, an error or None for none, and `text` a text."""
 
     def __init__(
         self, name: str, otherwise: T, parse: Callable[[str], T | None], text: Callable[[T], str] = str
@@ -29,7 +26,7 @@ class _Kept(Generic[T]):
     def __get__(self, settings: Settings, _owner: object = None) -> T:
         try:
             found = self._parse(settings.read(self._name, self._text(self._otherwise)))
-        except ValueError:
+        except (ValueError, msgspec.MsgspecError):
             found = None
         return self._otherwise if found is None else found
 
@@ -45,21 +42,11 @@ def _number(name: str, otherwise: int) -> _Kept[int]:
     return _Kept(name, otherwise, lambda text: int(text) if re.fullmatch("[0-9]{1,9}", text) else None)
 
 
-def _json(name: str, otherwise: T, parse: Callable[[Any], T]) -> _Kept[T]:
-    return _Kept(name, otherwise, lambda text: parse(json.loads(text)), json.dumps)
+def _json(name: str, otherwise: T, kind: type[T]) -> _Kept[T]:
+    def text(value: T) -> str:
+        return msgspec.json.encode(value).decode()
 
-
-def _texts(kept: object) -> list[str]:
-    return [text for text in kept if isinstance(text, str)] if isinstance(kept, list) else []
-
-
-def _by_name(kept: object) -> dict[str, str]:
-    return {name: text for name, text in kept.items() if isinstance(text, str)} if isinstance(kept, dict) else {}
-
-
-def _reports(text: str) -> tuple[tuple[str, str], ...]:
-    lines = (line.partition("\t") for line in text.split("\n") if "\t" in line)
-    return tuple((folder, title) for folder, _, title in lines)
+    return _Kept(name, otherwise, lambda found: msgspec.json.decode(found, type=kind), text)
 
 
 class Settings:
@@ -80,17 +67,19 @@ class Settings:
     #: Whether the first hints are still to be shown.
     hints = _switch("window/hints", True)
     #: Folders of recorded sessions that were opened lately, the newest first.
-    recent_sessions: _Kept[tuple[str, ...]] = _json("sessions/recent", (), lambda found: tuple(_texts(found)))
+    recent_sessions = _json("sessions/recent", (), tuple[str, ...])
     #: Of brokers elsewhere that were attached to lately, the newest first.
-    recent_addresses: _Kept[tuple[str, ...]] = _json("attach/recent", (), lambda found: tuple(_texts(found)))
+    recent_addresses = _json("attach/recent", (), tuple[str, ...])
     #: Topics that hold dead letters, whatever they are called.
-    dead_letter_topics: _Kept[tuple[str, ...]] = _json("dead_letters/topics", (), lambda found: tuple(_texts(found)))
+    dead_letter_topics = _json("dead_letters/topics", (), tuple[str, ...])
     #: Filters that the user keeps, by name.
-    saved_filters: _Kept[dict[str, str]] = _json("filters/kept", {}, _by_name)
+    saved_filters = _json("filters/kept", {}, dict[str, str])
     #: (folder, title) of reports that were made lately, the newest first.
-    reports: _Kept[tuple[tuple[str, str], ...]] = _Kept(
-        "reports", (), _reports, lambda kept: "\n".join(map("\t".join, kept))
-    )
+    reports = _json("reports/recent", (), tuple[tuple[str, str], ...])
+    report_habits = _json("reports/habits", ReportHabits(), ReportHabits)
+    _lessons = _json("lessons", {}, dict[str, frozenset[str]])
+    _arrangements = _json("arrangements", {}, dict[str, str])
+    _layouts = _json("layouts", {}, dict[str, str])
 
     def __init__(self, store: QSettings | None = None) -> None:
         self._store = store
@@ -106,57 +95,29 @@ class Settings:
         if self._store is not None:
             self._store.setValue(name, value)
 
-    @property
-    def report_habits(self) -> ReportHabits:
-        try:
-            kept = json.loads(self.read("reports/habits", "{}"))
-        except ValueError:
-            return ReportHabits()
-        if not isinstance(kept, dict):
-            return ReportHabits()
-        formats, left_out = (frozenset(_texts(kept.get(name))) for name in ("formats", "left_out"))
-        return ReportHabits(formats, left_out, kept.get("open_when_finished") is not False)
-
-    @report_habits.setter
-    def report_habits(self, habits: ReportHabits) -> None:
-        kept = {name: sorted(names) for name, names in (("formats", habits.formats), ("left_out", habits.left_out))}
-        self.write("reports/habits", json.dumps({**kept, "open_when_finished": habits.open_when_finished}))
-
     def lesson_progress(self, scenario: str) -> frozenset[str]:
-        try:
-            return frozenset(_texts(json.loads(self.read(f"lessons/{_key(scenario)}", "[]"))))
-        except ValueError:
-            return frozenset()
+        """The texts of the steps of its lesson that were done."""
+        return self._lessons.get(scenario, frozenset())
 
     def keep_lesson_progress(self, scenario: str, steps: frozenset[str]) -> None:
-        self.write(f"lessons/{_key(scenario)}", json.dumps(sorted(steps)))
+        self._lessons = {**self._lessons, scenario: steps}
 
     def arrangement(self, scenario: str) -> str:
         """Where boxes of a scenario's canvas stand that were moved by hand, as text."""
-        return self.read(f"arrangement/{_key(scenario)}", "")
+        return self._arrangements.get(scenario, "")
 
     def keep_arrangement(self, scenario: str, text: str) -> None:
-        self.write(f"arrangement/{_key(scenario)}", text)
+        self._arrangements = {**self._arrangements, scenario: text}
 
     def layout_names(self) -> tuple[str, ...]:
         """Those that ship, then those that the user has named."""
-        kept = self.read(_LAYOUTS, "").split("\n") if self.read(_LAYOUTS, "") else []
-        return (*SHIPPED, *(name for name in kept if name not in SHIPPED))
+        return tuple(SHIPPED | self._layouts)
 
     def layout(self, name: str) -> WindowLayout | None:
-        return WindowLayout.from_text(self.read(f"layout/{name}", "")) or SHIPPED.get(name)
+        return WindowLayout.from_text(self._layouts.get(name, "")) or SHIPPED.get(name)
 
     def keep_layout(self, name: str, layout: WindowLayout) -> None:
-        own = [kept for kept in self.layout_names() if kept not in SHIPPED]
-        if name not in SHIPPED and name not in own:
-            self.write(_LAYOUTS, "\n".join([*own, name]))
-        self.write(f"layout/{name}", layout.to_text())
+        self._layouts = {**self._layouts, name: layout.to_text()}
 
     def forget_layout(self, name: str) -> None:
-        self.write(_LAYOUTS, "\n".join(kept for kept in self.layout_names() if kept not in (*SHIPPED, name)))
-        self.write(f"layout/{name}", "")
-
-
-def _key(name: str) -> str:
-    """A name in which no sign has a meaning of its own for `QSettings`."""
-    return name.replace("/", "_").replace("\\", "_")
+        self._layouts = {kept: text for kept, text in self._layouts.items() if kept != name}

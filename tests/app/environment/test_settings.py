@@ -83,6 +83,6 @@ def test_the_store_is_asked_once_and_told_each_time(store: QSettings, monkeypatc
         settings.keep_layout("Mine", WindowLayout())
         assert settings.layout_names() == settings.layout_names()
         assert settings.arrangement("one") == settings.arrangement("one") == ""
-    assert asked == ["layouts", "arrangement/one"] and "Mine" in settings.layout_names()
+    assert asked == ["layouts", "arrangements"] and "Mine" in settings.layout_names()
     store.sync()
     assert "Mine" in Settings(QSettings(store.fileName(), QSettings.Format.IniFormat)).layout_names()

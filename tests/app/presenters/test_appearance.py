@@ -186,7 +186,7 @@ def test_the_settings_dialog_changes_at_once(hand: Hand) -> None:
 
 def test_settings_that_fit_no_more_count_as_not_kept(tmp_path: Path) -> None:
     store = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-    for name, value in (("window/theme", "pink"), ("window/scale", "9"), ("layout/Teach", "broken")):
+    for name, value in (("window/theme", "pink"), ("window/scale", "9"), ("layouts", '{"Teach": "broken"}')):
         store.setValue(name, value)
     settings = Settings(store)
     assert (settings.theme, settings.scale) == ("system", 1.0)
