@@ -1,11 +1,8 @@
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-
-from PySide6.QtCore import Signal
 
 from app.commands.context import CommandContext, Handlers
 from app.commands.registry import Command
@@ -23,14 +20,11 @@ class AttachHandlers(Handlers):
         Command("attach", "Attach...", "Session", "Ctrl+Shift+A", "running", "Shows a broker that runs elsewhere."),
     )
 
-    _came = Signal(object, object)
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         self._asked = 0
         context.registry.bind("attach", self.ask)
         context.controller.opened.connect(self._remember)
-        self._came.connect(self._show)
 
     def ask(self) -> None:
         recent = self._context.settings.recent_addresses
@@ -53,31 +47,22 @@ class AttachHandlers(Handlers):
             peer = peer_at(address, token=token, ca_file=ca_file, config=Path(config) if config else None)
             return attached(peer, record=controller.record, sessions=sessions, hides_hosts=hides_hosts)
 
-        done = worker.submit(observed)
+        def show(source: ObservedSource) -> None:
+            if asked == self._asked:
+                dialog.accept()
+                controller.observe(source)
+            else:
+                source.close()
 
-        def tell(done: Future[ObservedSource]) -> None:
-            with suppress(RuntimeError):  # the window is gone
-                self._came.emit((asked, dialog), done)
+        def fail(error: BrokerError) -> None:
+            if asked == self._asked:
+                dialog.fail(str(error))
 
-        done.add_done_callback(tell)
+        self._answers.follow(worker.submit(observed), show, fail)
         worker.shutdown(wait=False)
 
     def _forget(self) -> None:
         self._asked += 1
-
-    def _show(self, asked: tuple[int, AttachDialog], done: Future[ObservedSource]) -> None:
-        number, dialog = asked
-        error = done.exception()
-        if number != self._asked:
-            if error is None:
-                done.result().close()
-        elif error is None:
-            dialog.accept()
-            self._controller.observe(done.result())
-        elif isinstance(error, BrokerError):
-            dialog.fail(str(error))
-        else:
-            raise error
 
     def _remember(self) -> None:
         if isinstance(source := self._controller.source, ObservedSource) and self._controller.path is None:

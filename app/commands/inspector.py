@@ -9,7 +9,6 @@ from app.presenters.lookups import EventLookup, LaneLookup, MessageLookup, Rebal
 from app.presenters.redeliveries import RedeliveriesPresenter, place_of
 from app.presenters.schemas import SchemaLookup, SchemasPresenter
 from app.sessions.history.life import Place
-from app.sessions.queries import Answers
 from widgets.i18n import tr
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.dead_letters import DeadLettersPanel
@@ -27,10 +26,9 @@ class InspectorHandlers(Handlers):
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         views, window = context.views, context.window
-        self.answers = Answers(context.controller, self)
         views.lookups |= {
-            "message": MessageLookup(self.answers, context.history, views.times, self),
-            "lane": LaneLookup(self.answers, context.history, views.rates, self),
+            "message": MessageLookup(self._answers, context.history, views.times, self),
+            "lane": LaneLookup(self._answers, context.history, views.rates, self),
             "event": EventLookup(context.history, views.times, self),
             "rebalance": RebalanceLookup(views.rebalances),
             "schema": SchemaLookup(lambda: views.presenter(SchemasPresenter).model.rows),

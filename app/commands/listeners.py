@@ -7,7 +7,6 @@ from app.commands.registry import Command
 from app.presenters.connections import ConnectionsPresenter
 from app.presenters.requests import RequestsPresenter
 from app.sessions.listeners import PORTS, Kind, Listeners
-from app.sessions.queries import Answers
 from broker_core.operations.observe import CutConnection
 from broker_core.simulation.simulation import Simulation
 from widgets.i18n import tr
@@ -34,7 +33,6 @@ class ListenerHandlers(Handlers):
         bind("listeners_close", self.listeners.close_all, self._why_none_open)
         panel.openRequested.connect(self._open)
         panel.closeRequested.connect(self.listeners.shut)
-        self._answers = Answers(self._controller, self)
         panel.cutRequested.connect(lambda key: self._cut(int(key)) if key is not None else None)
         self.listeners.reported.connect(context.show_message)
         self.listeners.changed.connect(self._show)

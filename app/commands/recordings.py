@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -48,12 +47,8 @@ class CleaningHandlers(Handlers):
         spared = {Path(name).resolve() for name in (str(controller.folder), *settings.recent_sessions)}
         limits = Limits(settings.recordings_most, settings.recordings_mib * MIB)
         worker = ThreadPoolExecutor(1, thread_name_prefix="cleaning")
-        worker.submit(clean, self._parent, limits, spared).add_done_callback(self._tell)
+        self._answers.follow(worker.submit(clean, self._parent, limits, spared), self.cleaned.emit)
         worker.shutdown(wait=False)
-
-    def _tell(self, done: Future[Cleaned]) -> None:
-        with suppress(RuntimeError):  # the window is gone
-            self.cleaned.emit(done.result())
 
     def _say(self, done: Cleaned) -> None:
         if not done.recordings:

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
 
+from app.sessions.queries import Replies
 from app.sessions.session_controller import SessionController
 from broker_core.engine.engine_host import EngineHost
 from broker_core.errors import BrokerError, ConfigError
@@ -31,7 +33,6 @@ class Listeners(QObject):
 
     changed = Signal()
     reported = Signal(str)
-    _opened = Signal(str, object, str)
 
     def __init__(self, controller: SessionController, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -43,7 +44,7 @@ class Listeners(QObject):
         self._where: dict[str, str] = {}
         self._problems: dict[str, str] = {}
         self._opening: set[str] = set()
-        self._opened.connect(self._on_opened)
+        self._replies = Replies(self)
         controller.ending.connect(self.close_all)
 
     def facts(self) -> tuple[ListenerFacts, ...]:
@@ -80,27 +81,25 @@ class Listeners(QObject):
         self._opening.add(kind)
         self._problems.pop(kind, None)
         self.changed.emit()
-        threading.Thread(target=self._start, args=(kind, port, host), name=f"open-{kind}", daemon=True).start()
+        worker = ThreadPoolExecutor(1, thread_name_prefix=f"open-{kind}")
+        opened = worker.submit(_open, kind, port, host, self._connections)
+        self._replies.follow(opened, partial(self._opened, kind), partial(self._failed, kind))
+        worker.shutdown(wait=False)
 
-    def _start(self, kind: str, port: int, host: EngineHost) -> None:
-        try:
-            where, close = _open(kind, port, host, self._connections)
-        except BrokerError as error:
-            self._opened.emit(kind, None, str(error))
-        else:
-            self._opened.emit(kind, close, where)
-
-    def _on_opened(self, kind: str, close: Callable[[], None] | None, told: str) -> None:
+    def _opened(self, kind: str, opened: tuple[str, Callable[[], None]]) -> None:
         self._opening.discard(kind)
-        if close is None:
-            self._problems[kind] = told
-            self.reported.emit(told)
-        elif self._host is None:
+        where, close = opened
+        if self._host is None:
             close()  # the session has ended since
         else:
-            self._close[kind] = close
-            self._where[kind] = told
-            self.reported.emit(tr("Open: {where}. Only programs on this machine can connect.", where=told))
+            self._close[kind], self._where[kind] = close, where
+            self.reported.emit(tr("Open: {where}. Only programs on this machine can connect.", where=where))
+        self.changed.emit()
+
+    def _failed(self, kind: str, error: BrokerError) -> None:
+        self._opening.discard(kind)
+        self._problems[kind] = str(error)
+        self.reported.emit(str(error))
         self.changed.emit()
 
     def shut(self, kind: Kind) -> None:

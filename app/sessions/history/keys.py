@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pyarrow.compute as pc
 
-from app.sessions.history.recorded import Recorded
+from app.sessions.history.past import Past
 from app.sessions.history.ring import EventRing
 from broker_core.events import Event, EventKind
 from widgets.formats import plain_text
@@ -58,51 +58,48 @@ class Published(NamedTuple):
     ends: Mapping[tuple[str, int], int]
 
 
-def partition_keys(
-    topic: str, partition: int, events: int, ring: EventRing, older: Recorded | None, first: int
-) -> KeyCounts:
+def partition_keys(topic: str, partition: int, events: int, past: Past) -> KeyCounts:
     counts: Counter[bytes | None] = Counter()
     batches: list[tuple[int, int]] = []
-    if older is not None:
+    if past.recorded is not None:
         field = pc.field
         here = (field("topic") == topic) & (field("partition") == partition)
-        wanted = _published() & here & (field("seq") < min(first, events))
-        rows = older.table(wanted, ("key", "offset", "count"))
+        wanted = _published() & here & (field("seq") < min(past.first, events))
+        rows = past.recorded.table(wanted, ("key", "offset", "count"))
         one = pc.equal(rows["count"], 1)
         for row in rows.filter(one).group_by("key").aggregate([([], "count_all")]).to_pylist():
             counts[row["key"]] += row["count_all"]
         many = rows.filter(pc.invert(one))
         batches += zip(many["offset"].to_pylist(), many["count"].to_pylist(), strict=True)
-    for event in _first(ring, events):
+    for event in _first(past.ring, events):
         if event.kind is not EventKind.PUBLISHED or event.partition != partition or event.topic != topic:
             continue
         if event.count == 1:
             counts[event.key] += 1
         else:
             batches.append((event.offset or 0, event.count))
-    whole = older is not None or ring.first_seq == 0
-    return KeyCounts(
-        tuple(counts.most_common()), counts.total() + sum(count for _, count in batches), tuple(batches), whole
-    )
+    total = counts.total() + sum(count for _, count in batches)
+    return KeyCounts(tuple(counts.most_common()), total, tuple(batches), past.whole)
 
 
-def published(events: int, ring: EventRing, older: Recorded | None, first: int) -> Published:
-    """Of the first `events` events; those before number `first` are `older`'s."""
+def published(events: int, past: Past) -> Published:
+    """Of the first `events` events."""
     keys: Counter[tuple[str, int, bytes]] = Counter()
     ends: dict[tuple[str, int], int] = {}
-    if older is not None:
-        before = pc.field("seq") < min(first, events)
-        rows = older.table(_published() & before, ("topic", "partition", "key", "offset", "count"))
+    if past.recorded is not None:
+        before = pc.field("seq") < min(past.first, events)
+        rows = past.recorded.table(_published() & before, ("topic", "partition", "key", "offset", "count"))
         rows = rows.append_column("end", pc.add(rows["offset"], rows["count"]))
         named = rows.filter(pc.is_valid(rows["key"])).group_by(["topic", "partition", "key"])
         for row in named.aggregate([("count", "sum")]).to_pylist():
             keys[row["topic"], row["partition"], row["key"]] += row["count_sum"]
         for row in rows.group_by(["topic", "partition"]).aggregate([("end", "max")]).to_pylist():
             ends[row["topic"], row["partition"]] = row["end_max"]
-        moves = older.table(pc.field("kind").isin(list(_MOVES)) & before, ("to_topic", "to_partition", "to_offset"))
+        moved = pc.field("kind").isin(list(_MOVES)) & before
+        moves = past.recorded.table(moved, ("to_topic", "to_partition", "to_offset"))
         for row in moves.group_by(["to_topic", "to_partition"]).aggregate([("to_offset", "max")]).to_pylist():
             _arrived(ends, row["to_topic"], row["to_partition"], row["to_offset_max"])
-    for event in _first(ring, events):
+    for event in _first(past.ring, events):
         if event.kind is EventKind.PUBLISHED and event.partition is not None and event.offset is not None:
             ends[event.topic, event.partition] = event.offset + event.count
             if event.key is not None:

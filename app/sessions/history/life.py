@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+import pyarrow.compute as pc
+
+from app.sessions.history.past import Past
 from broker_core.events import MESSAGE_KINDS, Event, EventKind
 from widgets.i18n import tr
 
@@ -79,6 +84,34 @@ def touching(events: Iterable[Event], places: Iterable[Place]) -> list[Event]:
                 found.append(event)
                 break
     return found
+
+
+def life(place: Place, past: Past) -> Life:
+    def find(places: Sequence[Place]) -> list[Event]:
+        found = touching(past.ring.since(0), places)
+        if past.recorded is None:
+            return found
+        wanted = functools.reduce(operator.or_, map(_touching, places)) & (pc.field("seq") < past.first)
+        return past.recorded.events(wanted) + found
+
+    found = life_of(place, find)
+    return found if past.whole else found._replace(whole=False)
+
+
+def _touching(place: Place) -> pc.Expression:
+    field = pc.field
+    here = (
+        (field("topic") == place.topic)
+        & (field("partition") == place.partition)
+        & (field("offset") <= place.offset)
+        & (field("offset") + field("count") > place.offset)
+    )
+    arrives = (
+        (field("to_topic") == place.topic)
+        & (field("to_partition") == place.partition)
+        & (field("to_offset") == place.offset)
+    )
+    return here | arrives
 
 
 def life_of(place: Place, find: Find) -> Life:

@@ -2,13 +2,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from itertools import takewhile
 from typing import NamedTuple
 
 import pyarrow.compute as pc
 
-from app.sessions.history.recorded import ALL, Recorded
-from app.sessions.history.ring import EventRing
+from app.sessions.history.past import Past
+from app.sessions.history.recorded import ALL
 from broker_core.events import FETCHED_AGAIN, Event, EventKind
 
 _RETURNS = frozenset({EventKind.NACKED, EventKind.LEASE_EXPIRED, EventKind.RELEASED})
@@ -36,12 +35,11 @@ class Redelivery(NamedTuple):
         return self.delivered.attempt is None
 
 
-def redeliveries(ring: EventRing, recorded: Recorded | None, first: int, until_ns: int) -> list[Redelivery]:
-    """All up to `until_ns`, the newest first. `first` is the number of the first event that is not `recorded`'s."""
-    kept = list(takewhile(lambda event: event.time_ns <= until_ns, ring.since(0)))
+def redeliveries(past: Past, until_ns: int) -> list[Redelivery]:
+    """All up to `until_ns`, the newest first."""
+    kept, recorded, before = past.kept(until_ns), past.recorded, past.before(until_ns)
     older: list[Event] = []
     if recorded is not None:
-        before = (pc.field("seq") < first) & (pc.field("time_ns") <= until_ns)
         once_more = (pc.field("attempt") > 1) | (pc.field("cause") == FETCHED_AGAIN)
         again = recorded.events((pc.field("kind") == EventKind.DELIVERED.value) & once_more & before)
         again += [event for event in kept if _is_again(event)]

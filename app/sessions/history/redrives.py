@@ -2,13 +2,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from itertools import takewhile
 from typing import NamedTuple
 
 import pyarrow.compute as pc
 
-from app.sessions.history.recorded import Recorded
-from app.sessions.history.ring import EventRing
+from app.sessions.history.past import Past
 from broker_core.events import Event, EventKind
 
 # Its state; the last event counts.
@@ -35,16 +33,12 @@ class RedrivenMessage(NamedTuple):
     deliveries: int
 
 
-def redriven_messages(ring: EventRing, recorded: Recorded | None, first: int, until_ns: int) -> list[RedrivenMessage]:
-    """All redrives as they stood at `until_ns`, the newest first.
-
-    `first` is the number of the first event that is not `recorded`'s.
-    """
+def redriven_messages(past: Past, until_ns: int) -> list[RedrivenMessage]:
+    """All redrives as they stood at `until_ns`, the newest first."""
+    kept, recorded, before = past.kept(until_ns), past.recorded, past.before(until_ns)
     older: list[Event] = []
     if recorded is not None:
-        before = (pc.field("seq") < first) & (pc.field("time_ns") <= until_ns)
         older = recorded.events((pc.field("kind") == EventKind.REDRIVEN.value) & before)
-    kept = list(takewhile(lambda event: event.time_ns <= until_ns, ring.since(0)))
     moves = older + [event for event in kept if event.kind is EventKind.REDRIVEN]
     if not moves:
         return []
