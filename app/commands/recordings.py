@@ -230,7 +230,6 @@ class RecordingHandlers(Handlers):
     def _run(self) -> Run:
         controller = self._controller
         assert controller.path is not None
-        assert controller.source is not None
         inputs = controller.source.inputs()
         return Run(inputs.text, inputs.seed, inputs.actions, controller.end_ns, controller.path)
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from app.environment.paths import called, new_session_folder
 from app.sessions.collectors.collectors import Collectors
 from app.sessions.own_cluster import OwnCluster
-from app.sessions.source import Inputs, Standing, closed
+from app.sessions.source import Source, Standing, closed
 from broker_core.clock import ns_from_s
 from broker_core.engine.runner import Engine, EngineStatus, Mode
 from broker_core.errors import BrokerError, ConfigError
@@ -84,12 +84,10 @@ def attached_to_own(
     return source
 
 
-class ObservedSource:
+class ObservedSource(Source):
     """Observes `peer`, from now on. Requests wait for their answers in a thread of their own."""
 
     has_present = True
-    engine = None
-    seed = None
     outside_clients = True
 
     def __init__(
@@ -103,7 +101,7 @@ class ObservedSource:
         if scenario is None:
             about = tr("A broker that runs elsewhere, as it is seen from here.")
             scenario = Scenario(title=peer.address, about=about, until_s=float(1 << 32))
-        self.scenario = scenario
+        self.scenario: Scenario = scenario
         self.collectors = Collectors(scenario, deliveries=peer.knows("deliveries"))
         #: Called after the end.
         self.closing: Callable[[], object] = lambda: None
@@ -187,9 +185,6 @@ class ObservedSource:
 
     def why_no_branch(self) -> str:
         return tr("This session observes a broker elsewhere: it can be replayed, not run again.")
-
-    def inputs(self) -> Inputs:
-        raise AssertionError(self.why_no_branch())
 
     def knows(self, word: str) -> bool:
         return word in KNOWABLE and self.session.peer.knows(word)

@@ -17,7 +17,7 @@ from app.sessions.history.ring import EventRing
 from app.sessions.observed import ObservedSource, attached_to_own
 from app.sessions.reading import KEYFRAMES_MAX, Reading
 from app.sessions.simulated import SimulatedSource
-from app.sessions.source import Source, Standing, closed
+from app.sessions.source import Source, Standing
 from app.sessions.stored import SCENARIO_PATH, StoredSession
 from app.sessions.timeline_position import TimelinePosition
 from broker_core.clock import ns_from_s
@@ -69,13 +69,13 @@ class SessionController(QObject):
     def __init__(self, *, record: bool = True, sessions: Path | None = None, parent: QObject | None = None) -> None:
         """`record` holds for sessions to come; `sessions` is where they go, the user's folder where it is None."""
         super().__init__(parent)
-        self.source: Source | None = None
+        self.source = Source()
         self.path: Path | None = None
         self._seed: int | None = None
         self.collectors = Collectors()
         self.speed = 1.0
         self.fast = False
-        self.stopped = False
+        self.stopped = True
         self.open_ended = False  # it goes on past the end of its scenario
         self.branched_from = ""
         self.branched_at_ns: int | None = None  # up to where a branch is the session that it left
@@ -97,7 +97,7 @@ class SessionController(QObject):
     @property
     def scenario(self) -> Scenario | None:
         """What the session was made from; None where no session is open."""
-        return None if self.source is None else self.source.scenario
+        return self.source.scenario
 
     @property
     def events(self) -> EventRing:
@@ -106,18 +106,16 @@ class SessionController(QObject):
     @property
     def status(self) -> EngineStatus:
         """How the session is doing; of one that is only looked at, that it is over."""
-        if self.source is None:
-            return EngineStatus(Mode.FINISHED, 1.0, 0, 0.0, "")
         return self.source.status
 
     @property
     def standing(self) -> Standing | None:
-        return None if self.source is None else self.source.standing
+        return self.source.standing
 
     @property
     def present(self) -> Snapshot:
         """The latest state, whatever is shown."""
-        if self.source is None or not self.source.has_present:
+        if not self.source.has_present:
             return self.travel.snapshot or Snapshot(0, 0)
         return self.source.latest
 
@@ -128,12 +126,12 @@ class SessionController(QObject):
 
     @property
     def end_ns(self) -> int:
-        return 0 if self.source is None else self.source.end_ns
+        return self.source.end_ns
 
     @property
     def live(self) -> bool:
         """False while the window shows the past: nothing in the session can be changed there."""
-        return self.source is not None and self.source.has_present and not self.travel.looking_back
+        return self.source.has_present and not self.travel.looking_back
 
     @property
     def stored(self) -> StoredSession | None:
@@ -147,11 +145,11 @@ class SessionController(QObject):
 
     def why_not(self, what: type[Any]) -> str:
         """Why a kind of action, or `Engine`'s driving of time, is not possible in this session; "" where it is."""
-        return "" if self.source is None else self.source.why_not(what)
+        return self.source.why_not(what)
 
     def knows(self, word: str) -> bool:
         """Whether figures of this word of `observation.peer.KNOWABLE` are known; "beginning" is that of the broker."""
-        return self.source is None or self.source.knows(word)
+        return self.source.knows(word)
 
     @property
     def goes_on(self) -> str:
@@ -160,7 +158,7 @@ class SessionController(QObject):
 
     def why_no_branch(self) -> str:
         """Why the session cannot be run again; "" where it can."""
-        return tr("No session is open.") if self.source is None else self.source.why_no_branch()
+        return self.source.why_no_branch()
 
     @property
     def rerunning(self) -> bool:
@@ -184,28 +182,27 @@ class SessionController(QObject):
 
     @property
     def seed(self) -> int | None:
-        return None if self.source is None else self.source.seed
+        return self.source.seed
 
     @property
     def started_at(self) -> datetime:
-        assert self.source is not None
         return self.source.started_at
 
     @property
     def folder(self) -> Path | None:
-        return None if self.source is None else self.source.folder
+        return self.source.folder
 
     @property
     def recorder(self) -> Recorder | None:
-        return None if self.source is None or self.stopped else self.source.recorder
+        return None if self.stopped else self.source.recorder
 
     @property
     def outside_clients(self) -> bool:
-        return self.source is not None and self.source.outside_clients
+        return self.source.outside_clients
 
     @property
     def connections(self) -> Sequence[ConnectionView]:
-        return () if self.source is None else self.source.connections
+        return self.source.connections
 
     def recorded_bytes(self) -> int:
         return 0 if self.recorder is None else self.recorder.recorded_bytes
@@ -282,7 +279,6 @@ class SessionController(QObject):
         """
         travel = self.travel
         by_event = travel.shown_event is not None or travel.snapshot is None
-        assert self.source is not None
         branch = branch_of(self.source, self.snapshot, by_event=by_event)
         assert self.path is not None
         live = self._begin(branch.scenario, branch.text, self.path, branch.seed, branch.extra)
@@ -295,7 +291,7 @@ class SessionController(QObject):
     def why_not_continued(self) -> str:
         """Why the session cannot go on where it has ended; "" where it can."""
         source = self.source
-        if source is None or not source.has_present:
+        if not source.has_present:
             return tr("A recorded session is only looked at. Branch here (Ctrl+B) to go on from it.")
         if why := source.why_not(Engine):
             return why
@@ -317,7 +313,6 @@ class SessionController(QObject):
             return
         end, past_the_end = self._at_end, self.open_ended or self._is_past_the_end(self.end_ns)
         assert end is not None
-        assert self.source is not None
         branch = branch_of(self.source, end, by_event=not past_the_end)
         assert self.path is not None
         branched = self.branched_from, self.branched_at_ns
@@ -350,7 +345,7 @@ class SessionController(QObject):
             self.run()
 
     def stop(self) -> None:
-        if self.source is None or self.stopped:
+        if self.stopped:
             return
         finished = self.status.mode is Mode.FINISHED
         self._end(finished=finished)
@@ -366,7 +361,7 @@ class SessionController(QObject):
         if self._reading is not None:
             self._reading.close()
             self._reading = None
-        if self.source is not None and not self.stopped:
+        if not self.stopped:
             self._end(finished=self.status.mode is Mode.FINISHED)
 
     def note_cost(self, figures: dict[str, float]) -> None:
@@ -375,7 +370,6 @@ class SessionController(QObject):
             self.simulated.session.cost.add(**figures)
 
     def _end(self, *, finished: bool) -> None:
-        assert self.source is not None
         self.ending.emit()
         if (engine := self.source.engine) is not None:
             engine.pause()  # so that nothing happens after the snapshot
@@ -412,7 +406,7 @@ class SessionController(QObject):
         """Stop time: of the past, where that is shown, else of the session."""
         if self.travel.looking_back:
             self.travel.pause()
-        elif self.source is not None and self.source.engine is None:
+        elif self.source.engine is None:
             self.travel.stand_still()  # what is shown does not go on, the source does
         else:
             self._with_engine(lambda engine: engine.pause())
@@ -426,7 +420,7 @@ class SessionController(QObject):
     def run_background(self, task: BackgroundTask, then: Callable[[bool], str]) -> None:
         """Let `task` move the session; `reported` tells what `then(done)` makes of it."""
 
-        if self.source is None or self.source.engine is None or self.stopped:
+        if self.source.engine is None or self.stopped:
             return
 
         def tell(done: Future[bool]) -> None:
@@ -450,14 +444,14 @@ class SessionController(QObject):
         engine.refresh()
 
     def _with_engine(self, call: Callable[[Engine], None]) -> None:
-        if self.source is not None and self.source.engine is not None and not self.stopped:
+        if self.source.engine is not None and not self.stopped:
             call(self.source.engine)
 
     # -- how it goes
 
     def check(self) -> None:
         """Tell once that the engine has failed, or that the recording has stopped."""
-        if self._failure_reported or self.source is None or self.stopped:
+        if self._failure_reported or self.stopped:
             return
         recorder = self.source.recorder
         error = self.status.error or (str(recorder.error) if recorder is not None and recorder.error else "")
@@ -481,7 +475,7 @@ class SessionController(QObject):
 
     def perform(self, action: UserAction, source: str = "") -> None:
         """Do `action` in the session. `acted` or `refused` come with `source` and the outcome; `reported` comes too."""
-        if self.source is None or self.stopped:
+        if self.stopped:
             self.reported.emit(tr("The session has ended; start it again to change it."))
         elif why := self.why_not(type(action)):
             self.reported.emit(why)
@@ -490,7 +484,7 @@ class SessionController(QObject):
 
     def query(self, request: Request[T]) -> Future[T]:
         """The answer to a request that changes nothing; a session that has ended answers as it was at its end."""
-        return closed() if self.source is None else self.source.ask(request)
+        return self.source.ask(request)
 
     def _report_background(self, answer: tuple[Future[bool], Callable[[bool], str]]) -> None:
         done, then = answer

@@ -3,9 +3,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from app.sessions.source import Inputs
+from app.sessions.source import Inputs, Source
 from broker_core.clock import ns_from_s
 from broker_core.engine.runner import Engine, EngineStatus
 from broker_core.operations.request import Request
@@ -14,6 +14,7 @@ from broker_core.recording.playback import Playback
 from broker_core.recording.recorder import Recorder
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.handlers import Performed
+from broker_core.simulation.scenario import Scenario
 from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot
 from widgets.i18n import tr
@@ -21,16 +22,14 @@ from widgets.i18n import tr
 T = TypeVar("T")
 
 
-class SimulatedSource:
+class SimulatedSource(Source):
     """`session` stands at 0 until its `engine` is told to run."""
 
     has_present = True
-    standing = None
-    connections = ()
 
     def __init__(self, session: LiveSession) -> None:
         self.session = session
-        self.scenario = session.simulation.scenario
+        self.scenario: Scenario = session.simulation.scenario
         self.folder = session.folder
         until_ns = ns_from_s(self.scenario.until_s)
         self.engine: Engine = Engine(session.simulation, until_ns=until_ns, between=session.take_due_keyframe)
@@ -93,9 +92,6 @@ class SimulatedSource:
     def perform(self, action: UserAction) -> Future[Performed]:
         return self.look(lambda simulation: simulation.perform(action))
 
-    def why_not(self, _what: type[Any]) -> str:
-        return ""
-
     def why_no_branch(self) -> str:
         if self.session.outside_clients:
             return tr("Clients from outside take part in this session: it can be replayed, not branched.")
@@ -111,9 +107,6 @@ class SimulatedSource:
             live.recorder.session_id if live.recorder is not None else "",
             live.folder.name if live.folder is not None else "a session that was not recorded",
         )
-
-    def knows(self, _word: str) -> bool:
-        return True
 
     def close(self, *, finished: bool = False) -> None:
         """The engine stands still already."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Future
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from broker_core.engine.runner import Engine, EngineStatus
+from broker_core.engine.runner import Engine, EngineStatus, Mode
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.request import Request
 from broker_core.recording.playback import Playback
@@ -18,6 +18,7 @@ from broker_core.simulation.handlers import Performed
 from broker_core.simulation.replay import RecordedAction
 from broker_core.simulation.scenario import Scenario
 from broker_core.snapshots import ConnectionView, Snapshot
+from widgets.i18n import tr
 
 T = TypeVar("T")
 
@@ -53,51 +54,58 @@ class Inputs(NamedTuple):
     name: str
 
 
-class Source(Protocol):
-    """`engine` is None where time is not ours to drive, and `recorder` where nothing is recorded now."""
+class Source:
+    """What a session is shown from; this one while none is open."""
 
-    scenario: Scenario
-    has_present: bool
-
-    @property
-    def folder(self) -> Path | None:
-        """Where it is recorded."""
-
-    @property
-    def engine(self) -> Engine | None: ...
+    scenario: Scenario | None = None
+    has_present = False
+    #: Where it is recorded.
+    folder: Path | None = None
+    #: None where time is not ours to drive.
+    engine: Engine | None = None
 
     @property
-    def recorder(self) -> Recorder | None: ...
+    def recorder(self) -> Recorder | None:
+        """None where nothing is recorded now."""
+        return None
 
     @property
-    def status(self) -> EngineStatus: ...
+    def status(self) -> EngineStatus:
+        return EngineStatus(Mode.FINISHED, 1.0, self.end_ns, 0.0, "")
 
     @property
     def standing(self) -> Standing | None:
         """What the badge says; None where the status says it all."""
+        return None
 
     @property
     def latest(self) -> Snapshot:
         """The present."""
+        return Snapshot(0, 0)
 
     @property
     def end_ns(self) -> int:
         """How far it has come."""
+        return 0
 
     @property
-    def seed(self) -> int | None: ...
+    def seed(self) -> int | None:
+        return None
 
     @property
     def started_at(self) -> datetime:
         """The wall time of session time 0."""
+        return datetime.fromtimestamp(0, UTC)
 
     @property
     def outside_clients(self) -> bool:
         """Whether other programs take part, or took part."""
+        return False
 
     @property
     def connections(self) -> Sequence[ConnectionView]:
         """Those of clients of a broker elsewhere, as they are now."""
+        return ()
 
     @property
     def goes_on(self) -> str:
@@ -105,24 +113,31 @@ class Source(Protocol):
 
     def open_playback(self) -> Playback:
         """Its earlier moments."""
+        raise NotImplementedError
 
     def ask(self, request: Request[T]) -> Future[T]:
         """The answer to a request that changes nothing; its callbacks run in another thread, or at once."""
+        return closed()
 
     def perform(self, action: UserAction) -> Future[Performed]:
         """Do it. The future gets the `BrokerError` of what cannot be done."""
+        return closed()
 
     def why_not(self, what: type[Any]) -> str:
         """Why a kind of action, or `Engine`'s driving of time, is not possible here at all; "" where it is."""
+        return ""
 
     def why_no_branch(self) -> str:
         """Why it cannot be run again; "" where it can."""
+        return tr("No session is open.")
 
     def inputs(self) -> Inputs:
         """Only where `why_no_branch` says nothing."""
+        raise AssertionError(self.why_no_branch())
 
     def knows(self, word: str) -> bool:
         """Whether figures of this word of `observation.peer.KNOWABLE` are known."""
+        return True
 
     def close(self, *, finished: bool = False) -> None:
         """End the session and seal its recording. Raises the `BrokerError` of a recording that failed."""

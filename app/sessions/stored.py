@@ -1,27 +1,21 @@
 from __future__ import annotations
 
 import datetime
-from concurrent.futures import Future
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
-from app.sessions.source import Inputs, closed
+from app.sessions.source import Inputs, Source
 from broker_core.clock import s_from_ns
-from broker_core.engine.runner import EngineStatus, Mode
 from broker_core.errors import BrokerError, ScenarioError
-from broker_core.operations.request import Request
 from broker_core.recording import metadata as meta
 from broker_core.recording import schema
 from broker_core.recording.playback import FolderPlayback, Playback
 from broker_core.recording.reader import Session, open_session, seal
-from broker_core.simulation.actions import UserAction
 from broker_core.simulation.arrival_files import DataFiles
-from broker_core.simulation.handlers import Performed
 from broker_core.simulation.replay import RecordedAction, recorded_action
 from broker_core.simulation.scenario import Scenario, parse_scenario
-from broker_core.snapshots import Snapshot
 from widgets.i18n import tr
 
 T = TypeVar("T")
@@ -30,7 +24,7 @@ SCENARIO_PATH = "scenario_path"  # in the metadata's `extra`
 BRANCHED_FROM = "branched_from"
 
 
-class StoredSession:
+class StoredSession(Source):
     """The session in `folder`. It is sealed first where it was left open.
 
     Raises `BrokerError`: NOT_A_SESSION, UNKNOWN_SESSION_VERSION, STORAGE_ERROR.
@@ -41,7 +35,7 @@ class StoredSession:
         self.was_open = not session.recording and (session.metadata.ended == meta.RUNNING or not session.sealed)
         if self.was_open:
             session = _sealed(folder, session)
-        self.folder = folder
+        self.folder: Path = folder
         self.metadata = session.metadata
         self.recording = session.recording
         self.event_count = session.event_count
@@ -52,22 +46,14 @@ class StoredSession:
         if self.playback.problem:
             self.problems.append(self.playback.problem)
         self.text = session.scenario_text
+        self.scenario: Scenario
         self.scenario, self._scenario_problem = _scenario(self.text, session.metadata)
         self._plain_actions = session.actions
-        self.end_ns = session.metadata.duration_ns or 0
-        if not self.end_ns:
-            self.end_ns = self.playback.end().time_ns
-
-    has_present = False
-    engine = None
-    recorder = None
-    standing = None
-    connections = ()
-    latest = Snapshot(0, 0)
+        self._end_ns = session.metadata.duration_ns or self.playback.end().time_ns
 
     @property
-    def status(self) -> EngineStatus:
-        return EngineStatus(Mode.FINISHED, 1.0, self.end_ns, 0.0, "")
+    def end_ns(self) -> int:
+        return self._end_ns
 
     @property
     def outside_clients(self) -> bool:
@@ -80,15 +66,6 @@ class StoredSession:
     def open_playback(self) -> Playback:
         return self.playback
 
-    def ask(self, _request: Request[T]) -> Future[T]:
-        return closed()
-
-    def perform(self, _action: UserAction) -> Future[Performed]:
-        return closed()
-
-    def why_not(self, _what: type[object]) -> str:
-        return ""
-
     def inputs(self) -> Inputs:
         """Raises msgspec.ValidationError for an action that this version does not know."""
         session_id, name = self.metadata.session_id, self.folder.name
@@ -97,12 +74,8 @@ class StoredSession:
     def knows(self, word: str) -> bool:
         return self.metadata.knows(word)
 
-    def close(self, *, finished: bool = False) -> None:
-        """Nothing goes on."""
-
     @property
     def started_at(self) -> datetime.datetime:
-        """The wall time of session time 0."""
         try:
             return datetime.datetime.fromisoformat(self.metadata.started_at)
         except ValueError:
