@@ -3,13 +3,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from app.sessions.source import Source
+from app.sessions.source import Inputs, Source
 from app.sessions.stored import BRANCHED_FROM
 from broker_core.clock import s_from_ns
 from broker_core.engine.runner import BackgroundTask
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.simulation.replay import RecordedAction, Rerun
-from broker_core.simulation.scenario import Scenario
+from broker_core.simulation.replay import Rerun
 from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot
 from widgets.formats import session_time
@@ -18,20 +17,28 @@ from widgets.i18n import tr
 
 @dataclass(frozen=True)
 class Branch:
-    """Everything that a branch needs, taken from the session that it leaves."""
+    """A session that is run again up to `moment`.
 
-    scenario: Scenario
-    text: str
-    seed: int
-    actions: tuple[RecordedAction, ...]
+    `by_event`: right after its last event, whatever else came at the same time; else after all that was due then.
+    """
+
+    inputs: Inputs
     moment: Snapshot
     by_event: bool
-    origin: str
-    extra: dict[str, Any]
+
+    @property
+    def origin(self) -> str:
+        return f"branched from {self.inputs.name}"
+
+    @property
+    def extra(self) -> dict[str, Any]:
+        """What its recording says of where it comes from."""
+        left = {"session_id": self.inputs.session_id, "name": self.inputs.name, "at_s": s_from_ns(self.moment.time_ns)}
+        return {BRANCHED_FROM: left}
 
     def task(self, simulation: Simulation) -> BackgroundTask:
         events = max(1, self.moment.events) if self.by_event else None
-        replayed = Rerun(simulation, self.actions, until_ns=self.moment.time_ns, until_events=events)
+        replayed = Rerun(simulation, self.inputs.actions, until_ns=self.moment.time_ns, until_events=events)
 
         def go_on(enough: Any) -> bool:
             done = replayed.go_on(enough)
@@ -59,23 +66,7 @@ class Branch:
 
 
 def branch_of(source: Source, moment: Snapshot, *, by_event: bool) -> Branch:
-    """A branch of a session at `moment`.
-
-    `by_event`: right after its last event, whatever else came at the same time; else after all that was due then.
-
-    Raises BrokerError if its inputs cannot be had again.
-    """
-    why = source.why_no_branch()
-    if why:
+    """Raises BrokerError if the inputs of the session cannot be had again."""
+    if why := source.why_no_branch():
         raise BrokerError(ErrorCode.INVALID_REQUEST, why.rstrip("."))
-    scenario, text, seed, actions, session_id, name = source.inputs()
-    return Branch(
-        scenario,
-        text,
-        seed,
-        actions,
-        moment,
-        by_event,
-        f"branched from {name}",
-        {BRANCHED_FROM: {"session_id": session_id, "name": name, "at_s": s_from_ns(moment.time_ns)}},
-    )
+    return Branch(source.inputs(), moment, by_event)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from app.environment.paths import new_session_folder
-from app.sessions.branching import branch_of
+from app.sessions.branching import Branch, branch_of
 from app.sessions.collectors.collectors import Collectors
 from app.sessions.event_text import event_line
 from app.sessions.history.ring import EventRing
@@ -278,12 +278,10 @@ class SessionController(QObject):
         be had again; the session before goes on then.
         """
         travel = self.travel
-        by_event = travel.shown_event is not None or travel.snapshot is None
-        branch = branch_of(self.source, self.snapshot, by_event=by_event)
-        assert self.path is not None
-        live = self._begin(branch.scenario, branch.text, self.path, branch.seed, branch.extra)
+        branch, live = self._run_again(
+            self.snapshot, by_event=travel.shown_event is not None or travel.snapshot is None
+        )
         self.branched_from, self.branched_at_ns = branch.origin, branch.moment.time_ns
-        self.rerun_until_ns = branch.moment.time_ns
         if self._is_past_the_end(branch.moment.time_ns):
             self._go_past_the_end()
         self.run_background(branch.task(live.simulation), branch.done)
@@ -313,13 +311,10 @@ class SessionController(QObject):
             return
         end, past_the_end = self._at_end, self.open_ended or self._is_past_the_end(self.end_ns)
         assert end is not None
-        branch = branch_of(self.source, end, by_event=not past_the_end)
-        assert self.path is not None
         branched = self.branched_from, self.branched_at_ns
-        live = self._begin(branch.scenario, branch.text, self.path, branch.seed, branch.extra)
+        branch, live = self._run_again(end, by_event=not past_the_end)
         # It is the session that has ended, not another one.
         self.branched_from, self.branched_at_ns = branched
-        self.rerun_until_ns = end.time_ns
         if past_the_end:
             self._go_past_the_end()
         at = session_time(end.time_ns)
@@ -334,6 +329,14 @@ class SessionController(QObject):
 
         self.reported.emit(tr("Running it again up to {time}...", time=at))
         self.run_background(branch.task(live.simulation), there)
+
+    def _run_again(self, moment: Snapshot, *, by_event: bool) -> tuple[Branch, LiveSession]:
+        branch = branch_of(self.source, moment, by_event=by_event)
+        assert self.path is not None
+        inputs = branch.inputs
+        live = self._begin(inputs.scenario, inputs.text, self.path, inputs.seed, branch.extra)
+        self.rerun_until_ns = moment.time_ns
+        return branch, live
 
     def _go_past_the_end(self) -> None:
         self.open_ended = True
