@@ -7,6 +7,7 @@ from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPain
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QToolButton, QWidget
 
 from widgets.boxes import hbox, vbox
+from widgets.canvas.view import Party
 from widgets.facts import plain_label, set_plain_tip
 from widgets.i18n import tr
 from widgets.icons import icon, icon_pixmap
@@ -16,15 +17,6 @@ from widgets.theme import Theme, current_theme, px, qcolour, state_style
 MOVE_HEIGHT = 22
 MOVES_SHOWN = 6
 ROWS_MAX = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Party:
-    """An owner as a chip: name, hue, letter; name "" for no owner."""
-
-    name: str = ""
-    hue: int = -1
-    letter: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,8 @@ from broker_core.recording.hidden_hosts import HiddenHosts
 from broker_core.snapshots import Snapshot
 from resources.colours import HUES
 from widgets.bytes_text import contained
-from widgets.canvas.view import BENCH_ID, CanvasView, lane_id
-from widgets.cards import Move, Party, RebalanceFacts
+from widgets.canvas.view import BENCH_ID, CanvasView, Party, lane_id
+from widgets.cards import Move, RebalanceFacts
 from widgets.formats import Times, session_time
 from widgets.i18n import mark, tr
 from widgets.panels.inspector import InspectorFacts

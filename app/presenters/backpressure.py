@@ -141,10 +141,6 @@ def gauge_facts(gate: GateView, kind: str, now_ns: int, *, changeable: bool = Tr
         blocked=tuple(
             tr("{name} for {time}", name=name, time=duration(now_ns - since_ns)) for name, since_ns in gate.blocked
         ),
-        rejected=count(gate.rejected),
-        dropped=count(gate.dropped),
-        evicted=count(gate.evicted),
-        blocked_total=duration(gate.blocked_ns_total),
         turned_away=gate_turned_away(gate),
         limits=Limits(gate.limit, gate.rate_limit_per_s, gate.policy) if changeable else None,
     )

@@ -57,14 +57,7 @@ def _read_anew(
     model = old or next(iter(snapshot.groups), None)
     wanted = model.topics if model is not None else ()
     return [
-        GhostMove(
-            topic.name,
-            part.partition,
-            target,
-            after=consumer,
-            after_hue=max(0, owners.hue(consumer)),
-            after_badge=owners.letter(consumer),
-        )
+        GhostMove(topic.name, part.partition, target, owners.party(""), owners.party(consumer))
         for topic in snapshot.topics
         if topic.name in wanted
         for part in topic.partitions
@@ -93,17 +86,5 @@ def _compare(group: GroupView, after: dict[tuple[str, int], str], owners: Owners
         if old == new:
             kept += 1
             continue
-        moves.append(
-            GhostMove(
-                topic,
-                partition,
-                group.name,
-                before=old,
-                before_hue=max(0, owners.hue(old)),
-                before_badge=owners.letter(old),
-                after=new,
-                after_hue=max(0, owners.hue(new)),
-                after_badge=owners.letter(new),
-            )
-        )
+        moves.append(GhostMove(topic, partition, group.name, owners.party(old), owners.party(new)))
     return moves, kept

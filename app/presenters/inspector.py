@@ -112,7 +112,7 @@ def _gate(gate: GateView | None, kind: str, now_ns: int) -> tuple[Section, ...]:
         (tr("Rejected"), messages(gate.rejected)),
         (tr("Dropped"), messages(gate.dropped)),
         (tr("Evicted"), messages(gate.evicted)),
-        (tr("Blocked"), tr("{count} in all", count=facts.blocked_total)),
+        (tr("Blocked"), tr("{count} in all", count=duration(gate.blocked_ns_total))),
     ]
     rows += [(tr("Waiting"), sentence) for sentence in facts.blocked[:8]]
     return ((tr("Backpressure"), tuple(rows)),)

@@ -8,6 +8,7 @@ from typing import Any
 from app.presenters.columns import Column, Place, Row
 from app.sessions.collectors.hues import HueCollector
 from broker_core.snapshots import Snapshot
+from widgets.canvas.view import Party
 from widgets.roles import Role
 
 
@@ -52,6 +53,9 @@ class Owners:
             letters = chr(ord("A") + rest) + letters
             number -= 1
         return letters
+
+    def party(self, name: str) -> Party:
+        return Party(name, self.hue(name), self.letter(name))
 
     def owner_column(
         self,

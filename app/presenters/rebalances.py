@@ -5,7 +5,7 @@ from typing import NamedTuple
 from app.presenters.owners import Owners
 from broker_core.recording.ownership import Gap, Ownership
 from broker_core.snapshots import RebalanceView, Snapshot
-from widgets.cards import Move, Party, RebalanceFacts
+from widgets.cards import Move, RebalanceFacts
 from widgets.formats import Times, duration, session_time
 from widgets.i18n import mark, tr
 
@@ -81,16 +81,14 @@ class RebalanceCards:
             gaps=_listed(longest_first, now_ns) if self._deliveries else "",
             running=running,
             moved=tuple(
-                Move(f"{topic}/{partition}", self._party(old), self._party(new)) for topic, partition, old, new in moved
+                Move(f"{topic}/{partition}", self._owners.party(old), self._owners.party(new))
+                for topic, partition, old, new in moved
             ),
             kept=tuple(
-                Move(f"{topic}/{partition}", self._party(owner), self._party(owner))
+                Move(f"{topic}/{partition}", self._owners.party(owner), self._owners.party(owner))
                 for topic, partition, owner in (view.kept if settled else ())
             ),
         )
-
-    def _party(self, name: str) -> Party:
-        return Party(name, self._owners.hue(name), self._owners.letter(name)) if name else Party()
 
 
 def _from_outside(view: RebalanceView, now_ns: int) -> str:

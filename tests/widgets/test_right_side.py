@@ -9,7 +9,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from widgets.cards import Move, Party, RebalanceFacts
+from widgets.canvas.view import Party
+from widgets.cards import Move, RebalanceFacts
 from widgets.panels.inspector import InspectorFacts, InspectorPanel
 from widgets.panels.lesson import LessonFacts, LessonPanel, StepFacts
 from widgets.panels.panel import Panel

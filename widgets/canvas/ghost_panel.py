@@ -53,7 +53,7 @@ class GhostPanel(QWidget):
         """What the names of partitions and those of owners take."""
         moves = self.ghost.moves
         names = max((width_of(_place(move), "small") for move in moves), default=0)
-        owners = (owner or tr("nobody") for move in moves for owner in (move.before, move.after))
+        owners = (owner.name or tr("nobody") for move in moves for owner in (move.before, move.after))
         return ceil(names) + 10, ceil(max((width_of(owner, "small") for owner in owners), default=0)) + 4
 
     def _head_h(self) -> int:
@@ -157,19 +157,16 @@ class GhostPanel(QWidget):
         write(painter, 12, base, _place(move), "small", theme.text, names - 6)
         before_x = 12 + names
         after_x = before_x + BADGE_W + owners + ARROW_W
-        for x, owner, hue, badge in (
-            (before_x, move.before, move.before_hue, move.before_badge),
-            (after_x, move.after, move.after_hue, move.after_badge),
-        ):
+        for x, owner in ((before_x, move.before), (after_x, move.after)):
             where = QRectF(x, y + 3, 20, 16)
-            if owner:
-                draw_badge(painter, where, theme.owner(hue), badge, True)
+            if owner.name:
+                draw_badge(painter, where, theme.owner(owner.hue), owner.letter, True)
             else:
                 painter.setPen(pen(theme.border_strong, 1, Qt.PenStyle.DashLine))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.drawRoundedRect(where, 4, 4)
                 write_centred(painter, where, "–", "small-letter", theme.muted)
-            write(painter, x + BADGE_W, base, owner or tr("nobody"), "small", theme.muted, owners)
+            write(painter, x + BADGE_W, base, owner.name or tr("nobody"), "small", theme.muted, owners)
         draw_icon(painter, "move", theme.muted, after_x - ARROW_W + 4, y + 4, 14, self.look)
 
 

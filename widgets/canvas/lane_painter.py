@@ -137,8 +137,8 @@ def draw_ghost_chip(painter: QPainter, where: QRectF, move: GhostMove, look: Loo
     painter.setBrush(qcolour(theme.surface))
     painter.setPen(pen(theme.accent, 1.5))
     painter.drawRoundedRect(outer, 6, 6)
-    if move.after:
-        draw_badge(painter, where, theme.owner(move.after_hue), move.after_badge, True, look)
+    if move.after.name:
+        draw_badge(painter, where, theme.owner(move.after.hue), move.after.letter, True, look)
     else:
         write_centred(painter, where, "–", look.face("small-letter"), theme.muted)
 

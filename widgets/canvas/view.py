@@ -240,18 +240,23 @@ class CanvasView:
 
 
 @dataclass(frozen=True, slots=True)
+class Party:
+    """An owner as a chip: name, hue, letter; name "" for no owner."""
+
+    name: str = ""
+    hue: int = -1
+    letter: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class GhostMove:
-    """A partition that a drop would move from one owner to another; "" for no owner."""
+    """A partition that a drop would move from one owner to another."""
 
     topic: str
     partition: int
     group: str
-    before: str = ""
-    before_hue: int = 0
-    before_badge: str = ""
-    after: str = ""
-    after_hue: int = 0
-    after_badge: str = ""
+    before: Party
+    after: Party
 
 
 @dataclass(frozen=True, slots=True)

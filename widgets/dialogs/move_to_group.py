@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from widgets.boxes import hbox, scrolled, vbox
 from widgets.canvas.view import NEW_GROUP, Ghost, GhostMove
-from widgets.cards import Move, MoveTable, Party
+from widgets.cards import Move, MoveTable
 from widgets.dialogs.dialog import MARGINS, Dialog
 from widgets.facts import plain_label, set_why_not
 from widgets.i18n import tr
@@ -239,6 +239,4 @@ def _ghost_text(ghost: Ghost) -> str:
 
 
 def _row(move: GhostMove) -> Move:
-    before = Party(move.before, move.before_hue, move.before_badge) if move.before else Party()
-    after = Party(move.after, move.after_hue, move.after_badge) if move.after else Party()
-    return Move(f"{move.topic}/{move.partition}", before, after)
+    return Move(f"{move.topic}/{move.partition}", move.before, move.after)

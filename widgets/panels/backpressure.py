@@ -140,10 +140,6 @@ class GaugeFacts:
     rate: str
     slowest: str
     blocked: tuple[str, ...]
-    rejected: str
-    dropped: str
-    evicted: str
-    blocked_total: str
     turned_away: str
     limits: Limits | None = None
 

@@ -14,6 +14,7 @@ from widgets.canvas.view import (
     LaneGroup,
     LeaseRing,
     Link,
+    Party,
     ProducerCard,
     QueueBox,
     TopicBox,
@@ -115,8 +116,8 @@ def after_rebalance() -> CanvasView:
 
 def some_ghost() -> Ghost:
     moves = (
-        GhostMove("commits", 3, "indexers", "indexer-1", 0, "A", "indexer-4", 3, "D"),
-        GhostMove("commits", 4, "indexers", "indexer-2", 1, "B", "indexer-1", 0, "A"),
+        GhostMove("commits", 3, "indexers", Party("indexer-1", 0, "A"), Party("indexer-4", 3, "D")),
+        GhostMove("commits", 4, "indexers", Party("indexer-2", 1, "B"), Party("indexer-1", 0, "A")),
     )
     return Ghost("Move indexer-4 into indexers", moves, 4, "Reading pauses for about 300 ms.")
 

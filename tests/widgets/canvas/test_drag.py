@@ -15,7 +15,7 @@ from widgets.canvas.box_item import Highlight, Look
 from widgets.canvas.canvas import Canvas
 from widgets.canvas.ghost_panel import SHOWN_ROWS, GhostPanel
 from widgets.canvas.topic_item import TopicItem
-from widgets.canvas.view import NEW_GROUP, CanvasView, Ghost, GhostMove
+from widgets.canvas.view import NEW_GROUP, CanvasView, Ghost, GhostMove, Party
 
 DROPS = ("consumerDropped", "consumerDroppedOnEmpty", "dragCancelled")
 
@@ -103,7 +103,7 @@ def test_the_ghost_shows_what_the_owner_answers(hand: Hand, heard: Heard, canvas
     assert canvas.viewport().rect().contains(panel.geometry())
     topic = canvas._stage.boxes["topic:commits"]
     assert isinstance(topic, TopicItem)
-    assert topic.ghosts[3, "indexers"].after == "indexer-4"
+    assert topic.ghosts[3, "indexers"].after.name == "indexer-4"
     for step in range(5):
         hand.move(hand.point("group:indexers") + QPoint(step, 1))
     assert len(heard.only("ghostRequested")) == 1
@@ -113,8 +113,14 @@ def test_the_ghost_shows_what_the_owner_answers(hand: Hand, heard: Heard, canvas
 
 TWO_GROUPS = Ghost(
     "indexer-1 to auditors",
-    tuple(GhostMove("commits", number, "indexers", "indexer-1", 0, "A", "indexer-2", 1, "B") for number in range(9))
-    + tuple(GhostMove("commits", number, "auditors", "auditor-1", 4, "E", "indexer-1", 0, "A") for number in range(3)),
+    tuple(
+        GhostMove("commits", number, "indexers", Party("indexer-1", 0, "A"), Party("indexer-2", 1, "B"))
+        for number in range(9)
+    )
+    + tuple(
+        GhostMove("commits", number, "auditors", Party("auditor-1", 4, "E"), Party("indexer-1", 0, "A"))
+        for number in range(3)
+    ),
     3,
 )
 

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel
 
-from widgets.canvas.view import NEW_GROUP, Ghost, GhostMove
+from widgets.canvas.view import NEW_GROUP, Ghost, GhostMove, Party
 from widgets.dialogs.export_report import ExportReportDialog, PartChoice, ReportWish, SessionChoice, folder_problem
 from widgets.dialogs.move_to_group import BENCH, MoveChoice, MoveToGroupDialog
 from widgets.theme import DARK, LIGHT, style_sheet
@@ -37,7 +37,7 @@ def test_the_first_target_that_can_be_chosen_is_chosen_and_its_ghost_asked_for(q
 
 def test_the_ghost_is_shown(dialog, qtbot):
     qtbot.wait(1)
-    move = GhostMove("commits", 3, "auditors", "auditor-1", 1, "B", "indexer-1", 0, "A")
+    move = GhostMove("commits", 3, "auditors", Party("auditor-1", 1, "B"), Party("indexer-1", 0, "A"))
     dialog.set_ghost(Ghost("indexer-1 to auditors", (move,), 5, "Generation 1 to 2."))
     assert any("1 partition moves, 5 stay." in label.text() for label in dialog.findChildren(QLabel))
     assert dialog.moves.accessibleDescription() == "commits/3 from auditor-1 to indexer-1"

@@ -24,10 +24,6 @@ FACTS = GaugeFacts(
     rate="No rate limit",
     slowest="Slowest reader: readers",
     blocked=(),
-    rejected="0",
-    dropped="0",
-    evicted="0",
-    blocked_total="4 s",
     turned_away="Blocked 4 s in all",
     limits=Limits(9, None, "block"),
 )

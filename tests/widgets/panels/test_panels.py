@@ -7,7 +7,8 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication, QLabel
 
 from tests.widgets.panels.table_of import columns_of, table_of
-from widgets.cards import Move, Party, RebalanceFacts
+from widgets.canvas.view import Party
+from widgets.cards import Move, RebalanceFacts
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import GAUGES_MAX, BackpressurePanel, GaugeFacts
 from widgets.panels.chart import Chart
@@ -48,7 +49,7 @@ def rebalance(number, running=False, group="indexers"):
 def gauge(target, state="Open", blocked=()):
     return GaugeFacts(
         target, "topic", state, "50 of 50", 1.0, "blocks producers", "No rate limit", "Slowest reader: mail",
-        blocked, "0", "0", "0", "0 ms", "Blocked 0 ms in all"
+        blocked, "Blocked 0 ms in all"
     )  # fmt: skip
 
 
