@@ -9,7 +9,7 @@ from app.filters.parsing import help_rows
 from app.presenters.columns import Column, number_column, state_column, time_column
 from app.presenters.owners import Owners
 from app.presenters.panel_presenter import Sources, TablePresenter
-from app.presenters.table import TableModel
+from app.presenters.table import SnapshotModel, TableModel
 from broker_core.recording.ownership import Ownership, Span
 from broker_core.snapshots import GroupView, Snapshot, TopicView
 from widgets.formats import Times, session_time
@@ -133,7 +133,7 @@ class AssignmentRow(NamedTuple):
     state: str
 
 
-class AssignmentsModel(TableModel[AssignmentRow]):
+class AssignmentsModel(SnapshotModel[AssignmentRow]):
     def __init__(self, owners: Owners, times: Times, parent: QObject | None = None) -> None:
         self._ownership = Ownership()
         columns: tuple[Column[AssignmentRow], ...] = (
@@ -184,15 +184,13 @@ class AssignmentsModel(TableModel[AssignmentRow]):
         return rows
 
 
-class AssignmentsPresenter(TablePresenter):
+class AssignmentsPresenter(TablePresenter[AssignmentsPanel]):
     panel_class = AssignmentsPanel
 
-    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
+    def __init__(self, sources: Sources) -> None:
         self.model = AssignmentsModel(sources.owners, sources.times)
         self.ownership = OwnershipModel(sources.owners, sources.times)
-        self.panel: AssignmentsPanel = AssignmentsPanel(self.model, self.ownership)
-        super().__init__(self.panel, self.model, parent, self.model, self.ownership)
-        self._controller = sources.controller
+        super().__init__(sources, self.model, self.ownership)
         self._snapshot: Snapshot | None = None
         self.panel.groupChosen.connect(self._choose_group)
         self.panel.historyShown.connect(self._turn)

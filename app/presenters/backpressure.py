@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
-
 from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.presenters.rates import Rates
 from app.sessions.event_text import kind_word
@@ -227,12 +225,11 @@ def _working(actor: ActorView, per_s: float) -> str:
     return tr("{name} does {rate} messages/s", name=actor.name, rate=per_second(per_s))
 
 
-class BackpressurePresenter(PanelPresenter):
+class BackpressurePresenter(PanelPresenter[BackpressurePanel]):
     panel_class = BackpressurePanel
 
-    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
-        self.panel: BackpressurePanel = BackpressurePanel()
-        super().__init__(self.panel, parent)
+    def __init__(self, sources: Sources) -> None:
+        super().__init__(sources)
         self._rates = sources.rates
 
     def show(self, snapshot: Snapshot) -> None:

@@ -10,7 +10,7 @@ from app.presenters.backpressure import producer_state
 from app.presenters.columns import Column, number_column
 from app.presenters.lag_trend import counts_removed
 from app.presenters.other_clients import other_producers
-from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter
+from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.presenters.rates import Rates
 from app.presenters.table import TableModel
 from app.sessions.collectors.collectors import Collectors
@@ -145,16 +145,13 @@ EVERY_LOOKS = 3
 PERCENTILES = ((0.5, "p50"), (0.9, "p90"), (0.99, "p99"))
 
 
-class ChartsPresenter(PanelPresenter):
+class ChartsPresenter(PanelPresenter[ChartsPanel]):
     panel_class = ChartsPanel
 
-    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
+    def __init__(self, sources: Sources) -> None:
         self.model = RateTable(sources.rates)
-        self.panel: ChartsPanel = ChartsPanel(self.model)
-        super().__init__(self.panel, parent, self.model)
-        self._controller = sources.controller
+        super().__init__(sources, self.model)
         self._looks = 0
-        connect_filter(self.panel, self.model)
 
     def show(self, snapshot: Snapshot) -> None:
         """The rates at every look, the curves at every third."""

@@ -6,7 +6,7 @@ from typing import Any
 from PySide6.QtCore import QObject
 
 from app.presenters.columns import Column, Place, number_column
-from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter
+from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.presenters.requests import latency
 from app.presenters.table import TableModel
 from broker_core.listeners.connections import ApiView
@@ -142,19 +142,17 @@ def _errors(of_count: Place, of_last: Place) -> tuple[Column[Any], Column[Any]]:
     )
 
 
-class ConnectionsPresenter(PanelPresenter):
+class ConnectionsPresenter(PanelPresenter[ConnectionsPanel]):
     panel_class = ConnectionsPanel
 
-    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
+    def __init__(self, sources: Sources) -> None:
         self.model = ConnectionsModel(sources.times)
         self.apis = ApisModel()
-        self.panel: ConnectionsPanel = ConnectionsPanel(self.model, self.apis)
-        super().__init__(self.panel, parent, self.model, self.apis)
+        super().__init__(sources, self.model, self.apis)
         self._ask_listeners: Callable[[], tuple[ListenerFacts, ...]] = tuple
         self._ask_connections: Callable[[], tuple[ConnectionView, ...]] = tuple
         self._ask_apis: Callable[[int], tuple[ApiView, ...]] = lambda _number: ()
         self._why_not: Callable[[], str] = str
-        connect_filter(self.panel, self.model)
         self.panel.currentChanged.connect(lambda _key: self._show_apis())
 
     def attach(

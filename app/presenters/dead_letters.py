@@ -11,7 +11,7 @@ from app.presenters.columns import Column, number_column, time_column
 from app.presenters.dead_letter_topics import DeadLetterTopics, TopicLetter
 from app.presenters.panel_presenter import Sources, TablePresenter, overfull_words
 from app.presenters.redriven import RedrivenModel
-from app.presenters.table import TableModel
+from app.presenters.table import SnapshotModel
 from broker_core.filters import Field
 from broker_core.snapshots import DeadLetterView, QueueView, Snapshot
 from widgets.formats import Times, duration, plain_text, session_time
@@ -45,7 +45,7 @@ _MORE = (
 )
 
 
-class DeadLettersModel(TableModel[DeadLetterView]):
+class DeadLettersModel(SnapshotModel[DeadLetterView]):
     """Dead letters, the latest first. `source` gives those of a queue: a snapshot holds the newest ones only.
 
     `causes_changed` comes with (cause, count) pairs, the most frequent first."""
@@ -227,15 +227,13 @@ def _readable(value: bytes) -> str:
     return "\n".join("\t".join(plain_text(cell) for cell in line.split(b"\t")) for line in value.split(b"\n"))
 
 
-class DeadLettersPresenter(TablePresenter):
+class DeadLettersPresenter(TablePresenter[DeadLettersPanel]):
     panel_class = DeadLettersPanel
 
-    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
+    def __init__(self, sources: Sources) -> None:
         self.model = DeadLettersModel(sources.times)
         self.redriven = RedrivenModel(sources.times)
-        self.panel: DeadLettersPanel = DeadLettersPanel(self.model, self.redriven)
-        super().__init__(self.panel, self.model, parent, self.model, self.redriven)
-        self._controller = sources.controller
+        super().__init__(sources, self.model, self.redriven)
         self._snapshot: Snapshot | None = None
         self.topics = DeadLetterTopics(sources.controller, sources.times, self)
         self.model.of_topics = self.topics.bins

@@ -95,15 +95,14 @@ CHOICES: dict[str, frozenset[EventKind] | None] = {
 }
 
 
-class EventsPresenter(PanelPresenter):
+class EventsPresenter(PanelPresenter[EventsPanel]):
     """Everything is a range by number; a choice or a filter makes a list, searched from the oldest event on."""
 
     panel_class = EventsPanel
 
-    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
+    def __init__(self, sources: Sources) -> None:
         self.model = model = EventsModel(sources.owners, sources.times)
-        self.panel: EventsPanel = EventsPanel(model)
-        super().__init__(self.panel, parent, model)
+        super().__init__(sources, model)
         panel, self._history = self.panel, sources.history
         self._test: Callable[[Event], bool] | None = None
         self._filter_text = ""

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject
 from app.presenters.columns import Column, number_column, time_column
 from app.presenters.owners import Owners
 from app.presenters.panel_presenter import Sources, TablePresenter, overfull_words
-from app.presenters.table import TableModel
+from app.presenters.table import SnapshotModel
 from broker_core.filters import Field
 from broker_core.snapshots import LeaseView, QueueView, Snapshot
 from widgets.formats import NOT_APPLICABLE, Times, messages, plain_text
@@ -104,7 +104,7 @@ def _attempt(row: Row) -> str:
     return attempt_words(row)
 
 
-class InFlightModel(TableModel[Row]):
+class InFlightModel(SnapshotModel[Row]):
     """Leases, the one that ends first on top; `source` gives those of a queue: a snapshot holds the first ones only.
 
     Time left comes from the clock: a lease that stays costs nothing."""
@@ -212,13 +212,12 @@ class InFlightModel(TableModel[Row]):
         self.set_rows(())
 
 
-class InFlightPresenter(TablePresenter):
+class InFlightPresenter(TablePresenter[InFlightPanel]):
     panel_class = InFlightPanel
 
-    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
+    def __init__(self, sources: Sources) -> None:
         self.model = InFlightModel(sources.owners, sources.times)
-        self.panel: InFlightPanel = InFlightPanel(self.model)
-        super().__init__(self.panel, self.model, parent, self.model)
+        super().__init__(sources, self.model)
 
     def restart(self) -> None:
         self.model.restart()

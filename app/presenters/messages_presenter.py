@@ -117,16 +117,15 @@ TAIL_ROWS = 5_000
 TAIL_START = 50
 
 
-class MessagesPresenter(PanelPresenter):
+class MessagesPresenter(PanelPresenter[MessagesPanel]):
     """One partition without a filter is a range with a true scroll bar; everything else is a list that grows."""
 
     panel_class = MessagesPanel
 
-    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
+    def __init__(self, sources: Sources) -> None:
         self.model = model = MessagesModel(sources.times)
-        self.panel: MessagesPanel = MessagesPanel(model)
-        super().__init__(self.panel, parent, model)
-        panel, self._controller = self.panel, sources.controller
+        super().__init__(sources, model)
+        panel = self.panel
         self._answers, self._source_answers = Answers(self._controller, self), Answers(self._controller, self)
         self._snapshot: Snapshot | None = None
         # In the past, only what was published by then is shown.

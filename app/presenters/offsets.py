@@ -10,7 +10,7 @@ from app.presenters.lag_trend import FALLING, RISING, STEADY, LagTrend, counts_r
 from app.presenters.owners import Owners
 from app.presenters.panel_presenter import Sources, TablePresenter
 from app.presenters.rates import Rates
-from app.presenters.table import TableModel
+from app.presenters.table import SnapshotModel
 from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.snapshots import Snapshot
 from resources.units import per_second
@@ -62,7 +62,7 @@ def _pace(trend: LagTrend) -> str:
     return per_second(abs(trend.per_s))
 
 
-class OffsetsModel(TableModel[OffsetRow]):
+class OffsetsModel(SnapshotModel[OffsetRow]):
     def __init__(self, owners: Owners, rates: Rates, parent: QObject | None = None) -> None:
         self._rates = rates
         self._summaries: list[str] = []
@@ -175,13 +175,12 @@ class OffsetsModel(TableModel[OffsetRow]):
         self.set_rows(tuple(sorted(rows)))
 
 
-class OffsetsPresenter(TablePresenter):
+class OffsetsPresenter(TablePresenter[OffsetsPanel]):
     panel_class = OffsetsPanel
 
-    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
+    def __init__(self, sources: Sources) -> None:
         self.model = OffsetsModel(sources.owners, sources.rates)
-        self.panel: OffsetsPanel = OffsetsPanel(self.model)
-        super().__init__(self.panel, self.model, parent, self.model)
+        super().__init__(sources, self.model)
 
     def show_around(self, snapshot: Snapshot) -> None:
         self.panel.set_note(self.model.summary())

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, Generic, TypeVar
 
 from PySide6.QtCore import QObject
 
 from app.filters.parsing import help_rows
+from app.presenters.columns import ColumnModel
 from app.presenters.owners import Owners
 from app.presenters.rates import Rates
+from app.presenters.table import SnapshotModel, TableModel
 from app.sessions.history.history import History
 from app.sessions.session_controller import SessionController
-from broker_core.filters import Fields
 from broker_core.snapshots import Snapshot
 from widgets.formats import Times
 from widgets.i18n import tr
@@ -29,36 +30,24 @@ class Sources:
     rates: Rates
 
 
-class FilteredModel(Protocol):
-    counted: Any
-    filter_checked: Any
-    filtering_changed: Any
-    fields: Fields
-
-    def set_filter(self, text: str) -> None:
-        """Show only what fits."""
+P = TypeVar("P", bound=Panel)
 
 
-class SnapshotModel(FilteredModel, Protocol):
-    def set_snapshot(self, snapshot: Snapshot) -> None:
-        """The rows as they stand."""
+class PanelPresenter(QObject, Generic[P]):
+    """Makes its panel over its models. The filter of the panel is that of the first one, if it is a table in memory."""
 
-    def set_rows(self, rows: tuple[()]) -> None:
-        """There are none."""
-
-    def let_in(self) -> None:
-        """Show rows that wait."""
-
-
-class PanelPresenter(QObject):
-    panel_class: ClassVar[type[Panel]]
+    panel_class: type[P]
     travels = 0  # through time before it was shown for the last time
 
-    def __init__(self, panel: Panel, parent: QObject | None, *models: QObject) -> None:
-        super().__init__(parent)
-        self.panel = panel
+    def __init__(self, sources: Sources, *models: ColumnModel[Any]) -> None:
+        super().__init__()
+        self._controller = sources.controller
+        self.panel: P = self.panel_class(*models)  # type: ignore[arg-type]  # each takes its models
         for model in models:
             model.setParent(self)
+        for table in models[:1]:
+            if isinstance(table, TableModel):
+                connect_filter(self.panel, table)
 
     def show(self, snapshot: Snapshot) -> None:
         """The panel is in front: bring it up to date."""
@@ -74,7 +63,7 @@ class PanelPresenter(QObject):
         return None
 
 
-def connect_filter(panel: Panel, model: FilteredModel) -> None:
+def connect_filter(panel: Panel, model: TableModel[Any]) -> None:
     """The panel's filter is the model's, with its fields in the help; a table panel shows the counts."""
     panel.filterChanged.connect(model.set_filter)
     model.filter_checked.connect(panel.set_filter_problem)
@@ -84,11 +73,12 @@ def connect_filter(panel: Panel, model: FilteredModel) -> None:
         model.counted.connect(lambda _shown, total: panel.set_total(total))
 
 
-class TablePresenter(PanelPresenter):
-    def __init__(self, panel: TablePanel, model: SnapshotModel, parent: QObject | None, *models: QObject) -> None:
-        super().__init__(panel, parent, *models)
+class TablePresenter(PanelPresenter[P]):
+    """Over a model of snapshots."""
+
+    def __init__(self, sources: Sources, model: SnapshotModel[Any], *models: ColumnModel[Any]) -> None:
+        super().__init__(sources, model, *models)
         self._table = model
-        connect_filter(panel, model)
 
     def restart(self) -> None:
         self._table.set_rows(())

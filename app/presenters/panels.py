@@ -5,9 +5,7 @@ A presenter makes its panel, whose class holds the registration: tab, menu entry
 
 from __future__ import annotations
 
-from typing import Protocol
-
-from PySide6.QtCore import QObject
+from typing import Any
 
 from app.presenters.assignments import AssignmentsPresenter
 from app.presenters.backpressure import BackpressurePresenter
@@ -18,25 +16,15 @@ from app.presenters.events_presenter import EventsPresenter
 from app.presenters.in_flight import InFlightPresenter
 from app.presenters.messages_presenter import MessagesPresenter
 from app.presenters.offsets import OffsetsPresenter
-from app.presenters.panel_presenter import PanelPresenter, Sources
+from app.presenters.panel_presenter import PanelPresenter
 from app.presenters.redeliveries import RedeliveriesPresenter
 from app.presenters.reports import JobsPresenter, ReportsPresenter
 from app.presenters.requests import RequestsPresenter
 from app.presenters.schemas import SchemasPresenter
 from app.presenters.segments import LogOnDiskPresenter
-from widgets.panels.panel import Panel, PanelInfo
+from widgets.panels.panel import PanelInfo
 
-
-class PresenterType(Protocol):
-    @property
-    def panel_class(self) -> type[Panel]:
-        """What it makes."""
-
-    def __call__(self, sources: Sources, parent: QObject | None = None) -> PanelPresenter:
-        """One of them."""
-
-
-PRESENTERS: tuple[PresenterType, ...] = (
+PRESENTERS: tuple[type[PanelPresenter[Any]], ...] = (
     MessagesPresenter,
     DeadLettersPresenter,
     SchemasPresenter,

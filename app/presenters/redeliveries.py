@@ -4,7 +4,7 @@ from PySide6.QtCore import QObject
 
 from app.presenters.columns import Column, number_column, state_column, time_column
 from app.presenters.owners import Owners
-from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter, overfull_words
+from app.presenters.panel_presenter import PanelPresenter, Sources, overfull_words
 from app.presenters.table import TableModel
 from app.sessions.event_text import kind_word
 from app.sessions.history.life import Place
@@ -107,17 +107,15 @@ def _after_ns(row: Redelivery) -> int | None:
     return None if row.before is None else row.delivered.time_ns - row.before.time_ns
 
 
-class RedeliveriesPresenter(PanelPresenter):
+class RedeliveriesPresenter(PanelPresenter[RedeliveriesPanel]):
     """Asks the history whenever there are more, or fewer, than were known."""
 
     panel_class = RedeliveriesPanel
 
-    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
+    def __init__(self, sources: Sources) -> None:
         self.model = RedeliveriesModel(sources.owners, sources.times)
-        self.panel: RedeliveriesPanel = RedeliveriesPanel(self.model)
-        super().__init__(self.panel, parent, self.model)
+        super().__init__(sources, self.model)
         self._history = sources.history
-        connect_filter(self.panel, self.model)
         self.restart()
 
     def restart(self) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable
 from PySide6.QtCore import QObject
 
 from app.presenters.columns import Column
-from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter
+from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.presenters.table import TableModel
 from app.reports.recent import Report
 from broker_core.snapshots import Snapshot
@@ -13,12 +13,8 @@ from widgets.panels.jobs import JobsPanel
 from widgets.panels.report import FindingFacts, ReportPanel
 
 
-class JobsPresenter(PanelPresenter):
+class JobsPresenter(PanelPresenter[JobsPanel]):
     panel_class = JobsPanel
-
-    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
-        self.panel: JobsPanel = JobsPanel()
-        super().__init__(self.panel, parent)
 
 
 class ReportsModel(TableModel[Report]):
@@ -31,17 +27,15 @@ class ReportsModel(TableModel[Report]):
         super().__init__(columns, key=lambda row: str(row.folder), parent=parent)
 
 
-class ReportsPresenter(PanelPresenter):
+class ReportsPresenter(PanelPresenter[ReportPanel]):
     panel_class = ReportPanel
 
-    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
+    def __init__(self, sources: Sources) -> None:
         self.model = ReportsModel()
-        self.panel: ReportPanel = ReportPanel(self.model)
-        super().__init__(self.panel, parent, self.model)
+        super().__init__(sources, self.model)
         self._all: Callable[[], tuple[Report, ...]] = tuple
         self._why_not: Callable[[], str] = str
         self.panel.currentChanged.connect(self._show_findings)
-        connect_filter(self.panel, self.model)
 
     def attach(self, all_reports: Callable[[], tuple[Report, ...]], why_not: Callable[[], str]) -> None:
         """Where reports are asked for; `why_not` says why none can be made now."""

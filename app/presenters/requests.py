@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QObject
 
 from app.presenters.columns import Column, number_column, time_column
-from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter
+from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.presenters.table import TableModel
 from broker_core.listeners.connections import RequestView, quantile
 from broker_core.snapshots import Snapshot
@@ -46,15 +46,13 @@ class RequestsModel(TableModel[RequestView]):
         super().__init__(columns, key=lambda row: row.number, parent=parent)
 
 
-class RequestsPresenter(PanelPresenter):
+class RequestsPresenter(PanelPresenter[RequestsPanel]):
     panel_class = RequestsPanel
 
-    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
+    def __init__(self, sources: Sources) -> None:
         self.model = RequestsModel(sources.times)
-        self.panel: RequestsPanel = RequestsPanel(self.model)
-        super().__init__(self.panel, parent, self.model)
+        super().__init__(sources, self.model)
         self._ask: Callable[[], tuple[RequestView, ...]] = tuple
-        connect_filter(self.panel, self.model)
 
     def attach(self, requests: Callable[[], tuple[RequestView, ...]]) -> None:
         self._ask = requests

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.presenters.columns import Column, number_column, time_column
 from app.presenters.lookups import Lookup
-from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter
+from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.presenters.table import TableModel
 from app.sessions.collectors.refusals import Refusal
 from app.sessions.collectors.schemas import Registered
@@ -96,24 +96,21 @@ class RefusalsModel(TableModel[Refusal]):
         super().__init__(columns, key=lambda row: (row.topic, row.client, row.cause, row.became), parent=parent)
 
 
-class SchemasPresenter(PanelPresenter):
+class SchemasPresenter(PanelPresenter[SchemasPanel]):
     """Shows the schemas of the moment. `reported(sentence)` is emitted for errors."""
 
     panel_class = SchemasPanel
 
     reported = Signal(str)
 
-    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
+    def __init__(self, sources: Sources) -> None:
         self.model, self.refusals = VersionsModel(), RefusalsModel(sources.times)
-        self.panel: SchemasPanel = SchemasPanel(self.model, self.refusals)
-        super().__init__(self.panel, parent, self.model, self.refusals)
-        self._controller = sources.controller
+        super().__init__(sources, self.model, self.refusals)
         self._shown = self._controller.collectors.schemas.at(0)
         self._there: frozenset[str] = frozenset()
         self._current: Hashable = None
         self.panel.currentChanged.connect(self._show_details)
         self.panel.checkRequested.connect(self._check)
-        connect_filter(self.panel, self.model)
 
     def restart(self) -> None:
         self.model.set_rows(())

@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject
 
 from app.presenters.columns import Column, number_column, state_column, time_column
 from app.presenters.not_kept import not_recorded, only_of_now
-from app.presenters.panel_presenter import PanelPresenter, Sources, connect_filter
+from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.presenters.table import TableModel
 from app.sessions.queries import Answers
 from broker_core.clock import NS_PER_S
@@ -155,19 +155,17 @@ def _retention(config: LogConfig) -> str:
     )
 
 
-class LogOnDiskPresenter(PanelPresenter):
+class LogOnDiskPresenter(PanelPresenter[LogOnDiskPanel]):
     """Looks at all partitions, once a second of the session, a few at a time."""
 
     panel_class = LogOnDiskPanel
 
-    def __init__(self, sources: Sources, parent: QObject | None = None) -> None:
+    def __init__(self, sources: Sources) -> None:
         self.model = model = SegmentsModel(sources.times)
-        self.panel: LogOnDiskPanel = LogOnDiskPanel(model)
-        super().__init__(self.panel, parent, model)
-        panel, self._controller = self.panel, sources.controller
+        super().__init__(sources, model)
+        panel = self.panel
         self._answers = Answers(self._controller, self)
         self.restart()
-        connect_filter(panel, model)
         panel.currentChanged.connect(lambda key: panel.set_facts(model.facts(key)))
 
     def restart(self) -> None:

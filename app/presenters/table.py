@@ -6,6 +6,7 @@ for. Sorting and filtering happen here and not in a proxy, because a proxy asks 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from app.filters.parsing import parsed
 from app.filters.row_filter import RowFilter, Wanted
 from app.presenters.columns import Column, ColumnModel, Index, Row
 from broker_core.filters import Field
+from broker_core.snapshots import Snapshot
 from widgets.roles import Role
 
 MAX_RANGES = 64
@@ -364,3 +366,9 @@ class TableModel(ColumnModel[Row]):
             self.dataChanged.emit(self.index(changed[0], 0), self.index(changed[-1], last_column))
         for place, left, right in runs:
             self.dataChanged.emit(self.index(place, left), self.index(place, right))
+
+
+class SnapshotModel(TableModel[Row]):
+    @abstractmethod
+    def set_snapshot(self, snapshot: Snapshot) -> None:
+        """Show the rows as they stand in it."""

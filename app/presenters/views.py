@@ -86,7 +86,7 @@ class Visits:
         return self.here
 
 
-P = TypeVar("P", bound=PanelPresenter)
+P = TypeVar("P", bound=PanelPresenter[Any])
 
 
 class Views(QObject):
@@ -107,7 +107,9 @@ class Views(QObject):
         self.rates = Rates()
         self._controller = controller
         sources = Sources(controller, history, self.owners, self.times, self.rates)
-        self._presenters = {presenter.panel_class.info.name: presenter(sources, self) for presenter in PRESENTERS}
+        self._presenters = {presenter.panel_class.info.name: presenter(sources) for presenter in PRESENTERS}
+        for presenter in self._presenters.values():
+            presenter.setParent(self)
         self.rebalances = RebalanceCards(self.owners, self.times)
         self.navigator = NavigatorModel(self.rates, self._bookmarks)
         self.canvas = CanvasModel(self.owners, self.rates)

@@ -124,15 +124,6 @@ def test_every_key_and_place_that_was_published_to_is_known_from_both(run, asked
     assert 0 < early.ends["commits", 2] < found.ends["commits", 2]
 
 
-def test_events_of_a_kind_come_from_both(run, asked):
-    _live, whole, small, folder, _letters = run
-    kinds = (EventKind.USER_ACTION, EventKind.REDRIVEN)
-    found = asked(whole, None, "control", kinds)
-    assert any(event.kind is EventKind.USER_ACTION for event in found)
-    again = asked(small, folder, "control", kinds)
-    assert [(event.seq, event.cause) for event in again] == [(event.seq, event.cause) for event in found]
-
-
 def test_redrives_are_told_as_they_stood_at_a_moment(run, asked):
     _live, whole, small, folder, letters = run
     end_ns = 240 * NS_PER_S
