@@ -110,10 +110,11 @@ class Source:
     @property
     def goes_on(self) -> str:
         """What it takes for anything to happen, in a sentence."""
+        return ""
 
     def open_playback(self) -> Playback:
         """Its earlier moments."""
-        raise NotImplementedError
+        raise AssertionError("no session is open")
 
     def ask(self, request: Request[T]) -> Future[T]:
         """The answer to a request that changes nothing; its callbacks run in another thread, or at once."""
