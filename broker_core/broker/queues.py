@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -283,6 +283,18 @@ class Queues(msgspec.Struct, eq=False, dict=True):
 
     def cancel_take(self, queue: str, reply: Reply[list[Lease]]) -> None:
         self.queue(queue).cancel_take(reply)
+
+    def abandon_take(self, queue: str, reply: Reply[list[Lease]], now_ns: Callable[[], int]) -> None:
+        """`cancel_take`, and release what the take gets all the same, unless a lease has expired by then."""
+
+        def release_all(taken: Reply[list[Lease]]) -> None:
+            for lease in taken.result() if taken.error is None else ():
+                with contextlib.suppress(BrokerError):
+                    self.release(now_ns(), lease)
+
+        if not reply.done:
+            self.cancel_take(queue, reply)
+        reply.then(release_all)
 
     def ack(self, now_ns: int, lease: Lease, *, durable: bool | None = None) -> Reply[None]:
         """Acknowledge the message; see `Queue.ack`. Raises INVALID_LEASE."""

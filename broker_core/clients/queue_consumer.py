@@ -201,25 +201,12 @@ class QueueConsumer(Closable):
         try:
             leases: list[Lease] = self._host.wait(reply)
         except KeyboardInterrupt:
-            self._host.call(lambda now_ns: self._give_up(now_ns, reply))
+            self._host.call(lambda now_ns: broker.queues.abandon_take(self.queue, reply, lambda: now_ns))
             raise
-        if self._chain is None and not self._at_most_once:
-            return [Delivery(self._host, lease, lease.message) for lease in leases]
         deliveries = [Delivery(self._host, lease, lease.message) for lease in leases]
         if self._at_most_once:
             self.ack_many(deliveries, durable=True)
         return deliveries if self._chain is None else self._passed(self._chain, deliveries)
-
-    def _give_up(self, now_ns: int, reply: Reply[list[Lease]]) -> None:
-        """Cancel the take of `reply`, and release what it gets all the same."""
-        broker = self._host.broker
-        broker.queues.cancel_take(self.queue, reply)
-
-        def release(done: Reply[list[Lease]]) -> None:
-            for lease in done.result() if done.error is None else ():
-                broker.queues.release(now_ns, lease)
-
-        reply.then(release)
 
     def ack_many(self, deliveries: Sequence[Delivery], *, durable: bool | None = None) -> None:
         """Acknowledge all of `deliveries` in one call; `durable` as in `Delivery.ack`.

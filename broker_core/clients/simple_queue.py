@@ -8,7 +8,8 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
@@ -36,7 +37,6 @@ _STATUS: dict[LeaseState, Status] = {
 }
 
 Place = tuple[int, int]  # partition, offset
-ReadPage = Callable[[int, int], Sequence[StoredMessage]]  # (partition, first offset)
 
 
 class Transmission(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,13 +107,16 @@ class SimpleQueue(Closable):
         message = msgspec.structs.replace(message, timestamp=iso_utc(moment))
         ids = self._host.call(lambda _now: _stored_ids(self._host.broker.queues.queue(self.name)))
         with ids.lock:
-            ids.catch_up(self._partitions(), self._page, _id_of)
+            for stored in self._stored(ids.read_to):
+                ids.read_to[stored.partition] = stored.offset + 1
+                with contextlib.suppress(ValueError):
+                    ids.places.setdefault(_read(stored)[0].id, (stored.partition, stored.offset))
             place = ids.places.get(message.id)
-            stored = None if place is None else self._still_at(place)
-            if stored is None:
+            found = None if place is None else self._still_at(place)
+            if found is None:
                 place = ids.places[message.id] = self._store(message)
-                stored = self._at(place)
-        return self._persisted(stored, _read(stored)[0], self._dead())
+                found = self._at(place)
+        return self._persisted(found, _read(found)[0], self._dead())
 
     def _store(self, message: Consumption) -> Place:
         try:
@@ -216,18 +219,13 @@ class SimpleQueue(Closable):
                 raise
             return None
 
-    def _partitions(self) -> int:
-        return self._host.call(lambda _now: self._host.broker.logs.partition_count(self.name))
-
-    def _stored(self) -> list[StoredMessage]:
-        """Every message in the log, read page by page, so that the lock is never held for long."""
-        found: list[StoredMessage] = []
-        for partition in range(self._partitions()):
-            offset = 0
+    def _stored(self, starts: Mapping[int, int] = MappingProxyType({})) -> Iterator[StoredMessage]:
+        """Every message in the log, or from `starts` on, read page by page, so that the lock is never held for long."""
+        for partition in range(self._host.call(lambda _now: self._host.broker.logs.partition_count(self.name))):
+            offset = starts.get(partition, 0)
             while page := self._page(partition, offset):
-                found += page
+                yield from page
                 offset = page[-1].offset + 1
-        return found
 
     def _page(self, partition: int, offset: int) -> list[StoredMessage]:
         def read(_now: int) -> list[StoredMessage]:
@@ -290,30 +288,13 @@ def _read(stored: StoredMessage) -> tuple[Consumption, datetime.datetime]:
     return message, parse_utc(message.timestamp)
 
 
-def _id_of(stored: StoredMessage) -> str | None:
-    try:
-        return _read(stored)[0].id
-    except ValueError:
-        return None
-
-
 class _StoredIds:
     """The ids of one queue. Hold `lock` from the lookup of an id to the end of storing under it."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.places: dict[str, Place] = {}
-        self._read_to: dict[int, int] = {}
-
-    def catch_up(self, partitions: int, page_of: ReadPage, id_of: Callable[[StoredMessage], str | None]) -> None:
-        """Read what has been stored since the last call. Messages without an id are skipped."""
-        for partition in range(partitions):
-            while page := page_of(partition, self._read_to.get(partition, 0)):
-                for stored in page:
-                    found = id_of(stored)
-                    if found is not None:
-                        self.places.setdefault(found, (partition, stored.offset))
-                self._read_to[partition] = page[-1].offset + 1
+        self.read_to: dict[int, int] = {}  # the next offset, by partition
 
 
 _of_queues: WeakKeyDictionary[Queue, _StoredIds] = WeakKeyDictionary()
@@ -321,9 +302,6 @@ _lock = threading.Lock()
 
 
 def _stored_ids(queue: Queue) -> _StoredIds:
-    """The shared `_StoredIds` of `queue`; a recreated queue has new ones."""
+    """Shared by all clients of `queue`; a recreated queue has new ones."""
     with _lock:
-        found = _of_queues.get(queue)
-        if found is None:
-            found = _of_queues[queue] = _StoredIds()
-        return found
+        return _of_queues.setdefault(queue, _StoredIds())

@@ -198,24 +198,15 @@ def possible(condition: Condition, wanted: bool, source: Source, row: Any, unkno
     return condition.test(source)(row) is wanted
 
 
-def required(condition: Condition) -> Iterator[Condition]:
-    """The conditions that are made of no others and are asked for, not excluded, in order."""
+def leaves(condition: Condition, *, excluded: bool = True) -> Iterator[Condition]:
+    """The conditions that are made of no others, in order; perhaps without the `excluded`, those below a `Not`."""
     if isinstance(condition, All | Any_):
         for part in condition.parts:
-            yield from required(part)
+            yield from leaves(part, excluded=excluded)
     elif not isinstance(condition, Not):
         yield condition
-
-
-def leaves(condition: Condition) -> Iterator[Condition]:
-    """The conditions that are made of no others, in order."""
-    if isinstance(condition, All | Any_):
-        for part in condition.parts:
-            yield from leaves(part)
-    elif isinstance(condition, Not):
+    elif excluded:
         yield from leaves(condition.part)
-    else:
-        yield condition
 
 
 def _is_nothing(found: Any) -> bool:

@@ -14,7 +14,6 @@ from broker_core.filters.condition import (
     Test,
     leaves,
     possible,
-    required,
 )
 from broker_core.filters.field import Fields, folded
 from broker_core.filters.parser import Parser
@@ -55,7 +54,7 @@ class Filter:
 
     def values_of(self, name: str) -> tuple[str, ...]:
         """The values that the field is asked to be equal to."""
-        asked = required(self._condition)
+        asked = leaves(self._condition, excluded=False)
         return tuple(each.value.text for each in asked if isinstance(each, Equals) and each.name == name)
 
     def tells_apart(self, name: str, values: Collection[str]) -> bool:

@@ -16,7 +16,7 @@ from broker_core.errors import BrokerError
 from broker_core.listeners.access.origin import OriginGuard
 from broker_core.listeners.http.catalogue_routes import catalogue_routes
 from broker_core.listeners.http.context import GoneError, HttpCall, HttpContext, Route
-from broker_core.listeners.http.gate import Answer, Gate, problem_of, problem_with
+from broker_core.listeners.http.gate import Gate, problem_of, problem_with
 from broker_core.listeners.http.openapi import document
 from broker_core.listeners.http.routes import connections, mini_broker, registry
 from broker_core.version import program_version
@@ -40,10 +40,10 @@ def _endpoint(route: Route) -> Callable[[Request], Awaitable[Response]]:
                 call.identify()
             found = await route.handler(call)
         except BrokerError as error:
-            call.failed(error)
-            return _response(problem_of(error, context.metrics.retry_after_s(error)))
+            call.connection.failed(str(error))
+            return problem_of(error, context.metrics.retry_after_s(error))
         except (GoneError, ClientDisconnect):
-            return _response(problem_with(503, "the listener is closing", {"Retry-After": "1"}))
+            return problem_with(503, "the listener is closing", {"Retry-After": "1"})
         if isinstance(found, Response):
             return found
         if found is None:
@@ -51,10 +51,6 @@ def _endpoint(route: Route) -> Callable[[Request], Awaitable[Response]]:
         return Response(_ENCODE(found), route.status, media_type="application/json")
 
     return endpoint
-
-
-def _response(answer: Answer) -> Response:
-    return Response(answer.body, answer.status, answer.headers)
 
 
 async def http_problem(request: Request, error: Exception) -> Response:
@@ -65,7 +61,7 @@ async def http_problem(request: Request, error: Exception) -> Response:
         # Starlette names the methods of the first route of that path alone.
         found = [route for route in request.app.routes if route.matches(request.scope)[0] is not routing.Match.NONE]
         headers["Allow"] = ", ".join(sorted({method for route in found for method in getattr(route, "methods", ())}))
-    return _response(problem_with(error.status_code, str(error.detail), headers))
+    return problem_with(error.status_code, str(error.detail), headers)
 
 
 _DESCRIPTION = """A message broker: topics in partitions, consumer groups, work queues with leases, dead letters.

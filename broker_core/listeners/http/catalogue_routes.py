@@ -124,5 +124,5 @@ async def _asked(call: HttpCall, entry: Entry, request: Request[Any]) -> Any:
         result = await call.wait(call.host.call(lambda now_ns: call.broker.handle(now_ns, request)))
     else:
         result = call.host.ask(request)
-    call.count_out(getattr(result, "read_messages", 0))
+    call.connection.messages_out += getattr(result, "read_messages", 0)
     return result

@@ -22,25 +22,24 @@ MARK = "http-consumer"
 MANUAL_MARK = "http-consumer, commits by itself"
 
 
-class Registered:
+class Registered(Polled):
     """A registered consumer. Without `auto_commit` it commits by request, and rereads the rest after a restart."""
 
     def __init__(self, host: ServedHost, name: str, topic: str, auto_commit: bool) -> None:
         """Made under the host's lock. Raises UNKNOWN_TOPIC_OR_PARTITION."""
-        self._host = host
-        self.name = name
-        self.topic = topic
-        self.auto_commit = auto_commit
         config = ConsumerConfig(auto_offset_reset="earliest", commit_on_revoke=False)
         core = Consumer(host.broker, host.loop, name, name, (), config)
         core.assign([(topic, number) for number in range(host.broker.logs.partition_count(topic))])
-        self._polled = Polled(host, core)
+        super().__init__(host, core)
+        self.name = name
+        self.topic = topic
+        self.auto_commit = auto_commit
         self._returned: dict[int, int] = {}
 
     async def consume(self, call: HttpCall, max_messages: int, timeout_ms: int) -> list[StoredMessage]:
         """The next messages. Raises UNKNOWN_TOPIC_OR_PARTITION, and NON_EMPTY_GROUP for a group with members."""
         self._host.call(self._add_partitions)
-        found = await self._polled.poll(call, max_messages, timeout_ms)
+        found = await self.poll(call, max_messages, timeout_ms)
         for message in found:
             self._returned[message.partition] = message.offset + 1
         if self.auto_commit:
@@ -48,7 +47,7 @@ class Registered:
         return found
 
     def _add_partitions(self, now_ns: int) -> None:
-        core, broker = self._polled.core, self._host.broker
+        core, broker = self.core, self._host.broker
         for number in range(broker.logs.partition_count(self.topic)):
             if (self.topic, number) not in core.positions:
                 start = broker.offsets.starting(now_ns, self.name, self.name, self.topic, number, "earliest")
@@ -69,16 +68,13 @@ class Registered:
             )
 
     @property
-    def positions(self) -> dict[int, int]:
-        return {number: offset for (_topic, number), offset in sorted(self._polled.positions().items())}
+    def offsets(self) -> dict[int, int]:
+        """The next offset of each partition."""
+        return {number: offset for (_topic, number), offset in sorted(self.positions.items())}
 
     def begin(self) -> None:
         """Commit the start, by which it is known again after a restart."""
-        self.commit_offsets(self.positions)
-
-    def close(self) -> None:
-        if not self._host.closing:
-            self._host.call(lambda _now: self._polled.core.close(tell=False))
+        self.commit_offsets(self.offsets)
 
 
 class Consumers:

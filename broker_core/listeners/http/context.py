@@ -82,7 +82,7 @@ class HttpCall:
         self.broker = context.broker
         self.request = request
         self.principal: Principal = ANYBODY
-        self.connection: Connection | None = request.scope["state"].get("connection")
+        self.connection: Connection = request.scope["state"]["connection"]
         self.held: Held = request.scope["state"]["held"]
 
     # -- authentication and authorization
@@ -91,8 +91,7 @@ class HttpCall:
         """Set the principal by the token in the Authorization header. Raises UNAUTHORIZED."""
         scheme, _, token = self.request.headers.get("authorization", "").partition(" ")
         self.principal = self.context.access.principal(token.strip() if scheme.lower() == "bearer" else None)
-        if self.connection is not None:
-            self.connection.principal = self.principal.name
+        self.connection.principal = self.principal.name
 
     def must(self, operation: Operation, kind: ResourceKind, name: str = "") -> None:
         """Raises FORBIDDEN."""
@@ -115,21 +114,12 @@ class HttpCall:
     @property
     def client(self) -> str:
         """The client's name in the broker, which no other connection has."""
-        return f"http-{self.connection.id}" if self.connection is not None else "http"
+        return f"http-{self.connection.id}"
 
     def named(self, name: str) -> str:
         """`client`, prefixed with the name that the client gives itself."""
-        if name and self.connection is not None:
-            self.connection.client = name
+        self.connection.client = name or self.connection.client
         return f"{name}@{self.client}" if name else self.client
-
-    def count_in(self, messages: int) -> None:
-        if self.connection is not None:
-            self.connection.messages_in += messages
-
-    def count_out(self, messages: int) -> None:
-        if self.connection is not None:
-            self.connection.messages_out += messages
 
     # -- reading
 
@@ -186,10 +176,6 @@ class HttpCall:
 
     def wait_ms(self, timeout_ms: int) -> int:
         return min(timeout_ms, self.context.limits.max_wait_ms)
-
-    def failed(self, error: BrokerError) -> None:
-        if self.connection is not None:
-            self.connection.failed(str(error))
 
 
 class GoneError(Exception):

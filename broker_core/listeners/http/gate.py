@@ -13,6 +13,7 @@ from urllib.parse import unquote
 import msgspec
 from msgspec import UNSET
 from starlette.requests import Request
+from starlette.responses import Response
 
 from broker_core.errors import BrokerError
 from broker_core.listeners.access.origin import OriginGuard
@@ -23,13 +24,7 @@ from broker_core.operations.request import Problem
 Headers = dict[str, str]
 
 
-class Answer(msgspec.Struct, frozen=True):
-    status: int
-    headers: Headers
-    body: bytes
-
-
-def problem_of(error: BrokerError, retry_after_s: float = 1.0) -> Answer:
+def problem_of(error: BrokerError, retry_after_s: float = 1.0) -> Response:
     status = error.code.status
     headers: Headers = {}
     if status == 401:
@@ -39,7 +34,7 @@ def problem_of(error: BrokerError, retry_after_s: float = 1.0) -> Answer:
     return _answer(status, error.code.name, str(error), error.retriable, headers, error.possibly_stored)
 
 
-def problem_with(status: int, about: str = "", headers: Headers | None = None) -> Answer:
+def problem_with(status: int, about: str = "", headers: Headers | None = None) -> Response:
     """The response for an error of HTTP itself."""
     found = HTTPStatus(status)
     sentence = f"{found.phrase}: {about}." if about not in {"", found.phrase} else f"{found.phrase}."
@@ -48,11 +43,11 @@ def problem_with(status: int, about: str = "", headers: Headers | None = None) -
 
 def _answer(
     status: int, code: str, sentence: str, retriable: bool, headers: Headers, possibly_stored: bool = False
-) -> Answer:
+) -> Response:
     body = msgspec.json.encode(
         Problem(error=code, message=sentence, retriable=retriable, possibly_stored=possibly_stored or UNSET)
     )
-    return Answer(status, {"content-type": "application/json", **headers}, body)
+    return Response(body, status, headers, "application/json")
 
 
 _SMALL_BYTES = 65_536  # answers up to this size fit a connection's buffer and are not counted
@@ -81,8 +76,7 @@ class Gate:
             await self._inner(scope, receive, send)
             return
         context, begun_s = self._context, time.perf_counter()
-        connection = scope["state"].get("connection")
-        drain = scope["state"].get("drain")
+        connection, drain = scope["state"]["connection"], scope["state"]["drain"]
         held = scope["state"]["held"] = Held(context.budget)
         status = 500
 
@@ -95,36 +89,35 @@ class Gate:
                     held.more(length)
                 status = message["status"]
             await send(message)
-            if drain is not None and message["type"] == "http.response.body" and not message.get("more_body"):
+            if message["type"] == "http.response.body" and not message.get("more_body"):
                 await drain()
 
-        if connection is not None:
-            connection.requests += 1
-            connection.heard_ns = context.host.now_ns
+        connection.requests += 1
+        connection.heard_ns = context.host.now_ns
         try:
             context.budget.begin()
         except BrokerError as error:
-            await answer(problem_of(error), send)
+            await problem_of(error)(scope, receive, send)
             return
         try:
             if _header(scope, b"content-length") and _header(scope, b"transfer-encoding"):
                 # Somebody between may see where the request ends in another place (RFC 9112, 6.1).
                 ends = problem_with(400, "both Content-Length and Transfer-Encoding", {"Connection": "close"})
-                await answer(ends, noting)
+                await ends(scope, receive, noting)
                 return
             self._origin.check(_header(scope, b"host"), _header(scope, b"origin"))
             scope["path"] = _path(scope)
             await self._inner(scope, receive, noting)
         except BrokerError as error:
-            if connection is not None:
-                connection.failed(str(error))
-            status = problem_of(error).status
-            await answer(problem_of(error), send)
+            connection.failed(str(error))
+            refused = problem_of(error)
+            status = refused.status_code
+            await refused(scope, receive, send)
         except Exception as error:
-            if connection is not None:
-                connection.failed(f"{type(error).__name__}: {error}")
+            connection.failed(f"{type(error).__name__}: {error}")
             if status == 500:
-                await answer(problem_with(500, "this is a fault of the broker; its log says more"), noting)
+                fault = problem_with(500, "this is a fault of the broker; its log says more")
+                await fault(scope, receive, noting)
             raise
         finally:
             context.budget.end(held.bytes)
@@ -135,10 +128,3 @@ def _header(scope: Scope, name: bytes) -> str | None:
     values = [value for key, value in scope["headers"] if key == name]
     # Two headers of one name are an attack: each reader may believe a different one.
     return values[0].decode("latin-1") if len(values) == 1 else None if not values else "\n"
-
-
-async def answer(found: Answer, send: Send) -> None:
-    headers = [(name.lower().encode(), value.encode()) for name, value in found.headers.items()]
-    headers.append((b"content-length", b"%d" % len(found.body)))
-    await send({"type": "http.response.start", "status": found.status, "headers": headers})
-    await send({"type": "http.response.body", "body": found.body})

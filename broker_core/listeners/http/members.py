@@ -57,6 +57,7 @@ class Polled:
         self._host.call(lambda _now: self.core.seek(topic, partition, offset))
         self._buffer = deque(each for each in self._buffer if (each.topic, each.partition) != (topic, partition))
 
+    @property
     def positions(self) -> dict[TopicPartition, int]:
         found = dict(self.core.positions)
         for message in reversed(self._buffer):
@@ -65,16 +66,18 @@ class Polled:
                 found[place] = message.offset
         return found
 
+    def close(self, cause: str = "") -> None:
+        if not self._host.closing:
+            self._host.call(lambda _now: self.core.close(cause, tell=False))
 
-class GroupMember:
+
+class GroupMember(Polled):
     """One member. After `expires_s` without a request it leaves its group."""
 
     def __init__(self, host: ServedHost, name: str, core: Consumer, expires_s: float) -> None:
-        self._host = host
+        super().__init__(host, core)
         self.name = name
-        self.core = core
         self.expires_s = expires_s
-        self._polled = Polled(host, core)
         self._requests = 0
         self._heard_s = time.monotonic()
 
@@ -85,7 +88,7 @@ class GroupMember:
     async def poll(self, call: HttpCall, max_messages: int, timeout_ms: int) -> list[StoredMessage]:
         self._requests += 1
         try:
-            return await self._polled.poll(call, max_messages, timeout_ms)
+            return await super().poll(call, max_messages, timeout_ms)
         finally:
             self._requests -= 1
             self._heard_s = time.monotonic()
@@ -100,15 +103,7 @@ class GroupMember:
 
     def seek(self, topic: str, partition: int, offset: int) -> None:
         self._heard_s = time.monotonic()
-        self._polled.seek(topic, partition, offset)
-
-    @property
-    def positions(self) -> dict[TopicPartition, int]:
-        return self._polled.positions()
-
-    def close(self, cause: str = "") -> None:
-        if not self._host.closing:
-            self._host.call(lambda _now: self.core.close(cause, tell=False))
+        super().seek(topic, partition, offset)
 
 
 class Members:

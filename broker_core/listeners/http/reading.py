@@ -9,10 +9,10 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.access.limits import Budget, GuardConfig, Inflater, too_large
+from broker_core.listeners.access.limits import Budget, GuardConfig, Inflater
 from broker_core.operations.fields import MAX_INT
 from broker_core.operations.http_form import unreadable
 
@@ -116,6 +116,3 @@ def converted(text: str, kind: Any, what: str) -> Any:
         return msgspec.convert(text, kind, strict=False)
     except msgspec.ValidationError as error:
         raise unreadable(f"{what} in the path", error, kind) from error
-
-
-__all__ = ["ClientDisconnect", "Held", "converted", "decoded", "query_of", "read_body", "too_large"]

@@ -158,7 +158,6 @@ def _row(
         "value": value,
         "read_only": source == _SOURCE_STATIC if can_change is None else not can_change,
         "config_source": source,
-        "is_default": source == _SOURCE_DEFAULT,
         "config_type": kafka_type,
         "documentation": about,
     }

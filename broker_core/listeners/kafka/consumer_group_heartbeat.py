@@ -46,21 +46,15 @@ def _consumer_group_heartbeat(call: Call, request: Any) -> Answer:
             call.listener.readers.left(member_id)
     except BrokerError as error:
         call.connection.failed(str(error))
-        return {
-            **failed(error),
-            "member_id": member_id,
-            "member_epoch": request.member_epoch,
-            "assignment": None,
-        }
+        return {**failed(error), "member_id": member_id, "member_epoch": request.member_epoch}
     # As in Kafka, a member that was told something is known after a crash, and who has left is not waited for.
+    told = None if result.assignment is None else {"topic_partitions": by_topic(call, result.assignment)}
     return Kept(
         {
             "member_id": result.member_id,
             "member_epoch": result.member_epoch,
             "heartbeat_interval": result.heartbeat_interval_ms,
-            "assignment": None
-            if result.assignment is None
-            else {"topic_partitions": by_topic(call, result.assignment)},
+            "assignment": told,
         }
     )
 

@@ -213,12 +213,11 @@ def _body(session: FetchSession | None, places: list[_Place], found: list[_Read]
                 "last_stable_offset": read.last_stable_offset,
                 "log_start_offset": read.start_offset,
                 "aborted_transactions": None if read.aborted is None else [_aborted(each) for each in read.aborted],
-                "preferred_read_replica": -1,
                 "records": b"".join(read.records),
             }
         )
     number = 0 if session is None else session.number
-    return {"error_code": 0, "session_id": number, "responses": list(topics.values())}
+    return {"session_id": number, "responses": list(topics.values())}
 
 
 def _topic_key(topic: Any) -> Hashable:

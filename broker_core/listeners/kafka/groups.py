@@ -87,7 +87,6 @@ def _classic_group(call: Call, name: str) -> dict[str, Any]:
             }
             for member_id, member in sent.items()
         ],
-        "authorized_operations": -(1 << 31),
     }
 
 

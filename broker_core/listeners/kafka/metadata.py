@@ -101,7 +101,6 @@ def topic_body(call: Call, name: str) -> dict[str, Any]:
     return {
         "name": name,
         "topic_id": call.topic_id(name),
-        "topic_authorized_operations": -(1 << 31),
         "partitions": [
             {
                 "partition_index": number,

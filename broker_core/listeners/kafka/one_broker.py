@@ -36,7 +36,6 @@ def _describe_cluster(call: Call, request: Any) -> Answer:
         "cluster_id": CLUSTER_ID,
         "controller_id": NODE_ID,
         "brokers": [call.this_node],
-        "cluster_authorized_operations": -(1 << 31),
     }
 
 

@@ -107,8 +107,7 @@ def _acquire(call: Call, wanted: _Acquisition) -> Answer:
 
     def cancel() -> None:
         for name, wait in waits.items():
-            broker.queues.cancel_take(name, wait)
-            wait.then(lambda late: _give_back(call, late))
+            broker.queues.abandon_take(name, wait, lambda: call.listener.host.now_ns)
 
     def first(_reply: object, _now_ns: int) -> Answer:
         for name, wait in waits.items():
@@ -134,14 +133,6 @@ def _any_of(replies: Iterable[Reply[list[Lease]]]) -> Reply[None]:
     for reply in waiting:
         reply.then(settled)
     return found
-
-
-def _give_back(call: Call, late: Reply[list[Lease]]) -> None:
-    """The connection is closed: the records that were acquired for it are released."""
-    if late.error is None and late.result():
-        ShareSession(
-            acquired={(lease.queue, lease.partition, lease.offset): lease for lease in late.result()}
-        ).release_all(call.broker, call.listener.host.now_ns)
 
 
 def _body(call: Call, wanted: _Acquisition, leases: list[Lease]) -> Body:

@@ -81,12 +81,7 @@ def places(call: Call, topics: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
 
 def _refused(call: Call, request: Any, error: BrokerError) -> Body:
     call.connection.failed(str(error))
-    return {
-        **failed(error),
-        "member_id": request.member_id,
-        "member_epoch": request.member_epoch,
-        "assignment": None,
-    }
+    return {**failed(error), "member_id": request.member_id, "member_epoch": request.member_epoch}
 
 
 @api("ShareGroupDescribe", 77, 1, 1)

@@ -113,8 +113,9 @@ async def stream_events(call: HttpCall) -> Response:
     try:
         slot.enter_context(call.context.streaming())
     except BrokerError as error:
-        refused = problem_of(error)  # and gone, or a flood of them would take all connections
-        return Response(refused.body, refused.status, {**refused.headers, "Connection": "close"})
+        refused = problem_of(error)
+        refused.headers["Connection"] = "close"  # or a flood of them would take all connections
+        return refused
 
     async def stream() -> AsyncGenerator[bytes]:
         with slot:

@@ -27,38 +27,16 @@ async def _take(call: HttpCall, request: Take) -> Taken:
         )
 
     def give_back(reply: Reply[list[Lease]]) -> None:
-        if not reply.done:
-            call.broker.queues.cancel_take(request.queue, reply)
-        reply.then(release_all)
-
-    def release_all(reply: Reply[list[Lease]]) -> None:
-        for lease in reply.result() if reply.error is None else ():
-            call.broker.queues.release(call.host.now_ns, lease)
+        call.broker.queues.abandon_take(request.queue, reply, lambda: call.host.now_ns)
 
     try:
         # The deadline is in session time; while a session is paused, the wall clock ends the wait.
         leases = await call.wait(call.host.call(ask), give_back, wait_ns / NS_PER_S + SPARE_S)
     except TimeoutError:
         leases = []
-    call.count_out(len(leases))
+    call.connection.messages_out += len(leases)
     now_ns = call.host.now_ns
     return Taken(deliveries=[Delivery.of(lease, now_ns, request.encoding) for lease in leases])
-
-
-async def _ack(call: HttpCall, request: Ack) -> LeasesDone:
-    return await _each(call, request, Queue.ack, durable=request.durable)
-
-
-async def _nack(call: HttpCall, request: Nack) -> LeasesDone:
-    return await _each(call, request, Queue.nack, request.cause, requeue=request.requeue)
-
-
-async def _extend(call: HttpCall, request: Extend) -> LeasesDone:
-    return await _each(call, request, Queue.extend, request.lease_ms)
-
-
-async def _release(call: HttpCall, request: Release) -> LeasesDone:
-    return await _each(call, request, Queue.release)
 
 
 async def _each(
@@ -95,4 +73,10 @@ async def _each(
     )
 
 
-HANDLERS: ByHand = {Take: _take, Ack: _ack, Nack: _nack, Extend: _extend, Release: _release}
+HANDLERS: ByHand = {
+    Take: _take,
+    Ack: lambda call, request: _each(call, request, Queue.ack, durable=request.durable),
+    Nack: lambda call, request: _each(call, request, Queue.nack, request.cause, requeue=request.requeue),
+    Extend: lambda call, request: _each(call, request, Queue.extend, request.lease_ms),
+    Release: lambda call, request: _each(call, request, Queue.release),
+}

@@ -46,7 +46,7 @@ async def _poll(call: HttpCall, request: Poll) -> PolledAnswer:
     found = await member.poll(call, request.max_messages, call.wait_ms(request.timeout_ms))
     for topic in {message.topic for message in found}:
         call.must(READ, "topic", topic)  # a prefix may include a topic that a rule denies
-    call.count_out(len(found))
+    call.connection.messages_out += len(found)
     return PolledAnswer(
         messages=[MessageAnswer.of(message, request.encoding) for message in found],
         assignment=[

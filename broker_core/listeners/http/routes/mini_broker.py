@@ -106,10 +106,10 @@ async def consume(call: HttpCall) -> models.Consumed | models.ConsumedMany | Res
     call.must(READ, "topic", consumer.topic)
     call.named(body.consumer_id)
     found = await consumer.consume(call, body.max_messages or 1, call.wait_ms(body.timeout_ms))
-    call.count_out(len(found))
+    call.connection.messages_out += len(found)
     if not found:
         return Response(status_code=204)
-    several = len(consumer.positions) > 1
+    several = len(consumer.offsets) > 1
     messages = [consumed(message, body.encoding, several) for message in found]
     return messages[0] if body.max_messages is None else models.ConsumedMany(messages=messages)
 
@@ -139,7 +139,7 @@ async def stats(call: HttpCall) -> models.Stats:
 
     topics = call.host.call(look)
     consumers = {
-        each.name: models.ConsumerStats(topic=each.topic, offset=sum(each.positions.values()))
+        each.name: models.ConsumerStats(topic=each.topic, offset=sum(each.offsets.values()))
         for each in call.context.consumers.all()
         if call.may(READ, "group", each.name)
     }

@@ -54,11 +54,9 @@ class RegisterProducer(Asked, frozen=True, kw_only=True):
     producer_id: Client | None = None
 
 
-class ProducerRegistered(Result, frozen=True, kw_only=True):
+class ProducerRegistered(TopicRegistered, frozen=True, kw_only=True):
     """The producer's id, made up if none was given."""
 
-    status: str
-    topic: str
     producer_id: str
 
 
@@ -75,11 +73,9 @@ class RegisterConsumer(Asked, frozen=True, kw_only=True):
     auto_commit: bool = True
 
 
-class ConsumerRegistered(Result, frozen=True, kw_only=True):
+class ConsumerRegistered(TopicRegistered, frozen=True, kw_only=True):
     """The consumer's id, made up if none was given."""
 
-    status: str
-    topic: str
     consumer_id: str
 
 

@@ -35,7 +35,7 @@ async def publish(call: HttpCall, name: str, records: Sequence[Record], client: 
     Where all had the same error, raises it. Raises UNKNOWN_TOPIC_OR_PARTITION, MALFORMED_REQUEST, CLOSED.
     """
     messages = [record.message() for record in records]
-    call.count_in(len(messages))
+    call.connection.messages_in += len(messages)
     created = await auto_create(call, name)
     broker, count = call.broker, len(messages)
     placed: list[Placed | None] = [None] * count

@@ -106,7 +106,7 @@ def _confluent(handler: _Answer) -> RouteHandler:
             call.identify()
             found, status = await handler(call), 200
         except BrokerError as error:
-            call.failed(error)
+            call.connection.failed(str(error))
             usual = error.code.status
             status, number = _NUMBERS.get(error.code, (usual, error.code.code))
             names = {name: text.replace(SLASH, "/") for name, text in call.request.path_params.items()}
@@ -115,8 +115,7 @@ def _confluent(handler: _Answer) -> RouteHandler:
             message = _SENTENCES[error.code].format(**names) if error.code in _SENTENCES else str(error)
             found = {"error_code": number if number >= usual else usual, "message": message}
         except _Refused as refused:
-            if call.connection is not None:
-                call.connection.failed(str(refused))
+            call.connection.failed(str(refused))
             found, status = {"error_code": refused.number, "message": str(refused)}, refused.status
         return Response(msgspec.json.encode(found), status, media_type=MEDIA_TYPE)
 
@@ -137,7 +136,10 @@ def _serve(method: str, path: str) -> Callable[[_Answer], RouteHandler]:
 
 @_serve("GET", "/subjects")
 async def subjects(call: HttpCall) -> list[str]:
-    prefix, there = call.request.query_params.get("subjectPrefix", ""), _registry(call).subjects(deleted=_deleted(call))
+    prefix, there = (
+        call.request.query_params.get("subjectPrefix", ""),
+        _registry(call).subjects(deleted=_flag(call, "deleted")),
+    )
     return [name for name in there if name.startswith(prefix) and call.may(READ, "subject", name)]
 
 
@@ -160,7 +162,7 @@ async def delete_subject(call: HttpCall) -> list[int]:
 
 @_serve("GET", "/subjects/{subject}/versions")
 async def versions(call: HttpCall) -> list[int]:
-    return list(_registry(call).versions(_subject(call, READ), deleted=_deleted(call)))
+    return list(_registry(call).versions(_subject(call, READ), deleted=_flag(call, "deleted")))
 
 
 @_serve("POST", "/subjects/{subject}/versions")
@@ -173,7 +175,7 @@ async def register(call: HttpCall) -> Mapping[str, Any]:
 
 @_serve("GET", "/subjects/{subject}/versions/{version}")
 async def version(call: HttpCall) -> Mapping[str, Any]:
-    return _described(call, _version(call, _subject(call, READ), deleted=_deleted(call)))
+    return _described(call, _version(call, _subject(call, READ), deleted=_flag(call, "deleted")))
 
 
 @_serve("GET", "/subjects/{subject}/versions/{version}/schema")
@@ -255,7 +257,7 @@ async def _check(call: HttpCall, name: str) -> Mapping[str, Any]:
     registry = _registry(call)
     problems = await call.slow(lambda: call.host.call(lambda _now: registry.check(name, *candidate)))
     found: dict[str, Any] = {"is_compatible": not problems}
-    if call.request.query_params.get("verbose", "").lower() == "true":
+    if _flag(call, "verbose"):
         found["messages"] = [str(problem) for problem in problems]
     return found
 
@@ -349,10 +351,6 @@ async def _candidate(call: HttpCall) -> tuple[str, SchemaKind, References]:
 
 def _flag(call: HttpCall, name: str) -> bool:
     return bool(call.request.query_params.get(name, "").lower() == "true")
-
-
-def _deleted(call: HttpCall) -> bool:
-    return _flag(call, "deleted")
 
 
 def _described(call: HttpCall, found: SchemaVersion) -> Mapping[str, Any]:
