@@ -286,9 +286,9 @@ def test_what_a_client_that_hung_up_was_waiting_for_is_for_the_next_one(listener
     gone._connection.request(
         "POST", "/consume", b'{"consumer_id":"c1","timeout_ms":30000}', {"Content-Type": "application/json"}
     )
-    until(listener._context.consumers.find("c1")._polled.busy.locked)
+    until(listener._context.consumers.find("c1").busy.locked)
     gone.close()
-    until(lambda: not listener._context.consumers.find("c1")._polled.busy.locked())
+    until(lambda: not listener._context.consumers.find("c1").busy.locked())
     call.done("POST", "/produce", {"topic": "orders", "value": "kept"})
     assert call.done("POST", "/consume", {"consumer_id": "c1", "timeout_ms": 5_000})["value"] == "kept"
 
