@@ -141,7 +141,8 @@ class HttpBroker(Closable):
                 error = self._refused(response)
                 # "Too many requests" means that nothing was done.
                 again = (waits and response.status == 429) or (repeatable and error.retriable)
-                pause_s = _seconds(response.headers.get("Retry-After")) if again else None
+                asked_s: str = response.headers.get("Retry-After", "")
+                pause_s = float(asked_s) if again and asked_s.isdecimal() else None
             if pause_s is None or time.monotonic() + pause_s >= ends_s:
                 raise error
             self._on_wait(error, pause_s)
@@ -280,7 +281,3 @@ def _read(response: urllib3.BaseHTTPResponse, ends_s: float) -> bytes:
 def _reason(error: Exception) -> str:
     cause = error.args[0] if error.args else error
     return str(getattr(cause, "verify_message", "") or getattr(cause, "reason", "") or cause)
-
-
-def _seconds(text: str | None) -> float | None:
-    return float(text) if text is not None and text.isdecimal() else None

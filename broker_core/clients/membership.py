@@ -74,6 +74,7 @@ class Membership(msgspec.Struct, eq=False):
     member_id: str = ""
     generation: int = -1
     muted: bool = False  # while True, no heartbeats are sent
+    _interval_ms: float = 0  # the broker's; 0 means the configuration's
 
     async def join(self, topics: tuple[str, ...], owned: tuple[TopicPartition, ...]) -> tuple[TopicPartition, ...]:
         """Join one generation. Returns its assignment. Raises the errors of join and sync."""
@@ -145,7 +146,7 @@ class Membership(msgspec.Struct, eq=False):
     # -- heartbeats; a pending join or sync needs none
 
     def start_heartbeat(self) -> None:
-        due_ns = self._loop.now_ns + ns_from_ms(self._config.heartbeat_interval_ms)
+        due_ns = self._loop.now_ns + ns_from_ms(self._interval_ms or self._config.heartbeat_interval_ms)
         self._heartbeat = self._loop.timers.at(due_ns, self._beat)
 
     def stop_heartbeat(self) -> None:
@@ -167,8 +168,6 @@ class ReconcilingMembership(Membership, eq=False):
 
     A static member has its instance id as member id, so that it comes back as itself.
     """
-
-    _interval_ms: int = 0
 
     async def join(self, topics: tuple[str, ...], owned: tuple[TopicPartition, ...]) -> tuple[TopicPartition, ...]:
         """Join, or say what it reads now. Returns its assignment, without what it is to give up."""
@@ -199,10 +198,6 @@ class ReconcilingMembership(Membership, eq=False):
         """Join anew with the next heartbeat, under the same id with `keep_id`."""
         super().forget(keep_id=keep_id)
         self.generation = JOINING
-
-    def start_heartbeat(self) -> None:
-        due_ns = self._loop.now_ns + ns_from_ms(self._interval_ms)
-        self._heartbeat = self._loop.timers.at(due_ns, self._beat)
 
     def _beat(self, now_ns: int) -> None:
         self.start_heartbeat()

@@ -341,7 +341,8 @@ class Producer(Closable):
         given_up, timed_out = None, False
         try:
             if not self._host.closing:
-                self._host.wait(self._host.call(lambda _now: self._sender.finish()), timeout_s)
+                self._host.call(lambda _now: self._sender.accumulator.refuse())
+                self._host.wait(self._host.call(lambda _now: self._sender.flush()), timeout_s)
         except BrokerError as error:
             timed_out = error.code is ErrorCode.REQUEST_TIMED_OUT
             if not timed_out:

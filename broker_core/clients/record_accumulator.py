@@ -101,12 +101,12 @@ class RecordAccumulator:
 
     def schedule_drain(self, records: TopicRecords) -> None:
         """Schedule a drain of `records` after `linger_ms`; drain now if there are MOST_ENTRIES."""
-        if not records.drain_scheduled and not self._sink.fenced:
+        if not records.drain_scheduled and self._sink.fenced is None:
             records.drain_scheduled = True
             self.scheduled[records] = None
             due_ns = self._loop.now_ns + ns_from_ms(self._config.linger_ms)
             self._loop.timers.at(due_ns, lambda _at: self._linger_expired(records))
-        if len(records.entries) >= MOST_ENTRIES or self._sink.fenced:
+        if len(records.entries) >= MOST_ENTRIES or self._sink.fenced is not None:
             self._drain_topic(records)
 
     def drain(self) -> None:
@@ -138,7 +138,7 @@ class RecordAccumulator:
 
     def _drain_topic(self, records: TopicRecords) -> None:
         receipts = records.take()
-        if self._sink.fenced or records.revision != self._broker.logs.revision:
+        if self._sink.fenced is not None or records.revision != self._broker.logs.revision:
             # The topic has changed since they were sent: single messages may be refused.
             for receipt, message in zip(receipts, messages_of(receipts), strict=True):
                 self._sink.put_or_fail(records.topic, receipt, message)

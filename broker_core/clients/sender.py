@@ -75,14 +75,14 @@ class Sender:
         self._flushes: list[Callable[[Batch], object]] = []
         self._space_waiters: deque[Reply[None]] = deque()
         self._pace = None if config.adaptive is None else AdaptivePace(config.adaptive, loop, self._pump_all)
-        self._fenced: BrokerError | None = None
+        self.fenced: BrokerError | None = None  # why nothing is taken any more
         self.buffered_bytes = 0
         self.failures: list[tuple[Batch, BrokerError]] = []  # that no receipt or callback has reported
         self.accumulator = RecordAccumulator(broker, loop, config, self)
 
     def abandon(self, error: BrokerError) -> None:
         """Fail every pending batch and accumulated message with `error`, and fence the producer."""
-        self._fenced = self._fenced or error
+        self.fenced = self.fenced or error
         self.accumulator.close()
         for queue in self._queues.values():
             queue.waiting.clear()
@@ -370,8 +370,8 @@ class Sender:
 
     def send_many(self, topic: str, messages: Sequence[Message]) -> list[Batch]:
         """Send `messages` in full batches, after what was sent before. The buffer limit does not apply."""
-        if self._fenced is not None:
-            raise self._fenced
+        if self.fenced is not None:
+            raise self.fenced
         if not messages:
             return []
         self.accumulator.drain()
@@ -411,7 +411,7 @@ class Sender:
 
         That is so while other batches are pending, and for topics whose messages are checked one by one.
         """
-        if self.pending or self.accumulator.scheduled or self._fenced is not None:
+        if self.pending or self.accumulator.scheduled or self.fenced is not None:
             return None
         try:
             # A message that a flow policy or a schema refuses needs the retries of `send`.
@@ -445,20 +445,11 @@ class Sender:
         reply.then(lambda _reply: self._flushes.remove(count))
         return reply
 
-    def finish(self) -> Reply[None]:
-        """`flush`, after which nothing is accepted without the lock."""
-        self.accumulator.refuse()
-        return self.flush()
-
     # -- from the accumulator
 
     @property
     def full(self) -> bool:
         return self.buffered_bytes >= self.config.buffer_bytes
-
-    @property
-    def fenced(self) -> bool:
-        return self._fenced is not None
 
     def seal(self, topic: str, partition: int) -> None:
         queue = self._queues.get((topic, partition))
@@ -504,8 +495,8 @@ class Sender:
         return self.config.adaptive is None and self._broker.publishing.takes_batches(topic)
 
     def _check(self, topic: str, messages: Sequence[Message], size_bytes: int) -> None:
-        if self._fenced is not None:
-            raise self._fenced
+        if self.fenced is not None:
+            raise self.fenced
         if messages:
             self._broker.publishing.check(topic, messages)
         if size_bytes > self.config.buffer_bytes:

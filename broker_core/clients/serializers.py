@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
 
 import msgspec
 
@@ -19,9 +19,6 @@ from broker_core.schemas.registry import SchemaRegistry
 from broker_core.settings import checked
 
 S = TypeVar("S")
-
-if TYPE_CHECKING:
-    from broker_core.schemas.compatibility import AnySchema
 
 
 class BytesSerializer:
@@ -119,11 +116,25 @@ class _SchemaSerializer(Generic[S]):
         if not isinstance(self._schema, kind):
             raise BrokerError(ErrorCode.INVALID_CONFIG, f"{subject} {found.version} is not {called}")
 
+    def _written(self, data: bytes) -> S:
+        """The schema that `data` was written with. Raises UNREADABLE."""
+        schema_id = framed_id(data)
+        if schema_id is None:
+            raise _unreadable("it does not begin with a zero byte and the id of its schema")
+        try:
+            schema: Any = self._registry.schema(schema_id)
+        except BrokerError as error:
+            raise _unreadable(f"its schema is not known ({error.about})") from None
+        kind, called = self._kind
+        if not isinstance(schema, kind):
+            raise _unreadable(f"it was not written with {called}")
+        return cast(S, schema)
+
 
 class JsonSchemaSerializer(_SchemaSerializer[JsonSchema]):
     """JSON that is valid under a subject's schema, prefixed with the schema's id (Confluent's wire format)."""
 
-    _kind = (JsonSchema, "JSON Schema")
+    _kind = (JsonSchema, "a JSON Schema")
 
     def serialize(self, value: Any) -> bytes:
         """Raises UNSERIALIZABLE with the JSON pointer of each violation."""
@@ -133,9 +144,7 @@ class JsonSchemaSerializer(_SchemaSerializer[JsonSchema]):
 
     def deserialize(self, data: bytes) -> Any:
         """The value, validated against the schema that it was written with. Raises UNREADABLE."""
-        schema = _schema_of(self._registry, data)
-        if not isinstance(schema, JsonSchema):
-            raise _unreadable("it was not written with a JSON Schema")
+        schema = self._written(data)
         value = _JSON.deserialize(data[HEAD_BYTES:])
         _refuse(schema.problems(value), _unreadable)
         return value
@@ -147,7 +156,7 @@ class AvroSerializer(_SchemaSerializer[AvroSchema]):
     `version` is the schema for writing, and the one to which other versions are resolved on reading.
     """
 
-    _kind = (AvroSchema, "Avro")
+    _kind = (AvroSchema, "an Avro schema")
 
     def serialize(self, value: Any) -> bytes:
         """Raises UNSERIALIZABLE."""
@@ -158,23 +167,11 @@ class AvroSerializer(_SchemaSerializer[AvroSchema]):
 
     def deserialize(self, data: bytes) -> Any:
         """The value, resolved to this version of the schema. Raises UNREADABLE with the pointer of the field."""
-        writer = _schema_of(self._registry, data)
-        if not isinstance(writer, AvroSchema):
-            raise _unreadable("it was not written with an Avro schema")
+        writer = self._written(data)
         try:
             return writer.decode(data, HEAD_BYTES, None if writer is self._schema else self._schema)
         except InvalidDataError as error:
             raise _unreadable(summary(error.problems)) from None
-
-
-def _schema_of(registry: SchemaRegistry, data: bytes) -> AnySchema:
-    schema_id = framed_id(data)
-    if schema_id is None:
-        raise _unreadable("it does not begin with a zero byte and the id of its schema")
-    try:
-        return registry.schema(schema_id)
-    except BrokerError as error:
-        raise _unreadable(f"its schema is not known ({error.about})") from None
 
 
 def _check_packed(value: Any, failed: Callable[[str], BrokerError]) -> None:

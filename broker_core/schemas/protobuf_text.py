@@ -192,16 +192,13 @@ def _unescaped(text: str) -> str:
 
 
 def _map(message: DescriptorProto, element: ast.MapField) -> None:
-    entry = message.nested_type.add(name=f"{''.join(map(_title, element.name.split('_')))}Entry")
+    title = "".join(word[:1].upper() + word[1:] for word in element.name.split("_"))
+    entry = message.nested_type.add(name=f"{title}Entry")
     entry.options.map_entry = True
     for number, (name, kind) in enumerate((("key", element.key_type), ("value", element.value_type)), 1):
         _set_type(entry.field.add(name=name, number=number, label=1), kind)
     field = message.field.add(name=element.name, number=element.number, label=3, type_name=entry.name)
     _options(field, element.options)
-
-
-def _title(word: str) -> str:
-    return word[:1].upper() + word[1:]
 
 
 def _group(fields: Any, nested: Any, element: ast.Group, proto3: bool) -> FieldDescriptorProto:

@@ -72,7 +72,10 @@ def _described(route: Route, schemas: dict[int, Any]) -> dict[str, Any]:
         "tags": [route.tag],
         "summary": route.title,
         "operationId": route.name,
-        "parameters": _path_parameters(route),
+        "parameters": [
+            {"name": name, "in": "path", "required": True, "schema": msgspec.json.schema(kind)}
+            for name, kind in route.parameters.items()
+        ],
         "responses": _responses(route, schemas),
     }
     if route.details:
@@ -116,13 +119,6 @@ def _responses(route: Route, schemas: dict[int, Any]) -> dict[str, Any]:
             seconds = {"description": "Seconds to wait", "schema": {"type": "integer", "minimum": 1}}
             found[str(error)]["headers"] = {"Retry-After": seconds}
     return found
-
-
-def _path_parameters(route: Route) -> list[dict[str, Any]]:
-    return [
-        {"name": name, "in": "path", "required": True, "schema": msgspec.json.schema(kind)}
-        for name, kind in route.parameters.items()
-    ]
 
 
 def _query_parameters(kind: Any) -> list[dict[str, Any]]:

@@ -26,8 +26,8 @@ class _Acquisition(msgspec.Struct, frozen=True):
     holder: str
     session: ShareSession
     errors: dict[Place, BrokerError | None]
-    most: int
-    deadline_ns: int
+    most: int = 0
+    deadline_ns: int = 0
     whole_batches: bool = True
 
 
@@ -63,27 +63,24 @@ def _share_fetch(call: Call, request: Any) -> Answer:
     for name in news:
         known = call.listener.share_sessions.known(group, members, name)
         call.broker.share_groups.take_up(call.now_ns, group, name, known)
-    if getattr(request, "is_renew_ack", False):
-        return _body(call, _Acquisition(group, holder, session, errors, 0, 0), [])
-    if closing:
+    renews = getattr(request, "is_renew_ack", False)
+    if closing and not renews:
         session.release_all(call.broker, call.now_ns)
-        return _body(call, _Acquisition(group, holder, session, errors, 0, 0), [])
+    if closing or renews:
+        return _body(call, _Acquisition(group, holder, session, errors), [])
     wait_ms = min(max(0, request.max_wait), call.listener.limits.max_wait_ms)
     most = min(getattr(request, "max_records", 0) or _MOST_RECORDS, _MOST_RECORDS)
-    wanted = _Acquisition(group, holder, session, errors, most, call.now_ns + wait_ms * NS_PER_MS)
-    if getattr(request, "share_acquire_mode", 0) == _RECORD_LIMIT:
-        wanted = msgspec.structs.replace(wanted, whole_batches=False)
-    return _acquire(call, wanted)
+    whole_batches = getattr(request, "share_acquire_mode", 0) != _RECORD_LIMIT
+    deadline_ns = call.now_ns + wait_ms * NS_PER_MS
+    return _acquire(call, _Acquisition(group, holder, session, errors, most, deadline_ns, whole_batches))
 
 
 def acknowledged(call: Call, session: ShareSession, place: Place, batches: Iterable[Any]) -> BrokerError | None:
     """Apply acknowledgements of one partition; what was wrong with one of them."""
-    try:
-        session.acknowledge(call.broker, call.now_ns, *place, batches)
-    except BrokerError as error:
+    error = session.acknowledge(call.broker, call.now_ns, place, batches)
+    if error is not None:
         call.connection.failed(str(error))
-        return error
-    return None
+    return error
 
 
 def _acquire(call: Call, wanted: _Acquisition) -> Answer:

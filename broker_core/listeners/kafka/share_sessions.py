@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -48,8 +49,8 @@ class ShareSession(msgspec.Struct):
     places: dict[Place, Any] = {}
     acquired: dict[tuple[str, int, int], Lease] = {}
 
-    def acknowledge(self, broker: Broker, now_ns: int, topic: str, partition: int, batches: Iterable[Any]) -> None:
-        """Apply acknowledgement batches. Raises the first error, when all are applied."""
+    def acknowledge(self, broker: Broker, now_ns: int, place: Place, batches: Iterable[Any]) -> BrokerError | None:
+        """Apply acknowledgement batches; the first error of one of them."""
         failed: BrokerError | None = None
         for batch in batches:
             kinds, count = tuple(batch.acknowledge_types), batch.last_offset - batch.first_offset + 1
@@ -60,15 +61,12 @@ class ShareSession(msgspec.Struct):
             if len(kinds) < count:
                 kinds *= count
             for kind, group in itertools.groupby(enumerate(kinds, batch.first_offset), key=lambda pair: pair[1]):
-                try:
-                    self._alike(broker, now_ns, (topic, partition), [offset for offset, _ in group], kind)
-                except BrokerError as error:
-                    failed = failed or error
-        if failed is not None:
-            raise failed
+                wrong = self._alike(broker, now_ns, place, [offset for offset, _ in group], kind)
+                failed = failed or wrong
+        return failed
 
-    def _alike(self, broker: Broker, now_ns: int, place: Place, offsets: list[int], kind: int) -> None:
-        """Acknowledge the records at these `offsets` by one kind. Raises the first error, when all are applied."""
+    def _alike(self, broker: Broker, now_ns: int, place: Place, offsets: list[int], kind: int) -> BrokerError | None:
+        """Acknowledge the records at these `offsets` by one kind; the first error, also of a lock that has run out."""
         failed: BrokerError | None = None
         leases: list[Lease] = []
         for offset in offsets:
@@ -80,30 +78,19 @@ class ShareSession(msgspec.Struct):
                 failed = BrokerError(
                     ErrorCode.INVALID_RECORD_STATE, f"{place[0]}/{place[1]} @{offset} was not acquired"
                 )
-        try:
-            self._apply(broker, now_ns, leases, kind)
-        except BrokerError as error:
-            failed = failed or error
-        if failed is not None:
-            raise failed
-
-    def _apply(self, broker: Broker, now_ns: int, leases: list[Lease], kind: int) -> None:
-        """The lock of some may have run out: raises INVALID_LEASE when the others are done."""
-        if kind in {_ACCEPT, _GAP}:
-            broker.queues.ack_many(now_ns, leases)
-            return
-        late: BrokerError | None = None
-        for lease in leases:
+        queues = broker.queues
+        actions: list[Callable[[], object]] = [partial(queues.ack_many, now_ns, leases)]
+        if kind == _RENEW:
+            actions = [partial(queues.extend, now_ns, lease) for lease in leases]
+        elif kind in {_RELEASE, _REJECT}:
+            cause = "released by its share consumer" if kind == _RELEASE else "rejected by its share consumer"
+            actions = [partial(queues.nack, now_ns, lease, cause, requeue=kind == _RELEASE) for lease in leases]
+        for act in actions:
             try:
-                if kind == _RENEW:
-                    broker.queues.extend(now_ns, lease)
-                else:
-                    cause = "released by its share consumer" if kind == _RELEASE else "rejected by its share consumer"
-                    broker.queues.nack(now_ns, lease, cause, requeue=kind == _RELEASE)
+                act()
             except BrokerError as error:
-                late = late or error
-        if late is not None:
-            raise late
+                failed = failed or error
+        return failed
 
     def release_all(self, broker: Broker, now_ns: int) -> None:
         """Release the records that are still acquired; those whose lock has expired may belong to another member."""

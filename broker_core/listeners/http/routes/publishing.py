@@ -105,16 +105,10 @@ def _grouped(
         return [(record.partition, [place]) for place, record in enumerate(records)]
     if broker.logs.partition_count(name) == 1 and all(record.partition is None for record in records):
         return [(0, list(range(len(messages))))]
-    partitioner, partitions = broker.logs.partitions_by_key(name), broker.logs.partition_count(name)
+    topic = broker.logs.topic(name)
     found: dict[int, list[int]] = {}
     for place, (record, message) in enumerate(zip(records, messages, strict=True)):
-        number = record.partition
-        if number is None:
-            number = (
-                broker.logs.partition_for(name, message)
-                if partitioner is None
-                else partitioner.choose(message.key, partitions)
-            )
+        number = topic.partition_for(message) if record.partition is None else record.partition
         found.setdefault(number, []).append(place)
     return list(found.items())
 
