@@ -362,10 +362,7 @@ class Consumer:
         self.commit()
 
     def commit_offsets(self, offsets: dict[TopicPartition, int], *, backwards: bool = False) -> None:
-        """Commit `offsets`, the next one to read of each partition; lower ones than before only with `backwards`.
-
-        Raises INVALID_REQUEST for invalid offsets.
-        """
+        """Commit `offsets`, the next to read; lower ones than before only with `backwards`. Raises INVALID_REQUEST."""
         check_offsets(offsets)
         self._commit_or_move_on(offsets, backwards=backwards)
 

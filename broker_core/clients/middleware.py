@@ -108,10 +108,7 @@ class Dedupe(Middleware):
         window: Annotated[int, Meta(ge=1, le=1 << 31)] = 10_000,
         on: Way = "both",
     ) -> None:
-        """`identity(message)` is equal for copies; the default is the header `id`.
-
-        Middleware behind this one must not change it.
-        """
+        """`identity(message)` is equal for copies (the header `id`), and not changed by middleware behind this one."""
         self._identity = identity or (lambda message: header(message, "id"))
         self._window = window
         self._on = on

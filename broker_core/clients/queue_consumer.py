@@ -160,10 +160,7 @@ class QueueConsumer(Closable):
         host.register(self)
 
     def take(self, timeout_s: TimeS = 0.0) -> Delivery | None:
-        """The next message; None after `timeout_s`. The default does not wait.
-
-        Raises MIDDLEWARE_FAILED.
-        """
+        """The next message; None after `timeout_s`, by default at once. Raises MIDDLEWARE_FAILED."""
         open_batches = self._open_batches
         if open_batches is not None and (batch := open_batches.serving.get(self.queue)) is not None:
             holder = self.client_id

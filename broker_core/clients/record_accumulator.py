@@ -33,10 +33,7 @@ _NEVER = -1
 
 
 class TopicRecords(msgspec.Struct, eq=False):
-    """The accumulated messages of one topic. They are valid while the broker's revision is `revision`.
-
-    Each message has at most `limit_bytes` of key and value.
-    """
+    """Messages of one topic, with at most `limit_bytes` of key and value; valid while the broker is at `revision`."""
 
     topic: str
     entries: list[Receipt] = []

@@ -48,10 +48,7 @@ _DOUBT = "it may be stored all the same"
 
 
 class Sender:
-    """Puts messages into batches. A batch is sent when it is full, or after `linger_ms`.
-
-    `on_settled(batch)` is called when a batch is stored or has failed.
-    """
+    """Puts messages into batches, sent when full or after `linger_ms`. `on_settled(batch)`: it is stored or failed."""
 
     def __init__(
         self,
@@ -407,10 +404,7 @@ class Sender:
         return last if last.size_bytes + size_bytes <= self.config.batch_bytes else None
 
     def store(self, topic: str, message: Message) -> Reply[Published | None] | None:
-        """Append `message` to the log in a batch of its own. None if it has to go through `send`.
-
-        That is so while other batches are pending, and for topics whose messages are checked one by one.
-        """
+        """Append `message` alone. None while others are pending, or if its topic checks messages one by one."""
         if self.pending or self.accumulator.scheduled or self.fenced is not None:
             return None
         try:

@@ -80,10 +80,7 @@ class SimpleQueue(Closable):
     # -- in
 
     def publish_msg(self, payload: Any, *, message_type: str = "", priority: int = 0) -> str:
-        """Store a message. Returns its id, once it is stored.
-
-        Raises UNSERIALIZABLE if `payload` is not JSON, INVALID_RECORD if the queue has no such priority.
-        """
+        """Store a message; its id. Raises UNSERIALIZABLE for what is not JSON, INVALID_RECORD for a wrong priority."""
         timestamp = iso_utc(datetime.datetime.now(datetime.UTC))
         message = Consumption(
             id=uuid.uuid4().hex, timestamp=timestamp, payload=payload, message_type=message_type, priority=priority

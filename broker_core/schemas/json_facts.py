@@ -117,10 +117,7 @@ class Facts:
         return found or [part.get("additionalProperties", True)]
 
     def of_other_properties(self, matching: str | None, besides: Collection[str]) -> Iterator[Schemas]:
-        """The possible conjunctions for properties that no part names.
-
-        The properties match the pattern `matching`, where given, and none of the patterns `besides`.
-        """
+        """The possible conjunctions for properties that no part names, that match `matching` and none of `besides`."""
         choices: list[list[Any]] = []
         for part in self.parts:
             patterns = part.get("patternProperties", {})

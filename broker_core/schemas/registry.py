@@ -50,10 +50,7 @@ class SchemaVersion(msgspec.Struct, frozen=True):
 
 
 class SubjectState(msgspec.Struct, frozen=True):
-    """The state of a subject: its mode, None for the registry's, and (schema id, deleted) of each version in order.
-
-    The id is 0 where the version was deleted for good.
-    """
+    """A subject: its mode, None for the registry's, and (schema id, deleted) of each version; id 0 is gone for good."""
 
     compatibility: Compatibility | None
     versions: tuple[tuple[int, bool], ...]
@@ -310,10 +307,7 @@ class SchemaRegistry:
         return self.schema(schema_id).problems_of_binary(data, HEAD_BYTES)
 
     def readable(self, data: bytes) -> tuple[int, SchemaKind, bytes] | None:
-        """The id and language of the schema that a value names, and the value as JSON text.
-
-        None where it names none or does not match it, and for values above 64 KiB.
-        """
+        """(schema id, language, JSON text) of a value that names its schema; None if it does not match, or is large."""
         schema_id = framed_id(data) if len(data) <= _MOST_READABLE_BYTES else None
         if schema_id is None:
             return None

@@ -72,9 +72,7 @@ class Budget:
 
     @property
     def answer_bytes(self) -> int:
-        """How large one more answer may be, so that there is room for others beside it: half of what is left of the
-        share of answers.
-        """
+        """How large one more answer may be: half of what is left of the share of answers, so that others have room."""
         return max(0, self._limits.max_buffered_bytes // _SHARE_OF_ANSWERS - self.bytes) // 2
 
     def end(self, held_bytes: int) -> None:

@@ -150,10 +150,7 @@ class HttpCall:
         cancel: Callable[[Reply[T]], object] | None = None,
         timeout_s: float | None = None,
     ) -> T:
-        """The result of `reply`; cancelled when the client goes away, when the listener closes, or after `timeout_s`.
-
-        Raises the reply's error, GoneError, TimeoutError.
-        """
+        """The result of `reply`. Raises its error, GoneError when the client or the listener goes, TimeoutError."""
         if reply.done:
             return reply.result()
         waiting = asyncio.ensure_future(awaited(self.host, reply, cancel))

@@ -97,9 +97,7 @@ def _join_body(call: Call, request: Any, reply: Reply[JoinResult]) -> dict[str, 
 
 @api("SyncGroup", 14, 0, 5)
 def _sync_group(call: Call, request: Any) -> Answer:
-    """The leader sends all assignments, each member waits for its own. The response comes with the assignment, once
-    the group is kept: its members go on after a crash of the broker.
-    """
+    """The leader sends all assignments, each member waits for its own; answered once the group is kept on the disk."""
     call.must(READ, "group", request.group_id)
     assignments = {each.member_id: each.assignment for each in request.assignments}
     reply = call.broker.groups.sync(
@@ -130,9 +128,7 @@ def _heartbeat(call: Call, request: Any) -> Answer:
 
 @api("LeaveGroup", 13, 0, 5)
 def _leave_group(call: Call, request: Any) -> Answer:
-    """A member goes, or, from v3 on, several, static ones by their instance id. Each member has an answer of its
-    own. It comes once the departure is kept: a broker that dies right after it would wait for who has gone.
-    """
+    """A member goes, or, from v3 on, several, static ones by instance id; answered once their departure is kept."""
     call.must(READ, "group", request.group_id)
     if not hasattr(request, "members"):
         return Kept({"error_code": _leave(call, request.group_id, request.member_id, "", "")})

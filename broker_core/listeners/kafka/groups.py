@@ -133,10 +133,7 @@ def _consumer_group(call: Call, name: str) -> dict[str, Any]:
 
 @api("DeleteGroups", 42, 0, 2)
 def _delete_groups(call: Call, request: Any) -> Answer:
-    """Forget groups without members, and what they have committed.
-
-    Of a share group its subscriptions are deleted; for a while the window can bring them back.
-    """
+    """Forget empty groups and what they committed; a share group's subscriptions can be brought back for a while."""
     return call.later("results", lambda name: outcome(_delete, call, name, group_id=name), request.groups_names)
 
 

@@ -101,9 +101,7 @@ def _greatest(log: PartitionLog, epoch_ms: int, end_offset: int) -> tuple[int, i
 
 @api("OffsetForLeaderEpoch", 23, 2, 4)
 def _offset_for_leader_epoch(call: Call, request: Any) -> Answer:
-    """Where an epoch ended. The leader never changes, so the one epoch ends where the log does. The end of each
-    partition, for the one epoch; nothing for another.
-    """
+    """The leader never changes: the one epoch ends where the log does."""
 
     def row(name: str, asked: Any) -> dict[str, Any]:
         return outcome(_epoch_end, call, name, asked, partition=asked.partition, leader_epoch=-1)

@@ -97,10 +97,7 @@ class KafkaListener(Listener):
     # -- for its connections
 
     def let_in(self, connection: KafkaConnection) -> None:
-        """Note it. Where there are too many, the oldest stranger is cut; without strangers, `connection` itself.
-
-        A tenth of the connections is for those who have shown who they are.
-        """
+        """If there are too many, cut the oldest stranger, or else itself; a tenth of the places is for known ones."""
         self._open[connection] = None
         if not connection.is_known:
             self._strangers[connection] = None
@@ -109,11 +106,9 @@ class KafkaListener(Listener):
             next(iter(self._strangers), connection).cut("there are as many connections as are allowed")
 
     def known(self, connection: KafkaConnection) -> None:
-        """It has shown who it is."""
         self._strangers.pop(connection, None)
 
     def let_out(self, connection: KafkaConnection) -> None:
-        """It is gone."""
         self._open.pop(connection, None)
         self._strangers.pop(connection, None)
 

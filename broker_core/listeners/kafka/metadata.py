@@ -119,9 +119,7 @@ _MOST_PARTITIONS = 2_000
 
 @api("DescribeTopicPartitions", 75, 0, 0)
 def _describe_topic_partitions(call: Call, request: Any) -> Answer:
-    """Topics page by page. Every partition is on the one broker. At most so many partitions, and the cursor at
-    which the next page begins.
-    """
+    """Topics page by page, at most so many partitions a page, and the cursor at which the next page begins."""
     names = sorted({each.name for each in request.topics} or call.broker.topics.names())
     first_name, first_partition = "", 0
     if request.cursor is not None:

@@ -22,12 +22,10 @@ from broker_core.messages import TopicPartition
 
 @api("OffsetCommit", 8, 2, 9)
 def _offset_commit(call: Call, request: Any) -> Answer:
-    """A group's offsets, partition by partition; backwards too, as Kafka allows.
+    """A group's offsets, each partition by itself; backwards too, as Kafka allows.
 
-    A member commits in its generation; a client without one (generation -1) commits for a group without members.
-    Left out: retention times of single commits (v2 to v4), as in Kafka since 2.1.
-
-    Commit each partition that can be committed; an error of one does not affect the others.
+    A member commits in its generation; a client without one (generation -1) commits for a group without members. Left
+    out: retention times of single commits (v2 to v4), as in Kafka since 2.1.
     """
     errors: dict[TopicPartition, int] = {}
     offsets: dict[TopicPartition, OffsetAndMetadata] = {}

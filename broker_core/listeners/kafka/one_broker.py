@@ -44,10 +44,7 @@ _METADATA = ("__cluster_metadata", 0)
 
 @api("DescribeQuorum", 55, 0, 2, most_elements=FEW_ELEMENTS)
 def _describe_quorum(call: Call, request: Any) -> Answer:
-    """The quorum of the metadata is the one broker.
-
-    There is no log of metadata; its offsets are the number of changes of the catalog since the start.
-    """
+    """The quorum is the one broker. There is no log of metadata: its offsets count the changes of the catalog."""
     call.must(READ, "broker")
     rows = by_partition(request.topics, lambda name, each: _partition(call, name, each.partition_index))
     nodes = [{"node_id": NODE_ID, "listeners": [{"name": "CONTROLLER", "host": call.host, "port": call.port}]}]
@@ -83,9 +80,7 @@ FEATURES = {"group.version": 1, "share.version": 1, "transaction.version": 2}
 
 @api("UpdateFeatures", 57, 0, 2, most_elements=FEW_ELEMENTS)
 def _update_features(call: Call, request: Any) -> Answer:
-    """The levels that ApiVersions names are the only ones. A feature that is at the level already is updated; every
-    other level is refused.
-    """
+    """The levels that ApiVersions names are the only ones; asking for one of these is no error."""
     call.must(ADMIN, "broker")
     results = [
         {"feature": each.feature, **outcome(_update, each.feature, each.max_version_level)}
@@ -115,9 +110,7 @@ _PREFERRED, _UNCLEAN = 0, 1
 
 @api("ElectLeaders", 43, 0, 2)
 def _elect_leaders(call: Call, request: Any) -> Answer:
-    """The one broker leads every partition already, and is its preferred leader. ELECTION_NOT_NEEDED for each
-    partition that is named; nothing where all are meant, as in Kafka.
-    """
+    """The one broker leads every partition: ELECTION_NOT_NEEDED for each that is named, nothing where all are meant."""
     call.must(ADMIN, "broker")
     if getattr(request, "election_type", _PREFERRED) not in {_PREFERRED, _UNCLEAN}:
         raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no election type {request.election_type}")
@@ -170,9 +163,7 @@ def _list_partition_reassignments(call: Call, request: Any) -> Answer:
 
 @api("AlterReplicaLogDirs", 34, 1, 2)
 def _alter_replica_log_dirs(call: Call, request: Any) -> Answer:
-    """There is one log directory, in which every partition is already. Nothing moves; another directory is
-    LOG_DIR_NOT_FOUND.
-    """
+    """There is one log directory, in which every partition is already; another one is LOG_DIR_NOT_FOUND."""
 
     def rows(path: str, topics: Any) -> Iterator[Body]:
         return by_partition(
@@ -195,11 +186,9 @@ _UNKNOWN_BYTES = -1
 
 @api("DescribeLogDirs", 35, 1, 5)
 def _describe_log_dirs(call: Call, request: Any) -> Answer:
-    """The data directory, its disk, and the size of each partition in it.
+    """The data directory, its disk, and the size of each partition that is asked for, of all where none are.
 
     A broker in memory has one directory, `memory`, and no disk. Left out: several directories.
-
-    The sizes of the partitions that are asked for, of all where none are.
     """
     call.must(READ, "broker")
     wanted = None if request.topics is None else {each.topic: set(each.partitions) for each in request.topics}
@@ -243,7 +232,5 @@ def _disk(call: Call) -> dict[str, Any]:
 @api("ExpireDelegationToken", 40, 1, 2)
 @api("DescribeDelegationToken", 41, 1, 3)
 def _refuse_tokens(call: Call, request: Any) -> Answer:
-    """Delegation tokens (KIP-48): refused, as by a cluster without a secret key for them.
-    DELEGATION_TOKEN_AUTH_DISABLED.
-    """
+    """Delegation tokens (KIP-48) are refused, as by a cluster without a secret key for them."""
     return {"error_code": KafkaError.delegation_token_auth_disabled.value}

@@ -17,9 +17,7 @@ DIGESTS: Final[dict[Mechanism, str]] = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-51
 
 @api("DescribeUserScramCredentials", 50, 0, 0, most_elements=FEW_ELEMENTS)
 def _describe_user_scram_credentials(call: Call, request: Any) -> Answer:
-    """The users that AlterUserScramCredentials made, with their mechanisms and iterations. Without names, all
-    users.
-    """
+    """The users that AlterUserScramCredentials made, with mechanisms and iterations; without names, all of them."""
     call.must(READ, "broker")
     users: dict[str, list[ScramCredential]] = {}
     for credential in call.broker.scram_credentials.all:
