@@ -1,17 +1,18 @@
 from broker_core.broker.publishing import Published as Published
 from broker_core.clients.admin import Admin as Admin, RunningRedrive as RunningRedrive
 from broker_core.clients.batches import Receipt as Receipt, Sent as Sent
-from broker_core.clients.chain import Chain as Chain, Passage as Passage
 from broker_core.clients.effects import SqliteEffects as SqliteEffects, resume_from as resume_from
 from broker_core.clients.group_consumer import GroupConsumer as GroupConsumer
 from broker_core.clients.http_broker import HttpBroker as HttpBroker
 from broker_core.clients.membership import ConsumerConfig as ConsumerConfig
 from broker_core.clients.middleware import (
+    Chain as Chain,
     Context as Context,
     Dedupe as Dedupe,
     Filter as Filter,
     Logging as Logging,
     Middleware as Middleware,
+    Passage as Passage,
     Routing as Routing,
     Timestamp as Timestamp,
     Transform as Transform,

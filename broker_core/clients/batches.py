@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
@@ -15,8 +15,6 @@ from broker_core.messages import Message
 from broker_core.plurals import counted
 from broker_core.replies import Reply
 from broker_core.timers import Timer
-
-T = TypeVar("T")
 
 NO_OFFSET = -1
 FORMAT_BYTES = 16  # overhead of a message in the batch format, roughly

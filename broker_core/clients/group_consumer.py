@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from broker_core.clients.consumer import Consumer, Listener, ignore
 from broker_core.clients.membership import ConsumerConfig, within
 from broker_core.clients.message_form import Serializer
-from broker_core.clients.middleware import Middleware
+from broker_core.clients.middleware import Chain, Middleware
 from broker_core.closable import Closable
 from broker_core.engine.host_loop import Host
 from broker_core.errors import BrokerError, ErrorCode
@@ -69,11 +69,7 @@ class GroupConsumer(Closable):
         self._buffer: deque[StoredMessage] = deque()
         self._busy = threading.Lock()
         self._failure: tuple[TopicPartition, int, BrokerError] | None = None  # of middleware; the next poll raises it
-        self._chain = None
-        if middleware:
-            from broker_core.clients.chain import Chain
-
-            self._chain = Chain(middleware, lambda: host.now_ns, self.client_id)
+        self._chain = Chain(middleware, lambda: host.now_ns, self.client_id) if middleware else None
         self._core = host.call(
             lambda _now: Consumer(
                 host.broker,

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from broker_core.broker.publishing import Published
 from broker_core.clients.batches import NO_OFFSET, Batch, Receipt, batches_of, failure_of
 from broker_core.clients.message_form import Serializer, serialized
-from broker_core.clients.middleware import Middleware
+from broker_core.clients.middleware import Chain, Middleware
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.record_accumulator import MOST_ENTRIES, AccumulatorWaiter
 from broker_core.clients.sender import Sender
@@ -91,15 +91,11 @@ class Producer(Closable):
         self._serializer = serializer
         self._key_serializer = key_serializer
         self._chain_lock = threading.Lock()
-        self._chain = None
         self._throttle: Throttle | None = None
         if self.config.rate_per_s is not None:
             self._throttle = Throttle(self.client_id, self.config.rate_per_s, self.config.burst, lambda: host.now_ns)
         paced = self._throttle is not None
-        if middleware or paced:
-            from broker_core.clients.chain import Chain
-
-            self._chain = Chain(middleware, lambda: host.now_ns, self.client_id)
+        self._chain = Chain(middleware, lambda: host.now_ns, self.client_id) if middleware or paced else None
         name = self.config.name
         identity = host.admin(lambda _now: host.broker.producer_ids.register(name)) if self.config.idempotent else None
         self._sender = Sender(

@@ -6,13 +6,13 @@ import threading
 from collections.abc import Callable, Sequence
 from itertools import count
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import msgspec
 
 from broker_core.clients.group_consumer import read_with
 from broker_core.clients.message_form import Serializer
-from broker_core.clients.middleware import Middleware
+from broker_core.clients.middleware import Chain, Middleware
 from broker_core.clock import ns_from_s
 from broker_core.closable import Closable
 from broker_core.engine.host_loop import Host
@@ -24,9 +24,6 @@ from broker_core.messages import StoredMessage
 from broker_core.queues.lease import Lease
 from broker_core.replies import Reply
 from broker_core.settings import TIME, Count, NotNegative, TimeS, checked, checked_class, validated
-
-if TYPE_CHECKING:
-    from broker_core.clients.chain import Chain
 
 _log = logging.getLogger(__name__)
 _numbers = count(1)
@@ -148,12 +145,8 @@ class QueueConsumer(Closable):
         self._at_most_once = guarantee == "at_most_once"
         self._weight = weight
         self._serializer = serializer
-        self._chain = None
+        self._chain = Chain(middleware, lambda: host.now_ns, self.client_id) if middleware else None
         self._closed = False
-        if middleware:
-            from broker_core.clients.chain import Chain
-
-            self._chain = Chain(middleware, lambda: host.now_ns, self.client_id)
         # The fast path, without middleware.
         self._open_batches = None if middleware or self._at_most_once else host.open_batches
         self._lock = host.lock

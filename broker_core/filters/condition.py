@@ -5,11 +5,10 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from broker_core.filters.value import AtLeast, Value
 
-R = TypeVar("R")
 Get = Callable[[Any], Any]
 Test = Callable[[Any], bool]
 

@@ -1,4 +1,4 @@
-"""Replies of the broker, awaited in a listener's asyncio loop."""
+"""The hosts that a listener can serve, and replies of their brokers, awaited in its asyncio loop."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import contextlib
 from collections.abc import Callable
 from typing import TypeVar
 
-from broker_core.listeners.served import ServedHost
+from broker_core.engine.engine_host import EngineHost
+from broker_core.engine.host import BrokerHost
 from broker_core.replies import Reply
 
 T = TypeVar("T")
+ServedHost = BrokerHost | EngineHost  # a broker by itself, or one in a session that an engine runs
 
 
 async def awaited(host: ServedHost, reply: Reply[T], cancel: Callable[[Reply[T]], object] | None = None) -> T:

@@ -19,8 +19,8 @@ from broker_core.errors import BrokerError, ConfigError, ErrorCode
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.access.limits import Budget, GuardConfig
 from broker_core.listeners.access.tls import TlsConfig
+from broker_core.listeners.awaiting import ServedHost
 from broker_core.listeners.connections import Connections
-from broker_core.listeners.served import ServedHost
 
 _log = logging.getLogger(__name__)
 LOOPBACK = "127.0.0.1"

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from broker_core.clients.consumer import Consumer, ConsumerConfig
 from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.groups.offsets import OffsetAndMetadata
+from broker_core.listeners.awaiting import ServedHost
 from broker_core.listeners.http.members import Polled
-from broker_core.listeners.served import ServedHost
 from broker_core.messages import StoredMessage
 
 if TYPE_CHECKING:

@@ -8,19 +8,16 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from broker_core.clients.consumer import Consumer, ConsumerConfig
 from broker_core.errors import BrokerError, ErrorCode, must
-from broker_core.listeners.served import ServedHost
+from broker_core.listeners.awaiting import ServedHost
 from broker_core.messages import StoredMessage, TopicPartition
 from broker_core.replies import Reply
 
 if TYPE_CHECKING:
     from broker_core.listeners.http.context import HttpCall
-
-
-T = TypeVar("T")
 
 
 class Polled:

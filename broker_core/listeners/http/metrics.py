@@ -19,8 +19,8 @@ from starlette.requests import Request
 from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind
+from broker_core.listeners.awaiting import ServedHost
 from broker_core.listeners.connections import Connections
-from broker_core.listeners.served import ServedHost
 from broker_core.snapshots import GateView, GroupView, QueueView, TopicView
 
 SYSTEM = "brokerscope"

@@ -7,8 +7,8 @@ from typing import Any
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.client_quotas import DEFAULT, ClientQuota, QuotaEntity, QuotaKey, check
+from broker_core.listeners.awaiting import ServedHost
 from broker_core.listeners.kafka.call import ADMIN, FEW_ELEMENTS, READ, Answer, Call, api, outcome
-from broker_core.listeners.served import ServedHost
 
 _MAX_THROTTLE_MS = 10_000  # at a time; what is left counts for the next request
 _KEY_OF_API: dict[str, QuotaKey] = {

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker_core.clients.chain import Chain
 from broker_core.clients.middleware import (
+    Chain,
     Dedupe,
     Filter,
     Logging,

@@ -10,7 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from broker_core.listeners.access.access import Access, PrincipalEntry, Rule
-from broker_core.listeners.http.events import Subscriber
+from broker_core.listeners.http.routes.connections import Subscriber
 from broker_core.operations.rights import Operation
 from tests.broker_core.listeners.http.client import Client
 from tests.broker_core.listeners.http.raw import until

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 
 from broker_core import BrokerHost
-from broker_core.listeners.http.events import Subscriber
+from broker_core.listeners.http.routes.connections import Subscriber
 
 
 def test_who_goes_while_nothing_happens_leaves_no_task_behind() -> None:
