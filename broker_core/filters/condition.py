@@ -135,7 +135,7 @@ class Equals:
         """Numbers as numbers, texts in any case; of many values any may fit."""
         get, value = source.getter(self.name), self.value
         if value.is_none:
-            return lambda row: _is_nothing(get(row))
+            return lambda row: get(row) in (None, "", b"", ())
         text, number, until = value.text, value.number, value.until
         wanted, plain = text.casefold(), text.isascii()
 
@@ -206,10 +206,6 @@ def leaves(condition: Condition, *, excluded: bool = True) -> Iterator[Condition
         yield condition
     elif excluded:
         yield from leaves(condition.part)
-
-
-def _is_nothing(found: Any) -> bool:
-    return found is None or found in ("", b"", ())
 
 
 def _texts(found: Any, *, folded: bool = True) -> Iterable[str]:

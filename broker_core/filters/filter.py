@@ -81,7 +81,7 @@ class _Getters:
         self.haystack = haystack
 
     def getter(self, name: str) -> Get:
-        return self._getters.get(folded(name), _nothing)
+        return self._getters.get(folded(name), lambda _row: None)
 
 
 class _Mappings:
@@ -94,10 +94,6 @@ class _Mappings:
         if text is None:
             text = "\n".join(_said(value) for value in row.values() if not isinstance(value, bool))
         return str(text).casefold()
-
-
-def _nothing(_row: Any) -> None:
-    return None
 
 
 def _said(value: Any) -> str:

@@ -111,10 +111,7 @@ class Listener(Closable):
 
     @abstractmethod
     async def _serve(self, listening: socket.socket, workers: ThreadPoolExecutor) -> None:
-        """Serve until `_closing` is set; call `_opened` when clients can connect."""
-
-    def _opened(self) -> None:
-        self._started.set()
+        """Serve until `_closing` is set; set `_started` when clients can connect."""
 
     def _run(self, listening: socket.socket) -> None:
         try:

@@ -61,12 +61,8 @@ class Facts:
             self.kinds &= kinds_of(part)
         for value in self._finite_sets():
             self.kinds &= {kind_of(item) for item in value}
-        self.required = frozenset(self._listed("required"))
+        self.required = frozenset(chain.from_iterable(part.get("required", ()) for part in self.parts))
         self.nothing = self.nothing or not self.kinds
-
-    def _listed(self, keyword: str) -> Iterator[Any]:
-        for part in self.parts:
-            yield from part.get(keyword, ())
 
     def _finite_sets(self) -> Iterator[list[Any]]:
         for part in self.parts:

@@ -142,7 +142,7 @@ def _resolve(proto: Any, found: Any) -> None:
         if target is not None:
             field.type_name = f".{target.full_name}"
         # protoc writes what follows from the name, too.
-        if field.json_name == _json_name(field.name):
+        if field.json_name == re.sub("_+(.?)", lambda found: found[1].upper(), field.name):
             field.ClearField("json_name")
         if field.extendee:
             field.extendee = f".{known.containing_type.full_name}"
@@ -154,10 +154,6 @@ def _resolve(proto: Any, found: Any) -> None:
             resolved = found.services_by_name[service.name].methods_by_name[method.name]
             method.input_type = f".{resolved.input_type.full_name}"
             method.output_type = f".{resolved.output_type.full_name}"
-
-
-def _json_name(name: str) -> str:
-    return re.sub("_+(.?)", lambda found: found[1].upper(), name)
 
 
 def _places(data: bytes, at: int) -> tuple[tuple[int, ...], int]:

@@ -124,7 +124,7 @@ class HttpListener(Listener):
         )
         expiry = asyncio.ensure_future(_expire(context))
         try:
-            await ListenerServer(config, self._closing, self._opened)._serve([listening])
+            await ListenerServer(config, self._closing, self._started.set)._serve([listening])
         finally:
             expiry.cancel()
             context.close()

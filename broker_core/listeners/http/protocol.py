@@ -96,7 +96,9 @@ class GuardedProtocol(H11Protocol):
             return
         peer = transport.get_extra_info("peername")
         where = f"{peer[0]}:{peer[1]}" if isinstance(peer, tuple) else ""
-        self._connection = self.registry.open("http", where, self._cut)
+        self._connection = self.registry.open(
+            "http", where, lambda: self.loop.call_soon_threadsafe(self.transport.abort)
+        )
         super().connection_made(cast(asyncio.Transport, CountingTransport(transport, self._connection, self.loop)))
         self.app_state = {**self.app_state, "connection": self._connection, "drain": self.flow.drain}
         self._enter(Phase.HEAD)
@@ -133,9 +135,6 @@ class GuardedProtocol(H11Protocol):
         if not silent:
             type(self).looks_again_s = now_s + _BETWEEN_LOOKS_S
         return bool(silent)
-
-    def _cut(self) -> None:
-        self.loop.call_soon_threadsafe(self.transport.abort)
 
     # -- reading
 

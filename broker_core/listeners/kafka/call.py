@@ -280,6 +280,21 @@ def by_partition(
         yield {**said, into: [row(said["name"], each) for each in getattr(topic, of)]}
 
 
+def outcomes(
+    topics: Iterable[Any],
+    action: Callable[[str, Any], object],
+    field: str = "partition_index",
+    into: str = "partitions",
+    **named: object,
+) -> Iterator[Body]:
+    """`by_partition` with the outcome of `action(topic name, partition)`; the partition's number stands in `field`."""
+
+    def row(name: str, asked: Any) -> Body:
+        return outcome(action, name, asked, **{field: getattr(asked, field, asked)}, **named)
+
+    return by_partition(topics, row, into=into)
+
+
 def _slice(left: Iterator[Any], found: list[Any]) -> bool:
     """Move rows to `found` for the time of a slice; whether those were all."""
     end_s = time.perf_counter() + _SLICE_S

@@ -43,7 +43,7 @@ def _join_group(call: Call, request: Any) -> Answer:
         if not pending.is_of(label, call.client):
             others = [client for known, client in clients.items() if known != member_id]
             label = pending.label(group, call.client, others, new_id or member_id, call.connection.id)
-        session_ms = request.session_timeout
+        session_ms, reason = request.session_timeout, given(request, "reason", "")
         rebalance = getattr(request, "rebalance_timeout", None)
         asked = JoinRequest(
             client_id=label,
@@ -53,7 +53,7 @@ def _join_group(call: Call, request: Any) -> Answer:
             rebalance_timeout_ms=rebalance or session_ms,
             protocol_type=request.protocol_type,
             protocols={each.name: each.metadata for each in request.protocols},
-            cause=_cause(call, given(request, "reason", "")),
+            cause=f"{call.client}: {reason[:255]}" if reason else "",
             new_member_id=new_id,
             host=call.client_host,
         )
@@ -62,10 +62,6 @@ def _join_group(call: Call, request: Any) -> Answer:
         call.connection.failed(str(error))
         return _failed(call, kafka_code(error), member_id)
     return Waiting(reply, lambda done, _now_ns: _join_body(call, request, done))
-
-
-def _cause(call: Call, reason: str) -> str:
-    return f"{call.client}: {reason[:255]}" if reason else ""
 
 
 def _failed(call: Call, code: int, member_id: str) -> dict[str, Any]:

@@ -43,25 +43,21 @@ def _describe_client_quotas(call: Call, request: Any) -> Answer:
     types = {each.entity_type for each in request.components}
     found: dict[QuotaEntity, list[dict[str, Any]]] = {}
     for quota in call.broker.client_quotas.all:
-        named = _names_of(quota.entity)
-        if all(fit(named) for fit in fits) and (not request.strict or set(named) == types):
+        of = _names_of(quota.entity)
+        if all(fit(of) for fit in fits) and (not request.strict or set(of) == types):
             found.setdefault(quota.entity, []).append({"key": quota.key, "value": quota.bytes_per_s})
-    entries = [{"entity": _rows_of(entity), "values": values} for entity, values in found.items()]
-    return {"entries": entries}
+    rows = []
+    for entity, values in found.items():
+        names = _names_of(entity).items()
+        named = [{"entity_type": kind, "entity_name": None if name == DEFAULT else name} for kind, name in names]
+        rows.append({"entity": named, "values": values})
+    return {"entries": rows}
 
 
 def _names_of(entity: QuotaEntity) -> dict[str, str]:
     """The names of an entity by Kafka's types."""
     named = {USER: entity.user, CLIENT_ID: entity.client_id}
     return {entity_type: name for entity_type, name in named.items() if name is not None}
-
-
-def _rows_of(entity: QuotaEntity) -> list[dict[str, Any]]:
-    """An entity as Kafka has it, a default as null."""
-    return [
-        {"entity_type": entity_type, "entity_name": None if name == DEFAULT else name}
-        for entity_type, name in _names_of(entity).items()
-    ]
 
 
 def _matching(component: Any) -> Callable[[dict[str, str]], bool]:
@@ -88,7 +84,8 @@ def _alter_client_quotas(call: Call, request: Any) -> Answer:
     """
 
     def row(asked: Any) -> dict[str, Any]:
-        return outcome(_alter, call, asked, request.validate_only, entity=_named(asked))
+        entity = [{"entity_type": each.entity_type, "entity_name": each.entity_name} for each in asked.entity]
+        return outcome(_alter, call, asked, request.validate_only, entity=entity)
 
     return call.later("entries", row, request.entries)
 
@@ -109,10 +106,6 @@ def _alter(call: Call, asked: Any, validate_only: bool) -> None:
                 call.broker.client_quotas.put(quota)
 
     call.listener.host.admin(alter)
-
-
-def _named(asked: Any) -> list[dict[str, Any]]:
-    return [{"entity_type": each.entity_type, "entity_name": each.entity_name} for each in asked.entity]
 
 
 def _entity(asked: Any) -> QuotaEntity:

@@ -1,19 +1,11 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 from typing import Any
 
 from broker_core.clock import NS_PER_MS
-from broker_core.listeners.kafka.call import (
-    LEADER_EPOCH,
-    READ,
-    READ_COMMITTED,
-    Answer,
-    Call,
-    api,
-    by_partition,
-    outcome,
-)
+from broker_core.listeners.kafka.call import LEADER_EPOCH, READ, READ_COMMITTED, Answer, Call, api, outcomes
 from broker_core.log.batch import BatchHeader, parse_header
 from broker_core.log.partition_log import PartitionLog
 
@@ -30,14 +22,10 @@ def _list_offsets(call: Call, request: Any) -> Answer:
     Of what is stored elsewhere (v9, v11) there is nothing: -1.
     """
     committed = getattr(request, "isolation_level", 0) == READ_COMMITTED
-
-    def row(name: str, asked: Any) -> dict[str, Any]:
-        return outcome(_partition, call, name, asked, committed, partition_index=asked.partition_index)
-
-    return call.sliced("topics", by_partition(request.topics, row))
+    return call.sliced("topics", outcomes(request.topics, partial(_partition, call, committed)))
 
 
-def _partition(call: Call, name: str, asked: Any, committed: bool) -> dict[str, Any]:
+def _partition(call: Call, committed: bool, name: str, asked: Any) -> dict[str, Any]:
     call.must_topic(READ, name)
     offset, timestamp_ms = _offset(call, name, asked.partition_index, asked.timestamp, committed)
     return {"offset": offset, "timestamp": timestamp_ms, "leader_epoch": LEADER_EPOCH}
@@ -102,11 +90,7 @@ def _greatest(log: PartitionLog, epoch_ms: int, end_offset: int) -> tuple[int, i
 @api("OffsetForLeaderEpoch", 23, 2, 4)
 def _offset_for_leader_epoch(call: Call, request: Any) -> Answer:
     """The leader never changes: the one epoch ends where the log does."""
-
-    def row(name: str, asked: Any) -> dict[str, Any]:
-        return outcome(_epoch_end, call, name, asked, partition=asked.partition, leader_epoch=-1)
-
-    return call.sliced("topics", by_partition(request.topics, row))
+    return call.sliced("topics", outcomes(request.topics, partial(_epoch_end, call), "partition", leader_epoch=-1))
 
 
 def _epoch_end(call: Call, name: str, asked: Any) -> dict[str, Any]:

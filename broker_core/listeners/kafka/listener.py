@@ -86,7 +86,7 @@ class KafkaListener(Listener):
             ssl_handshake_timeout=None if self._ssl is None else self.limits.header_timeout_ms / 1_000,
         )
         self._look_after()
-        self._opened()
+        self._started.set()
         await self._closing.wait()
         await close_server(server)
         for connection in list(self._open):

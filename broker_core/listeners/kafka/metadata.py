@@ -59,12 +59,8 @@ def _create(call: Call, wanted: Any, missing: list[str]) -> Body:
             if call.may(ADMIN, "topic", name):
                 # Another client may have created it, and a name may not be allowed: the response shows both.
                 with contextlib.suppress(BrokerError):
-                    host.admin(partial(_create_one, call, name))
+                    host.admin(partial(call.broker.topics.create, name=name, partitions=call.listener.create_topics))
     return {"topics": call.gathered(_named(call, wanted)), **_cluster(call)}
-
-
-def _create_one(call: Call, name: str, now_ns: int) -> None:
-    call.broker.topics.create(now_ns, name, call.listener.create_topics)
 
 
 def _cluster(call: Call) -> Body:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from kio.schema.errors import ErrorCode as KafkaError
@@ -27,6 +28,7 @@ from broker_core.listeners.kafka.call import (
     by_partition,
     failed,
     outcome,
+    outcomes,
 )
 
 
@@ -114,12 +116,8 @@ def _elect_leaders(call: Call, request: Any) -> Answer:
     call.must(ADMIN, "broker")
     if getattr(request, "election_type", _PREFERRED) not in {_PREFERRED, _UNCLEAN}:
         raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no election type {request.election_type}")
-
-    def row(topic: str, number: int) -> Body:
-        return outcome(_elect, call, topic, number, partition_id=number)
-
-    named = request.topic_partitions or ()
-    return call.sliced("replica_election_results", by_partition(named, row, into="partition_result"))
+    rows = outcomes(request.topic_partitions or (), partial(_elect, call), "partition_id", "partition_result")
+    return call.sliced("replica_election_results", rows)
 
 
 def _elect(call: Call, topic: str, partition: int) -> None:
@@ -131,12 +129,8 @@ def _elect(call: Call, topic: str, partition: int) -> None:
 def _alter_partition_reassignments(call: Call, request: Any) -> Answer:
     """A reassignment to this broker is done already; another one is refused, and there is none to cancel."""
     call.must(ADMIN, "broker")
-
-    def row(topic: str, asked: Any) -> Body:
-        return outcome(_reassign, call, topic, asked, partition_index=asked.partition_index)
-
     may_change = getattr(request, "allow_replication_factor_change", True)
-    rows = by_partition(request.topics, row)
+    rows = outcomes(request.topics, partial(_reassign, call))
     return call.sliced("responses", rows, allow_replication_factor_change=may_change)
 
 
@@ -164,13 +158,8 @@ def _list_partition_reassignments(call: Call, request: Any) -> Answer:
 @api("AlterReplicaLogDirs", 34, 1, 2)
 def _alter_replica_log_dirs(call: Call, request: Any) -> Answer:
     """There is one log directory, in which every partition is already; another one is LOG_DIR_NOT_FOUND."""
-
-    def rows(path: str, topics: Any) -> Iterator[Body]:
-        return by_partition(
-            topics, lambda topic, number: {"partition_index": number, **outcome(_move, call, path, topic, number)}
-        )
-
-    return call.sliced("results", (row for each in request.dirs for row in rows(each.path, each.topics)))
+    rows = (row for each in request.dirs for row in outcomes(each.topics, partial(_move, call, each.path)))
+    return call.sliced("results", rows)
 
 
 def _move(call: Call, path: str, topic: str, partition: int) -> None:

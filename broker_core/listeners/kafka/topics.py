@@ -15,8 +15,8 @@ from broker_core.listeners.kafka.call import (
     KafkaOnlyError,
     Later,
     api,
-    by_partition,
     outcome,
+    outcomes,
     paced,
 )
 from broker_core.listeners.kafka.one_broker import check_replicas
@@ -139,20 +139,15 @@ def _go(call: Call, name: str, now_ns: int) -> None:
 @api("DeleteRecords", 21, 0, 2)
 def _delete_records(call: Call, request: Any) -> Answer:
     """The oldest messages of partitions go; -1 is the end."""
-    rows = by_partition(request.topics, partial(_delete_before, call))
+    rows = outcomes(request.topics, partial(_delete_before, call), low_watermark=-1)
     return Later(lambda: {"topics": [*paced(rows)]})
 
 
 def _delete_before(call: Call, name: str, asked: Any) -> dict[str, Any]:
-    number = asked.partition_index
-
     def delete(now_ns: int) -> int:
         call.must_topic(ADMIN, name)
-        log = call.broker.logs.partition(name, number)
+        log = call.broker.logs.partition(name, asked.partition_index)
         before = log.high_watermark if asked.offset == _END else asked.offset
-        return call.broker.cleaning.delete_records(now_ns, name, number, before)
+        return call.broker.cleaning.delete_records(now_ns, name, asked.partition_index, before)
 
-    def low_watermark() -> dict[str, Any]:
-        return {"low_watermark": call.listener.host.admin(delete)}
-
-    return outcome(low_watermark, partition_index=number, low_watermark=-1)
+    return {"low_watermark": call.listener.host.admin(delete)}

@@ -15,10 +15,6 @@ from broker_core.operations.messages import BatchPublished, Placed, PublishBatch
 from broker_core.replies import Reply
 
 
-async def _publish_batch(call: HttpCall, request: PublishMessages) -> BatchPublished:
-    return await _publish(call, request.topic, request.batch)
-
-
 async def _send(call: HttpCall, request: SendMessages) -> BatchPublished:
     call.host.call(lambda _now: call.broker.queues.queue(request.queue))
     return await _publish(call, request.queue, request.batch)
@@ -154,4 +150,7 @@ def _placed(name: str, published: Published | None, index: int) -> Placed:
     return Placed(status=status, partition=published.partition, offset=published.offset + index)
 
 
-HANDLERS: ByHand = {PublishMessages: _publish_batch, SendMessages: _send}
+HANDLERS: ByHand = {
+    PublishMessages: lambda call, request: _publish(call, request.topic, request.batch),
+    SendMessages: _send,
+}
