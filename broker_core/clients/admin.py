@@ -117,10 +117,7 @@ class Admin:
         self._host.ask(AddPartitions(topic=name, total=total))
 
     def configure_topic(self, name: str, *, log: LogConfig | None = None, flow: FlowConfig | None = None) -> None:
-        """Change settings; None leaves them.
-
-        Raises UNKNOWN_TOPIC_OR_PARTITION, and INVALID_CONFIG if the durability would change.
-        """
+        """None leaves settings. Raises UNKNOWN_TOPIC_OR_PARTITION, and INVALID_CONFIG for another durability."""
         self._host.ask(ConfigureTopic(topic=name, log=LogSettings.of(log), flow=flow))
 
     def topic_config(self, name: str) -> LogConfig:
@@ -268,10 +265,7 @@ class Admin:
         return self._host.call(lambda now_ns: self._broker.queues.dead_letters(queue).purge(now_ns, offsets, ADMIN))
 
     def redrive_paced(self, queue: str, offsets: Sequence[int], rate_per_s: PositiveNumber) -> RunningRedrive:
-        """Start a `redrive` one by one, at most `rate_per_s`; returns at once.
-
-        Raises INVALID_REQUEST while another of this queue is under way.
-        """
+        """Start a `redrive` one by one, and return. Raises INVALID_REQUEST while another of this queue is under way."""
         paced = self._host.call(
             lambda now_ns: self._broker.redrives.start_paced(now_ns, queue, offsets, rate_per_s, client=ADMIN)
         )

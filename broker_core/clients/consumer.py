@@ -190,10 +190,7 @@ class Consumer:
         self._want(self._matching() if self._pattern is not None else tuple(dict.fromkeys(topics)))
 
     def assign(self, partitions: Sequence[TopicPartition]) -> None:
-        """Read exactly these partitions, without group membership. Commits need an empty group.
-
-        Raises UNKNOWN_TOPIC_OR_PARTITION.
-        """
+        """Read just these partitions, as no member; commits need an empty group. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         starts = {place: self._starting(place) for place in partitions}
         self._member.leave(f"{self.client_id} reads on its own")
         self._manual, self._must_join, self._pattern, self.topics = True, False, None, ()

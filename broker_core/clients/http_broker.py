@@ -110,10 +110,7 @@ class HttpBroker(Closable):
         return cast(T, result)
 
     def post(self, path: str, body: Any) -> Any:
-        """What an endpoint beside the catalogue, as of the mini broker, answers to a JSON `body`; None for nothing.
-
-        Raises as `ask`.
-        """
+        """What an endpoint beside the catalogue answers to a JSON `body`; None for nothing. Raises as `ask`."""
         with _encoding("the body"):
             parts = HttpParts("POST", path, {}, msgspec.json.encode(body))
         response = self._answered(parts, time.monotonic() + self._timeout_s, repeatable=False, waits=True)

@@ -212,10 +212,7 @@ class Chain:
         self.dropped: Counter[str] = Counter()
 
     def outgoing(self, topic: str, message: Message) -> tuple[str, Message] | None:
-        """(topic, message) to publish, or None if a middleware dropped it.
-
-        Raises MIDDLEWARE_FAILED if one raises; `publish_failed` of those before it is called.
-        """
+        """(topic, message) to publish, or None if a middleware dropped it. Raises MIDDLEWARE_FAILED if one raises."""
         context = Context(self._now_ns(), self._client, topic)
         for place, one in enumerate(self._row):
             try:

@@ -335,7 +335,14 @@ class Sender:
     ) -> tuple[Batch, int] | None:
         check_form(message)
         size_bytes = size_of(message)
-        self._check(topic, (message,), size_bytes)
+        if self.fenced is not None:
+            raise self.fenced
+        self._broker.publishing.check(topic, (message,))
+        if size_bytes > self.config.buffer_bytes:
+            most_bytes = self.config.buffer_bytes
+            raise BrokerError(
+                ErrorCode.MESSAGE_TOO_LARGE, f"{size_bytes} bytes; the producer's buffer has {most_bytes}"
+            )
         if self.buffered_bytes + size_bytes > self.config.buffer_bytes:
             return None
         number = self._broker.logs.partition_for(topic, message) if partition is None else partition
@@ -487,16 +494,6 @@ class Sender:
 
     def _takes_batches(self, topic: str) -> bool:
         return self.config.adaptive is None and self._broker.publishing.takes_batches(topic)
-
-    def _check(self, topic: str, messages: Sequence[Message], size_bytes: int) -> None:
-        if self.fenced is not None:
-            raise self.fenced
-        if messages:
-            self._broker.publishing.check(topic, messages)
-        if size_bytes > self.config.buffer_bytes:
-            raise BrokerError(
-                ErrorCode.MESSAGE_TOO_LARGE, f"{size_bytes} bytes; the producer's buffer has {self.config.buffer_bytes}"
-            )
 
 
 class AdaptivePace:

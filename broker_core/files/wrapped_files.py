@@ -148,9 +148,7 @@ _SIZES_BYTES = (RESERVE_BYTES, RESERVE_BYTES // 4, RESERVE_BYTES // 16)
 
 
 class ReservedFiles(WrappedFiles):
-    """`files` with a reserve of `RESERVE_BYTES` on a full disk, for small whole files, new files and directories; not
-    for appends of messages.
-    """
+    """`files` with `RESERVE_BYTES` in reserve on a full disk, for whole and new files, not for appends."""
 
     def refill(self) -> None:
         for size in _SIZES_BYTES:

@@ -30,10 +30,7 @@ _START_S = 30.0
 
 
 class Listener(Closable):
-    """Opens `host` to other programs, from `start` to `close`. A closed host closes its listeners.
-
-    A subclass serves the connections, in `_serve`.
-    """
+    """Opens `host` to other programs, from `start` to `close`, which a host that is closed calls, too."""
 
     protocol: ClassVar[str]  # as connections and threads are called after it
 
@@ -130,9 +127,7 @@ class Listener(Closable):
 
 
 async def close_server(server: asyncio.Server) -> None:
-    """Accept no more connections. A socket that was accepted just before becomes a connection first: asyncio would
-    leave it open and unserved.
-    """
+    """Accept no more connections, when each accepted socket is one: asyncio would leave it open and unserved."""
     loop = asyncio.get_running_loop()
     for listening in server.sockets:
         loop.remove_reader(listening.fileno())

@@ -20,9 +20,7 @@ _CHECKED = {"topic", "queue", "topic or queue", "broker", "subject"}
 
 
 def readable(call: HttpCall, entry: Entry, result: Any) -> Any:
-    """`result` for its caller. Who may read a group need not be allowed to read its topics; any other right was checked
-    on what the answer is about.
-    """
+    """`result` as its caller may see it: who may read a group need not be allowed to read its topics."""
     visible = entry.visible
     if visible is not None:
         rows = [

@@ -15,8 +15,7 @@ from broker_core.listeners.access.access import ANYBODY, Access, Principal
 from broker_core.listeners.access.limits import Budget, GuardConfig
 from broker_core.listeners.awaiting import ServedHost, awaited
 from broker_core.listeners.connections import Connection, Connections
-from broker_core.listeners.http.consumers import Consumers
-from broker_core.listeners.http.members import Members
+from broker_core.listeners.http.members import Consumers, Members
 from broker_core.listeners.http.metrics import Metrics
 from broker_core.listeners.http.reading import Held, converted, decoded, query_of, read_body
 from broker_core.operations.request import Request as OperationRequest

@@ -26,7 +26,6 @@ from broker_core.listeners.kafka import (  # noqa: F401 - each declares its APIs
     share_fetch,
     share_groups,
     topics,
-    transaction_states,
     transactions,
 )
 from broker_core.listeners.kafka.call import TABLE, Answer, Call, api

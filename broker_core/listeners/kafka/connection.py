@@ -47,10 +47,6 @@ IDLE_S = 600.0  # Kafka's connections.max.idle.ms
 _BEFORE_AUTHENTICATION = {"ApiVersions", "SaslHandshake", "SaslAuthenticate"}
 
 
-def _refuse_nothing(_code: int) -> None:
-    """There is no request."""
-
-
 class DroppedError(Exception):
     """A fault closes the connection."""
 
@@ -70,10 +66,11 @@ class KafkaConnection(asyncio.Protocol):
         self._waiting: Waiting | None = None
         self._fault: ClientFault | None = None  # that the request meets which is served
         self._served: Served | None = None  # the request that is served
-        self._refuse: Callable[[int], Body | None] = _refuse_nothing  # that request, with an error code
+        self._refuse: Callable[[int], Body | None] = lambda _code: None  # that request, with an error code
         self._throttle_ms = 0  # how long the next request waits
         self._busy = False  # a request is being served
-        self._held_bytes = self._unread_bytes = 0
+        self.held_bytes = 0  # what it has sent and nobody has served yet, and answers that it has not read
+        self._unread_bytes = 0
         self._stuck_since_s: float | None = None  # since then it has read nothing of what waits for it
         self._partial_since_s: float | None = None
         self._heard_s = time.monotonic()
@@ -154,16 +151,11 @@ class KafkaConnection(asyncio.Protocol):
     def is_known(self) -> bool:
         return self._principal is not None
 
-    @property
-    def held_bytes(self) -> int:
-        """What it has sent and nobody has served yet, and answers that it has not read."""
-        return self._held_bytes
-
     def _count_held(self) -> None:
         self._unread_bytes = self._transport.get_write_buffer_size()
         held_bytes = len(self._buffer) + self._unread_bytes
-        self._listener.budget.bytes += held_bytes - self._held_bytes
-        self._held_bytes = held_bytes
+        self._listener.budget.bytes += held_bytes - self.held_bytes
+        self.held_bytes = held_bytes
 
     def cut(self, why: str) -> None:
         """End it at once; its last error says why."""
@@ -173,8 +165,8 @@ class KafkaConnection(asyncio.Protocol):
 
     def _release(self) -> None:
         self._buffer.clear()
-        self._listener.budget.bytes -= self._held_bytes
-        self._held_bytes = self._unread_bytes = 0
+        self._listener.budget.bytes -= self.held_bytes
+        self.held_bytes = self._unread_bytes = 0
 
     def abort(self) -> None:
         self._transport.abort()
@@ -477,7 +469,7 @@ class KafkaConnection(asyncio.Protocol):
 
     def _next(self) -> None:
         self._busy = False
-        self._refuse = _refuse_nothing  # it would hold the request
+        self._refuse = lambda _code: None  # it would hold the request
         # A request that was answered at once is followed by the next in the loop that called.
         self._listener.soon(self._go_on)
 

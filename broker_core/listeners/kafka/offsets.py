@@ -72,6 +72,7 @@ def _commit(call: Call, request: Any, place: TopicPartition, value: OffsetAndMet
     return 0
 
 
+_NO_OFFSET = OffsetAndMetadata(-1)
 _FIRST_WITH_GROUPS = 8
 _FIRST_WITH_ERRORS_OF_GROUPS = 2
 
@@ -122,26 +123,21 @@ def _group(call: Call, group: str, topics: Any, *, stable: bool) -> Body:
             wanted.setdefault(name, []).append(number)
     else:
         wanted = {each.name: list(each.partition_indexes) for each in topics}
-    found = []
-    for name, numbers in wanted.items():
-        rows = []
+
+    def row(name: str, number: int) -> Body:
         if not call.may(READ, "topic", name):
-            code = kafka_code(ForbiddenError("topic", name))
-            found.append({"name": name, "partitions": [_nothing(number, code) for number in numbers]})
-            continue
-        for number in numbers:
-            moving = (name, number) in unstable
-            value = None if moving else known.get((name, number))
-            rows.append(
-                {
-                    "partition_index": number,
-                    "committed_offset": -1 if value is None else value.offset,
-                    "committed_leader_epoch": -1 if value is None else value.leader_epoch,
-                    "metadata": "" if value is None else value.metadata,
-                    "error_code": ErrorCode.UNSTABLE_OFFSET_COMMIT.code if moving else 0,
-                }
-            )
-        found.append({"name": name, "partitions": rows})
+            return _nothing(number, kafka_code(ForbiddenError("topic", name)))
+        if (name, number) in unstable:
+            return _nothing(number, ErrorCode.UNSTABLE_OFFSET_COMMIT.code)
+        value = known.get((name, number), _NO_OFFSET)
+        return {
+            "partition_index": number,
+            "committed_offset": value.offset,
+            "committed_leader_epoch": value.leader_epoch,
+            "metadata": value.metadata,
+        }
+
+    found = [{"name": name, "partitions": [row(name, each) for each in wanted[name]]} for name in wanted]
     return {"group_id": group, "topics": found}
 
 

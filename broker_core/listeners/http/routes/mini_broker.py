@@ -8,8 +8,8 @@ from msgspec import UNSET
 from starlette.responses import Response
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.http.consumers import Registered
 from broker_core.listeners.http.context import HttpCall, Routes
+from broker_core.listeners.http.members import Registered
 from broker_core.listeners.http.routes import mini_broker_models as models
 from broker_core.listeners.http.routes.publishing import publish
 from broker_core.messages import StoredMessage
