@@ -339,10 +339,8 @@ class Sender:
             raise self.fenced
         self._broker.publishing.check(topic, (message,))
         if size_bytes > self.config.buffer_bytes:
-            most_bytes = self.config.buffer_bytes
-            raise BrokerError(
-                ErrorCode.MESSAGE_TOO_LARGE, f"{size_bytes} bytes; the producer's buffer has {most_bytes}"
-            )
+            about = f"{size_bytes} bytes; the producer's buffer has {self.config.buffer_bytes}"
+            raise BrokerError(ErrorCode.MESSAGE_TOO_LARGE, about)
         if self.buffered_bytes + size_bytes > self.config.buffer_bytes:
             return None
         number = self._broker.logs.partition_for(topic, message) if partition is None else partition
