@@ -72,15 +72,6 @@ class _ApiCounts(msgspec.Struct):
     last_error: str = ""
     latencies_ns: deque[int] = msgspec.field(default_factory=lambda: deque(maxlen=KEPT_LATENCIES))
 
-    def count(self, size_bytes: int, reply_bytes: int, latency_ns: int, error: str) -> None:
-        self.requests += 1
-        self.request_bytes += size_bytes
-        self.reply_bytes += reply_bytes
-        self.latencies_ns.append(latency_ns)
-        if error:
-            self.errors += 1
-            self.last_error = error
-
     def view(self, api: str) -> ApiView:
         latencies = self.latencies_ns.copy()
         return ApiView(
@@ -125,7 +116,7 @@ class Connection(msgspec.Struct, eq=False):
     bytes_out: int = 0
     errors: int = 0
     last_error: str = ""
-    apis: dict[str, _ApiCounts] = {}
+    _apis: dict[str, _ApiCounts] = {}
     _then: tuple[int, _Counts] = (0, _NOTHING)  # counts at two earlier moments, for the rates
     _now: tuple[int, _Counts] = (0, _NOTHING)
 
@@ -135,6 +126,19 @@ class Connection(msgspec.Struct, eq=False):
     def failed(self, sentence: str) -> None:
         self.errors += 1
         self.last_error = sentence
+
+    def answered(self, served: Served, reply_bytes: int, latency_ns: int, error: str) -> None:
+        """Count a request, with its error, "" for none."""
+        counts = self._apis.get(served.api)
+        if counts is None:
+            counts = self._apis[served.api] = _ApiCounts()
+        counts.requests += 1
+        counts.request_bytes += served.size_bytes
+        counts.reply_bytes += reply_bytes
+        counts.latencies_ns.append(latency_ns)
+        if error:
+            counts.errors += 1
+            counts.last_error = error
 
     def view(self, now_ns: int) -> ConnectionView:
         """Its state now. Called under the lock of `Connections`: it moves the marks."""
@@ -168,7 +172,7 @@ class Connection(msgspec.Struct, eq=False):
 
     def api_views(self) -> tuple[ApiView, ...]:
         """Its APIs, the busiest first."""
-        counted = sorted(self.apis.copy().items(), key=lambda each: -each[1].requests)
+        counted = sorted(self._apis.copy().items(), key=lambda each: -each[1].requests)
         return tuple(counts.view(api) for api, counts in counted)
 
 
@@ -207,10 +211,7 @@ class Connections:
         self._answered += 1
         error = connection.last_error if connection.errors > served.errors else ""
         latency_ns = time.perf_counter_ns() - served.began_ns
-        counts = connection.apis.get(served.api)
-        if counts is None:
-            counts = connection.apis[served.api] = _ApiCounts()
-        counts.count(served.size_bytes, reply_bytes, latency_ns, error)
+        connection.answered(served, reply_bytes, latency_ns, error)
         view = RequestView(
             self._answered,
             self._now_ns(),

@@ -106,9 +106,11 @@ class KafkaListener(Listener):
             next(iter(self._strangers), connection).cut("there are as many connections as are allowed")
 
     def known(self, connection: KafkaConnection) -> None:
+        """It has authenticated."""
         self._strangers.pop(connection, None)
 
     def let_out(self, connection: KafkaConnection) -> None:
+        """It has ended."""
         self._open.pop(connection, None)
         self._strangers.pop(connection, None)
 
