@@ -53,15 +53,6 @@ class HintBar(QFrame):
         hbox(*parts, on=self, margins=(12, 4, 8, 4), spacing=8)
         self.hide()
 
-    def show_message(
-        self,
-        sentence: str,
-        offer: str = "",
-        taken: Callable[[], object] = lambda: None,
-        dismissed: Callable[[], object] = lambda: None,
-    ) -> None:
-        self.show_notice(Notice(sentence, offer, taken, dismissed))
-
     def show_notice(self, notice: Notice) -> None:
         self._waiting.append(notice)
         if len(self._waiting) == 1:

@@ -10,7 +10,6 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -179,10 +178,7 @@ def _window_command() -> Command:
             print(f"brokerscope {program_version()}")
             return 0
         path = find_scenario(options.scenario)
-        return _open_window(
-            f"brokerscope run {options.scenario}",
-            lambda open_window: open_window(path, seed=options.seed, theme=options.theme),
-        )
+        return _open_window(f"brokerscope run {options.scenario}", path=path, seed=options.seed, theme=options.theme)
 
     return parser, run
 
@@ -197,12 +193,8 @@ def _open_command() -> Command:
         from broker_core.recording.reader import open_session
 
         open_session(options.session)
-        return _open_window(
-            f"brokerscope report {options.session} --out OUT",
-            lambda open_window: open_window(
-                find_scenario(FIRST_SCENARIO), theme=options.theme, session=options.session, at_s=options.at
-            ),
-        )
+        instead = f"brokerscope report {options.session} --out OUT"
+        return _open_window(instead, theme=options.theme, session=options.session, at_s=options.at)
 
     return parser, run
 
@@ -228,16 +220,13 @@ def _attach_command() -> Command:
             except BrokerError as error:
                 raise refused(options, error) from error
 
-        return _open_window(
-            f"brokerscope watch {options.broker}",
-            lambda open_window: open_window(find_scenario(FIRST_SCENARIO), theme=options.theme, attach=attach),
-        )
+        return _open_window(f"brokerscope watch {options.broker}", theme=options.theme, attach=attach)
 
     return parser, run
 
 
-def _open_window(instead: str, call: Callable[[Callable[..., int]], int]) -> int:
-    """`call` with the function that opens the window; where none can open, print why, and the command `instead`."""
+def _open_window(instead: str, **what: Any) -> int:
+    """Open the window on `what`; where none can open, print why, and the command `instead`."""
     if why := why_missing("gui") or why_no_window():
         print(f"brokerscope: {why}", file=sys.stderr)
         return Exit.REFUSED
@@ -263,7 +252,7 @@ def _open_window(instead: str, call: Callable[[Callable[..., int]], int]) -> int
             opening.close()
             collect_again()
 
-        return call(partial(open_window, shown=shown))
+        return open_window(**what, shown=shown)
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ from app.commands.context import CommandContext, Handlers
 from app.commands.registry import Command
 from app.presenters.help import CANVAS, FILTERS, about
 from widgets.dialogs.reading import ReadingDialog
+from widgets.hint_bar import Notice
 from widgets.i18n import mark, tr
 
 # Files of resources/guides. A name is translated: each language has its own file.
@@ -131,8 +132,6 @@ class HelpHandlers(Handlers):
             return
         context.settings.hints = False
         self._hinted = tr("Try this first: {what}", what=scenario.try_[0])
-        context.window.hint.show_message(
-            self._hinted,
-            tr("More scenarios..."),
-            lambda: context.registry.trigger("pick_scenario"),
+        context.window.hint.show_notice(
+            Notice(self._hinted, tr("More scenarios..."), lambda: context.registry.trigger("pick_scenario"))
         )

@@ -138,16 +138,18 @@ class RecordingHandlers(Handlers):
             return
         newest = left[0]
         more = tr(" So were {count} others.", count=len(left) - 1) if len(left) > 1 else ""
-        self._context.window.hint.show_message(
-            tr(
-                "{title}, started {started}, was left open when the program died.{more}",
-                title=newest.title,
-                started=newest.started,
-                more=more,
-            ),
-            tr("Open it"),
-            partial(self.open, newest.folder),
-            partial(self._close_all, [entry.folder for entry in left]),
+        self._context.window.hint.show_notice(
+            Notice(
+                tr(
+                    "{title}, started {started}, was left open when the program died.{more}",
+                    title=newest.title,
+                    started=newest.started,
+                    more=more,
+                ),
+                tr("Open it"),
+                partial(self.open, newest.folder),
+                partial(self._close_all, [entry.folder for entry in left]),
+            )
         )
 
     def _close_all(self, folders: list[Path]) -> None:

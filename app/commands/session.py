@@ -20,6 +20,7 @@ from broker_core.events import Event
 from broker_core.filters import Filter, FilterError, parse
 from broker_core.simulation.simulation import Simulation
 from widgets.dialogs.run_until import HERE, NEW_SEED, RunUntilDialog
+from widgets.hint_bar import Notice
 from widgets.i18n import tr
 
 
@@ -171,10 +172,12 @@ class SessionHandlers(Handlers):
 
     def _offer_the_end(self) -> None:
         """Other programs take part: the end of the scenario does not end the session, a person does."""
-        self._context.window.hint.show_message(
-            tr("The scenario has come to its end. The session goes on, because a listener was opened."),
-            tr("End the session"),
-            self._controller.stop,
+        self._context.window.hint.show_notice(
+            Notice(
+                tr("The scenario has come to its end. The session goes on, because a listener was opened."),
+                tr("End the session"),
+                self._controller.stop,
+            )
         )
 
     def _choose_speed(self, speed: float) -> None:

@@ -6,7 +6,7 @@ import sys
 
 from PySide6.QtCore import QElapsedTimer, QEventLoop, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPixmap
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from broker_core.version import program_version
 from widgets.theme_palette import DARK, LIGHT
@@ -45,9 +45,14 @@ def show_opening() -> QLabel:
     opening.setFixedSize(SIZE)
     opening.move(app.primaryScreen().geometry().center() - opening.rect().center())
     opening.show()
+    paint_first(opening, PAINT_MS)
+    return opening
+
+
+def paint_first(window: QWidget, most_ms: int) -> None:
+    """Paint a window that was just shown, before anything that takes time: until then it is black on some screens."""
     waited = QElapsedTimer()
     waited.start()
-    while not (opening.windowHandle().isExposed() or waited.hasExpired(PAINT_MS)):
-        app.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents, PAINT_MS)
-    app.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
-    return opening
+    while not (window.windowHandle().isExposed() or waited.hasExpired(most_ms)):
+        QApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents, most_ms)
+    QApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)

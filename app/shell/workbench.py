@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QElapsedTimer, QEventLoop, QObject, QSettings, Qt, QTimer
+from PySide6.QtCore import QObject, QSettings, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
 from app.commands.context import CommandContext
@@ -27,6 +27,7 @@ from app.sessions.session_controller import SessionController
 from app.shell.badge import shown_badge
 from app.shell.frames import Frames
 from app.shell.menu_bar import menu_bar
+from app.shell.opening import paint_first
 from broker_core.clock import ns_from_s
 from broker_core.engine.runner import Engine, Mode
 from broker_core.simulation.actions.dead_letters import Redrive
@@ -105,9 +106,9 @@ class Workbench(QObject):
     def _connect(self) -> None:
         self.controller.opened.connect(self._opened)
         self.controller.ending.connect(lambda: self.controller.note_cost(self.frames.session_figures()))
-        self.controller.reported.connect(self._show_message)
+        self.controller.reported.connect(self.window.status.show_message)
         self.controller.failed.connect(self._failed)
-        self.registry.refused.connect(self._show_message)
+        self.registry.refused.connect(self.window.status.show_message)
         self.window.closing.connect(self.close)
         self.window.may_close = self._may_close
         # The size of the recording is asked of the disk, so seldom.
@@ -212,9 +213,6 @@ class Workbench(QObject):
 
     # -- messages
 
-    def _show_message(self, sentence: str) -> None:
-        self.window.status.show_message(sentence)
-
     def _failed(self, sentence: str) -> None:
         self.window.status.show_message(sentence)
         box = QMessageBox(QMessageBox.Icon.Warning, "Brokerscope", "", QMessageBox.StandardButton.Ok, self.window)
@@ -247,8 +245,8 @@ class Workbench(QObject):
 
 
 def open_window(
-    path: Path,
     *,
+    path: Path | None = None,
     seed: int | None = None,
     theme: str = "system",
     session: Path | None = None,
@@ -256,10 +254,11 @@ def open_window(
     attach: Callable[[], ObservedSource] | None = None,
     shown: Callable[[], object] = lambda: None,
 ) -> int:
-    """Open the workbench on a scenario, running; the exit code when it is closed. Raises ScenarioError, BrokerError.
+    """Open the workbench on the scenario at `path`, running; the exit code when it is closed. Raises ScenarioError,
+    BrokerError.
 
     With `session`, on that recorded session at `at_s` seconds, standing still; with `attach`, on the broker elsewhere
-    that it gives. `path` is not used then. `shown()` is called once the window is painted.
+    that it gives. `shown()` is called once the window is painted.
     """
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
@@ -273,9 +272,9 @@ def open_window(
     call_on_end_signals(workbench.quit)
     if observed is not None:
         workbench.controller.observe(observed)
-    elif session is None:
+    elif path is not None:
         workbench.controller.open(path, seed)
-    else:
+    elif session is not None:
         # Errors of the folder itself are raised before any window opens.
         workbench.controller.open_session(session, ns_from_s(at_s))
     if not settings.contains("window/geometry"):
@@ -283,10 +282,10 @@ def open_window(
         room = app.primaryScreen().availableGeometry()
         workbench.window.resize(min(FIRST_SIZE[0], room.width() - 20), min(FIRST_SIZE[1], room.height() - 40))
     workbench.window.show()
-    paint_first(workbench.window)
+    paint_first(workbench.window, FIRST_PAINT_MS)
     shown()
     workbench.frames.start()
-    if session is None and observed is None:
+    if path is not None:
         workbench.controller.run()
     workbench.family(RecordingHandlers).offer_left_open()
     code = app.exec() if workbench.window.isVisible() else 0  # a signal closed it before there was a loop to end
@@ -301,15 +300,6 @@ def call_on_end_signals(end: Callable[[], object]) -> None:
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda _number, _frame: QTimer.singleShot(0, end))
-
-
-def paint_first(window: QWidget) -> None:
-    """Paint a window that was just shown, before anything that takes time: until then it is black on some screens."""
-    waited = QElapsedTimer()
-    waited.start()
-    while not (window.windowHandle().isExposed() or waited.hasExpired(FIRST_PAINT_MS)):
-        QApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents, FIRST_PAINT_MS)
-    QApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
 
 
 def ask_to_quit(window: QWidget, running: Sequence[Job], quit_now: Callable[[], object]) -> None:

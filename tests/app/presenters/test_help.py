@@ -17,6 +17,7 @@ from broker_core.simulation.actions.groups import MoveConsumer
 from tests.app.conftest import Hand
 from widgets.dialogs.reading import ReadingDialog
 from widgets.dialogs.scenario_picker import ScenarioPicker
+from widgets.hint_bar import Notice
 from widgets.icons import icon
 from widgets.theme import LIGHT
 
@@ -148,7 +149,7 @@ def test_the_first_hint_comes_once_and_can_be_sent_away(
 def test_who_has_followed_the_first_hint_is_told_no_longer(open_workbench: Callable[..., Hand]) -> None:
     hand = open_workbench("retention", hints=True)
     hint = hand.workbench.window.hint
-    hint.show_message("A session was not closed.", "Open it")
+    hint.show_notice(Notice("A session was not closed.", "Open it"))
     hand.workbench.controller.perform(MoveConsumer("spare-1", "readers"))
     hand.show()
     assert hint.sentence.text() == "A session was not closed.", "what has nothing to do with it stays"
@@ -159,7 +160,7 @@ def test_who_has_followed_the_first_hint_is_told_no_longer(open_workbench: Calla
 def test_a_hint_ends_with_its_session(open_workbench: Callable[..., Hand]) -> None:
     hand = open_workbench("retention", hints=True)
     hint = hand.workbench.window.hint
-    hint.show_message("A session was not closed.", "Open it")
+    hint.show_notice(Notice("A session was not closed.", "Open it"))
     hand.workbench.controller.open(find_scenario("work-queue"))
     hand.show()
     assert not hint.isVisible()
@@ -169,7 +170,7 @@ def test_an_offer_of_the_hint_is_taken_by_a_click_and_the_next_follows(open_work
     hand = open_workbench("retention", hints=True)
     hint = hand.workbench.window.hint
     taken: list[str] = []
-    hint.show_message("A session was not closed.", "Open it", lambda: taken.append("opened"))
+    hint.show_notice(Notice("A session was not closed.", "Open it", lambda: taken.append("opened")))
     hand.qtbot.mouseClick(hint.offer, Qt.MouseButton.LeftButton)
     assert hand.workbench.window.findChild(ScenarioPicker) is not None
     assert hint.isVisible()

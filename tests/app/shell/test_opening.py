@@ -29,7 +29,7 @@ def test_it_is_seen_until_the_window_is_shown(qapp: QApplication, monkeypatch: p
 
     monkeypatch.setattr("app.shell.workbench.open_window", opens)
     monkeypatch.setattr(command_line, "why_no_window", lambda: "")
-    assert command_line._open_window("", lambda open_window: open_window()) == 0
+    assert command_line._open_window("") == 0
     assert seen == [1, 0]
 
 

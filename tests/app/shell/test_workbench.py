@@ -24,6 +24,7 @@ from tests.app.conftest import Hand
 from tests.app.one_window import end
 from tests.long_form import TELLING, some
 from widgets.dialogs.move_to_group import MoveToGroupDialog
+from widgets.hint_bar import Notice
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.charts import ChartsPanel
 from widgets.panels.dead_letters import DeadLettersPanel
@@ -362,7 +363,7 @@ def test_a_title_cannot_turn_what_stands_beside_it(open_workbench: Callable[...,
     hand = open_workbench()
     hand.workbench.controller.open(path)
     window = hand.workbench.window
-    window.hint.show_message("Opened \u202eit.")
+    window.hint.show_notice(Notice("Opened \u202eit."))
     bar, said = window.toolbar.scenario, window.status.last_action
     shown = [window.windowTitle(), bar.whole, bar.toolTip(), bar.accessibleName(), said.whole, said.toolTip()]
     shown += [label.text() for label in window.findChildren(QLabel)]
