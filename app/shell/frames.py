@@ -20,27 +20,14 @@ MARGIN_S = 0.0015
 REMEMBERED = 300
 
 
-class Durations:
-    """Any number of durations in little memory: counted by tenths of a millisecond."""
-
-    def __init__(self) -> None:
-        self._counts: Counter[int] = Counter()
-
-    def add(self, duration_s: float) -> None:
-        self._counts[round(duration_s * 10_000)] += 1
-
-    @property
-    def count(self) -> int:
-        return self._counts.total()
-
-    def percentile_ms(self, percent: float) -> float:
-        """By nearest rank; 0 where there are none."""
-        left = self.count * percent / 100
-        for tenths, count in sorted(self._counts.items()):
-            left -= count
-            if left <= 0:
-                return tenths / 10
-        return 0.0
+def percentile_ms(tenths: Counter[int], percent: float) -> float:
+    """Of durations that are counted by tenths of a millisecond, by nearest rank; 0 where there are none."""
+    left = tenths.total() * percent / 100
+    for duration, count in sorted(tenths.items()):
+        left -= count
+        if left <= 0:
+            return duration / 10
+    return 0.0
 
 
 class Frames(QObject):
@@ -66,7 +53,7 @@ class Frames(QObject):
         self._due_s = 0.0
         self._costs_s: deque[float] = deque(maxlen=REMEMBERED)
         self._delays_s: deque[float] = deque(maxlen=REMEMBERED)
-        self._all_costs, self._all_delays = Durations(), Durations()
+        self._all_costs, self._all_delays = Counter[int](), Counter[int]()
         self.dropped = 0
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
@@ -88,7 +75,7 @@ class Frames(QObject):
         self._began_s = now_s = time.perf_counter()
         delay_s = max(0.0, now_s - self._due_s)
         self._delays_s.append(delay_s)
-        self._all_delays.add(delay_s)
+        self._all_delays[round(delay_s * 10_000)] += 1
         if self._moving():
             self.dropped += int(delay_s * 1000 / FRAME_MS)
         self._due_s = now_s + FRAME_MS / 1000
@@ -103,7 +90,7 @@ class Frames(QObject):
         cost_s = time.perf_counter() - self._began_s
         if self._drawn:
             self._costs_s.append(cost_s)
-            self._all_costs.add(cost_s)
+            self._all_costs[round(cost_s * 10_000)] += 1
         self._grant(max(MIN_SLOT_S, FRAME_MS / 1000 - cost_s - MARGIN_S))
 
     @property
@@ -113,7 +100,8 @@ class Frames(QObject):
     def forget(self) -> None:
         self._costs_s.clear()
         self._delays_s.clear()
-        self._all_costs, self._all_delays = Durations(), Durations()
+        self._all_costs.clear()
+        self._all_delays.clear()
         self.dropped = 0
 
     def figures(self) -> FrameFigures | None:
@@ -129,13 +117,13 @@ class Frames(QObject):
     def session_figures(self) -> dict[str, float]:
         """What all frames since `forget` cost, by names that end in their units; nothing before the first frame."""
         costs, delays = self._all_costs, self._all_delays
-        if not costs.count:
+        if not costs:
             return {}
         return {
-            "frames_drawn_count": costs.count,
+            "frames_drawn_count": costs.total(),
             "frames_dropped_count": self.dropped,
-            "frame_cost_p50_ms": costs.percentile_ms(50),
-            "frame_cost_p99_ms": costs.percentile_ms(99),
-            "window_delay_p50_ms": delays.percentile_ms(50),
-            "window_delay_p99_ms": delays.percentile_ms(99),
+            "frame_cost_p50_ms": percentile_ms(costs, 50),
+            "frame_cost_p99_ms": percentile_ms(costs, 99),
+            "window_delay_p50_ms": percentile_ms(delays, 50),
+            "window_delay_p99_ms": percentile_ms(delays, 99),
         }
