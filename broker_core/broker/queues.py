@@ -87,7 +87,6 @@ class Queues(msgspec.Struct, eq=False, dict=True):
         config: QueueConfig,
         *,
         flow: FlowConfig | None = None,
-        jitter_seed: int = 0,
         log: LogConfig | None = None,
         restored: bool = False,
         kept_id: bytes = b"",
@@ -111,7 +110,7 @@ class Queues(msgspec.Struct, eq=False, dict=True):
             self._events,
             self._timers,
             config,
-            jitter=self._jitter(name, jitter_seed),
+            jitter=self._jitter(name),
             room=topic.make_room,
             journal=self._durability.journal_of(topic.log),
         )
@@ -347,9 +346,9 @@ class Queues(msgspec.Struct, eq=False, dict=True):
 
     # -- inside
 
-    def _jitter(self, queue: str, seed: int = 0) -> Jitter:
+    def _jitter(self, queue: str) -> Jitter:
         # With the name, so that queues of one seed do not retry in step.
-        return Jitter(self.jitter_seed + seed + zlib.crc32(queue.encode()))
+        return Jitter(self.jitter_seed + zlib.crc32(queue.encode()))
 
     def _ack_run(self, now_ns: int, first: Lease, count: int, durable: bool | None) -> Reply[None]:
         return self.queue(first.queue).ack(

@@ -178,11 +178,9 @@ class References:
                 self._known(("consumers", index, "group"), "group", consumer.group)
         for index, worker in enumerate(scenario.workers):
             self._known(("workers", index, "queue"), "queue", worker.queue, "WorkerSpec")
-            self._check_failures(("workers", index, "failures"), worker.failures)
-        for index, subscriber in enumerate(scenario.subscribers):
-            self._check_failures(("subscribers", index, "failures"), subscriber.failures)
-        for index, share_group in enumerate(scenario.share_groups):
-            self._check_failures(("share_groups", index, "failures"), share_group.failures)
+        for section in ("workers", "subscribers", "share_groups"):
+            for index, spec in enumerate(getattr(scenario, section)):
+                self._check_failures((section, index, "failures"), spec.failures)
 
     def _check_priorities(self, path: Place, producer: ProducerSpec) -> None:
         """A queue refuses what it has no level for."""

@@ -7,27 +7,15 @@ import msgspec
 
 from broker_core.errors import ScenarioError
 from broker_core.settings import NotNegative, WaitMs
+from broker_core.simulation import specs
 from broker_core.simulation.alert_watch import Alert
 from broker_core.simulation.lesson import Lesson, WindowNames
 from broker_core.simulation.references import References
 from broker_core.simulation.scenario_errors import fault
-from broker_core.simulation.specs import (
-    ConsumerSpec,
-    GroupSpec,
-    ProducerSpec,
-    QueueSpec,
-    Scheduled,
-    SchemaSpec,
-    ShareGroupSpec,
-    Strict,
-    SubscriberSpec,
-    TopicSpec,
-    WorkerSpec,
-)
 from broker_core.simulation.strict_yaml import Document, YamlError
 
 
-class Scenario(Strict, frozen=True, kw_only=True):
+class Scenario(specs.Strict, frozen=True, kw_only=True):
     """Everything that runs, and what a person should watch and try.
 
     `rebalance_delay_ms` is how long an empty group waits for more members, `consumer_session_timeout_ms` and
@@ -47,23 +35,23 @@ class Scenario(Strict, frozen=True, kw_only=True):
     rebalance_delay_ms: NotNegative = 600
     consumer_session_timeout_ms: WaitMs = 45_000
     consumer_heartbeat_interval_ms: WaitMs = 5_000
-    schemas: tuple[SchemaSpec, ...] = ()
-    topics: tuple[TopicSpec, ...] = ()
-    queues: tuple[QueueSpec, ...] = ()
-    groups: tuple[GroupSpec, ...] = ()
-    producers: tuple[ProducerSpec, ...] = ()
-    consumers: tuple[ConsumerSpec, ...] = ()
-    workers: tuple[WorkerSpec, ...] = ()
-    subscribers: tuple[SubscriberSpec, ...] = ()
-    share_groups: tuple[ShareGroupSpec, ...] = ()
-    schedule: tuple[Scheduled, ...] = ()
+    schemas: tuple[specs.SchemaSpec, ...] = ()
+    topics: tuple[specs.TopicSpec, ...] = ()
+    queues: tuple[specs.QueueSpec, ...] = ()
+    groups: tuple[specs.GroupSpec, ...] = ()
+    producers: tuple[specs.ProducerSpec, ...] = ()
+    consumers: tuple[specs.ConsumerSpec, ...] = ()
+    workers: tuple[specs.WorkerSpec, ...] = ()
+    subscribers: tuple[specs.SubscriberSpec, ...] = ()
+    share_groups: tuple[specs.ShareGroupSpec, ...] = ()
+    schedule: tuple[specs.Scheduled, ...] = ()
     alerts: tuple[Alert, ...] = ()
     lesson: Lesson | None = None
 
     @property
     def subscriptions(self) -> dict[str, str]:
         """The topic of each subscription of subscribers and share groups."""
-        readers: tuple[SubscriberSpec | ShareGroupSpec, ...] = (*self.subscribers, *self.share_groups)
+        readers: tuple[specs.SubscriberSpec | specs.ShareGroupSpec, ...] = (*self.subscribers, *self.share_groups)
         return {name: topic for spec in readers for topic, name in spec.subscriptions.items()}
 
 

@@ -156,7 +156,9 @@ class Simulation:
                 schema=topic.schema,
             )
         for index, queue in enumerate(scenario.queues):
-            self.broker.queues.create(now_ns, queue.name, queue.config, flow=queue.flow, jitter_seed=self.seed + index)
+            self.broker.queues.jitter_seed = self.seed + index
+            self.broker.queues.create(now_ns, queue.name, queue.config, flow=queue.flow)
+        self.broker.queues.jitter_seed = 0
         for spec in scenario.subscribers:
             for source, name in spec.subscriptions.items():
                 self.broker.queues.subscribe(
@@ -170,6 +172,7 @@ class Simulation:
                 self.broker.share_groups.subscribe(now_ns, group.name, source)
             for name in names_of(group):
                 self.context.add(ShareMemberActor(group, name)).start()
+        self.broker.queues.jitter_seed = self.seed
 
     def _schedule(self, scheduled: Scheduled) -> None:
         waited = False

@@ -19,12 +19,6 @@ class ActorStopped(BaseException):
     """Raised in a function whose actor has crashed or left. It is no `Exception`: clean up, and let it pass."""
 
 
-class _Callback:
-    def __init__(self, function: Callable[[], object]) -> None:
-        self.function = function
-        self.over = False
-
-
 class BlockingThread:
     """Runs `function`, whose calls of `ask` wait in session time.
 
@@ -40,7 +34,7 @@ class BlockingThread:
         self._back.acquire()
         self._asked: Callable[[], Coroutine[Reply[Any], None, Any]] | None = None
         self._answer: Reply[Any] = Reply()
-        self._callback: _Callback | None = None
+        self._callback: tuple[Callable[[], object], Reply[None]] | None = None  # and whether it is over
         self._error: BaseException | None = None
         self._stopping = self._over = self._at_once = False
         self._late_calls = 0
@@ -75,8 +69,9 @@ class BlockingThread:
 
     async def call_back(self, function: Callable[[], object]) -> None:
         """From what an `ask` runs: call `function` in the thread, where it may ask, too; `ask` raises its error."""
-        callback = self._callback = _Callback(function)
-        await self._answer_until(lambda: callback.over or self._over)
+        over = Reply[None]()
+        self._callback = (function, over)
+        await self._answer_until(lambda: over.done or self._over)
 
     def ask(self, asked: Callable[[], Coroutine[Reply[Any], None, T]]) -> T:
         """From the function: let the loop run `asked` to its end; its result. Raises what it raises."""
@@ -88,13 +83,13 @@ class BlockingThread:
             self._asked = asked
             self._give_turn()
         failed: Exception | None = None
-        while not self._stopping and (callback := self._callback) is not None:
-            self._callback = None
+        while not self._stopping and self._callback is not None:
+            (function, over), self._callback = self._callback, None
             try:
-                callback.function()
+                function()
             except Exception as error:
                 failed = failed or error
-            callback.over = True
+            over.resolve(None)
             self._give_turn()
         if self._stopping:
             raise ActorStopped(f"{self._name} was stopped")

@@ -5,14 +5,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
 from broker_core.engine.host_loop import Host
-from broker_core.operations.clock import (
-    AdvanceClock,
-    ClockAnswer,
-    DescribeClock,
-    JumpClock,
-    StartClock,
-    StopClock,
-)
+from broker_core.operations import clock
 from broker_core.operations.request import Request
 from broker_core.settings import TimeS, checked_class
 
@@ -33,25 +26,25 @@ class BrokerClock:
     @property
     def time(self) -> datetime:
         """The broker's time, in UTC."""
-        return datetime.fromtimestamp(self._ask(DescribeClock()).unix_ms / 1_000, UTC)
+        return datetime.fromtimestamp(self._ask(clock.DescribeClock()).unix_ms / 1_000, UTC)
 
     @property
     def time_s(self) -> float:
         """Seconds since the broker was opened."""
-        return self._ask(DescribeClock()).time_ms / 1_000
+        return self._ask(clock.DescribeClock()).time_ms / 1_000
 
     @property
     def is_stopped(self) -> bool:
         """Whether time stands still."""
-        return self._ask(DescribeClock()).stopped
+        return self._ask(clock.DescribeClock()).stopped
 
     def stop(self) -> None:
         """Stop it, until `start`."""
-        self._ask(StopClock())
+        self._ask(clock.StopClock())
 
     def start(self) -> None:
         """Have a stopped clock go on from its time."""
-        self._ask(StartClock())
+        self._ask(clock.StartClock())
 
     @contextlib.contextmanager
     def stopped(self) -> Iterator[None]:
@@ -68,11 +61,11 @@ class BrokerClock:
         A member of a group whose session timeout is shorter leaves: nobody hears from it meanwhile. With
         `members_stay` all count as heard from at the end.
         """
-        self._ask(AdvanceClock(by_ms=seconds * 1_000, members_stay=members_stay))
+        self._ask(clock.AdvanceClock(by_ms=seconds * 1_000, members_stay=members_stay))
 
     def jump(self, to: datetime, *, members_stay: bool = False) -> None:
         """`advance` to a date, one without a time zone being local. Raises INVALID_REQUEST if that has passed."""
-        self._ask(JumpClock(unix_ms=round(to.timestamp() * 1_000), members_stay=members_stay))
+        self._ask(clock.JumpClock(unix_ms=round(to.timestamp() * 1_000), members_stay=members_stay))
 
-    def _ask(self, request: Request[ClockAnswer]) -> ClockAnswer:
+    def _ask(self, request: Request[clock.ClockAnswer]) -> clock.ClockAnswer:
         return self._host().ask(request)

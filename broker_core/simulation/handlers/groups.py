@@ -202,34 +202,32 @@ class GroupHandler(Handler):
 
     # -- from where
 
-    def preview(self, action: groups.ResetOffsets) -> list[Change]:
-        """What a reset would change. Raises GROUP_ID_NOT_FOUND, UNKNOWN_TOPIC_OR_PARTITION, INVALID_REQUEST."""
+    def _places(self, action: groups.ResetOffsets) -> list[TopicPartition]:
         broker = self._context.broker
-        if action.group not in broker.groups.groups():
-            raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, action.group)
         named = action.partitions
         if named is None:
             spec = self._context.groups.get(action.group)
             read = {topic for topic, _ in broker.groups.offsets.fetch_all(action.group)}
             topics = (read | set(spec.topics if spec is not None else ())) & set(broker.topics.names())
             named = [PartitionPlace(topic=topic) for topic in sorted(topics)]
-        places = [
+        return [
             (place.topic, partition)
             for place in named
             for partition in (
                 range(broker.logs.partition_count(place.topic)) if place.partition is None else (place.partition,)
             )
         ]
-        return broker.offsets.preview_reset(action.group, self._context.in_unix_time(action.target()), places)
 
     def _reset(self, action: groups.ResetOffsets) -> Plan:
-        changes = self.preview(action)
+        broker = self._context.broker
+        if action.group not in broker.groups.groups():
+            raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, action.group)
+        target, places = self._context.in_unix_time(action.target()), self._places(action)
+        changes = broker.offsets.preview_reset(action.group, target, places)
         if not changes:
             raise refuse(f"there is nothing to reset: {groups.where_to(action.target())} means nothing here")
         members = self._members_to_stop(action.group, action.restart_members)
-        places = [(change.topic, change.partition) for change in changes]
-        target = self._context.in_unix_time(action.target())
-        reset = partial(self._context.broker.offsets.reset, self._context.now_ns, action.group, target, places)
+        reset = partial(broker.offsets.reset, self._context.now_ns, action.group, target, places)
         return self._moving(action, changes, members, reset)
 
     def _moving(

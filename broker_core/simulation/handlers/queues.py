@@ -18,19 +18,11 @@ class QueueHandler(Handler):
     """The queue itself does everything, and emits the events."""
 
     def _create(self, action: queues.CreateQueue) -> Plan:
-        context, name, config = self._context, action.name, action.settings
-        self._check_names(name, config)
-        log = action.log.on(context.broker.logs.config)
-        create = partial(
-            context.broker.queues.create,
-            context.now_ns,
-            name,
-            config,
-            flow=action.flow,
-            log=log,
-            jitter_seed=context.seed,
-        )
-        return Plan(action, create, queues.DeleteQueue(queue=name))
+        broker = self._context.broker
+        self._check_names(action.name, action.settings)
+        action.log.on(broker.logs.config)
+        create = partial(broker.handle, self._context.now_ns, action)
+        return Plan(action, create, queues.DeleteQueue(queue=action.name))
 
     def _check_names(self, name: str, config: QueueConfig) -> None:
         bin_name = config.dead_letter_topic_of(name)

@@ -91,10 +91,9 @@ class TopicHandler(Handler):
         broker = self._context.broker
         self._context.check_topic(action.topic)
         gone = 0
-        places = [(int(partition), offset) for partition, offset in action.before.items()]
-        for partition, offset in places:
-            start = broker.logs.start_offset(action.topic, partition)
-            end = broker.logs.end_offset(action.topic, partition)
+        for partition, offset in action.before.items():
+            start = broker.logs.start_offset(action.topic, int(partition))
+            end = broker.logs.end_offset(action.topic, int(partition))
             if not 0 <= offset <= end:
                 raise BrokerError(
                     ErrorCode.OFFSET_OUT_OF_RANGE, f"{action.topic}/{partition} ends at {end}, not beyond {offset}"
@@ -105,9 +104,7 @@ class TopicHandler(Handler):
         self._context.faults.check_disk()
 
         def do() -> str:
-            for partition, offset in places:
-                if offset > broker.logs.start_offset(action.topic, partition):
-                    broker.cleaning.delete_records(self._context.now_ns, action.topic, partition, offset)
+            broker.handle(self._context.now_ns, action)
             return f"deleted {counted(gone, 'record')} of {action.topic}"
 
         return Plan(action, do, final="Deleted records are gone from the log.")

@@ -168,7 +168,8 @@ def test_a12_queues_of_a_broker_jitter_their_retries_each_for_itself():
     def delays(name: str, seed: int = 0) -> list[int]:
         virtual = VirtualBroker(1)
         policy = RetryPolicy("exponential_jitter", base_ms=1_000)
-        virtual.broker.queues.create(0, name, QueueConfig(retry=policy), jitter_seed=seed)
+        virtual.broker.queues.jitter_seed = seed
+        virtual.broker.queues.create(0, name, QueueConfig(retry=policy))
         virtual.publish(*[b"x"] * 8, topic=name)
         leases = virtual.broker.queues.take(0, name, "worker", max_messages=8).result()
         for lease in leases:
