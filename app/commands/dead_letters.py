@@ -6,21 +6,17 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 
 import msgspec
-from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMenu, QMessageBox
 
 from app.commands.context import CommandContext, Handlers
 from app.commands.registry import Command
 from app.commands.undo import UNDO_WINDOW_MINUTES
-from app.filters.parsing import help_rows
-from app.presenters.dead_letter_sync import DeadLetterSync
 from app.presenters.dead_letters import DeadLettersPresenter, dead_letter_facts
 from app.presenters.message_facts import request_of
 from app.presenters.redriven import place_of as place_of_redriven
 from app.sessions.history.life import place_of
-from app.sessions.history.redrives import RedrivenMessage
 from app.sessions.work import Cancelled, Work
-from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.filters import quoted
 from broker_core.operations.browse import DeadLetterPage, ListDeadOffsets, Present, ReadDeadLetters
@@ -111,7 +107,6 @@ class Redrives(QObject):
         self._context.jobs.work(tr("Redrive of {count} dead letters", count=f"{total:,}"), watch, over)
 
 
-REFRESH_MS = 500
 TRIED = 100
 
 
@@ -148,12 +143,8 @@ class DeadLetterHandlers(Handlers):
 
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
-        self._redriven_ns = -1
         self._redrives = Redrives(context, self)
-        self.sync = DeadLetterSync(context.controller, self)
         self._shown = context.views.presenter(DeadLettersPresenter)
-        self._shown.model.source, self._shown.model.size_of = self.sync.rows, self.sync.size_of
-        self.sync.changed.connect(self._show_more)
         panel = self._panel = context.window.tab(DeadLettersPanel)
         panel.currentChanged.connect(self._read)
         panel.redriveRequested.connect(self.redrive)
@@ -161,17 +152,7 @@ class DeadLetterHandlers(Handlers):
         panel.editRequested.connect(self.ask_edit)
         panel.purgeRequested.connect(self.ask_purge)
         panel.stopRequested.connect(self._redrives.stop)
-        panel.viewChanged.connect(self._on_view)
         panel.redrivenChosen.connect(self._look_at_redriven)
-        # A filter asks the table that is shown: the other has other fields.
-        panel.filterChanged.disconnect(self._shown.model.set_filter)
-        panel.filterChanged.connect(self._filter)
-        self._shown.redriven.filter_checked.connect(panel.set_filter_problem)
-        meeting = QTimer(self, interval=REFRESH_MS)
-        meeting.timeout.connect(self.update)
-        meeting.start()
-        self._timer = QTimer(self, interval=REFRESH_MS)
-        self._timer.timeout.connect(self.look_redriven)
         bind = context.registry.bind
         why_not_selected, why_not_all = self._or_unseen(panel.why_not_selected), self._or_unseen(panel.why_not_all)
         bind("redrive_selected", panel.redrive_selected, why_not_selected, Redrive)
@@ -194,14 +175,6 @@ class DeadLetterHandlers(Handlers):
     def _forget(self) -> None:
         self._answers.drop()
         self._redrives.forget()
-        self.sync.restart()
-        self._redriven_ns = -1
-        self._shown.redriven.set_rows(())
-
-    def _show_more(self) -> None:
-        snapshot = self._context.views.snapshot
-        if snapshot is not None and self._panel.isVisible():
-            self._shown.model.set_snapshot(snapshot)
 
     def _read(self, key: Hashable) -> None:
         if not isinstance(key, tuple):
@@ -222,11 +195,6 @@ class DeadLetterHandlers(Handlers):
         if found.message is not None and letter is not None and self._panel.current_key() == key:
             whole = msgspec.structs.replace(letter, value=found.message.value, headers=found.message.headers)
             self._panel.set_details(dead_letter_facts(whole, self._context.views.times))
-
-    def update(self) -> None:
-        snapshot = self._context.views.snapshot
-        if snapshot is not None and self._controller.live and self._panel.isVisible():
-            self.sync.update(snapshot)
 
     def _why_no_topic(self) -> str:
         return "" if self._context.selected("topic") else tr("Choose a topic first.")
@@ -338,35 +306,10 @@ class DeadLetterHandlers(Handlers):
         self._context.window.show_tab("dead_letters")
         self._panel.show_redriven(True)
 
-    def _on_view(self, redriven: bool) -> None:
-        self._panel.set_filter_help(help_rows((self._shown.redriven if redriven else self._shown.model).fields))
-        if redriven:
-            self._timer.start()
-            self.look_redriven(force=True)
-        else:
-            self._timer.stop()
-        self._filter("")
-
-    def look_redriven(self, *, force: bool = False) -> None:
-        """Bring the view of redriven messages up to date: live at most once a second of the session."""
-        now_ns = self._snapshot.time_ns
-        least_ns = NS_PER_S if self._controller.live else 1
-        if not self._panel.isVisible() or (not force and abs(now_ns - self._redriven_ns) < least_ns):
-            return
-        self._redriven_ns = now_ns
-
-        def answered(found: list[RedrivenMessage]) -> None:
-            self._shown.redriven.set_rows(tuple(found))
-
-        self._context.history.redriven(now_ns, answered)
-
     def _look_at_redriven(self, seq: object) -> None:
         row = next((row for row in self._shown.redriven.rows if row.redriven.seq == seq), None)
         if row is not None:
             self._context.views.select(place_of_redriven(row).id)
-
-    def _filter(self, text: str) -> None:
-        (self._shown.redriven if self._panel.shows_redriven else self._shown.model).set_filter(text)
 
     def _list(self, queue: str) -> None:
         self._context.window.show_tab(DeadLettersPanel.info.name)

@@ -3,19 +3,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import QTimer
-
 from app.commands.context import CommandContext, Handlers
 from app.commands.registry import Command
 from app.presenters.in_flight import InFlightPresenter
-from app.presenters.lease_sweep import LeaseSweep
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.queues import AckLease, ExtendLease, NackLease, ReleaseLease
 from broker_core.snapshots import LeaseView
 from widgets.i18n import tr
 from widgets.panels.in_flight import InFlightPanel
-
-REFRESH_MS = 500
 
 _ACTS: dict[str, type[UserAction]] = {
     "ack": AckLease,
@@ -43,27 +38,10 @@ class LeaseHandlers(Handlers):
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         panel = self._panel = context.window.tab(InFlightPanel)
-        self.sweep = LeaseSweep(context.controller, self)
-        context.views.presenter(InFlightPresenter).model.source = self.sweep.rows
-        self.sweep.changed.connect(self._show_more)
-        context.controller.opened.connect(self.sweep.restart)
-        meeting = QTimer(self, interval=REFRESH_MS)
-        meeting.timeout.connect(self.update)
-        meeting.start()
         panel.actWanted.connect(self.act)
         for act, does in _ACTS.items():
             context.registry.bind(f"{act}_lease", partial(panel.do, act), self._why_not, does)
         panel.selectionChanged.connect(lambda _count: context.registry.refresh(*(f"{act}_lease" for act in _ACTS)))
-
-    def update(self) -> None:
-        snapshot = self._context.views.snapshot
-        if snapshot is not None and self._context.controller.live and self._panel.isVisible():
-            self.sweep.update(snapshot)
-
-    def _show_more(self) -> None:
-        snapshot = self._context.views.snapshot
-        if snapshot is not None and self._panel.isVisible():
-            self._context.views.presenter(InFlightPresenter).model.set_snapshot(snapshot)
 
     def _why_not(self) -> str:
         # Asked many times a second: the buttons follow.

@@ -191,8 +191,7 @@ class AssignmentsPresenter(TablePresenter[AssignmentsPanel]):
         self.model = AssignmentsModel(sources.owners, sources.times)
         self.ownership = OwnershipModel(sources.owners, sources.times)
         super().__init__(sources, self.model, self.ownership)
-        self._snapshot: Snapshot | None = None
-        self.panel.groupChosen.connect(self._choose_group)
+        self.panel.groupChosen.connect(lambda _name: self.show_again())
         self.panel.historyShown.connect(self._turn)
         self.ownership.filter_checked.connect(self.panel.set_filter_problem)
 
@@ -202,7 +201,6 @@ class AssignmentsPresenter(TablePresenter[AssignmentsPanel]):
             model.attach(self._controller.collectors.ownership)
 
     def show_around(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
         names = [group.name for group in snapshot.groups]
         shown = self.panel.groups.currentText()
         shown = shown if shown in names else (names[0] if names else "")
@@ -216,7 +214,3 @@ class AssignmentsPresenter(TablePresenter[AssignmentsPanel]):
         self.panel.filterChanged.disconnect(before.set_filter)
         self.panel.filterChanged.connect(now.set_filter)
         self.panel.set_filter_help(help_rows(now.fields))
-
-    def _choose_group(self, _name: str) -> None:
-        if self._snapshot is not None:
-            self.show_around(self._snapshot)

@@ -7,11 +7,14 @@ from operator import attrgetter
 
 from PySide6.QtCore import QObject, Signal
 
+from app.filters.parsing import help_rows
 from app.presenters.columns import Column, number_column, time_column
+from app.presenters.dead_letter_sync import DeadLetterSync
 from app.presenters.dead_letter_topics import DeadLetterTopics, TopicLetter
 from app.presenters.panel_presenter import Sources, TablePresenter, overfull_words
 from app.presenters.redriven import RedrivenModel
 from app.presenters.table import SnapshotModel
+from broker_core.clock import NS_PER_S
 from broker_core.filters import Field
 from broker_core.snapshots import DeadLetterView, QueueView, Snapshot
 from widgets.formats import Times, duration, plain_text, session_time
@@ -234,26 +237,51 @@ class DeadLettersPresenter(TablePresenter[DeadLettersPanel]):
         self.model = DeadLettersModel(sources.times)
         self.redriven = RedrivenModel(sources.times)
         super().__init__(sources, self.model, self.redriven)
-        self._snapshot: Snapshot | None = None
+        self._history, self._redriven_ns = sources.history, -1
         self.topics = DeadLetterTopics(sources.controller, sources.times, self)
+        self._sync = DeadLetterSync(sources.controller, self)
         self.model.of_topics = self.topics.bins
+        self.model.source, self.model.size_of = self._sync.rows, self._sync.size_of
         self.model.causes_changed.connect(self.panel.set_causes)
         self.panel.causeChosen.connect(self.model.set_cause)
         self.panel.currentChanged.connect(self._show_letter)
-        self.topics.changed.connect(self._show_more)
+        self.topics.changed.connect(self.show_again)
+        self._sync.changed.connect(self.show_again)
+        # A filter asks the table that is shown: the other has other fields.
+        self.panel.filterChanged.disconnect(self.model.set_filter)
+        self.panel.filterChanged.connect(self._filter)
+        self.redriven.filter_checked.connect(self.panel.set_filter_problem)
+        self.panel.viewChanged.connect(self._turn)
 
     def restart(self) -> None:
         super().restart()
         self.model.forget()
         self.topics.restart()
-        self._snapshot = None
+        self._sync.restart()
+        self._redriven_ns = -1
+        self.redriven.set_rows(())
 
-    def _show_more(self) -> None:
-        if self._snapshot is not None:
-            self.show(self._snapshot)
+    def _turn(self, redriven: bool) -> None:
+        self.panel.set_filter_help(help_rows((self.redriven if redriven else self.model).fields))
+        self._redriven_ns = -1
+        self.show_again()
+        self._filter("")
+
+    def _filter(self, text: str) -> None:
+        (self.redriven if self.panel.shows_redriven else self.model).set_filter(text)
+
+    def _look_redriven(self, now_ns: int) -> None:
+        """Live at most once a second of the session."""
+        least_ns = NS_PER_S if self._controller.live else 1
+        if self._redriven_ns < 0 or abs(now_ns - self._redriven_ns) >= least_ns:
+            self._redriven_ns = now_ns
+            self._history.redriven(now_ns, lambda found: self.redriven.set_rows(tuple(found)))
 
     def show_around(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
+        if self._controller.live:
+            self._sync.update(snapshot)
+        if self.panel.shows_redriven:
+            self._look_redriven(snapshot.time_ns)
         self.panel.set_totals(snapshot.totals.dead_lettered, snapshot.totals.redriven)
         if self.topics.problem and not self.model.rowCount():
             self.panel.set_empty_words(tr("The dead letters of topics cannot be read."), self.topics.problem)

@@ -8,6 +8,7 @@ import msgspec
 from PySide6.QtCore import QObject
 
 from app.presenters.columns import Column, number_column, time_column
+from app.presenters.lease_sweep import LeaseSweep
 from app.presenters.owners import Owners
 from app.presenters.panel_presenter import Sources, TablePresenter, overfull_words
 from app.presenters.table import SnapshotModel
@@ -218,10 +219,17 @@ class InFlightPresenter(TablePresenter[InFlightPanel]):
     def __init__(self, sources: Sources) -> None:
         self.model = InFlightModel(sources.owners, sources.times)
         super().__init__(sources, self.model)
+        self._sweep = LeaseSweep(sources.controller, self)
+        self._sweep.changed.connect(self.show_again)
+        self.model.source = self._sweep.rows
 
     def restart(self) -> None:
+        super().restart()
+        self._sweep.restart()
         self.model.restart()
 
     def show_around(self, snapshot: Snapshot) -> None:
+        if self._controller.live:
+            self._sweep.update(snapshot)
         self.panel.set_note(overfull_words(self.model.listed, self.model.whole, tr("messages in flight")))
         self.panel.set_messages(self.model.listed)

@@ -79,16 +79,24 @@ class TablePresenter(PanelPresenter[P]):
     def __init__(self, sources: Sources, model: SnapshotModel[Any], *models: ColumnModel[Any]) -> None:
         super().__init__(sources, model, *models)
         self._table = model
+        self._snapshot: Snapshot | None = None
 
     def restart(self) -> None:
+        self._snapshot = None
         self._table.set_rows(())
 
     def let_in(self) -> None:
         self._table.let_in()
 
     def show(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
         self._table.set_snapshot(snapshot)
         self.show_around(snapshot)
+
+    def show_again(self) -> None:
+        """More is known of what is shown."""
+        if self._snapshot is not None:
+            self.show(self._snapshot)
 
     def show_around(self, snapshot: Snapshot) -> None:
         """Notes and totals beside the table."""
