@@ -27,13 +27,10 @@ def things(snapshot: Snapshot, rates: Rates, ticks: Sequence[Tick]) -> list[Pale
     """Topics, partitions, queues, groups and clients, with their ids on the canvas; rebalances, and what was published
     between them; bookmarks, faults and actions, which are `ticks` of the timeline.
     """
-    dressed: dict[str, QIcon] = {}
+    made = _Entries()
 
     def entry(kind: str, name: str, category: str, picture: str = "") -> PaletteEntry:
-        picture = picture or kind
-        if picture not in dressed:
-            dressed[picture] = icon(picture, current_theme(), "muted")
-        return PaletteEntry(f"{kind}:{name}", name, category, icon=dressed[picture], is_thing=True)
+        return made(f"{kind}:{name}", name, category, picture or kind)
 
     return [
         *(entry("topic", topic.name, tr("Topic")) for topic in snapshot.topics),
@@ -46,37 +43,42 @@ def things(snapshot: Snapshot, rates: Rates, ticks: Sequence[Tick]) -> list[Pale
         *(entry("dlq", queue.name, tr("Dead letters"), "dead-letter") for queue in snapshot.queues if queue.dead),
         *(entry("group", group.name, tr("Group")) for group in snapshot.groups),
         *(entry(kind, name, category) for kind, name, category in _clients(snapshot, rates)),
-        *_rebalances(snapshot),
-        *_moments(ticks),
+        *_rebalances(snapshot, made),
+        *_moments(ticks, made),
     ]
 
 
-def _rebalances(snapshot: Snapshot) -> Iterator[PaletteEntry]:
+class _Entries:
+    """Makes entries; each icon once."""
+
+    def __init__(self) -> None:
+        self._icons: dict[str, QIcon] = {}
+
+    def __call__(
+        self, target: str, title: str, about: str, picture: str, enter: str = "", rank: int | None = None
+    ) -> PaletteEntry:
+        if picture not in self._icons:
+            self._icons[picture] = icon(picture, current_theme(), "muted")
+        return PaletteEntry(
+            target, title, about, icon=self._icons[picture], is_thing=True, enter=tr(enter), fixed_rank=rank
+        )
+
+
+def _rebalances(snapshot: Snapshot, entry: _Entries) -> Iterator[PaletteEntry]:
     for group in snapshot.groups:
-        found = sorted((one for one in snapshot.rebalances if one.group == group.name), key=lambda one: one.started_ns)[
-            -REBALANCES_MOST:
-        ]
+        of_group = (one for one in snapshot.rebalances if one.group == group.name)
+        found = sorted(of_group, key=lambda one: one.started_ns)[-REBALANCES_MOST:]
         for before, one in zip([None, *found], found, strict=False):
             at = session_time(one.started_ns)
-            yield PaletteEntry(
-                f"rebalance:{one.group}/{one.started_ns}",
-                tr("Rebalance of {group} at {time}", group=one.group, time=at),
-                one.cause,
-                icon=icon("rebalancing", current_theme(), "muted"),
-                is_thing=True,
-            )
+            title = tr("Rebalance of {group} at {time}", group=one.group, time=at)
+            yield entry(f"rebalance:{one.group}/{one.started_ns}", title, one.cause, "rebalancing")
             if before is not None:
-                yield PaletteEntry(
-                    f"published:{before.started_ns}-{one.started_ns}",
-                    tr("Published between the rebalances of {group}", group=one.group),
-                    f"{session_time(before.started_ns)} - {at}",
-                    icon=icon("message", current_theme(), "muted"),
-                    is_thing=True,
-                    enter=tr("Enter lists the messages, Escape closes."),
-                )
+                target = f"published:{before.started_ns}-{one.started_ns}"
+                title = tr("Published between the rebalances of {group}", group=one.group)
+                yield entry(target, title, f"{session_time(before.started_ns)} - {at}", "message", _LIST)
 
 
-def _moments(ticks: Sequence[Tick]) -> Iterator[PaletteEntry]:
+def _moments(ticks: Sequence[Tick], entry: _Entries) -> Iterator[PaletteEntry]:
     words = {
         "bookmark": ("bookmark", tr("Bookmark"), "bookmark"),
         "fault": ("moment", tr("Fault"), "warning"),
@@ -84,14 +86,8 @@ def _moments(ticks: Sequence[Tick]) -> Iterator[PaletteEntry]:
     }
     for tick in [one for one in ticks if one.kind in words][-MOMENTS_MOST:]:
         target, category, picture = words[tick.kind]
-        yield PaletteEntry(
-            f"{target}:{tick.time_ns}",
-            tick.label,
-            f"{category}, {session_time(tick.time_ns)}",
-            icon=icon(picture, current_theme(), "muted"),
-            is_thing=True,
-            enter=tr(GO_THERE),
-        )
+        about = f"{category}, {session_time(tick.time_ns)}"
+        yield entry(f"{target}:{tick.time_ns}", tick.label, about, picture, GO_THERE)
 
 
 def _clients(snapshot: Snapshot, rates: Rates) -> Iterator[tuple[str, str, str]]:
@@ -133,7 +129,7 @@ class PaletteSearch:
             for part in topic.partitions
         }
         self._published: Published | None = None
-        self._icons: dict[str, QIcon] = {}
+        self._entry = _Entries()
 
     def know(self, published: Published) -> None:
         self._published = published
@@ -145,13 +141,6 @@ class PaletteSearch:
         if not text:
             return []
         return [*self._moments(text), *self._event(text), *self._messages(text), *self._keys(text), *self._search(text)]
-
-    def _entry(self, target: str, title: str, about: str, picture: str, enter: str, rank: int | None) -> PaletteEntry:
-        if picture not in self._icons:
-            self._icons[picture] = icon(picture, current_theme(), "muted")
-        return PaletteEntry(
-            target, title, about, icon=self._icons[picture], is_thing=True, enter=tr(enter), fixed_rank=rank
-        )
 
     def _moments(self, text: str) -> Iterator[PaletteEntry]:
         time_ns = time_of(text)
