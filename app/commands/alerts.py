@@ -37,7 +37,7 @@ class AlertHandlers(Handlers):
         return self._controller.collectors.alerts
 
     def ask(self) -> None:
-        name = self._context.selected("group") or self._context.selected("queue") or self._group_of_selected()
+        name = self._context.selected("queue") or self._context.selected_group()
         what = "depth" if self._context.selected("queue") else "lag"
         self.form(
             tr("Set alert"),
@@ -55,11 +55,6 @@ class AlertHandlers(Handlers):
             lambda v: SetAlert(v["name"].strip(), v["when"].strip(), v["for_s"]),
             why_not=lambda v: not_there(self._snapshot, parse(v["when"], FIELDS)),
         )
-
-    def _group_of_selected(self) -> str:
-        name = self._context.selected("consumer")
-        actors = self._snapshot.actors
-        return next((actor.target for actor in actors if name and actor.name == name), "")
 
     def ask_remove(self) -> None:
         known = [(alert.name, f"{alert.name}: {alert.condition}") for alert in self._collector.alerts.values()]

@@ -53,15 +53,17 @@ class AppearanceHandlers(Handlers):
             bind(command, partial(self.apply_layout, name))
         bind("layout_choose", self._choose_layout)
         bind("layout_save", self._save_layout)
-        bind("layout_forget", self._forget_layout, self._why_nothing_to_forget)
+        no_own, in_place = tr("No layout of your own is kept."), tr("Every box is in its place.")
+        self.bind_with("layout_forget", self._forget_layout, self._forgettable, no_own)
         bind("arrange", self._arrange)
-        bind("arrange_reset", self._reset_arrangement, self._why_not_moved)
+        self.bind_with("arrange_reset", self._reset_arrangement, lambda: context.canvas.arrangement, in_place)
         context.canvas.arrangementChanged.connect(self._keep_arrangement)
         context.canvas.boxMoved.connect(self._note_move)
         context.controller.opened.connect(self._restore_arrangement)
         bind("theme", look.toggle_theme)
-        bind("type_larger", lambda: look.step_scale(1), lambda: self._why_not_type(SCALES[-1]))
-        bind("type_smaller", lambda: look.step_scale(-1), lambda: self._why_not_type(SCALES[0]))
+        last = tr("This is the last size of type.")
+        self.bind_with("type_larger", lambda: look.step_scale(1), lambda: scale() != SCALES[-1], last)
+        self.bind_with("type_smaller", lambda: look.step_scale(-1), lambda: scale() != SCALES[0], last)
         bind("present", self._present)
         bind("settings", self._ask_settings)
         look.changed.connect(context.registry.refresh)
@@ -99,9 +101,6 @@ class AppearanceHandlers(Handlers):
         settings = self._context.settings
         return [name for name in settings.layout_names() if settings.layout(name) != SHIPPED.get(name)]
 
-    def _why_nothing_to_forget(self) -> str:
-        return "" if self._forgettable() else tr("No layout of your own is kept.")
-
     def _forget_layout(self) -> None:
         name = self._ask_name(tr("Forget a layout"), tr("Layout"), self._forgettable(), editable=False)
         if name:
@@ -116,9 +115,6 @@ class AppearanceHandlers(Handlers):
             if on
             else tr("Dragging moves consumers again.")
         )
-
-    def _why_not_moved(self) -> str:
-        return "" if self._context.canvas.arrangement else tr("Every box is in its place.")
 
     def _reset_arrangement(self) -> None:
         before = self._context.canvas.arrangement
@@ -146,10 +142,6 @@ class AppearanceHandlers(Handlers):
 
     def _restore_arrangement(self) -> None:
         self._context.canvas.set_arrangement(from_text(self._context.settings.arrangement(self._scenario())))
-
-    @staticmethod
-    def _why_not_type(last: float) -> str:
-        return tr("This is the last size of type.") if scale() == last else ""
 
     def _present(self) -> None:
         self._context.appearance.present()

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtWidgets import QMenu
@@ -290,11 +289,4 @@ class ClientHandlers(Handlers):
                 "queue": ((tr("Add worker..."), self.ask_worker), (tr("Add producer..."), self.ask_producer)),
             }
             for words, ask in asks.get(kind, ()):
-                entry = menu.addAction(words)
-                entry.setEnabled(not self._context.why_ended())
-                entry.setToolTip(self._context.why_ended())
-                entry.triggered.connect(partial(_call, ask, name))
-
-
-def _call(ask: Callable[[str], None], name: str, _checked: bool = False) -> None:
-    ask(name)
+                self.add_entry(menu, words, partial(ask, name), self._context.why_ended())

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
 from app.commands.context import CommandContext, Handlers
@@ -87,16 +86,11 @@ class ConsumerHandlers(Handlers):
         for choice in move_choices(self._snapshot, consumer):
             if choice.target == NEW_GROUP:
                 continue
-            action = QAction(tr("Move to {target}", target=choice.target or tr("the bench")), menu)
-            action.setEnabled(not (choice.reason or ended))
-            action.setToolTip(choice.reason or ended or choice.about)
-            action.triggered.connect(partial(self._move_from_menu, consumer, choice.target))
-            menu.addAction(action)
+            words = tr("Move to {target}", target=choice.target or tr("the bench"))
+            move = partial(self.move, consumer, choice.target)
+            self.add_entry(menu, words, move, choice.reason or ended, choice.about)
         menu.addSeparator()
         menu.addAction(self._context.registry.action("move_consumer"))
-
-    def _move_from_menu(self, consumer: str, group: str, _checked: bool = False) -> None:
-        self.move(consumer, group)
 
 
 def current_group(snapshot: Snapshot, consumer: str) -> str:

@@ -95,6 +95,12 @@ class CommandContext:
         if self.attempt(lambda: self.controller.open(path)):
             self.controller.run()
 
+    def selected_group(self) -> str:
+        """The group that is selected, or that of the selected consumer; "" for none."""
+        consumer = self.selected("consumer")
+        actors = self.controller.snapshot.actors if consumer else ()
+        return self.selected("group") or next((each.target for each in actors if each.name == consumer), "")
+
     def selected(self, kind: str) -> str:
         """The name of the thing selected on the canvas, if it is of that kind; else ""."""
         found, _, name = self.views.selected.partition(":")
@@ -113,6 +119,10 @@ class Handlers(QObject):
         super().__init__(context.window)
         self._context, self._controller = context, context.controller
         context.menu_parts.append(self._add_to_menu)
+
+    def bind_with(self, command: str, do: Callable[[], object], needs: Callable[[], object], otherwise: str) -> None:
+        """Bind a command that changes nothing in the session; `otherwise` says what it `needs`."""
+        self._context.registry.bind(command, do, lambda: "" if needs() else otherwise)
 
     def bind_action(
         self,
@@ -171,6 +181,13 @@ class Handlers(QObject):
         dialog.chosen.connect(lambda values: context.perform(make(values)))
         dialog.open()
         return dialog
+
+    def add_entry(self, menu: QMenu, words: str, do: Callable[[], object], why_not: str = "", tip: str = "") -> None:
+        """An entry of a menu that is no command: it is about the thing that the menu is of."""
+        entry = menu.addAction(words)
+        entry.setEnabled(not why_not)
+        entry.setToolTip(why_not or tip)
+        entry.triggered.connect(lambda _checked: do())
 
     def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
         for command in (each for kinds, commands in self.MENU if (kind if name else "") in kinds for each in commands):

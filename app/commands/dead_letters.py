@@ -164,7 +164,8 @@ class DeadLetterHandlers(Handlers):
         bind("purge_all", lambda: self.ask_purge(letters_of(panel.shown_keys())), why_not_all, purge)
         self.bind_action("stop_redrive", StopRedrive, self._redrives.stop)
         bind("show_redriven", self._show_redriven)
-        bind("mark_dead_letters", self._mark, self._why_no_topic)
+        topic = tr("Choose a topic first.")
+        self.bind_with("mark_dead_letters", self._mark, lambda: context.selected("topic"), topic)
         self._shown.topics.by_hand = frozenset(context.settings.dead_letter_topics)
         panel.selectionChanged.connect(
             lambda _count: context.registry.refresh("redrive_selected", "redrive_all", "purge_selected")
@@ -196,9 +197,6 @@ class DeadLetterHandlers(Handlers):
             whole = msgspec.structs.replace(letter, value=found.message.value, headers=found.message.headers)
             self._panel.set_details(dead_letter_facts(whole, self._context.views.times))
 
-    def _why_no_topic(self) -> str:
-        return "" if self._context.selected("topic") else tr("Choose a topic first.")
-
     def _mark(self) -> None:
         topic, settings = self._context.selected("topic"), self._context.settings
         marked = self._shown.topics.by_hand ^ {topic}
@@ -222,9 +220,8 @@ class DeadLetterHandlers(Handlers):
         return reason
 
     def _why_no_letter(self) -> str:
-        if why := self._panel.why_not_all():
-            return why
-        return "" if self._panel.current_key() is not None else tr("Choose a dead letter first.")
+        chosen = self._panel.current_key() is not None
+        return self._panel.why_not_all() or ("" if chosen else tr("Choose a dead letter first."))
 
     def redrive(self, keys: Sequence[tuple[str, int]], rate_per_s: float | None = None) -> None:
         if not (letters := letters_of(keys)):
@@ -323,12 +320,9 @@ class DeadLetterHandlers(Handlers):
         queues = self._snapshot.queues
         count = next((queue.dead for queue in queues if queue.name == name), 0)
         why = self._context.why_ended() or ("" if count else tr("There are no dead letters."))
-        redrive = menu.addAction(tr("Redrive all ({shown:,})", shown=count))
-        redrive.setEnabled(not why)
-        redrive.setToolTip(why or tr("{count} dead letters", count=f"{count:,}"))
-        redrive.triggered.connect(lambda _checked: self._redrive_queue(name))
-        show = menu.addAction(tr(DeadLettersPanel.info.title))
-        show.triggered.connect(lambda _checked: self._list(name))
+        tip = tr("{count} dead letters", count=f"{count:,}")
+        self.add_entry(menu, tr("Redrive all ({shown:,})", shown=count), lambda: self._redrive_queue(name), why, tip)
+        self.add_entry(menu, tr(DeadLettersPanel.info.title), lambda: self._list(name))
         for command in ("show_redriven", "show_in_flight"):
             menu.addAction(self._context.registry.action(command))
 

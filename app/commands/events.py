@@ -29,7 +29,8 @@ class EventHandlers(Handlers):
         panel.opened.connect(lambda _seq: self._show_moment())
         panel.contextMenuRequested.connect(self._menu)
         context.registry.bind("my_actions", self._mine)
-        context.registry.bind("show_moment", self._show_moment, self._why_no_moment)
+        choose = tr("Choose an event in the panel Events first.")
+        self.bind_with("show_moment", self._show_moment, lambda: panel.table.currentIndex().isValid(), choose)
 
     def _look_at(self, seq: Hashable) -> None:
         if isinstance(seq, int):
@@ -59,9 +60,6 @@ class EventHandlers(Handlers):
         event = self._current()
         if event is not None:
             self._context.views.momentChosen.emit(event.time_ns)
-
-    def _why_no_moment(self) -> str:
-        return "" if self._panel.table.currentIndex().isValid() else tr("Choose an event in the panel Events first.")
 
     def _menu(self, _seq: Hashable, at: QPoint) -> None:
         event = self._current()

@@ -56,14 +56,9 @@ class GroupHandlers(Handlers):
         context.registry.bind("delete_group", self._delete, self._why_no_delete, DeleteGroup)
         context.canvas.topicDropped.connect(self.subscribe)
 
-    def _group(self) -> str:
-        consumer = self._context.selected("consumer")
-        actors = self._snapshot.actors if consumer else ()
-        return self._context.selected("group") or next((each.target for each in actors if each.name == consumer), "")
-
     def _only_or_selected(self) -> str:
         groups = group_names(self._snapshot)
-        return self._group() or (groups[0] if groups else "")
+        return self._context.selected_group() or (groups[0] if groups else "")
 
     def _why_no_members(self) -> str:
         if self._controller.scenario is None:
@@ -142,7 +137,7 @@ class GroupHandlers(Handlers):
         self._context.perform(SubscribeGroup(group, topic))
 
     def _delete(self) -> None:
-        self._context.perform(DeleteGroup(group=self._group()))
+        self._context.perform(DeleteGroup(group=self._context.selected("group")))
 
     def show_what_if(self, group: str = "", assignor: str = "") -> None:
         context = self._context

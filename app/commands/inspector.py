@@ -49,12 +49,9 @@ class InspectorHandlers(Handlers):
         window.tab(RedeliveriesPanel).currentChanged.connect(self._redelivery)
         window.tab(RedeliveriesPanel).opened.connect(self._open_redelivered)
         window.tab(SchemasPanel).currentChanged.connect(self._schema)
-        context.registry.bind(
-            "inspect_back", self.back, lambda: "" if views.visits.has_back else tr("There is nothing before.")
-        )
-        context.registry.bind(
-            "inspect_forward", self.forward, lambda: "" if views.visits.has_forward else tr("There is nothing after.")
-        )
+        before, after = tr("There is nothing before."), tr("There is nothing after.")
+        self.bind_with("inspect_back", self.back, lambda: views.visits.has_back, before)
+        self.bind_with("inspect_forward", self.forward, lambda: views.visits.has_forward, after)
 
     def open_link(self, target: str) -> None:
         kind, _, name = target.partition(":")

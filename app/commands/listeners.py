@@ -10,7 +10,7 @@ from app.sessions.listeners import PORTS, Kind, Listeners
 from broker_core.operations.observe import CutConnection
 from broker_core.simulation.simulation import Simulation
 from widgets.i18n import tr
-from widgets.panels.connections import ConnectionsPanel
+from widgets.panels.connections import ConnectionsPanel, ListenerFacts
 
 
 class ListenerHandlers(Handlers):
@@ -30,7 +30,7 @@ class ListenerHandlers(Handlers):
         panel, bind = context.window.tab(ConnectionsPanel), context.registry.bind
         for kind, port in PORTS.items():
             bind(f"listener_{kind}", partial(self._open, kind, port), partial(self._why_not_open, kind), Simulation)
-        bind("listeners_close", self.listeners.close_all, self._why_none_open)
+        self.bind_with("listeners_close", self.listeners.close_all, self._open_ones, tr("No listener is open."))
         panel.openRequested.connect(self._open)
         panel.closeRequested.connect(self.listeners.shut)
         panel.cutRequested.connect(lambda key: self._cut(int(key)) if key is not None else None)
@@ -66,8 +66,8 @@ class ListenerHandlers(Handlers):
         is_open = any(facts.kind == kind and (facts.where or facts.opening) for facts in self.listeners.facts())
         return tr("It is open already.") if is_open else self._why_not()
 
-    def _why_none_open(self) -> str:
-        return "" if any(facts.where for facts in self.listeners.facts()) else tr("No listener is open.")
+    def _open_ones(self) -> list[ListenerFacts]:
+        return [facts for facts in self.listeners.facts() if facts.where]
 
     def _show(self) -> None:
         self._context.window.tab(ConnectionsPanel).set_listeners(self.listeners.facts())

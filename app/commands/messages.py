@@ -52,10 +52,10 @@ class MessageHandlers(Handlers):
         panel.details.lifeWanted.connect(self._show_life)
         panel.details.copyWanted.connect(self._copy)
         panel.details.againWanted.connect(self._produce_again)
-        bind = context.registry.bind
         self.bind_action(PRODUCE, Produce, self.ask_produce)
-        bind("show_life", self._show_life, self._why_no_message)
-        bind("copy_message", self._copy, self._why_no_message)
+        select = tr("Select a message in the panel Messages first.")
+        self.bind_with("show_life", self._show_life, lambda: self._place, select)
+        self.bind_with("copy_message", self._copy, lambda: self._place, select)
         context.views.refreshed.connect(self._show_reason)
         context.controller.travel.changed.connect(self._read_again)
         context.controller.opened.connect(self._forget)
@@ -140,9 +140,6 @@ class MessageHandlers(Handlers):
         headers = [(name, plain_text(value, 2_000)) for name, value in message.headers]
         details.set_message(facts, headers, message.value)
 
-    def _why_no_message(self) -> str:
-        return "" if self._place is not None else tr("Select a message in the panel Messages first.")
-
     def _show_life(self) -> None:
         if self._place is not None:
             self._context.views.select(self._place.id)
@@ -201,13 +198,8 @@ class MessageHandlers(Handlers):
         target = name.rpartition("/")[0] if kind == "lane" else name
         if kind not in {"topic", "lane", "queue"}:
             return
-        ended = self._context.why_ended()
-        browse = menu.addAction(tr("Browse messages"))
-        browse.triggered.connect(lambda: self._browse_from_menu(kind, name))
-        produce = menu.addAction(tr("Produce..."))
-        produce.setEnabled(not ended)
-        produce.setToolTip(ended)
-        produce.triggered.connect(lambda: self.ask_produce(target))
+        self.add_entry(menu, tr("Browse messages"), lambda: self._browse_from_menu(kind, name))
+        self.add_entry(menu, tr("Produce..."), lambda: self.ask_produce(target), self._context.why_ended())
 
     def _browse_from_menu(self, kind: str, name: str) -> None:
         if kind == "lane":

@@ -4,6 +4,7 @@ from app.commands.context import CommandContext, Handlers
 from app.commands.forms import choice, choices, group_names
 from app.commands.registry import Command
 from app.presenters.reset_review import preview_of, reset_review, seek_preview, seek_review
+from app.presenters.what_if import group_of
 from app.sessions.queries import Answers
 from broker_core.errors import BrokerError
 from broker_core.groups.offset_reset import Target
@@ -51,15 +52,9 @@ class OffsetHandlers(Handlers):
         return key if isinstance(key, tuple) and len(key) == 3 else None
 
     def _group(self) -> GroupView | None:
-        context = self._context
-        snapshot = context.controller.snapshot
-        consumer = context.selected("consumer")
-        of_consumer = next((actor.target for actor in snapshot.actors if consumer and actor.name == consumer), "")
-        row = self._row()
-        name = context.selected("group") or of_consumer or (row[0] if row else "")
-        return next((group for group in snapshot.groups if group.name == name), None) or next(
-            iter(snapshot.groups), None
-        )
+        row, groups = self._row(), self._snapshot.groups
+        name = self._context.selected_group() or (row[0] if row else "")
+        return group_of(self._snapshot, name) or next(iter(groups), None)
 
     def _owned(self) -> dict[str, tuple[str, str, int]]:
         """(consumer, topic, partition) of each partition that is owned, by a key of the form."""

@@ -55,11 +55,8 @@ class ScenarioHandlers(Handlers):
         self._editors: dict[str, ScenarioEditor] = {}  # the last one of each source
         bind = context.registry.bind
         bind("pick_scenario", self.pick)
-        bind("edit_scenario", self._edit_open, self._why_nothing_open)
+        self.bind_with("edit_scenario", self._edit_open, lambda: self._controller.path, tr("No scenario is open."))
         bind("new_scenario", lambda: self.edit(tr("New scenario"), NEW_SCENARIO))
-
-    def _why_nothing_open(self) -> str:
-        return "" if self._context.controller.path is not None else tr("No scenario is open.")
 
     def pick(self) -> None:
         found = {path.stem: path for path in shipped_scenarios()}

@@ -42,7 +42,7 @@ class TimelineHandlers(Handlers):
         bind("previous_event", partial(self._step, -1), self._why_no_events)
         bind("next_event", partial(self._step, 1), self._why_no_next)
         bind("first_moment", partial(travel.to, 0), self._why_nowhere)
-        bind("last_moment", self._to_end, self._why_nowhere)
+        bind("last_moment", lambda: travel.to(self._controller.end_ns), self._why_nowhere)
         bind("go_to", self._ask_where, self._why_nowhere)
         bind("follow_live", travel.to_present, self._why_not_live)
         bind("branch", self.branch, self._why_no_branch)
@@ -63,18 +63,12 @@ class TimelineHandlers(Handlers):
         return "" if self._controller.end_ns else tr("Nothing has happened yet.")
 
     def _why_no_events(self) -> str:
-        if why := self._why_nowhere():
-            return why
-        return (
-            ""
-            if self._controller.folder
-            else tr("This session is not recorded: only some of its moments can be shown.")
-        )
+        unrecorded = tr("This session is not recorded: only some of its moments can be shown.")
+        return self._why_nowhere() or ("" if self._controller.folder else unrecorded)
 
     def _why_no_next(self) -> str:
-        if why := self._why_no_events():
-            return why
-        return "" if self._controller.travel.looking_back else tr("This is the present: F4 steps to the next event.")
+        present = tr("This is the present: F4 steps to the next event.")
+        return self._why_no_events() or ("" if self._controller.travel.looking_back else present)
 
     def _why_not_live(self) -> str:
         if self._controller.stored is not None:
@@ -95,9 +89,6 @@ class TimelineHandlers(Handlers):
 
     def _step(self, events: int) -> None:
         self._controller.travel.step(events, self._controller.present)
-
-    def _to_end(self) -> None:
-        self._controller.travel.to(self._controller.end_ns)
 
     def _to_rebalance(self, key: object) -> None:
         if isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], int):

@@ -23,6 +23,7 @@ from broker_core.simulation.handlers import Performed
 from widgets.i18n import tr
 from widgets.palette import CommandPalette
 from widgets.panels.charts import ChartsPanel
+from widgets.panels.panel import Panel
 
 MAX_SAVED = 200
 
@@ -66,20 +67,22 @@ class FilterHandlers(Handlers):
         for panel in context.window.parts.panels:
             panel.filterSaved.connect(self.saved.save)
             panel.filterDeleted.connect(self.saved.delete)
-        context.registry.bind("filter_help", self._help, self._why_no_filter)
+        none = tr("This panel has no filter.")
+        self.bind_with(
+            "filter_help",
+            lambda: self._panel().show_filter_help(),
+            lambda: self._panel().filter_field is not None,
+            none,
+        )
         self._show()
 
     def _show(self) -> None:
         for panel in self._context.window.parts.panels:
             panel.set_saved_filters(list(self.saved))
 
-    def _help(self) -> None:
+    def _panel(self) -> Panel:
         window = self._context.window
-        window.panel(window.shown_tab()).show_filter_help()
-
-    def _why_no_filter(self) -> str:
-        window = self._context.window
-        return "" if window.panel(window.shown_tab()).filter_field is not None else tr("This panel has no filter.")
+        return window.panel(window.shown_tab())
 
 
 _ZOOM = ("zoom_in", "zoom_out", "zoom_fit")
