@@ -192,7 +192,7 @@ class DeadLetterHandlers(Handlers):
         self._answers.ask(ReadDeadLetters(queue=queue, offsets=[offset]), answered)
 
     def _show_whole(self, key: tuple[str, int], found: Present) -> None:
-        letter = self._shown.model.letter(key)
+        letter = self._shown.model.row_of(key)
         if found.message is not None and letter is not None and self._panel.current_key() == key:
             whole = msgspec.structs.replace(letter, value=found.message.value, headers=found.message.headers)
             self._panel.set_details(dead_letter_facts(whole, self._context.views.times))
@@ -303,8 +303,8 @@ class DeadLetterHandlers(Handlers):
         self._context.window.show_tab("dead_letters")
         self._panel.show_redriven(True)
 
-    def _look_at_redriven(self, seq: object) -> None:
-        row = next((row for row in self._shown.redriven.rows if row.redriven.seq == seq), None)
+    def _look_at_redriven(self, seq: Hashable) -> None:
+        row = self._shown.redriven.row_of(seq)
         if row is not None:
             self._context.views.select(place_of_redriven(row).id)
 

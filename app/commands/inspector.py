@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import partial
 
 from app.commands.context import CommandContext, Handlers
 from app.commands.registry import Command
@@ -47,7 +48,7 @@ class InspectorHandlers(Handlers):
         window.tab(InFlightPanel).currentChanged.connect(self._lease)
         window.tab(DeadLettersPanel).currentChanged.connect(self._letter)
         window.tab(RedeliveriesPanel).currentChanged.connect(self._redelivery)
-        window.tab(RedeliveriesPanel).opened.connect(self._open_redelivered)
+        window.tab(RedeliveriesPanel).opened.connect(partial(self._redelivery, browse=True))
         window.tab(SchemasPanel).currentChanged.connect(self._schema)
         before, after = tr("There is nothing before."), tr("There is nothing after.")
         self.bind_with("inspect_back", self.back, lambda: views.visits.has_back, before)
@@ -80,25 +81,17 @@ class InspectorHandlers(Handlers):
         if isinstance(key, tuple) and isinstance(key[1], str):
             self._context.views.select(f"lane:{key[1]}/{key[2]}")
         elif isinstance(key, tuple):
-            topic = self._topic_of(str(key[0]))
+            queue, scenario = str(key[0]), self._controller.scenario
+            topic = queue if scenario is None else scenario.subscriptions.get(queue, queue)
             self._context.views.select(Place(topic, int(key[1]), int(key[2])).id)
 
-    def _redelivery(self, key: Hashable) -> None:
-        row = self._context.views.presenter(RedeliveriesPresenter).row(key)
+    def _redelivery(self, key: Hashable, *, browse: bool = False) -> None:
+        row = self._context.views.presenter(RedeliveriesPresenter).model.row_of(key)
         if row is not None:
-            self._context.views.select(place_of(row).id)
-
-    def _open_redelivered(self, key: Hashable) -> None:
-        row = self._context.views.presenter(RedeliveriesPresenter).row(key)
-        if row is not None:
-            self.open_link(f"browse:{place_of(row).name}")
+            place = place_of(row)
+            self.open_link(f"browse:{place.name}" if browse else place.id)
 
     def _letter(self, key: Hashable) -> None:
-        rows = self._context.views.presenter(DeadLettersPresenter).model.rows
-        letter = next((row for row in rows if (row.queue, row.offset) == key), None)
+        letter = self._context.views.presenter(DeadLettersPresenter).model.row_of(key)
         if letter is not None and letter.origin_offset >= 0:
             self._context.views.select(Place(letter.origin_topic, letter.origin_partition, letter.origin_offset).id)
-
-    def _topic_of(self, queue: str) -> str:
-        scenario = self._context.controller.scenario
-        return queue if scenario is None else scenario.subscriptions.get(queue, queue)

@@ -147,11 +147,8 @@ class DeadLettersModel(SnapshotModel[DeadLetterView]):
 
     def facts(self, key: Hashable) -> DeadLetterFacts | None:
         """What the details pane shows of one dead letter; None if it is gone."""
-        letter = self.letter(key)
+        letter = self.row_of(key)
         return None if letter is None else dead_letter_facts(letter, self._times)
-
-    def letter(self, key: Hashable) -> DeadLetterView | None:
-        return next((row for row in self.rows if letter_key(row) == key), None)
 
 
 def _counted(count: int | None) -> str:

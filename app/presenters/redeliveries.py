@@ -139,6 +139,3 @@ class RedeliveriesPresenter(PanelPresenter[RedeliveriesPanel]):
             self.panel.set_note(overfull_words(listed, count, tr("redelivered messages")))
 
         self._history.redelivered(snapshot.time_ns, answered)
-
-    def row(self, key: object) -> Redelivery | None:
-        return next((row for row in self.model.rows if (row.delivered.seq, row.offset) == key), None)

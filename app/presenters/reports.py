@@ -47,7 +47,7 @@ class ReportsPresenter(PanelPresenter[ReportPanel]):
         self._show_findings(self.panel.current_key())
 
     def _show_findings(self, key: Hashable) -> None:
-        report = next((row for row in self.model.rows if str(row.folder) == key), None)
+        report = self.model.row_of(key)
         if report is None or report.findings is None:
             self.panel.set_findings(None, chosen=report is not None)
         else:

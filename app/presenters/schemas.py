@@ -130,7 +130,7 @@ class SchemasPresenter(PanelPresenter[SchemasPanel]):
 
     def _show_details(self, key: Hashable) -> None:
         self._current = key
-        row = next((row for row in self.model.rows if (row.subject, row.version) == key), None)
+        row = self.model.row_of(key)
         if row is None:
             self.panel.set_details(None)
             return

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 from PySide6.QtCore import QObject
@@ -83,8 +83,8 @@ class SegmentsModel(TableModel[SegmentRow]):
         )
         super().__init__(columns, key=lambda row: row.key, parent=parent, more=_MORE)
 
-    def facts(self, key: object) -> tuple[Fact, ...]:
-        row = next((row for row in self.rows if row.key == key), None)
+    def facts(self, key: Hashable) -> tuple[Fact, ...]:
+        row = self.row_of(key)
         return () if row is None else partition_facts(row.partition)
 
 

@@ -210,6 +210,10 @@ class TableModel(ColumnModel[Row]):
     def total(self) -> int:
         return len(self.rows)
 
+    def row_of(self, key: Hashable) -> Row | None:
+        """The row with `key`, shown or not."""
+        return next((row for row in self.rows if self._key(row) == key), None)
+
     def row_at(self, place: int) -> Row:
         return self._shown[place]
 
