@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_right
 from typing import NamedTuple
 
+from app.sessions.history.series import Points
 from broker_core.events import Event, EventKind
 from widgets.i18n import tr
 
@@ -20,27 +20,14 @@ class Refusal(NamedTuple):
     cause: str
     became: str
     messages: int
-    first_ns: int
     last_ns: int
-
-
-class _RunningCount:
-    __slots__ = ("counts", "times_ns")
-
-    def __init__(self) -> None:
-        self.times_ns = array("q")
-        self.counts = array("q")
-
-    def add(self, time_ns: int, count: int) -> None:
-        self.counts.append(count + (self.counts[-1] if self.counts else 0))
-        self.times_ns.append(time_ns)
 
 
 class RefusalCollector:
     """A sink of the event stream; called by the engine's thread, read by the window's."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, str, str, str], _RunningCount] = {}
+        self._found: dict[tuple[str, str, str, str], Points] = {}
 
     kinds = frozenset(_KINDS)
 
@@ -51,13 +38,13 @@ class RefusalCollector:
         key = (event.topic, event.client, event.cause, became)
         if key not in self._found and len(self._found) >= ROWS_MAX:
             key = ("", "", tr("other reasons"), became)
-        self._found.setdefault(key, _RunningCount()).add(event.time_ns, max(1, event.count))
+        self._found.setdefault(key, Points()).add(event.time_ns, max(1, event.count))
 
     def rows(self, until_ns: int) -> tuple[Refusal, ...]:
         """What had been refused by `until_ns`, the latest on top."""
         rows = []
-        for key, count in tuple(self._found.items()):
-            number = bisect_right(count.times_ns, until_ns)
+        for key, points in tuple(self._found.items()):
+            number = bisect_right(points.lines, until_ns)
             if number:
-                rows.append(Refusal(*key, count.counts[number - 1], count.times_ns[0], count.times_ns[number - 1]))
+                rows.append(Refusal(*key, int(points.values[number - 1]), points.lines[number - 1]))
         return tuple(sorted(rows, key=lambda row: -row.last_ns))

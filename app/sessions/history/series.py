@@ -79,8 +79,8 @@ def dead(queue: str) -> Key:
     return ("dead", queue)
 
 
-class _Points:
-    """A value over time: `values[i]` from line `lines[i]` of the grid on, up to the next."""
+class Points:
+    """A value over time: `values[i]` from `lines[i]` of a grid on, up to the next."""
 
     __slots__ = ("lines", "values")
 
@@ -97,21 +97,19 @@ class _Points:
 
     def add(self, line: int, by: float) -> None:
         lines, values = self.lines, self.values
-        if not lines:
-            lines.append(line)
-            values.append(by)
-        elif lines[-1] == line:
+        if lines and lines[-1] == line:
             values[-1] += by
         else:
+            # The value first: another thread may read it as soon as its line is there.
+            values.append(values[-1] + by if values else by)
             lines.append(line)
-            values.append(values[-1] + by)
 
     def at(self, line: int, before: float) -> float:
         place = bisect_right(self.lines, line) - 1
         return self.values[place] if place >= 0 else before
 
-    def halved(self) -> _Points:
-        half = _Points()
+    def halved(self) -> Points:
+        half = Points()
         for line, value in zip(self.lines, self.values, strict=True):
             half.set((line + 1) // 2, value)
         return half
@@ -128,7 +126,7 @@ class SessionSeries:
         self._handed = EventKind.DELIVERED if deliveries else EventKind.ACKNOWLEDGED
         self.grid_ns = GRID_NS
         self._lock = threading.Lock()
-        self._points: dict[Key, _Points] = {}
+        self._points: dict[Key, Points] = {}
         self._broker = FoldedBroker(Snapshot(0, 0))
         self._levels: dict[Key, float] = {}
         self._own = {USER}  # producers of the session, those that are gone too
@@ -275,7 +273,7 @@ class SessionSeries:
     def _add(self, key: Key, by: float) -> None:
         points = self._points.get(key)
         if points is None:
-            points = self._points[key] = _Points()
+            points = self._points[key] = Points()
         points.add(self._line + 1, by)
 
     def _settle(self, line: int) -> None:
@@ -302,7 +300,7 @@ class SessionSeries:
     def _set(self, key: Key, line: int, value: float) -> None:
         points = self._points.get(key)
         if points is None:
-            points = self._points[key] = _Points()
+            points = self._points[key] = Points()
         if not points.lines or points.values[-1] != value:
             points.set(line, value)
 
