@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject
 from app.commands.context import CommandContext, Handlers
 from app.commands.jobs import WorkJob
 from app.commands.registry import Command
-from app.sessions.audit import Audit, audit, table_of
+from app.sessions.audit import audit, table_of
 from app.sessions.work import Work
 from broker_core.events import Event
 from broker_core.recording.event_index import EventIndex
@@ -37,14 +37,12 @@ class AuditHandlers(Handlers):
         snapshot, scenario = self._controller.snapshot, self._controller.scenario
         assert scenario is not None
         events, outside = self._events(snapshot.events), self._controller.outside_clients
-        dialog = FactsTableDialog(tr("Was anything lost?"), tr("Accounting for every message..."), self._context.window)
-        job = self._context.jobs.work(
+        work_out(
+            self._context,
             tr("Was anything lost?"),
-            lambda work: audit(events(work), snapshot, scenario, work, unseen_seeks=outside),
-            lambda found: table_of(found).sentence,
+            tr("Accounting for every message..."),
+            lambda work: table_of(audit(events(work), snapshot, scenario, work, unseen_seeks=outside)),
         )
-        show_when_done(job, dialog, lambda found: table_of(found) if isinstance(found, Audit) else None)
-        dialog.open()
 
     def _events(self, count: int) -> Callable[[Work], Iterable[Event]]:
         folder, ring, recorder = self._controller.folder, self._controller.events, self._controller.recorder
@@ -59,25 +57,26 @@ class AuditHandlers(Handlers):
         return read
 
 
-def show_when_done(job: WorkJob, dialog: FactsTableDialog, facts: Callable[[object], FactsTable | None]) -> None:
-    """Show the progress of `job` in `dialog`, then its result; closing the dialog does not end the job."""
-    follower = _Follower(job, dialog, facts)
-    job.changed.connect(follower.follow)
+def work_out(context: CommandContext, title: str, beginning: str, work: Callable[[Work], FactsTable]) -> None:
+    """Do `work` as a job, with its progress in a dialog and then its result; closing that does not end the job."""
+    dialog = FactsTableDialog(title, beginning, context.window)
+    job = context.jobs.work(title, work, lambda found: found.sentence)
+    job.changed.connect(_Follower(job, dialog).follow)
+    dialog.open()
 
 
 class _Follower(QObject):
     """A child of the dialog: Qt ends the connection with whichever of job and dialog goes first."""
 
-    def __init__(self, job: WorkJob, dialog: FactsTableDialog, facts: Callable[[object], FactsTable | None]) -> None:
+    def __init__(self, job: WorkJob, dialog: FactsTableDialog) -> None:
         super().__init__(dialog)
-        self._job, self._dialog, self._facts = job, dialog, facts
+        self._job, self._dialog = job, dialog
 
     def follow(self) -> None:
         told = self._job.facts
         if told.progress is not None:
             self._dialog.set_progress(told.progress)
-        found = self._facts(self._job.result) if told.state == "Done" else None
-        if found is not None:
-            self._dialog.set_facts(found)
+        if told.state == "Done":
+            self._dialog.set_facts(self._job.result)
         elif told.state in {"Failed", "Cancelled"}:
             self._dialog.set_facts(FactsTable(told.message, state="failure"))

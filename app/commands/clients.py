@@ -28,7 +28,7 @@ from broker_core.simulation.actions.clients import (
     SetProducerRate,
 )
 from broker_core.simulation.arrivals import RateArrivals
-from broker_core.simulation.client_counts import ClientSettings, DescribeClient
+from broker_core.simulation.client_counts import DescribeClient
 from broker_core.simulation.durations import Duration
 from broker_core.snapshots import ActorView
 from widgets.dialogs.form import Field, Values
@@ -224,7 +224,7 @@ class ClientHandlers(Handlers):
             per_s = f"{sends(values['client']):,.1f}"
             return tr("It sends {rate} messages/s at present. A limit of its target still holds.", rate=per_s)
 
-        dialog = self.form(
+        self.form(
             tr("Rate of a producer"),
             "",
             (
@@ -242,33 +242,23 @@ class ClientHandlers(Handlers):
             tr("Set"),
             lambda v: SetProducerRate(v["client"], v["rate"]),
             tell=now,
+            known=DescribeClient(client=chosen),
+            values=lambda found: {} if found.rate_per_s is None else {"rate": found.rate_per_s},
         )
-        if dialog is not None:
-
-            def fill(found: ClientSettings) -> None:
-                if found.rate_per_s is not None:
-                    dialog.set_values({"rate": found.rate_per_s})
-
-            self._answers.drop()
-            self._answers.ask(DescribeClient(client=chosen), fill)
 
     def ask_processing(self) -> None:
         client = self._reader()
-        dialog = self.form(
+        self.form(
             tr("Processing time of {name}", name=client),
             tr("It holds from the next message on."),
             duration_fields(),
             tr("Set"),
-            lambda v: SetProcessingTime(client, Duration(kind=v["kind"], mean_ms=v["mean_ms"])),
+            lambda v: SetProcessingTime(client, Duration(**v)),
+            known=DescribeClient(client=client),
+            values=lambda found: (
+                {} if found.takes is None else {"kind": found.takes.kind, "mean_ms": found.takes.mean_ms}
+            ),
         )
-        if dialog is not None:
-
-            def fill(found: ClientSettings) -> None:
-                if found.takes is not None:
-                    dialog.set_values({"kind": found.takes.kind, "mean_ms": found.takes.mean_ms})
-
-            self._answers.drop()
-            self._answers.ask(DescribeClient(client=client), fill)
 
     def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
         action = self._context.registry.action

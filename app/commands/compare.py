@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.commands.audit import show_when_done
+from app.commands.audit import work_out
 from app.commands.context import CommandContext, Handlers
 from app.commands.recordings import line_of
 from app.commands.registry import Command
@@ -14,7 +14,7 @@ from broker_core.errors import BrokerError
 from broker_core.recording.metadata import read_metadata
 from broker_core.recording.recorder import Recorder
 from widgets.dialogs.choose_session import ChooseSessionDialog
-from widgets.dialogs.facts_table import FactsTable, FactsTableDialog
+from widgets.dialogs.facts_table import FactsTable
 from widgets.i18n import tr
 
 
@@ -81,14 +81,8 @@ class CompareHandlers(Handlers):
             mine = figures_of(one, job, (0.0, 0.5), recorder[0])
             return comparison(mine, figures_of(other, job, (0.5, 1.0), recorder[1]))
 
-        dialog = FactsTableDialog(
-            tr("Compare {one} with {other}", one=one.name, other=other.name), tr("Comparing..."), self._context.window
-        )
-        job = self._context.jobs.work(
-            tr("Compare {one} with {other}", one=one.name, other=other.name), work, lambda found: found.sentence
-        )
-        show_when_done(job, dialog, lambda found: found if isinstance(found, FactsTable) else None)
-        dialog.open()
+        title = tr("Compare {one} with {other}", one=one.name, other=other.name)
+        work_out(self._context, title, tr("Comparing..."), work)
 
     def _recorder_of(self, folder: Path) -> Recorder | None:
         return self._controller.recorder if self._controller.folder == folder else None

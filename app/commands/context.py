@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QMenu
@@ -20,6 +20,7 @@ from app.sessions.queries import Answers
 from app.sessions.session_controller import SessionController
 from broker_core.engine.runner import Mode
 from broker_core.errors import ArrivalError, BrokerError, ScenarioError
+from broker_core.operations.request import Request
 from broker_core.simulation.actions import UserAction
 from broker_core.snapshots import Snapshot
 from widgets.canvas.canvas import Canvas
@@ -27,6 +28,8 @@ from widgets.dialogs.form import Field, FormDialog, Values
 from widgets.formats import sentence
 from widgets.i18n import mark, tr
 from widgets.main_window import MainWindow
+
+T = TypeVar("T")
 
 ENDED = mark("The session has ended. Continue it (Shift+F8) or start it again (Ctrl+R) to change it.")
 
@@ -156,10 +159,13 @@ class Handlers(QObject):
         why_not: Callable[[Values], str] = lambda _values: "",
         tell: Callable[[Values], str] = lambda _values: "",
         danger: bool = False,
+        known: Request[T] | None = None,
+        values: Callable[[T], Values] = lambda _found: {},
     ) -> FormDialog | None:
         """Ask for what `make` needs, and do what it gives; None if nothing can be changed now.
 
         What `make` or `why_not` refuses with ValueError or a BrokerError is said in the form, as what `why_not` says.
+        The answer to `known` gives `values` to begin with.
         """
         context = self._context
         if why := context.why_ended():
@@ -180,6 +186,9 @@ class Handlers(QObject):
             dialog.warn()
         dialog.chosen.connect(lambda values: context.perform(make(values)))
         dialog.open()
+        if known is not None:
+            self._answers.drop()
+            self._answers.ask(known, lambda found: dialog.set_values(values(found)))
         return dialog
 
     def add_entry(self, menu: QMenu, words: str, do: Callable[[], object], why_not: str = "", tip: str = "") -> None:

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
 from app.commands.context import CommandContext, Handlers
 from app.commands.forms import choice, choices, group_names
 from app.commands.registry import Command
@@ -7,17 +10,19 @@ from app.presenters.reset_review import preview_of, reset_review, seek_preview, 
 from app.presenters.what_if import group_of
 from app.sessions.queries import Answers
 from broker_core.errors import BrokerError
-from broker_core.groups.offset_reset import Target
+from broker_core.groups.offset_reset import Change, Target
 from broker_core.operations.groups import PartitionPlace
+from broker_core.operations.groups import ResetOffsets as Reset
 from broker_core.simulation.actions.groups import ResetOffsets, Seek
-from broker_core.snapshots import GroupView
+from broker_core.snapshots import GroupView, Snapshot
 from widgets.dialogs.form import Field, Values
-from widgets.dialogs.review import ReviewDialog
+from widgets.dialogs.review import Review, ReviewDialog
 from widgets.formats import sentence
 from widgets.i18n import tr
 from widgets.panels.offsets import OffsetsPanel
 
 ALL = ""
+A = TypeVar("A", ResetOffsets, Seek)
 
 
 class OffsetHandlers(Handlers):
@@ -80,7 +85,7 @@ class OffsetHandlers(Handlers):
         groups = group_names(snapshot)
         row = self._row()
         topics = sorted({at.topic for each in snapshot.groups for at in each.offsets})
-        dialog = ReviewDialog(
+        self._review(
             tr("Reset offsets"),
             tr("Changes the committed offsets of a group. Its members continue from there after a restart."),
             (
@@ -106,22 +111,39 @@ class OffsetHandlers(Handlers):
                     bool(found is not None and found.members),
                 ),
             ),
-            why_not=_why_not_target,
-            parent=context.window,
+            _reset,
+            preview_of,
+            reset_review,
         )
+
+    def _review(
+        self,
+        title: str,
+        about: str,
+        fields: Sequence[Field],
+        make: Callable[[Values], A],
+        preview: Callable[[Snapshot, A, int], Reset],
+        told: Callable[[Snapshot, A, Sequence[Change]], Review],
+    ) -> None:
+        """Ask for what `make` needs; `told` shows what the dry run `preview` finds before it is done."""
+        context = self._context
+        dialog = ReviewDialog(title, about, fields, why_not=_why_not_target, parent=context.window)
         answers = Answers(context.controller, dialog)
 
+        def fail(why: str) -> None:
+            dialog.problem.setText(sentence(why))
+
         def review(values: Values) -> None:
-            action = _reset(values)
-            now = context.controller.snapshot
-            answers.ask(
-                preview_of(now, action, self._epoch_ms),
-                lambda found: dialog.set_review(reset_review(now, action, found.changes)),
-                lambda why: dialog.problem.setText(sentence(why)),
-            )
+            now, action = self._snapshot, make(values)
+            try:
+                request = preview(now, action, self._epoch_ms)
+            except BrokerError as error:
+                fail(str(error))
+            else:
+                answers.ask(request, lambda found: dialog.set_review(told(now, action, found.changes)), fail)
 
         dialog.reviewWanted.connect(review)
-        dialog.chosen.connect(lambda values: context.perform(_reset(values)))
+        dialog.chosen.connect(lambda values: context.perform(make(values)))
         dialog.open()
 
     def ask_seek(self) -> None:
@@ -129,7 +151,12 @@ class OffsetHandlers(Handlers):
         row, consumer = self._row(), context.selected("consumer")
         first = next((key for key, place in keys.items() if row is not None and place[1:] == row[1:]), "")
         first = first or next((key for key, place in keys.items() if place[0] == consumer), "")
-        dialog = ReviewDialog(
+
+        def made(values: Values) -> Seek:
+            client, topic, partition = keys[values["place"]]
+            return Seek(client, topic, partition, _target(values))
+
+        self._review(
             tr("Seek"),
             tr("Moves the position of a consumer. The committed offsets of its group do not change."),
             (
@@ -144,29 +171,10 @@ class OffsetHandlers(Handlers):
                 ),
                 *_target_fields([]),
             ),
-            why_not=_why_not_target,
-            parent=context.window,
+            made,
+            seek_preview,
+            seek_review,
         )
-        answers = Answers(context.controller, dialog)
-
-        def made(values: Values) -> Seek:
-            client, topic, partition = keys[values["place"]]
-            return Seek(client, topic, partition, _target(values))
-
-        def review(values: Values) -> None:
-            now, action = context.controller.snapshot, made(values)
-            try:
-                answers.ask(
-                    seek_preview(now, action, self._epoch_ms),
-                    lambda found: dialog.set_review(seek_review(now, action, found.changes)),
-                    lambda why: dialog.problem.setText(sentence(why)),
-                )
-            except BrokerError as error:
-                dialog.problem.setText(sentence(str(error)))
-
-        dialog.reviewWanted.connect(review)
-        dialog.chosen.connect(lambda values: context.perform(made(values)))
-        dialog.open()
 
 
 def _target_fields(groups: list[str]) -> tuple[Field, ...]:

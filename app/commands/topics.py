@@ -119,7 +119,7 @@ class TopicHandlers(Handlers):
         if topic is None:
             return
         name = topic.name
-        dialog = self.form(
+        self.form(
             tr("Configure {topic}", topic=name),
             tr(
                 "Retention deletes whole segments within a second after they are due. "
@@ -128,14 +128,9 @@ class TopicHandlers(Handlers):
             _log_fields(),
             tr("Configure"),
             lambda v: ConfigureTopic(topic=name, log=_log(v)),
+            known=TopicConfig(topic=name),
+            values=lambda config: {field: _shown(config, field) for field in _LOG},
         )
-        if dialog is not None:
-
-            def fill(config: LogConfig) -> None:
-                dialog.set_values({field: _shown(config, field) for field in _LOG})
-
-            self._answers.drop()
-            self._answers.ask(TopicConfig(topic=name), fill)
 
     def ask_records(self) -> None:
         topic = self._topic()
