@@ -36,7 +36,7 @@ class AuditHandlers(Handlers):
     def _ask(self) -> None:
         snapshot, scenario = self._controller.snapshot, self._controller.scenario
         assert scenario is not None
-        events, outside = self._events(snapshot.events), self._controller.outside_clients
+        events, outside = self._events(snapshot.events), self._controller.source.outside_clients
         work_out(
             self._context,
             tr("Was anything lost?"),

@@ -39,7 +39,7 @@ class ListenerHandlers(Handlers):
         context.views.presenter(RequestsPresenter).attach(self.listeners.requests)
         context.views.presenter(ConnectionsPresenter).attach(
             self.listeners.facts,
-            lambda: (*self.listeners.connections(), *self.listeners.ended(), *self._controller.connections),
+            lambda: (*self.listeners.connections(), *self.listeners.ended(), *self._controller.source.connections),
             self.listeners.apis,
             self._why_not,
         )
@@ -52,7 +52,7 @@ class ListenerHandlers(Handlers):
         self._context.window.show_tab("connections")
 
     def _cut(self, number: int) -> None:
-        if not self._controller.connections:
+        if not self._controller.source.connections:
             self.listeners.cut(number)
             return
         told = tr("Connection {number} is cut.", number=number)

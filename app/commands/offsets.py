@@ -72,7 +72,7 @@ class OffsetHandlers(Handlers):
 
     @property
     def _epoch_ms(self) -> int:
-        return round(self._controller.started_at.timestamp() * 1_000)
+        return round(self._controller.source.started_at.timestamp() * 1_000)
 
     def ask_reset(self, group: str = "") -> None:
         context = self._context

@@ -10,7 +10,7 @@ from app.presenters.table import TableModel
 from app.reports.recent import Report
 from broker_core.snapshots import Snapshot
 from widgets.panels.jobs import JobsPanel
-from widgets.panels.report import FindingFacts, ReportPanel
+from widgets.panels.report import ReportPanel
 
 
 class JobsPresenter(PanelPresenter[JobsPanel]):
@@ -51,6 +51,4 @@ class ReportsPresenter(PanelPresenter[ReportPanel]):
         if report is None or report.findings is None:
             self.panel.set_findings(None, chosen=report is not None)
         else:
-            self.panel.set_findings(
-                [FindingFacts(one.level, one.headline, one.detail, one.advice) for one in report.findings]
-            )
+            self.panel.set_findings(report.findings)

@@ -9,22 +9,12 @@ import pyarrow.lib as pa_lib
 import pyarrow.parquet as pq
 
 from app.environment.settings import Settings
+from widgets.panels.report import FindingFacts
 
 KEPT_MAX = 30
 FINDINGS_MAX = 40
 PAGE = "report.html"
 PDF = "report.pdf"
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Finding:
-    """One sentence of a report; `level` is bad, warn, info or good."""
-
-    level: str
-    headline: str
-    detail: str
-    time_ns: int | None = None
-    advice: str = ""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -37,7 +27,7 @@ class Report:
     title: str
     made: str
     opens: Path
-    findings: tuple[Finding, ...] | None
+    findings: tuple[FindingFacts, ...] | None
 
 
 class Reports:
@@ -70,7 +60,7 @@ def _report(folder: Path, title: str) -> Report:
     return Report(folder, title, made, opens, findings_of(folder))
 
 
-def findings_of(folder: Path) -> tuple[Finding, ...] | None:
+def findings_of(folder: Path) -> tuple[FindingFacts, ...] | None:
     """The findings of a report, from its tables; None if it has no tables that can be read."""
     tables = folder / "tables"
     try:
@@ -84,11 +74,10 @@ def findings_of(folder: Path) -> tuple[Finding, ...] | None:
     except (OSError, ValueError, csv.Error, pa_lib.ArrowException):
         return None
     return tuple(
-        Finding(
+        FindingFacts(
             _text(row, "level"),
             _text(row, "headline"),
             f"{_text(row, 'detail')} {_text(row, 'why')}".strip(),
-            _time(row),
             _text(row, "advice"),
         )
         for row in rows[:FINDINGS_MAX]
@@ -97,8 +86,3 @@ def findings_of(folder: Path) -> tuple[Finding, ...] | None:
 
 def _text(row: dict[str, object], name: str) -> str:
     return str(row.get(name) or "")
-
-
-def _time(row: dict[str, object]) -> int | None:
-    value = row.get("time_ns")
-    return int(str(value)) if value not in (None, "") else None

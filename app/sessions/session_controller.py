@@ -1,9 +1,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
-from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,7 +16,7 @@ from app.sessions.history.ring import EventRing
 from app.sessions.observed import ObservedSource, attached_to_own
 from app.sessions.reading import KEYFRAMES_MAX, Reading
 from app.sessions.simulated import SimulatedSource
-from app.sessions.source import Source, Standing
+from app.sessions.source import Source
 from app.sessions.stored import SCENARIO_PATH, StoredSession
 from app.sessions.timeline_position import TimelinePosition
 from broker_core.clock import ns_from_s
@@ -32,7 +31,7 @@ from broker_core.simulation.actions import UserAction
 from broker_core.simulation.arrival_files import DataFiles
 from broker_core.simulation.handlers import Performed
 from broker_core.simulation.scenario import Scenario, load_scenario
-from broker_core.snapshots import ConnectionView, Snapshot
+from broker_core.snapshots import Snapshot
 from widgets.formats import sentence, session_time
 from widgets.i18n import tr
 
@@ -109,10 +108,6 @@ class SessionController(QObject):
         return self.source.status
 
     @property
-    def standing(self) -> Standing | None:
-        return self.source.standing
-
-    @property
     def present(self) -> Snapshot:
         """The latest state, whatever is shown."""
         if not self.source.has_present:
@@ -176,17 +171,9 @@ class SessionController(QObject):
         """True while session time passes on the screen."""
         if self.travel.looking_back:
             return self.travel.playing
-        if self.standing is not None and self.standing.stale:
+        if (standing := self.source.standing) is not None and standing.stale:
             return False
         return not self.stopped and (self.background_tasks > 0 or self.status.mode in {Mode.RUNNING, Mode.EXPRESS})
-
-    @property
-    def seed(self) -> int | None:
-        return self.source.seed
-
-    @property
-    def started_at(self) -> datetime:
-        return self.source.started_at
 
     @property
     def folder(self) -> Path | None:
@@ -195,14 +182,6 @@ class SessionController(QObject):
     @property
     def recorder(self) -> Recorder | None:
         return None if self.stopped else self.source.recorder
-
-    @property
-    def outside_clients(self) -> bool:
-        return self.source.outside_clients
-
-    @property
-    def connections(self) -> Sequence[ConnectionView]:
-        return self.source.connections
 
     def recorded_bytes(self) -> int:
         return 0 if self.recorder is None else self.recorder.recorded_bytes
@@ -461,7 +440,9 @@ class SessionController(QObject):
         if error:
             self._failure_reported = True
             self.failed.emit(error)
-        elif self.open_ended and not self._overran and self.outside_clients and self._is_past_the_end(self.end_ns):
+        elif (
+            self.open_ended and not self._overran and self.source.outside_clients and self._is_past_the_end(self.end_ns)
+        ):
             self._overran = True
             self.overran.emit()
         elif self.status.mode is Mode.FINISHED:

@@ -21,7 +21,7 @@ def shown_badge(controller: SessionController) -> Badge:
     """The past with its time, a branch, what is run again, or how the session is doing."""
     if not controller.live:
         return _of_the_past(controller)
-    if (standing := controller.standing) is not None:
+    if (standing := controller.source.standing) is not None:
         return Badge(standing.look, standing.word, standing.tip)
     now = badge(controller.status, stopped=controller.stopped)
     if not controller.branched_from or now.look == "failure":

@@ -133,7 +133,7 @@ class Workbench(QObject):
         assert scenario is not None
         self.history.attach(self.controller.events, self.controller.folder)
         self.views.restart()
-        self.views.times.wall_start = self.controller.started_at
+        self.views.times.wall_start = self.controller.source.started_at
         self.views.select("")
         self.canvas.setFocus()
         self.window.toolbar.set_scenario(scenario.title)
@@ -188,13 +188,13 @@ class Workbench(QObject):
         toolbar.set_recording(controller.folder is not None and not controller.stopped)
         badge = shown_badge(controller)
         toolbar.set_badge(badge.look, badge.word, badge.tip)
-        standing = controller.standing
+        standing = controller.source.standing
         self.views.status.origin = (
             standing.brief
             if standing is not None
             else ""
-            if controller.seed is None
-            else tr("Seed {seed}", seed=controller.seed)
+            if controller.source.seed is None
+            else tr("Seed {seed}", seed=controller.source.seed)
         )
         if past:
             standing = None

@@ -86,7 +86,7 @@ def test_the_window_shows_what_the_broker_has_and_what_happens_to_it(window: Att
         producer.publish("orders", b"one more")
     window.wait(lambda: controller.snapshot.totals.published == 1)
     window.wait(lambda: controller.moving)
-    assert controller.live and controller.seed is None
+    assert controller.live and controller.source.seed is None
     assert EventKind.PUBLISHED in [event.kind for event in controller.events.since(0)]
 
 
@@ -170,10 +170,10 @@ def test_leases_and_connections_of_the_broker(window: Attached) -> None:
     with socket.create_connection((host_name, int(port))) as other:
         # The window has one connection, or two where it asked for something during a look.
         name = ":".join(map(str, other.getsockname()))
-        window.wait(lambda: name in [connection.peer for connection in controller.connections])
-        (cut,) = (connection.id for connection in controller.connections if connection.peer == name)
+        window.wait(lambda: name in [connection.peer for connection in controller.source.connections])
+        (cut,) = (connection.id for connection in controller.source.connections if connection.peer == name)
         window.hand.workbench.family(ListenerHandlers)._cut(cut)
-        window.wait(lambda: name not in [connection.peer for connection in controller.connections])
+        window.wait(lambda: name not in [connection.peer for connection in controller.source.connections])
         assert other.recv(1) == b""
 
 

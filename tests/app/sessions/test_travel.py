@@ -203,8 +203,8 @@ def test_what_is_no_session_leaves_the_present_one(controller: SessionController
 
 
 def test_another_seed_gives_another_run(controller: SessionController) -> None:
-    seed = controller.seed
+    seed = controller.source.seed
     controller.restart(new_seed=True)
-    assert controller.seed != seed
+    assert controller.source.seed != seed
     controller.restart()
     assert controller.live

@@ -126,7 +126,7 @@ def test_the_dialog_runs_from_here_or_from_the_beginning(hand: Hand) -> None:
     assert 12 <= controller.snapshot.time_ns / NS_PER_S < 13
     assert "Stopped right after" in workbench.window.status.last_action.whole
     assert controller.live and not controller.moving
-    seed = controller.seed
+    seed = controller.source.seed
     workbench.registry.trigger("run_until")
     dialog = open_dialog(workbench.window, RunUntilDialog)
     assert dialog.field.text() == "time >= 00:12 and kind = delivered"
@@ -134,7 +134,7 @@ def test_the_dialog_runs_from_here_or_from_the_beginning(hand: Hand) -> None:
     dialog.beginnings.button(2).setChecked(True)
     hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     finish()
-    assert controller.seed != seed and controller.snapshot.totals.dead_lettered >= 1
+    assert controller.source.seed != seed and controller.snapshot.totals.dead_lettered >= 1
 
 
 def test_space_stops_it(hand: Hand) -> None:
