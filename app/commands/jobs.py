@@ -24,6 +24,8 @@ class Job(QObject):
     """Work in a thread. `changed` comes in the window's thread; `page` is what it has written to read, if anything."""
 
     changed = Signal()
+    _progressed = Signal(float, str)
+    _ended = Signal(str, str, object)
 
     def __init__(self, job_id: str, title: str, beginning: str, parent: QObject | None) -> None:
         super().__init__(parent)
@@ -31,6 +33,8 @@ class Job(QObject):
         self.facts = JobFacts(job_id, title, "Running", beginning, progress=None, cancellable=True)
         self._cancelling = False
         self._thread = threading.Thread(target=self._work, name=job_id, daemon=True)
+        self._progressed.connect(self._show_progress)
+        self._ended.connect(self._show_end)
 
     def start(self) -> None:
         self._thread.start()
@@ -58,41 +62,45 @@ class Job(QObject):
         self.facts = dataclasses.replace(self.facts, **changes)
         self.changed.emit()
 
+    def _show_progress(self, fraction: float, message: str) -> None:
+        if not self._cancelling and self.facts.state not in FINAL_STATES:
+            self._show(message=message, progress=fraction)
+
+    def _show_end(self, state: str, message: str, _result: object) -> None:
+        progress = 1.0 if state == "Done" else self.facts.progress
+        self._show(state=state, message=message, progress=progress, cancellable=False)
+
 
 class ReportJob(Job):
     written = Signal()  # the page is there; more may be made
-    _progressed = Signal(dict)
-    _ended = Signal(str, str)
+    _paged = Signal(str)
 
     def __init__(
         self, job_id: str, request: Request, title: str, warm: WarmSpark | None = None, parent: QObject | None = None
     ) -> None:
         super().__init__(job_id, title, tr("Starting Spark"), parent)
         self._process = ReportProcess(request, warm)
-        self._log = ""
         self.folder = Path(request.out)
-        self._progressed.connect(self._show_progress)
-        self._ended.connect(self._show_end)
+        self._paged.connect(self._show_page)
 
     def _stop(self) -> None:
         self._process.cancel()
 
     def _work(self) -> None:
         try:
-            page = self._process.run(self._progressed.emit)
+            page = str(self._process.run(self._tell))
         except ReportError as error:
-            self._log = error.log
-            self._ended.emit("Cancelled" if self._process.cancelled else "Failed", str(error))
+            self._ended.emit("Cancelled" if self._process.cancelled else "Failed", str(error), error.log)
         except OSError as error:
-            self._ended.emit("Failed", tr("The report job could not be started: {error}.", error=error))
+            self._ended.emit("Failed", tr("The report job could not be started: {error}.", error=error), "")
         else:
-            self._ended.emit("Done", str(page))
+            self._paged.emit(page)
+            self._ended.emit("Done", _written(page, self._process.outcome), page)
 
-    def _show_progress(self, progress: dict[str, Any]) -> None:
-        if not self._cancelling:
-            self._show(message=str(progress["stage"]), progress=float(progress["fraction"]))
+    def _tell(self, progress: dict[str, Any]) -> None:
+        self._progressed.emit(float(progress["fraction"]), str(progress["stage"]))
         if "page" in progress:
-            self._show_page(str(progress["page"]))
+            self._paged.emit(str(progress["page"]))
 
     def _show_page(self, page: str) -> None:
         if self.page is None:
@@ -100,13 +108,9 @@ class ReportJob(Job):
             self._show(result=page)
             self.written.emit()
 
-    def _show_end(self, state: str, message: str) -> None:
-        if state == "Done":
-            self._show_page(message)
-            told = _written(message, self._process.outcome)
-            self._show(state=state, message=told, result=message, progress=1.0, cancellable=False)
-        else:
-            self._show(state=state, message=message, result=self._log, cancellable=False)
+    def _show_end(self, state: str, message: str, result: object) -> None:
+        self.facts = dataclasses.replace(self.facts, result=str(result))
+        super()._show_end(state, message, result)
 
 
 def _written(page: str, outcome: Outcome) -> str:
@@ -124,9 +128,6 @@ def _written(page: str, outcome: Outcome) -> str:
 class WorkJob(Job):
     """A function in a thread; `result` is what it returned, once it is done."""
 
-    _progressed = Signal(float, str)
-    _ended = Signal(str, str, object)
-
     def __init__(
         self,
         job_id: str,
@@ -141,8 +142,6 @@ class WorkJob(Job):
         self._describe = describe
         self._handle = Work(self._progressed.emit)
         self.result: Any = None
-        self._progressed.connect(self._show_progress)
-        self._ended.connect(self._show_end)
 
     def _stop(self) -> None:
         self._handle.cancelled = True
@@ -157,16 +156,9 @@ class WorkJob(Job):
         else:
             self._ended.emit("Done", "", result)
 
-    def _show_progress(self, fraction: float, message: str) -> None:
-        if not self._cancelling and self.facts.state not in FINAL_STATES:
-            self._show(message=message, progress=fraction)
-
     def _show_end(self, state: str, message: str, result: object) -> None:
-        if state == "Done":
-            self.result = result
-            self._show(state=state, message=self._describe(result), progress=1.0, cancellable=False)
-        else:
-            self._show(state=state, message=message, cancellable=False)
+        self.result = result
+        super()._show_end(state, self._describe(result) if state == "Done" else message, result)
 
 
 class Jobs(QObject):
