@@ -27,8 +27,6 @@ EFFECTS = {
 
 
 class ClientFaultHandlers(Handlers):
-    """Requests are broken by a form; what lasts ends by *End faults and rules*, or by Undo."""
-
     COMMANDS = (
         Command(
             "break_requests",

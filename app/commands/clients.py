@@ -208,7 +208,6 @@ class ClientHandlers(Handlers):
         )
 
     def ask_rate(self, producer: str = "") -> None:
-        """The dialog for a producer's rate, with what it is now; of the one that waits, if none is named."""
         snapshot, actors = self._snapshot, self._producers()
         waiting = next((actor.name for actor in actors.values() if actor.state == "blocked"), next(iter(actors), ""))
         selected = producer or self._context.selected("producer")

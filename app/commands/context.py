@@ -59,7 +59,6 @@ class CommandContext:
         self.window.status.show_message(sentence)
 
     def why_ended(self) -> str:
-        """Why nothing in the session can be changed now; "" if it can."""
         if self.controller.scenario is None:
             return tr("No session is open.")
         if not self.controller.live:
@@ -90,7 +89,6 @@ class CommandContext:
         return True
 
     def ask_target(self, title: str, proposed: Path, kinds: str = "") -> Path | None:
-        """Where to save something; None if it is not to be saved."""
         found, _ = QFileDialog.getSaveFileName(self.window, title, str(proposed), kinds)
         return Path(found) if found else None
 
@@ -99,13 +97,11 @@ class CommandContext:
             self.controller.run()
 
     def selected_group(self) -> str:
-        """The group that is selected, or that of the selected consumer; "" for none."""
         consumer = self.selected("consumer")
         actors = self.controller.snapshot.actors if consumer else ()
         return self.selected("group") or next((each.target for each in actors if each.name == consumer), "")
 
     def selected(self, kind: str) -> str:
-        """The name of the thing selected on the canvas, if it is of that kind; else ""."""
         found, _, name = self.views.selected.partition(":")
         return name if found == kind else ""
 

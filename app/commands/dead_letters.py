@@ -48,7 +48,6 @@ class Redrives(QObject):
         self._paced.clear()
 
     def add(self, letters: Mapping[str, tuple[int, ...]], rate_per_s: float | None = None) -> None:
-        """Redrive these dead letters, given by queue as their offsets."""
         if why := self._context.why_ended():
             self._context.show_message(why)
             return
@@ -83,7 +82,6 @@ class Redrives(QObject):
             self._waiting.clear()
 
     def _as_job(self) -> None:
-        """Progress, and a way to stop after the part under way."""
         waiting, parts = self._waiting, len(self._waiting)
         total = sum(len(part.offsets or ()) for part in waiting)
 

@@ -189,7 +189,6 @@ class Jobs(QObject):
             self._warm = WarmSpark()
 
     def prepare_report(self) -> None:
-        """A report may be asked for soon: have the Spark that is kept ready for it."""
         if self._warm is not None:
             self._warm.prepare()
 

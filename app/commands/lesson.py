@@ -67,7 +67,6 @@ class LessonHandlers(Handlers):
         return "" if self._context.controller.stored is None else tr("A recorded session is only looked at.")
 
     def _opened(self) -> None:
-        """Another session: its lesson, what was done of it before, and the lesson that follows."""
         context, controller = self._context, self._context.controller
         lesson = controller.collectors.lesson.lesson
         self._name = controller.path.stem if controller.path is not None else ""

@@ -210,7 +210,6 @@ class MessageHandlers(Handlers):
 
 
 def action_of(produced: Produced) -> Produce:
-    """The action for the values of the dialog. Raises ValueError with a sentence."""
     message = produced.message
     return Produce(
         to=produced.to,

@@ -1,7 +1,8 @@
 """The registry of commands: one entry for each, whatever it is reached by.
 
 Menus, the toolbar, context menus, shortcuts and the Ctrl+P palette are all made from it. A command without a handler is
-known but shown nowhere, so a menu holds only what works.
+known but shown nowhere, so a menu holds only what works. A function `why_...` gives the sentence that says why
+something is not possible, and "" if it is.
 """
 
 from __future__ import annotations
@@ -127,7 +128,6 @@ class ActionRegistry(QObject):
         return tuple(command for command in self._commands.values() if command.id in self._handlers)
 
     def reason(self, command_id: str) -> str:
-        """Why a command cannot run now; "" if it can."""
         if command_id not in self._handlers:
             return tr("This command is not available.")
         does = self._does.get(command_id)
@@ -207,7 +207,6 @@ class ActionRegistry(QObject):
         return super().eventFilter(watched, event)
 
     def _say_why_not(self, event: QKeyEvent) -> None:
-        """Report why the command of a pressed key cannot run: Qt ignores the key of a disabled action."""
         pressed = QKeySequence(event.keyCombination())
         for action in self.actions.values():
             if not action.isEnabled() and action.isVisible() and action.shortcut() == pressed and action.data():
@@ -237,7 +236,6 @@ _ALONG = {Qt.Key.Key_Left, Qt.Key.Key_Right, *_ENDS}
 
 
 def _moves_within(focus: QWidget, key: int) -> bool:
-    """True if the keys that go along the time have a meaning in the widget itself."""
     if isinstance(focus, QTreeView | QAbstractSlider | QTabBar | QComboBox):
         return True
     return isinstance(focus, QAbstractItemView) and key in _ENDS

@@ -51,7 +51,6 @@ TITLES = {
 
 
 def why_no_assertions(assertions: Collection[str], parts: Collection[str]) -> str:
-    """What is wrong with what is asserted, in one sentence; "" if nothing is."""
     try:
         check(assertions, parts)
     except ReportError as error:
@@ -95,7 +94,6 @@ class ReportHandlers(Handlers):
         window.set_tab_count("jobs", len(self._jobs.running))
 
     def _entries(self) -> list[Entry]:
-        """Sessions that a report can be made of: those that are not being recorded."""
         folder = self._controller.folder
         others = [folder] if folder is not None else []
         return [entry for entry in Library(self._controller.sessions).entries(others) if not entry.recording]

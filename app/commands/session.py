@@ -108,7 +108,6 @@ class UntilHandlers(Handlers):
 
 
 def why_no_condition(text: str) -> str:
-    """What is wrong with a condition, in a sentence; "" where nothing is."""
     if not text.strip():
         return tr("A condition is needed.")
     try:

@@ -98,8 +98,6 @@ class UndoHandlers(Handlers):
 
 
 class _BrokerStep:
-    """An action on the broker, with its undo and its redo, as far as these are known."""
-
     def __init__(
         self, handlers: UndoHandlers, context: CommandContext, performed: Performed, inverse: UserAction
     ) -> None:

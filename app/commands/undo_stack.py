@@ -98,7 +98,6 @@ class UndoStack(QObject):
         self.changed.emit()
 
     def drop(self, step: UndoStep) -> None:
-        """`step` can be neither undone nor redone any more."""
         self._done = [each for each in self._done if each is not step]
         self._undone = [each for each in self._undone if each is not step]
         self.changed.emit()

@@ -8,8 +8,6 @@ from broker_core.errors import BrokerError, ErrorCode
 
 
 class Exit(enum.IntEnum):
-    """The codes, and what each means."""
-
     def __new__(cls, code: int, about: str) -> Exit:
         member = int.__new__(cls, code)
         member._value_ = code

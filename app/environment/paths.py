@@ -62,7 +62,6 @@ def drafts_folder() -> Path:
 
 
 def called(address: str) -> str:
-    """The address of a broker as a part of a file's name."""
     return re.sub(r"[^A-Za-z0-9_-]+", "-", address.rpartition("//")[2])
 
 

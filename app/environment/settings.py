@@ -96,7 +96,6 @@ class Settings:
             self._store.setValue(name, value)
 
     def lesson_progress(self, scenario: str) -> frozenset[str]:
-        """The texts of the steps of its lesson that were done."""
         return self._lessons.get(scenario, frozenset())
 
     def keep_lesson_progress(self, scenario: str, steps: frozenset[str]) -> None:

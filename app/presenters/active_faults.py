@@ -38,7 +38,6 @@ def program_state(active: Iterable[FaultView], client: str, per_s: float) -> str
 
 
 def reader_state(active: Iterable[FaultView], client: str, per_s: float, group_state: str) -> str:
-    """That of a member of another program."""
     return NOT_SEEN if group_state == NOT_SEEN else program_state(active, client, per_s)
 
 
@@ -56,7 +55,6 @@ def fault_text(fault: FaultView, now_ns: int) -> str:
 
 
 def marks(snapshot: Snapshot) -> dict[str, str]:
-    """A few words for the card of each client on which something lasts."""
     words: dict[str, str] = {}
     for fault in snapshot.faults:
         if not fault.client:

@@ -20,7 +20,6 @@ LAYOUT_AGAIN_MS = 300
 
 
 def system_theme(app: QApplication) -> str:
-    """light or dark, as the desktop is."""
     return "dark" if app.styleHints().colorScheme() is Qt.ColorScheme.Dark else "light"
 
 

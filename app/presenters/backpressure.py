@@ -34,7 +34,6 @@ def gates(snapshot: Snapshot) -> list[tuple[GateView, str]]:
 
 
 def gate_of(snapshot: Snapshot, target: str) -> GateView | None:
-    """The gate of a topic or queue; None if nothing limits it."""
     topics = (topic.gate for topic in snapshot.topics if topic.name == target)
     queues = (queue.gate for queue in snapshot.queues if queue.name == target)
     return next((gate for gate in (*queues, *topics) if gate is not None), None)
@@ -81,7 +80,6 @@ def turned_away(actor: ActorView) -> dict[str, int]:
 
 
 def turned_away_words(actor: ActorView) -> str:
-    """As in "3 rejected, 12 dropped"; "" if all was taken."""
     parts = [
         f"{count(number)} {tr(kind_word(EventKind(kind))).lower()}"
         for kind, number in turned_away(actor).items()

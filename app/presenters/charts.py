@@ -154,7 +154,6 @@ class ChartsPresenter(PanelPresenter[ChartsPanel]):
         self._looks = 0
 
     def show(self, snapshot: Snapshot) -> None:
-        """The rates at every look, the curves at every third."""
         self.model.set_snapshot(snapshot)
         if self._looks % EVERY_LOOKS == 0 or not self.panel.charts():
             end_ns = max(snapshot.time_ns, self._controller.end_ns)

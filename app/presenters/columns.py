@@ -102,7 +102,6 @@ def number_column(
 
 
 def state_column(title: str, word: Callable[[Row], str], place: Place, **more: Any) -> Column[Row]:
-    """A column of state words of `theme_states`, as colour, icon and word."""
     return Column(title, word, place, "state", roles={Role.STATE: word}, **more)
 
 

@@ -168,7 +168,6 @@ class ConnectionsPresenter(PanelPresenter[ConnectionsPanel]):
         self.panel.set_listeners(listeners())
 
     def show(self, snapshot: Snapshot) -> None:
-        """Listeners and connections as they are now: they have no past."""
         self.panel.forbid(self._why_not())
         self.panel.set_listeners(self._ask_listeners())
         self.model.set_connections(self._ask_connections(), snapshot.time_ns)

@@ -56,7 +56,6 @@ class DeadLetterTopics(QObject):
         self.problem = ""
 
     def topics(self, snapshot: Snapshot) -> Sequence[TopicView]:
-        """Those that hold dead letters and are no queue's."""
         of_queues = {name for queue in snapshot.queues for name in (queue.name, queue.dead_letter_topic)}
         return [
             topic

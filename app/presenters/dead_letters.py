@@ -146,7 +146,6 @@ class DeadLettersModel(SnapshotModel[DeadLetterView]):
         self.set_only(None if cause is None else lambda letter: letter.cause == cause)
 
     def facts(self, key: Hashable) -> DeadLetterFacts | None:
-        """What the details pane shows of one dead letter; None if it is gone."""
         letter = self.row_of(key)
         return None if letter is None else dead_letter_facts(letter, self._times)
 
@@ -207,7 +206,6 @@ def dead_letter_facts(letter: DeadLetterView, times: Times) -> DeadLetterFacts:
 
 
 def _told(letter: DeadLetterView, times: Times) -> tuple[tuple[str, str], ...]:
-    """What the broker knows, or else the program that wrote it."""
     published = (tr("Published"), _moment(letter.published_ns, times))
     if not isinstance(letter, TopicLetter):
         return published, (tr("Redrives"), str(letter.redrives))

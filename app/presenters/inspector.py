@@ -86,7 +86,6 @@ def _at(time_ns: int) -> str:
 
 
 def _target(snapshot: Snapshot, name: str) -> str:
-    """The id of a topic, queue or group of that name; "" if there is none."""
     kinds = (
         ("queue", [one.name for one in snapshot.queues]),
         ("topic", [one.name for one in snapshot.topics]),
@@ -134,7 +133,6 @@ def _producer(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | N
 
 
 def _waits(snapshot: Snapshot, producer: str, target: str) -> list[Fact]:
-    """Since when a producer is held back by a topic or queue, and by whom."""
     gate = gate_of(snapshot, target)
     return [
         (

@@ -43,8 +43,6 @@ class Lookup(QObject):
 
 
 class MessageLookup(Lookup):
-    """A message, by topic/partition/offset."""
-
     def __init__(self, answers: Answers, history: History, times: Times, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._answers, self._history, self._times = answers, history, times

@@ -30,7 +30,6 @@ def request_of(place: Place) -> DescribeMessage:
 def message_facts(
     place: Place, snapshot: Snapshot, times: Times, life: Life | None, present: Present | None
 ) -> InspectorFacts:
-    """What is known so far; None if it is still being looked for."""
     message = None if present is None else present.message
     readable = None if present is None else present.readable
     notes = []
@@ -210,7 +209,6 @@ def _links(event: Event, snapshot: Snapshot) -> tuple[tuple[str, str], ...]:
 
 
 def client_id(name: str, snapshot: Snapshot) -> str:
-    """The id of a client, "" if the session has none of that name."""
     role = next((actor.role for actor in snapshot.actors if actor.name == name), "")
     return f"{role}:{name}" if role else ""
 

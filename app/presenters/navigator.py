@@ -135,7 +135,6 @@ class NavigatorModel:
     def _section(
         self, section: NavSection, things: Sequence[T], fits: Callable[[T], bool], row: Callable[[T], NavRow]
     ) -> NavSection:
-        """What has no row costs nothing but the question whether it fits."""
         found = list(things) if self._filter.takes_all else [thing for thing in things if fits(thing)]
         rows = tuple(map(row, found[:ROWS_MAX]))
         return replace(section, rows=rows, more=len(found) - len(rows))
@@ -192,7 +191,6 @@ class NavigatorModel:
 
 
 def _facts_of(client: Client) -> tuple[str, str, Key, str]:
-    """Its kind, its state, the series of its rate, and where it publishes or reads."""
     match client:
         case OtherProducer():
             return "producer", client.state, sent(client.name), ", ".join(client.topics)

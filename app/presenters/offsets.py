@@ -125,7 +125,6 @@ class OffsetsModel(SnapshotModel[OffsetRow]):
         super().__init__(columns, key=lambda row: row[:3], parent=parent)
 
     def summary(self) -> str:
-        """Each group that is behind, whether it catches up, and when it will have."""
         return "  ".join(self._summaries)
 
     def _sum_up(self, snapshot: Snapshot) -> None:

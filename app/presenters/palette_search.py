@@ -49,8 +49,6 @@ def things(snapshot: Snapshot, rates: Rates, ticks: Sequence[Tick]) -> list[Pale
 
 
 class _Entries:
-    """Makes entries; each icon once."""
-
     def __init__(self) -> None:
         self._icons: dict[str, QIcon] = {}
 

@@ -74,8 +74,6 @@ def connect_filter(panel: Panel, model: TableModel[Any]) -> None:
 
 
 class TablePresenter(PanelPresenter[P]):
-    """Over a model of snapshots."""
-
     def __init__(self, sources: Sources, model: SnapshotModel[Any], *models: ColumnModel[Any]) -> None:
         super().__init__(sources, model, *models)
         self._table = model

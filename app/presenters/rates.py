@@ -54,6 +54,5 @@ class Rates:
         return known
 
     def window_words(self, time_ns: int) -> str:
-        """Over which time the rates of a moment are counted."""
         start_ns, end_ns = self.series.window_ns(time_ns)
         return tr("Rates are the mean of the last {time}.", time=duration(end_ns - start_ns))

@@ -103,7 +103,6 @@ def _undisturbed(view: RebalanceView, now_ns: int) -> str:
 
 
 def _no_reader(gap: Gap, view: RebalanceView, now_ns: int) -> str:
-    """The longest time without a reader of a partition, and its parts."""
     whole = duration(gap.lasted_ns(now_ns))
     if gap.end_ns is None:
         return tr("no reader for {time} so far", time=whole)

@@ -24,7 +24,6 @@ def place_of(row: Redelivery) -> Place:
 
 
 def why_word(row: Redelivery) -> str:
-    """What lay between the two deliveries, as a state word."""
     return SOUGHT if row.why is None or row.is_fetched else kind_word(row.why.kind)
 
 

@@ -22,7 +22,6 @@ def effect(old: int | None, new: int) -> str:
 
 
 def reset_review(snapshot: Snapshot, action: ResetOffsets, changes: Sequence[Change]) -> Review:
-    """The table of a reset of committed offsets; `problem` where it cannot be applied."""
     group = next((each for each in snapshot.groups if each.name == action.group), None)
     members = 0 if group is None else len(group.members)
     columns = (tr("Partition"), tr("From"), tr("To"), tr("What happens"))

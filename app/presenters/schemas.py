@@ -166,7 +166,6 @@ def _change(what: str, pointer: str, before: str, after: str) -> str:
 
 
 def pretty(text: str) -> str:
-    """JSON laid out over lines; the text as it is if it is no JSON."""
     try:
         return msgspec.json.format(text.encode(), indent=2).decode()
     except msgspec.DecodeError:

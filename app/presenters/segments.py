@@ -156,8 +156,6 @@ def _retention(config: LogConfig) -> str:
 
 
 class LogOnDiskPresenter(PanelPresenter[LogOnDiskPanel]):
-    """Looks at all partitions, once a second of the session, a few at a time."""
-
     panel_class = LogOnDiskPanel
 
     def __init__(self, sources: Sources) -> None:

@@ -71,7 +71,6 @@ class TimelineModel:
         return self._peak_per_s
 
     def _samples(self, end_ns: int) -> tuple[tuple[int, float], ...]:
-        """(ns, messages published a second), if it is known."""
         series = self._rates.series
         end = series.line(end_ns)
         step = max(1, -(-end // SAMPLES_MAX))

@@ -156,7 +156,6 @@ class Views(QObject):
         self.inspect(selected)
 
     def inspect(self, selected: str) -> None:
-        """As `select`, without adding to `visits`."""
         self.selected = selected
         if self._window is not None:
             canvas: Any = self._window.parts.canvas

@@ -32,7 +32,6 @@ class Branch:
 
     @property
     def extra(self) -> dict[str, Any]:
-        """What its recording says of where it comes from."""
         left = {"session_id": self.inputs.session_id, "name": self.inputs.name, "at_s": s_from_ns(self.moment.time_ns)}
         return {BRANCHED_FROM: left}
 

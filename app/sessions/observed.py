@@ -41,7 +41,6 @@ OWN_TIME = mark("The time of a broker elsewhere is its own: look back on the tim
 
 
 def why_no_address(address: str) -> str:
-    """What is wrong with an address, in a sentence; "" where nothing is."""
     from broker_core.clients.http_broker import checked_url  # urllib3 takes long to load
 
     try:

@@ -104,7 +104,6 @@ class SessionController(QObject):
 
     @property
     def status(self) -> EngineStatus:
-        """How the session is doing; of one that is only looked at, that it is over."""
         return self.source.status
 
     @property
@@ -130,20 +129,16 @@ class SessionController(QObject):
 
     @property
     def stored(self) -> StoredSession | None:
-        """The session that was recorded before and is only looked at."""
         return self.source if isinstance(self.source, StoredSession) else None
 
     @property
     def simulated(self) -> SimulatedSource | None:
-        """The session that is simulated here, or has just ended."""
         return self.source if isinstance(self.source, SimulatedSource) else None
 
     def why_not(self, what: type[Any]) -> str:
-        """Why a kind of action, or `Engine`'s driving of time, is not possible in this session; "" where it is."""
         return self.source.why_not(what)
 
     def knows(self, word: str) -> bool:
-        """Whether figures of this word of `observation.peer.KNOWABLE` are known; "beginning" is that of the broker."""
         return self.source.knows(word)
 
     @property
@@ -152,12 +147,10 @@ class SessionController(QObject):
         return "" if self.source is None else self.source.goes_on
 
     def why_no_branch(self) -> str:
-        """Why the session cannot be run again; "" where it can."""
         return self.source.why_no_branch()
 
     @property
     def rerunning(self) -> bool:
-        """True until what is run again has come to its moment."""
         return self.background_tasks > 0 and self.end_ns < self.rerun_until_ns
 
     @property
@@ -168,7 +161,6 @@ class SessionController(QObject):
 
     @property
     def moving(self) -> bool:
-        """True while session time passes on the screen."""
         if self.travel.looking_back:
             return self.travel.playing
         if (standing := self.source.standing) is not None and standing.stale:
@@ -266,7 +258,6 @@ class SessionController(QObject):
         self.run_background(branch.task(live.simulation), branch.done)
 
     def why_not_continued(self) -> str:
-        """Why the session cannot go on where it has ended; "" where it can."""
         source = self.source
         if not source.has_present:
             return tr("A recorded session is only looked at. Branch here (Ctrl+B) to go on from it.")
@@ -385,7 +376,6 @@ class SessionController(QObject):
         self._with_engine(lambda engine: engine.express())
 
     def pause(self) -> None:
-        """Stop time: of the past, where that is shown, else of the session."""
         if self.travel.looking_back:
             self.travel.pause()
         elif self.source.engine is None:
@@ -467,7 +457,6 @@ class SessionController(QObject):
             self.source.perform(action).add_done_callback(lambda future: self._acted.emit(future, source))
 
     def query(self, request: Request[T]) -> Future[T]:
-        """The answer to a request that changes nothing; a session that has ended answers as it was at its end."""
         return self.source.ask(request)
 
     def _report_background(self, answer: tuple[Future[bool], Callable[[bool], str]]) -> None:

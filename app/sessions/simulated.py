@@ -78,7 +78,6 @@ class SimulatedSource(Source):
         return self.engine.post(lambda: call(self.session.simulation))
 
     def ask(self, request: Request[T]) -> Future[T]:
-        """A session that has ended answers as it was at its end."""
         if not self._ended:
             return self.look(lambda simulation: simulation.ask(request))
         # Its engine is gone: no other thread uses it.

@@ -80,7 +80,6 @@ class Source:
 
     @property
     def latest(self) -> Snapshot:
-        """The present."""
         return Snapshot(0, 0)
 
     @property

@@ -92,11 +92,9 @@ class StoredSession(Source):
         return original if original.is_file() else self.folder / schema.SCENARIO_FILE
 
     def actions(self) -> list[RecordedAction]:
-        """The user's actions. Raises msgspec.ValidationError for one that this version does not know."""
         return [recorded_action(time_ns, plain) for time_ns, plain in self._plain_actions]
 
     def why_no_branch(self) -> str:
-        """Why this session cannot be run again, and so not branched; "" where it can."""
         if self.outside_clients:
             return tr("Clients from outside took part in this session: it can be replayed, not run again.")
         if self._scenario_problem:

@@ -91,7 +91,6 @@ class TimelinePosition(QObject):
         self.to_event(max(0, (self.snapshot or present).events - 1 + events))
 
     def to_event(self, seq: int) -> None:
-        """Show the state right after the event with this number."""
         self._target_ns = self.target_ns
 
         def read(playback: Playback) -> Seen:
@@ -109,7 +108,6 @@ class TimelinePosition(QObject):
         self.changed.emit()
 
     def stand_still(self) -> None:
-        """Show the present as it is now, while it goes on."""
         self._look_at(self._end_ns())
 
     @property

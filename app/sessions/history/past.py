@@ -31,7 +31,6 @@ class Past(NamedTuple):
         return self.recorded is not None or self.ring.first_seq == 0
 
     def kept(self, until_ns: int) -> list[Event]:
-        """The events of the ring up to a moment."""
         return list(takewhile(lambda event: event.time_ns <= until_ns, self.ring.since(0)))
 
     def before(self, until_ns: int) -> pc.Expression:

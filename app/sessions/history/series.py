@@ -206,11 +206,9 @@ class SessionSeries:
             ]
 
     def has_ended(self, time_ns: int) -> bool:
-        """Whether the session had ended by then, as far as it is known."""
         return self._ended_ns is not None and time_ns >= self._ended_ns
 
     def is_own(self, client: str) -> bool:
-        """Whether a producer is, or was, one of the session, and not another program."""
         return client in self._own
 
     def other_producers(self, time_ns: int) -> dict[str, tuple[str, ...]]:
