@@ -30,7 +30,7 @@ def test_a_speed_that_is_not_held_is_not_told_as_held(found: EngineStatus, shown
 
 def test_a_branch_that_lags_says_so_too() -> None:
     controller: Any = SimpleNamespace(
-        standing=None,
+        source=SimpleNamespace(standing=None),
         live=True,
         status=status(behind_s=2),
         stopped=False,
