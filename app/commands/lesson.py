@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, QRect
+from PySide6.QtCore import QPoint, QRect, QTimer
 
 from app.commands.context import CommandContext, Handlers
 from app.commands.registry import Command
@@ -23,6 +23,7 @@ from widgets.ring import Place
 
 # So long before something is due the schedule begins to wait for who is at a step, and waits at most so long.
 HOLD_AHEAD_S, HOLD_MOST_S = 5.0, 60.0
+READING_MS = 4_000  # what the last step was about stays in sight so long
 
 
 class LessonHandlers(Handlers):
@@ -41,6 +42,8 @@ class LessonHandlers(Handlers):
         self._current = -1
         self._held_at_s = self._late_s = 0.0  # since when the schedule waits; how much later it is for that
         self._waited_for: set[Step | None] = set()  # each once
+        self._bring = QTimer(self, singleShot=True)
+        self._bring.timeout.connect(self._bring_into_sight)
         bind = context.registry.bind
         bind("toggle_lesson", self._toggle, self._why_no_lesson)
         bind("next_lesson", self.open_next, self._why_no_next)
@@ -117,9 +120,14 @@ class LessonHandlers(Handlers):
         if current != self._current:
             self._current = current
             context.window.ring.clear()
-            at = lesson.steps[current].point_at if current >= 0 and live else None
-            if at is not None and not context.views.selected and not context.canvas.underMouse():
-                context.canvas.place_of(at.object)  # a panel may leave it out of sight
+            self._bring.start(READING_MS if current > 0 else 0)
+
+    def _bring_into_sight(self) -> None:
+        """A panel may hide what a step is about; nothing moves under the pointer, nor what is selected."""
+        context, lesson = self._context, self._context.controller.collectors.lesson.lesson
+        at = lesson.steps[self._current].point_at if lesson is not None and self._current >= 0 else None
+        if at is not None and not context.views.selected and not context.canvas.underMouse():
+            context.canvas.place_of(at.object)
 
     def _hold_schedule(self, lesson: Lesson) -> None:
         """What is scheduled waits a while for a reader who is at a step, and comes on time for who runs on or fast."""

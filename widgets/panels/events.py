@@ -59,12 +59,11 @@ class EventsPanel(TablePanel):
         self.follow.setToolTip(tr("Scrolls to the newest event"))
         for button in (self.mine, self.follow):
             button.setProperty("role", "toggle")
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         at = self.title_row.count() - 1
         for offset, part in enumerate((self.mine, self.choices)):
             self.title_row.insertWidget(at + offset, part)
         self.title_row.addWidget(self.follow)
-        for button in (self.mine, self.follow):
-            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.choices.currentIndexChanged.connect(lambda _place: self._on_choice())
         self.mine.clicked.connect(lambda on: self.choose("mine" if on else "all"))
         self.follow.clicked.connect(lambda on: self.scroll_to_end() if on else None)
