@@ -23,7 +23,6 @@ def request_field(
     name: str,
     label: str,
     *,
-    field: str = "",
     unit: int = 1,
     words: Mapping[str, str] | None = None,
     **given: Any,
@@ -40,11 +39,11 @@ def request_field(
     if info.choices:
         known = words or {}
         pairs = tuple((choice, tr(known[choice]) if choice in known else choice) for choice in info.choices)
-        return Field(field or name, label, "choice", **{**about, "choices": pairs, **given})
+        return Field(name, label, "choice", **{**about, "choices": pairs, **given})
     if info.base is bool:
-        return Field(field or name, label, "check", **{**about, **given})
+        return Field(name, label, "check", **{**about, **given})
     if info.base not in {int, float}:
-        return Field(field or name, label, **{**about, **given})
+        return Field(name, label, **{**about, **given})
     whole = info.base is int
     step = 1.0 if whole else 0.1
     least = (info.least or 0) / unit
@@ -54,12 +53,8 @@ def request_field(
         least += step
     most = MOST if info.most is None else min(info.most / unit, MOST)
     value = None if info.default is None else info.default / unit
-    return Field(
-        field or name,
-        label,
-        "whole" if whole else "decimal",
-        **{**about, "value": value, "least": least, "most": most, **given},
-    )
+    numbers = {"value": value, "least": least, "most": most, "unit": unit}
+    return Field(name, label, "whole" if whole else "decimal", **{**about, **numbers, **given})
 
 
 def name_error(name: str, what: str, taken: Iterable[str]) -> str:

@@ -58,7 +58,7 @@ class QueueHandlers(Handlers):
             tr("A message is leased to one worker at a time; what fails too often goes to its dead letters."),
             (
                 Field("queue", tr("Name"), hint=tr("as invoices")),
-                request_field(QueueConfig, "lease_ms", tr("Lease"), field="lease_s", unit=1_000, suffix=tr(" s")),
+                request_field(QueueConfig, "lease_ms", tr("Lease"), unit=1_000, suffix=tr(" s")),
                 _attempts(),
                 Field("retry_ms", tr("Retry after"), "whole", 500, most=3_600_000, suffix=" ms"),
                 request_field(QueueConfig, "priorities", tr("Priorities")),
@@ -67,8 +67,8 @@ class QueueHandlers(Handlers):
             lambda v: CreateQueue(
                 name=v["queue"],
                 settings=QueueConfig(
-                    lease_ms=v["lease_s"] * 1_000,
-                    max_attempts=v["attempts"],
+                    lease_ms=v["lease_ms"],
+                    max_attempts=v["max_attempts"],
                     priorities=v["priorities"],
                     retry=RetryPolicy(kind="fixed", base_ms=v["retry_ms"]) if v["retry_ms"] else RetryPolicy(),
                 ),
@@ -97,7 +97,7 @@ class QueueHandlers(Handlers):
             lambda v: CreateSubscription(
                 name=v["queue"],
                 topic=v["topic"],
-                settings=QueueConfig(max_attempts=v["attempts"], priorities=v["priorities"]),
+                settings=QueueConfig(max_attempts=v["max_attempts"], priorities=v["priorities"]),
                 max_messages=v["max_messages"],
                 policy=v["policy"],
             ),
@@ -148,6 +148,4 @@ class QueueHandlers(Handlers):
 
 
 def _attempts() -> Field:
-    return request_field(
-        QueueConfig, "max_attempts", tr("Attempts at most"), field="attempts", none=tr("retry without end")
-    )
+    return request_field(QueueConfig, "max_attempts", tr("Attempts at most"), none=tr("retry without end"))

@@ -1,14 +1,14 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import Any
+
+import msgspec
 
 from app.commands.context import CommandContext, Handlers
 from app.commands.forms import choice, choices, name_error, place_names, request_field
 from app.commands.registry import Command
 from app.commands.undo import UNDO_WINDOW_MINUTES
 from broker_core.limits import MAX_PARTITIONS, SEGMENT_BYTES
-from broker_core.log.config import LogConfig
 from broker_core.operations.topics import CreateTopic as NewTopic
 from broker_core.operations.topics import LogSettings, TopicConfig
 from broker_core.schemas.rule import SchemaRule
@@ -129,7 +129,7 @@ class TopicHandlers(Handlers):
             tr("Configure"),
             lambda v: ConfigureTopic(topic=name, log=_log(v)),
             known=TopicConfig(topic=name),
-            values=lambda config: {field: _shown(config, field) for field in _LOG},
+            values=msgspec.structs.asdict,
         )
 
     def ask_records(self) -> None:
@@ -198,24 +198,21 @@ class TopicHandlers(Handlers):
         )
 
 
-def _limit(name: str, label: str, field: str, unit: int, suffix: str, for_cleanup: str = "") -> Field:
+def _limit(name: str, label: str, unit: int, suffix: str, for_cleanup: str = "") -> Field:
     shown_for = ("cleanup", (for_cleanup, "delete,compact")) if for_cleanup else None
-    return request_field(
-        LogSettings, name, label, field=field, unit=unit, suffix=suffix, none=tr("no limit"), shown_for=shown_for
-    )
+    return request_field(LogSettings, name, label, unit=unit, suffix=suffix, none=tr("no limit"), shown_for=shown_for)
 
 
 def _log_fields() -> tuple[Field, ...]:
     return (
         request_field(LogSettings, "cleanup", tr("Cleaned by"), words=CLEANUPS),
-        _limit("retention_ms", tr("Keep for"), "retention_s", 1_000, tr(" s"), for_cleanup="delete"),
-        _limit("retention_bytes", tr("Keep at most"), "retention_kib", KIB, tr(" KiB a partition"), "delete"),
-        _limit("segment_ms", tr("A new segment every"), "segment_s", 1_000, tr(" s")),
+        _limit("retention_ms", tr("Keep for"), 1_000, tr(" s"), for_cleanup="delete"),
+        _limit("retention_bytes", tr("Keep at most"), KIB, tr(" KiB a partition"), for_cleanup="delete"),
+        _limit("segment_ms", tr("A new segment every"), 1_000, tr(" s")),
         request_field(
             LogSettings,
             "segment_bytes",
             tr("Segments of"),
-            field="segment_kib",
             unit=KIB,
             value=SEGMENT_BYTES // KIB,
             least=1,
@@ -226,30 +223,8 @@ def _log_fields() -> tuple[Field, ...]:
     )
 
 
-#: By field of the form: the setting, and how many of its units one of the form's is; 0 for a word.
-_LOG = {
-    "cleanup": ("cleanup", 0),
-    "retention_s": ("retention_ms", 1_000),
-    "retention_kib": ("retention_bytes", KIB),
-    "segment_s": ("segment_ms", 1_000),
-    "segment_kib": ("segment_bytes", KIB),
-    "timestamp_type": ("timestamp_type", 0),
-    "compression_type": ("compression_type", 0),
-}
-
-
-def _shown(config: LogConfig, field: str) -> Any:
-    name, unit = _LOG[field]
-    value = getattr(config, name)
-    return max(1, value // unit) if unit and value is not None else value
-
-
 def _log(values: Values) -> LogSettings:
-    given: dict[str, Any] = {}
-    for field, (name, unit) in _LOG.items():
-        value = values.get(field)
-        given[name] = value * unit if unit and value is not None else value
-    return LogSettings(**given)
+    return LogSettings(**{field.name: values.get(field.name) for field in _log_fields()})
 
 
 def _why_not_trimmed(values: Values, parts: dict[str, PartitionView]) -> str:

@@ -31,7 +31,8 @@ class Field:
     """One line of a form.
 
     `choices` are (value, words). Where `none` has words, the least number shows them and means None. `shown_for`
-    hides the field unless the choice `(field, values)` names is one of them; a hidden field has no value.
+    hides the field unless the choice `(field, values)` names is one of them; a hidden field has no value. One of what
+    a number shows is `unit` of what the form gives, as 1000 for seconds of a value in milliseconds.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Field:
     least: float = 0
     most: float = 1_000_000_000
     decimals: int = 1
+    unit: int = 1
     suffix: str = ""
     none: str = ""
     hint: str = ""
@@ -174,7 +176,7 @@ class FormDialog(Dialog):
             return widget.currentData()
         if isinstance(widget, QSpinBox | QDoubleSpinBox):
             at_least = widget.value() <= widget.minimum()
-            return None if field.none and at_least else widget.value()
+            return None if field.none and at_least else widget.value() * field.unit
         assert isinstance(widget, QCheckBox)
         return widget.isChecked()
 
@@ -184,6 +186,8 @@ class FormDialog(Dialog):
             if field.name not in values:
                 continue
             widget, value = self.widgets[field.name], values[field.name]
+            if field.unit > 1 and value is not None:
+                value = max(1, value // field.unit)
             if isinstance(widget, QLineEdit):
                 widget.setText("" if value is None else str(value))
             elif isinstance(widget, QComboBox):

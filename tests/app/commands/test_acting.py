@@ -97,7 +97,7 @@ def test_a_topic_is_created_configured_given_partitions_and_deleted_with_its_cou
     dialog = run(hand, "add_partitions", "topic:payments")
     accept(hand, dialog)
     dialog = run(hand, "configure_topic", "topic:payments")
-    fill(hand, dialog, retention_s=60)
+    fill(hand, dialog, retention_ms=60)
     accept(hand, dialog)
     assert said(hand) == "Configured payments."
     dialog = run(hand, "delete_topic", "topic:commits")
@@ -124,7 +124,7 @@ def test_whose_time_messages_have_is_chosen_in_the_forms_of_a_topic(hand: Hand) 
     assert topics.config("payments").timestamp_type == "LogAppendTime"
     dialog = run(hand, "configure_topic", "topic:payments")
     hand.qtbot.waitUntil(lambda: dialog.values()["timestamp_type"] == "LogAppendTime")
-    fill(hand, dialog, retention_s=60)
+    fill(hand, dialog, retention_ms=60)
     accept(hand, dialog)
     assert topics.config("payments").timestamp_type == "LogAppendTime"
     dialog = run(hand, "configure_topic", "topic:payments")
@@ -141,7 +141,7 @@ def test_a_topic_is_created_with_its_log_and_schema_in_one_step(open_workbench: 
     hand = open_workbench("schema-evolution")
     hand.pass_time(1)
     dialog = run(hand, "create_topic")
-    fill(hand, dialog, topic="payments", cleanup="compact", segment_kib=1, subject="order", mode="dead_letter")
+    fill(hand, dialog, topic="payments", cleanup="compact", segment_bytes=1, subject="order", mode="dead_letter")
     accept(hand, dialog)
     live = hand.simulated.session
     broker = live.simulation.broker

@@ -13,8 +13,8 @@ def test_a_number_has_the_range_and_the_default_of_its_request() -> None:
     partitions = request_field(CreateTopic, "partitions", "Partitions")
     assert (partitions.kind, partitions.value, partitions.least, partitions.most) == ("whole", 1, 1, 1_000)
     assert partitions.hint == "Number of partitions."
-    lease = request_field(QueueConfig, "lease_ms", "Lease", field="lease_s", unit=1_000)
-    assert (lease.name, lease.kind, lease.value) == ("lease_s", "decimal", 30)
+    lease = request_field(QueueConfig, "lease_ms", "Lease", unit=1_000)
+    assert (lease.name, lease.kind, lease.value, lease.unit) == ("lease_ms", "decimal", 30, 1_000)
     assert lease.least > 0, "a lease of nothing is none"
 
 
