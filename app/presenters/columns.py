@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -114,14 +114,32 @@ class ColumnModel(QAbstractTableModel, Generic[Row]):
     def __init__(
         self,
         columns: Sequence[Column[Row]],
+        key: Callable[[Row], Hashable],
         more: Sequence[tuple[Field, Callable[[Row], Any]]],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self.columns = tuple(columns)
+        self._key = key
+        self._getters: list[dict[int, Callable[[Row], object]]] = [self._getters_of(c) for c in self.columns]
         asked = [column.asked() for column in self.columns] + list(more)
         self.fields = Fields(field for field, _ in asked)
         self.answers: dict[str, Callable[[Row], Any]] = {folded(field.name): get for field, get in asked}
+
+    def _getters_of(self, column: Column[Row]) -> dict[int, Callable[[Row], object]]:
+        getters: dict[int, Callable[[Row], object]] = {int(role): get for role, get in column.roles.items()}
+        getters[int(Qt.ItemDataRole.DisplayRole)] = column.text
+        getters[int(Role.SORT)] = column.sort or column.text
+        getters[int(Role.KEY)] = self._key
+        if column.hint is not None:
+            getters[int(Role.TOOLTIP)] = column.hint
+        return getters
+
+    def of_column(self, place: int, role: int) -> object:
+        """What is the same for every cell of a column."""
+        if role == Role.NUMERIC:
+            return self.columns[place].numeric
+        return self.columns[place].alignment if role == Qt.ItemDataRole.TextAlignmentRole else None
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
         return 0 if parent.isValid() else len(self.columns)

@@ -13,7 +13,6 @@ from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 
 from app.presenters.columns import Column, ColumnModel, Index, Row
 from broker_core.filters import Field
-from widgets.roles import Role
 
 PAGE = 100
 PAGES_HELD = 300
@@ -36,8 +35,7 @@ class PagedModel(ColumnModel[Row]):
         *,
         more: Sequence[tuple[Field, Callable[[Row], Any]]] = (),
     ) -> None:
-        super().__init__(columns, more, parent)
-        self._key = key
+        super().__init__(columns, key, more, parent)
         self._first = 0
         self._end = 0
         self._pages: dict[int, list[Row | None]] = {}
@@ -52,22 +50,13 @@ class PagedModel(ColumnModel[Row]):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
             return None
-        column = self.columns[index.column()]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return column.alignment
-        if role == Role.NUMERIC:
-            return column.numeric
+        getter = self._getters[index.column()].get(role)
+        if getter is None:
+            return self.of_column(index.column(), role)
         row = self.row_at(index.row())
         if row is None:
             return WAITING if role == Qt.ItemDataRole.DisplayRole else None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return column.text(row)
-        if role == Role.KEY:
-            return self._key(row)
-        if role == Role.TOOLTIP:
-            return column.hint(row) if column.hint is not None else None
-        getter = column.roles.get(role)
-        return None if getter is None else getter(row)
+        return getter(row)
 
     @property
     def bounds(self) -> tuple[int, int]:

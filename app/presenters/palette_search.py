@@ -6,7 +6,7 @@ from itertools import islice
 
 from PySide6.QtGui import QIcon
 
-from app.presenters.other_clients import other_producers
+from app.presenters.other_clients import other_consumers, other_producers
 from app.presenters.rates import Rates
 from app.sessions.history.keys import Published
 from app.sessions.history.life import Place
@@ -90,16 +90,13 @@ def _moments(ticks: Sequence[Tick], entry: _Entries) -> Iterator[PaletteEntry]:
 
 def _clients(snapshot: Snapshot, rates: Rates) -> Iterator[tuple[str, str, str]]:
     names = {"producer": tr("Producer"), "consumer": tr("Consumer"), "worker": tr("Worker")}
-    known = {actor.name for actor in snapshot.actors}
     for actor in snapshot.actors:
         kind = actor.role if actor.role in names else "worker"
         yield kind, actor.name, f"{names[kind]}, {actor.target}" if actor.target else names[kind]
     for other in other_producers(snapshot, rates):
         yield "producer", other.name, f"{names['producer']}, {', '.join(other.topics)}"
-    for group in snapshot.groups:
-        for member in group.members:
-            if member.client not in known:
-                yield "consumer", member.client, f"{names['consumer']}, {group.name}"
+    for reader in other_consumers(snapshot, rates):
+        yield "consumer", reader.name, f"{names['consumer']}, {reader.group}"
 
 
 GO_THERE = mark("Enter goes to this moment, Escape closes.")

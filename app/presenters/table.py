@@ -18,7 +18,6 @@ from app.filters.row_filter import RowFilter, Wanted
 from app.presenters.columns import Column, ColumnModel, Index, Row
 from broker_core.filters import Field
 from broker_core.snapshots import Snapshot
-from widgets.roles import Role
 
 MAX_RANGES = 64
 
@@ -113,8 +112,7 @@ class TableModel(ColumnModel[Row]):
         *,
         more: Sequence[tuple[Field, Callable[[Row], Any]]] = (),
     ) -> None:
-        super().__init__(columns, more, parent)
-        self._key = key
+        super().__init__(columns, key, more, parent)
         self._haystack = haystack or self._all_texts
         self.rows: Sequence[Row] = ()
         self._shown: list[Row] = []
@@ -131,16 +129,6 @@ class TableModel(ColumnModel[Row]):
         self.waiting = 0
         self._row_filter: RowFilter[Row] = RowFilter(self._show, self)
         self._row_filter.worked.connect(self.filtering_changed)
-        self._getters: list[dict[int, Callable[[Row], object]]] = [self._getters_of(c) for c in self.columns]
-
-    def _getters_of(self, column: Column[Row]) -> dict[int, Callable[[Row], object]]:
-        getters: dict[int, Callable[[Row], object]] = {int(role): get for role, get in column.roles.items()}
-        getters[int(Qt.ItemDataRole.DisplayRole)] = column.text
-        getters[int(Role.SORT)] = column.sort or column.text
-        getters[int(Role.KEY)] = self._key
-        if column.hint is not None:
-            getters[int(Role.TOOLTIP)] = column.hint
-        return getters
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
         return 0 if parent.isValid() else len(self._shown)
@@ -150,13 +138,7 @@ class TableModel(ColumnModel[Row]):
             return None
         place = index.column()
         getter = self._getters[place].get(role)
-        if getter is not None:
-            return getter(self._shown[index.row()])
-        if role == Role.NUMERIC:
-            return self.columns[place].numeric
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return self.columns[place].alignment
-        return None
+        return self.of_column(place, role) if getter is None else getter(self._shown[index.row()])
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Sort by a column from now on; -1 for the order in which the rows are given."""
