@@ -12,7 +12,7 @@ from app.commands.registry import Command
 from app.environment.settings import Settings
 from app.presenters.palette_search import PaletteSearch, things
 from app.presenters.panels import PANELS
-from app.sessions.history.keys import Published
+from app.sessions.history.keys import Published, published
 from broker_core.clock import ns_from_s, s_from_ns
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.clients import AddConsumer, AddProducer, AddWorker, DuplicateClient
@@ -176,7 +176,8 @@ class ViewHandlers(Handlers):
         context = self._context
         named = things(context.controller.snapshot, context.views.rates, context.window.timeline.facts.ticks)
         search = self._search = PaletteSearch(context.controller.snapshot, context.controller.end_ns)
-        context.history.published(context.controller.snapshot.events, lambda found: self._know(search, found))
+        events = context.controller.snapshot.events
+        context.history.ask(lambda past: published(past, events), lambda found: self._know(search, found))
         self._palette.show_entries([*context.registry.entries(), *named], search.found)
 
     def _know(self, search: PaletteSearch, published: Published) -> None:

@@ -14,6 +14,7 @@ from app.presenters.dead_letter_topics import DeadLetterTopics, TopicLetter
 from app.presenters.panel_presenter import Sources, TablePresenter, overfull_words
 from app.presenters.redriven import RedrivenModel
 from app.presenters.table import SnapshotModel
+from app.sessions.history.redrives import redriven_messages
 from broker_core.clock import NS_PER_S
 from broker_core.filters import Field
 from broker_core.snapshots import DeadLetterView, QueueView, Snapshot
@@ -270,7 +271,9 @@ class DeadLettersPresenter(TablePresenter[DeadLettersPanel]):
         least_ns = NS_PER_S if self._controller.live else 1
         if self._redriven_ns < 0 or abs(now_ns - self._redriven_ns) >= least_ns:
             self._redriven_ns = now_ns
-            self._history.redriven(now_ns, lambda found: self.redriven.set_rows(tuple(found)))
+            self._history.ask(
+                lambda past: redriven_messages(past, now_ns), lambda found: self.redriven.set_rows(tuple(found))
+            )
 
     def show_around(self, snapshot: Snapshot) -> None:
         if self._controller.live:

@@ -156,7 +156,8 @@ class EventsPresenter(PanelPresenter[EventsPanel]):
         if first >= ring.first_seq and ring.end_seq >= end:
             self.model.put(first, ring.between(first, end), end)
         else:
-            self._history.between(first, end, partial(self._paged, self._round, first, end))
+            shown = partial(self._paged, self._round, first, end)
+            self._history.ask(lambda past: past.between(first, end), shown)
 
     def _paged(self, asked_in: int, first: int, end: int, events: list[Event]) -> None:
         if asked_in != self._round:
@@ -178,7 +179,7 @@ class EventsPresenter(PanelPresenter[EventsPanel]):
             chosen = is_users(event) if mine else kinds is None or event.kind in kinds
             return chosen and (test is None or test(event))
 
-        self._history.search(first, end, kinds, wanted, partial(self._found, self._round))
+        self._history.ask(lambda past: past.search(first, end, kinds, wanted), partial(self._found, self._round))
 
     def _found(self, asked_in: int, found: tuple[int, list[Event]]) -> None:
         if asked_in != self._round:

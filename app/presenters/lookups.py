@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
@@ -13,8 +12,8 @@ from app.presenters.rates import Rates
 from app.presenters.rebalances import RebalanceCards
 from app.sessions.event_text import about, event_word, place_text
 from app.sessions.history.history import History
-from app.sessions.history.keys import KeyCounts
-from app.sessions.history.life import Life, Place, place_of, touching
+from app.sessions.history.keys import KeyCounts, partition_keys
+from app.sessions.history.life import Life, Place, life_in, place_of, touching
 from app.sessions.queries import Answers
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event
@@ -81,12 +80,12 @@ class MessageLookup(Lookup):
     def _ask_life(self, place: Place) -> None:
         self._seen_seq = self._history.ring.end_seq
 
-        def answered(life: Life) -> None:
-            if life.place == self._place:
-                self._life = life
+        def answered(found: Life) -> None:
+            if found.place == self._place:
+                self._life = found
                 self.changed.emit()
 
-        self._history.life(place, answered)
+        self._history.ask(lambda past: life_in(past, place), answered)
 
     def _query(self, place: Place, now_ns: int) -> None:
         self._asked_ns = now_ns
@@ -124,7 +123,10 @@ class LaneLookup(Lookup):
             self._name = name
         if self._asked_ns < 0 or abs(snapshot.time_ns - self._asked_ns) >= REFRESH_NS:
             self._asked_ns = snapshot.time_ns
-            self._history.keys(topic, int(number), snapshot.events, lambda counts: self._answered(name, counts))
+            self._history.ask(
+                lambda past: partition_keys(past, topic, int(number), snapshot.events),
+                lambda counts: self._answered(name, counts),
+            )
         title = tr("Hot keys")
         browse: tuple[str, tuple[Fact, ...]] = ("", ((tr("Messages"), tr("browse them"), f"browse:{name}"),))
         if self._counts is None:
@@ -216,7 +218,7 @@ class EventLookup(Lookup):
         seq = int(name)
         if seq != self._seq:
             self._seq, self._event = seq, None
-            self._history.between(seq, seq + 1, lambda found: self._answered(seq, found))
+            self._history.ask(lambda past: past.between(seq, seq + 1), lambda found: self._answered(seq, found))
         if self._event is None:
             return InspectorFacts(tr("Event"), f"#{seq:,}", note=tr("Looking for it..."))
         return event_facts(self._event, snapshot, self._times)
@@ -320,6 +322,3 @@ def rebalance_facts(view: RebalanceView, of_group: list[RebalanceView], no_reade
     return InspectorFacts(
         tr("Rebalance"), tr("{group}: {cause}", group=view.group, cause=view.cause), state, tuple(sections)
     )
-
-
-Facts = Callable[[Snapshot, str], InspectorFacts | None]

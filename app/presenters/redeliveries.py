@@ -8,7 +8,7 @@ from app.presenters.panel_presenter import PanelPresenter, Sources, overfull_wor
 from app.presenters.table import TableModel
 from app.sessions.event_text import kind_word
 from app.sessions.history.life import Place
-from app.sessions.history.redeliveries import Redelivery
+from app.sessions.history.redeliveries import Redelivery, redeliveries
 from broker_core.filters import Field
 from broker_core.snapshots import Snapshot
 from widgets.formats import NOT_APPLICABLE, Times, duration
@@ -137,4 +137,4 @@ class RedeliveriesPresenter(PanelPresenter[RedeliveriesPanel]):
             self.panel.set_messages(listed)
             self.panel.set_note(overfull_words(listed, count, tr("redelivered messages")))
 
-        self._history.redelivered(snapshot.time_ns, answered)
+        self._history.ask(lambda past: redeliveries(past, snapshot.time_ns), answered)

@@ -58,7 +58,8 @@ class Published(NamedTuple):
     ends: Mapping[tuple[str, int], int]
 
 
-def partition_keys(topic: str, partition: int, events: int, past: Past) -> KeyCounts:
+def partition_keys(past: Past, topic: str, partition: int, events: int) -> KeyCounts:
+    """Of the first `events` events."""
     counts: Counter[bytes | None] = Counter()
     batches: list[tuple[int, int]] = []
     if past.recorded is not None:
@@ -82,7 +83,7 @@ def partition_keys(topic: str, partition: int, events: int, past: Past) -> KeyCo
     return KeyCounts(tuple(counts.most_common()), total, tuple(batches), past.whole)
 
 
-def published(events: int, past: Past) -> Published:
+def published(past: Past, events: int) -> Published:
     """Of the first `events` events."""
     keys: Counter[tuple[str, int, bytes]] = Counter()
     ends: dict[tuple[str, int], int] = {}

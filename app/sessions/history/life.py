@@ -86,7 +86,7 @@ def touching(events: Iterable[Event], places: Iterable[Place]) -> list[Event]:
     return found
 
 
-def life(place: Place, past: Past) -> Life:
+def life_in(past: Past, place: Place) -> Life:
     def find(places: Sequence[Place]) -> list[Event]:
         found = touching(past.ring.since(0), places)
         if past.recorded is None:

@@ -53,6 +53,10 @@ class Past(NamedTuple):
     def search(
         self, first_seq: int, end_seq: int, kinds: Collection[EventKind] | None, test: Callable[[Event], bool]
     ) -> tuple[int, list[Event]]:
+        """The events from `first_seq` up to `end_seq` that pass `test`, and the number that was reached.
+
+        If only some `kinds` are wanted, others are not even read.
+        """
         ring = self.ring
         reached = min(end_seq, max(ring.end_seq, first_seq)) if ring.end_seq else end_seq
         return reached, [event for event in self.between(first_seq, reached, kinds) if test(event)]

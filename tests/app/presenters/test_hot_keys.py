@@ -29,7 +29,7 @@ def test_keys_of_batches_are_read_and_what_is_not_read_is_said() -> None:
 
         for keys in ([b"a", b"b", b"a"], [b"a"], [None, b"b"]):
             publish(list(keys))
-        counts = partition_keys("orders", 0, 100, Past(ring))
+        counts = partition_keys(Past(ring), "orders", 0, 100)
         assert counts == KeyCounts(((b"a", 1),), 6, ((0, 3), (4, 2)), True)
         assert key_facts(counts)[-1] == ("keys not read", "5 messages, published in batches")
         read = read_keys([(4, 2), (0, 3), (6, 9)])

@@ -4,7 +4,7 @@ import pytest
 
 from app.presenters.palette_search import PaletteSearch
 from app.sessions.history.history import History
-from app.sessions.history.keys import PlacedKey, Published
+from app.sessions.history.keys import PlacedKey, Published, published
 from app.sessions.history.ring import EventRing
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
@@ -120,7 +120,7 @@ def test_a_hundred_thousand_messages_are_searched_by_their_keys(qtbot):
     history = History()
     history.attach(ring, None)
     answers: list = []
-    history.published(100_000, answers.append)
+    history.ask(lambda past: published(past, 100_000), answers.append)
     qtbot.waitUntil(lambda: bool(answers), timeout=20_000)
     history.close()
     palette = CommandPalette()

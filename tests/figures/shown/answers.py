@@ -67,7 +67,7 @@ def wait_for(reached: Callable[[], bool], what: str) -> None:
 def wait_for_history(workbench: Workbench, what: str) -> None:
     """What was asked of the history is answered: it answers in turn, so that this comes last."""
     answered: list[object] = []
-    workbench.history.between(0, 1, answered.append)
+    workbench.history.ask(lambda past: past.between(0, 1), answered.append)
     wait_for(lambda: bool(answered), what)
 
 

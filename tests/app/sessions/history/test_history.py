@@ -6,7 +6,10 @@ import pytest
 
 from app.environment.paths import find_scenario
 from app.sessions.history.history import History
-from app.sessions.history.life import Place, life_of, place_of, touches, touching
+from app.sessions.history.keys import partition_keys, published
+from app.sessions.history.life import Place, life_in, life_of, place_of, touches, touching
+from app.sessions.history.past import Past
+from app.sessions.history.redrives import redriven_messages
 from app.sessions.history.ring import CHUNK, EventRing
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
@@ -44,7 +47,7 @@ def asked(qtbot):
         histories.append(history)
         history.attach(ring, folder)
         answers: list = []
-        getattr(history, question)(*values, answers.append)
+        history.ask(lambda past: question(past, *values), answers.append)
         qtbot.waitUntil(lambda: bool(answers), timeout=10_000)
         return answers[0]
 
@@ -57,7 +60,7 @@ def test_a_redriven_message_has_one_life_whatever_place_is_asked_for(run, asked)
     _live, whole, _small, _folder, letters = run
     letter = letters[0]
     origin = Place(letter.origin_topic, letter.origin_partition, letter.origin_offset)
-    life = asked(whole, None, "life", origin)
+    life = asked(whole, None, life_in, origin)
     kinds = [event.kind for event in life.events]
     assert kinds[0] is EventKind.PUBLISHED
     assert kinds.index(EventKind.DELIVERED) < kinds.index(EventKind.DEAD_LETTERED) < kinds.index(EventKind.REDRIVEN)
@@ -66,16 +69,16 @@ def test_a_redriven_message_has_one_life_whatever_place_is_asked_for(run, asked)
     assert len(life.places) >= 3
     assert life.whole
     for other in life.places[1:]:
-        assert asked(whole, None, "life", other).events == life.events
+        assert asked(whole, None, life_in, other).events == life.events
 
 
 def test_the_recording_knows_what_memory_has_forgotten(run, asked):
     _live, whole, small, folder, letters = run
     assert small.first_seq > CHUNK
     place = Place(letters[0].origin_topic, letters[0].origin_partition, letters[0].origin_offset)
-    life = asked(whole, None, "life", place)
-    assert asked(small, folder, "life", place) == life
-    short = asked(small, None, "life", place)
+    life = asked(whole, None, life_in, place)
+    assert asked(small, folder, life_in, place) == life
+    short = asked(small, None, life_in, place)
     assert not short.whole
     assert len(short.events) < len(life.events)
 
@@ -84,7 +87,7 @@ def test_events_between_two_numbers_come_from_both(run, asked):
     _live, whole, small, folder, _letters = run
     middle = small.first_seq
     for first, end in ((0, 50), (middle - 20, middle + 20), (middle, middle + 5)):
-        assert asked(small, folder, "between", first, end) == whole.between(first, end)
+        assert asked(small, folder, Past.between, first, end) == whole.between(first, end)
 
 
 def test_keys_of_a_partition_are_counted_from_the_beginning(run, asked):
@@ -92,13 +95,13 @@ def test_keys_of_a_partition_are_counted_from_the_beginning(run, asked):
     log = live.simulation.broker.logs.partition("commits", 2)
     truth = Counter(message.key for message in log.read(0, max_messages=100_000, max_bytes=1 << 30))
     for ring, where in ((whole, None), (small, folder)):
-        found = asked(ring, where, "keys", "commits", 2, 1 << 62)
+        found = asked(ring, where, partition_keys, "commits", 2, 1 << 62)
         assert dict(found.keys) == truth
         assert found.total == log.end_offset
         assert found.keys[0][1] == max(truth.values())
         assert found.whole
-    assert not asked(small, None, "keys", "commits", 2, 1 << 62).whole
-    early = asked(whole, None, "keys", "commits", 2, whole.end_seq // 2)
+    assert not asked(small, None, partition_keys, "commits", 2, 1 << 62).whole
+    early = asked(whole, None, partition_keys, "commits", 2, whole.end_seq // 2)
     assert 0 < early.total < log.end_offset
 
 
@@ -111,7 +114,7 @@ def test_every_key_and_place_that_was_published_to_is_known_from_both(run, asked
         for message in log.read(0, max_messages=100_000, max_bytes=1 << 30):
             truth["commits", number, message.key] += 1
     for ring, where in ((whole, None), (small, folder)):
-        found = asked(ring, where, "published", 1 << 62)
+        found = asked(ring, where, published, 1 << 62)
         assert {one[:3]: one.messages for one in found.keys if one.topic == "commits"} == truth
         assert found.keys[0].messages == max(one.messages for one in found.keys)
         for number in range(6):
@@ -120,20 +123,20 @@ def test_every_key_and_place_that_was_published_to_is_known_from_both(run, asked
         dead = broker.queues.dead_letters("builds").name
         for name in ("builds", dead):
             assert found.ends[name, 0] == broker.logs.partition(name, 0).end_offset
-    early = asked(whole, None, "published", whole.end_seq // 2)
+    early = asked(whole, None, published, whole.end_seq // 2)
     assert 0 < early.ends["commits", 2] < found.ends["commits", 2]
 
 
 def test_redrives_are_told_as_they_stood_at_a_moment(run, asked):
     _live, whole, small, folder, letters = run
     end_ns = 240 * NS_PER_S
-    settled = asked(whole, None, "redriven", end_ns)
+    settled = asked(whole, None, redriven_messages, end_ns)
     assert len(settled) == len(letters) and any(row.deliveries for row in settled)
-    assert asked(small, folder, "redriven", end_ns) == settled
+    assert asked(small, folder, redriven_messages, end_ns) == settled
     for ring, where in ((whole, None), (small, folder)):
-        assert asked(ring, where, "redriven", 20 * NS_PER_S - 1) == []
+        assert asked(ring, where, redriven_messages, 20 * NS_PER_S - 1) == []
         # Who is idle takes the first of them at once; the others wait.
-        early = asked(ring, where, "redriven", 20 * NS_PER_S)
+        early = asked(ring, where, redriven_messages, 20 * NS_PER_S)
         assert [row.redriven for row in early] == [row.redriven for row in settled]
         assert all(row.fate is None or row.fate.time_ns == 20 * NS_PER_S for row in early)
         assert any(row.fate is None for row in early)
@@ -145,9 +148,9 @@ def test_answers_of_a_session_that_is_gone_do_not_come(run, qtbot):
     history.attach(whole, None)
     answers = []
     place = Place(letters[0].origin_topic, letters[0].origin_partition, letters[0].origin_offset)
-    history.life(place, lambda _life: answers.append("old"))
+    history.ask(lambda past: life_in(past, place), lambda _life: answers.append("old"))
     history.attach(whole, None)
-    history.life(place, lambda _life: answers.append("new"))
+    history.ask(lambda past: life_in(past, place), lambda _life: answers.append("new"))
     qtbot.waitUntil(lambda: bool(answers))
     assert answers == ["new"]
     history.close()

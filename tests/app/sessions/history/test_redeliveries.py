@@ -4,7 +4,7 @@ from collections import Counter
 
 from app.environment.paths import find_scenario
 from app.sessions.history.history import History
-from app.sessions.history.redeliveries import redeliveries_of
+from app.sessions.history.redeliveries import redeliveries, redeliveries_of
 from app.sessions.history.ring import EventRing
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
@@ -107,7 +107,7 @@ def test_memory_and_recording_tell_the_same_and_as_many_as_the_broker_counts(tmp
             history = History()
             history.attach(ring, folder)
             answers: list = []
-            history.redelivered(until_ns, answers.append)
+            history.ask(partial(redeliveries, until_ns=until_ns), answers.append)
             qtbot.waitUntil(lambda answers=answers: bool(answers), timeout=20_000)
             history.close()
             counted.setdefault(until_ns, []).append(answers[0])
