@@ -1,6 +1,7 @@
 """What was delivered to a reader more than once, told from the events alone."""
 
 from collections import Counter
+from functools import partial
 
 from app.environment.paths import find_scenario
 from app.sessions.history.history import History
