@@ -179,7 +179,7 @@ class Views(QObject):
         for presenter in self._presenters.values():
             needs = presenter.panel.info.needs
             unknown = bool(needs) and not self._controller.knows(needs)
-            presenter.panel.set_source(unknown=unknown, goes_on=self._controller.goes_on)
+            presenter.panel.set_source(unknown=unknown, goes_on=self._controller.source.goes_on)
             presenter.restart()
 
     def refresh(self, snapshot: Snapshot, *, drawing: bool = True, panels: bool = True) -> None:

@@ -141,11 +141,6 @@ class SessionController(QObject):
     def knows(self, word: str) -> bool:
         return self.source.knows(word)
 
-    @property
-    def goes_on(self) -> str:
-        """What it takes for anything to happen, in a sentence."""
-        return "" if self.source is None else self.source.goes_on
-
     def why_no_branch(self) -> str:
         return self.source.why_no_branch()
 
