@@ -207,10 +207,10 @@ class ClientHandlers(Handlers):
             why_not=lambda v: name_error(v["name"], "client", taken),
         )
 
-    def ask_rate(self, producer: str = "") -> None:
+    def ask_rate(self) -> None:
         snapshot, actors = self._snapshot, self._producers()
         waiting = next((actor.name for actor in actors.values() if actor.state == "blocked"), next(iter(actors), ""))
-        selected = producer or self._context.selected("producer")
+        selected = self._context.selected("producer")
         chosen = selected if selected in actors else waiting
 
         def sends(client: str) -> float:

@@ -182,7 +182,7 @@ class FaultHandlers(Handlers):
             why_not=fault.why_not,
         )
 
-    def ask_rule(self, at: str = "") -> None:
+    def ask_rule(self) -> None:
         context = self._context
         snapshot = context.controller.snapshot
         readers = [actor.name for actor in snapshot.actors if actor.role != "producer"]
@@ -190,7 +190,7 @@ class FaultHandlers(Handlers):
         places = list(dict.fromkeys([*queue_names(snapshot), *groups, *topic_names(snapshot), *readers]))
         actor = self._client(READERS)
         selected = [context.selected(kind) for kind in ("queue", "workers", "group", "topic")]
-        chosen = at or ("" if actor is None else actor.name) or next((name for name in selected if name), "")
+        chosen = ("" if actor is None else actor.name) or next((name for name in selected if name), "")
         self.form(
             tr("Make messages fail"),
             tr("Every n-th matching message fails in processing there, until the rule ends."),

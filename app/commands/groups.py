@@ -69,12 +69,10 @@ class GroupHandlers(Handlers):
         return "" if group.members else tr("{group} has no members to share anything out to.", group=group.name)
 
     def _why_no_delete(self) -> str:
-        if why := self._context.why_ended():
-            return why
         group = group_of(self._snapshot, self._context.selected("group"))
-        if group is None:
-            return tr("Select a group on the canvas first.")
-        return tr("{group} has members; move them out first.", group=group.name) if group.members else ""
+        if group is not None and group.members:
+            return self._context.why_ended() or tr("{group} has members; move them out first.", group=group.name)
+        return self._context.why_not(group, tr("Select a group on the canvas first."))
 
     def ask_group(self) -> None:
         snapshot = self._snapshot
@@ -92,10 +90,10 @@ class GroupHandlers(Handlers):
             why_not=lambda v: name_error(v["group"], "group", taken),
         )
 
-    def ask_subscribe(self, group: str = "") -> None:
+    def ask_subscribe(self) -> None:
         snapshot = self._snapshot
         reads = {each.name: each.topics for each in snapshot.groups}
-        chosen = group or self._only_or_selected()
+        chosen = self._only_or_selected()
         topics = topic_names(snapshot)
         first = next((topic for topic in topics if topic not in reads.get(chosen, ())), "")
         self.form(
@@ -112,10 +110,9 @@ class GroupHandlers(Handlers):
             ),
         )
 
-    def ask_unsubscribe(self, group: str = "") -> None:
-        snapshot = self._snapshot
-        reads = {each.name: each.topics for each in snapshot.groups}
-        chosen = group or self._only_or_selected()
+    def ask_unsubscribe(self) -> None:
+        reads = {each.name: each.topics for each in self._snapshot.groups}
+        chosen = self._only_or_selected()
         self.form(
             tr("Unsubscribe group"),
             tr("Its committed offsets stay, so that it can continue from there."),
@@ -139,17 +136,13 @@ class GroupHandlers(Handlers):
     def _delete(self) -> None:
         self._context.perform(DeleteGroup(group=self._context.selected("group")))
 
-    def show_what_if(self, group: str = "", assignor: str = "") -> None:
-        context = self._context
-        snapshot = context.controller.snapshot
-        found = group_of(snapshot, group or self._only_or_selected())
+    def show_what_if(self) -> None:
+        context, found = self._context, group_of(self._snapshot, self._only_or_selected())
         if found is None:
             context.show_message(tr(NO_GROUP))
             return
-        places, now, plans = assignor_plans(snapshot, found)
-        dialog = AssignorsDialog(
-            found.name, places, now, plans, why_not=context.why_ended(), chosen=assignor, parent=context.window
-        )
+        places, now, plans = assignor_plans(self._snapshot, found)
+        dialog = AssignorsDialog(found.name, places, now, plans, why_not=context.why_ended(), parent=context.window)
         dialog.chosen.connect(lambda name: context.perform(SetAssignor(found.name, name)))
         dialog.open()
 

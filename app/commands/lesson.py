@@ -65,9 +65,8 @@ class LessonHandlers(Handlers):
         return self._why_no_lesson() or ("" if self._next is not None else tr("This is the last lesson."))
 
     def _why_not_over(self) -> str:
-        if why := self._why_no_lesson():
-            return why
-        return "" if self._context.controller.stored is None else tr("A recorded session is only looked at.")
+        recorded = tr("A recorded session is only looked at.")
+        return self._why_no_lesson() or ("" if self._controller.stored is None else recorded)
 
     def _opened(self) -> None:
         context, controller = self._context, self._context.controller

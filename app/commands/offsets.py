@@ -74,14 +74,9 @@ class OffsetHandlers(Handlers):
     def _epoch_ms(self) -> int:
         return round(self._controller.source.started_at.timestamp() * 1_000)
 
-    def ask_reset(self, group: str = "") -> None:
-        context = self._context
-        if why := context.why_ended():
-            context.show_message(why)
-            return
-        snapshot = context.controller.snapshot
-        found = self._group()
-        chosen = group or (found.name if found is not None else "")
+    def ask_reset(self) -> None:
+        snapshot, found = self._snapshot, self._group()
+        chosen = found.name if found is not None else ""
         groups = group_names(snapshot)
         row = self._row()
         topics = sorted({at.topic for each in snapshot.groups for at in each.offsets})

@@ -51,10 +51,6 @@ class Command:
     checkable: bool = False
 
 
-def _nothing_against() -> str:
-    return ""
-
-
 class ActionRegistry(QObject):
     """The commands as QActions, one each, with a handler and a reason where one is disabled.
 
@@ -89,9 +85,7 @@ class ActionRegistry(QObject):
         self._describe(command, action, "")
         return action
 
-    def bind(
-        self, command_id: str, handler: Handler, reason: Reason = _nothing_against, does: type[Any] | None = None
-    ) -> None:
+    def bind(self, command_id: str, handler: Handler, reason: Reason = str, does: type[Any] | None = None) -> None:
         """Give a command its handler. `reason` returns "" if it can run, else the sentence that says why not.
 
         `does` is the kind of action that it does: a source that has no such thing disables it. KeyError for an unknown

@@ -149,7 +149,7 @@ class SessionHandlers(Handlers):
         bind("pause", self._pause, self._why_still)
         bind("step", controller.step, self._why_still, Engine)
         bind("run", controller.run, self._why_still, Engine)
-        bind("fast", controller.run_fast, self._why_still, Engine)
+        bind("fast", partial(controller.run, fast=True), self._why_still, Engine)
         bind("express", controller.express, lambda: "" if controller.live else past_is_slow, Engine)
         bind("continue", lambda: context.attempt(controller.go_on), controller.why_not_continued, Engine)
         controller.overran.connect(self._offer_the_end)

@@ -26,17 +26,11 @@ def _lines() -> Iterator[str]:
     for field in FIELDS:
         if field.words:
             yield f"\n{_words(field.name, field.words)}"
-    yield f"\n## {tr('Verdicts')}: `broker.audit()`\n"
-    yield f"{_paragraphs(Audit)[1]}\n"
-    yield from _methods(Audit, "broker.audit().")
-    yield f"\n## {tr('Faults')}: `broker.faults`\n"
-    yield f"{_paragraphs(Faults)[1]}\n"
-    yield from _methods(Faults, "broker.faults.")
+    yield from _methods(tr("Verdicts"), "broker.audit()", Audit)
+    yield from _methods(tr("Faults"), "broker.faults", Faults)
     yield f"\n{_words('api', KAFKA_APIS)}"
     yield f"\n{_words('error', KAFKA_ERRORS)}"
-    yield f"\n## {tr('Clock')}: `broker.clock`\n"
-    yield f"{_paragraphs(BrokerClock)[1]}\n"
-    yield from _methods(BrokerClock, "broker.clock.")
+    yield from _methods(tr("Clock"), "broker.clock", BrokerClock)
     yield f"\n## {tr('Schedules')}: `given_schedule(kinds=[...])`\n"
     yield f"{_paragraphs(Disturbance)[1]}\n"
 
@@ -55,16 +49,15 @@ def _field_row(field: Field) -> tuple[str, ...]:
     )
 
 
-def _methods(cls: type, prefix: str) -> Iterator[str]:
+def _methods(title: str, of: str, cls: type) -> Iterator[str]:
+    yield f"\n## {title}: `{of}`\n"
+    yield f"{_paragraphs(cls)[1]}\n"
     rows = [
-        (f"`{prefix}{name}{_call(member)}`".replace("''", '""'), _paragraphs(member)[0])
-        for name, member in _members(cls)
+        (f"`{of}.{name}{_call(member)}`".replace("''", '""'), _paragraphs(member)[0])
+        for name, member in vars(cls).items()
+        if not name.startswith("_") and _doc(member)
     ]
     yield from _table((tr("Call"), ""), rows)
-
-
-def _members(cls: type) -> list[tuple[str, object]]:
-    return [(name, member) for name, member in vars(cls).items() if not name.startswith("_") and _doc(member)]
 
 
 def _call(member: object) -> str:

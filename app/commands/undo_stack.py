@@ -10,10 +10,6 @@ from widgets.i18n import tr
 KEPT = 200
 
 
-def _always() -> str:
-    return ""
-
-
 @dataclass(slots=True, eq=False)
 class UndoStep:
     """Something that was done. `why_not` says why it can be neither undone nor redone now; "" if it can."""
@@ -21,7 +17,7 @@ class UndoStep:
     title: str
     undo: Callable[[], object]
     redo: Callable[[], object]
-    why_not: Callable[[], str] = _always
+    why_not: Callable[[], str] = str
 
 
 class UndoStack(QObject):
@@ -40,7 +36,7 @@ class UndoStack(QObject):
         title: str,
         undo: Callable[[], object],
         redo: Callable[[], object],
-        why_not: Callable[[], str] = _always,
+        why_not: Callable[[], str] = str,
     ) -> UndoStep:
         """`title` was done, and is undone and done again by these; "moved indexer-1 to auditors" is a title."""
         step = UndoStep(title, undo, redo, why_not)

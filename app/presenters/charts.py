@@ -17,7 +17,7 @@ from app.sessions.collectors.collectors import Collectors
 from app.sessions.collectors.latencies import Bin, percentile_ns
 from app.sessions.history.series import BLOCKED, WINDOW_NS, of_actor, published, sent, stored_bytes
 from broker_core.clock import NS_PER_MS, NS_PER_S, s_from_ns
-from broker_core.snapshots import ActorView, GroupView, QueueView, Snapshot, total_lag
+from broker_core.snapshots import ActorView, GroupView, Snapshot, total_lag
 from resources.units import KIB, per_second
 from widgets.formats import at_most, byte_rate, count, duration
 from widgets.i18n import tr
@@ -125,18 +125,16 @@ def _behind_of(snapshot: Snapshot, actor: ActorView) -> Behind:
     if group is not None:
         return _behind_in_group(group, actor.name, snapshot.compacted)
     queue = next((one for one in snapshot.queues if one.name == actor.target), None)
-    return (None, None, False) if queue is None else _behind_in_queue(queue, actor.name, snapshot.time_ns)
+    if queue is None:
+        return None, None, False
+    held = [lease for lease in queue.leases if lease.holder == actor.name]
+    return len(held), max((snapshot.time_ns - lease.acquired_ns for lease in held), default=None), False
 
 
 def _behind_in_group(group: GroupView, client: str, compacted: Container[str]) -> Behind:
     owned = [one for one in group.offsets if one.owner == client]
     lag = total_lag(one.lag for one in owned)
     return lag, None if lag is None else max(one.lag_ns or 0 for one in owned), counts_removed(owned, compacted)
-
-
-def _behind_in_queue(queue: QueueView, client: str, now_ns: int) -> Behind:
-    held = [lease for lease in queue.leases if lease.holder == client]
-    return len(held), max((now_ns - lease.acquired_ns for lease in held), default=None), False
 
 
 POINTS_MAX = 600

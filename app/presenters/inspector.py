@@ -85,13 +85,13 @@ def _at(time_ns: int) -> str:
     return f"{MOMENT}{time_ns}"
 
 
-def _target(snapshot: Snapshot, name: str) -> str:
-    kinds = (
-        ("queue", [one.name for one in snapshot.queues]),
-        ("topic", [one.name for one in snapshot.topics]),
-        ("group", [one.name for one in snapshot.groups]),
-    )
-    return next((f"{kind}:{name}" for kind, things in kinds for one in things if one == name), "")
+def target_of(snapshot: Snapshot, name: str) -> str:
+    """The id of a topic, queue or group of that name; "" if there is none."""
+    if any(queue.name == name for queue in snapshot.queues):
+        return f"queue:{name}"
+    if any(topic.name == name for topic in snapshot.topics):
+        return f"topic:{name}"
+    return f"group:{name}" if any(group.name == name for group in snapshot.groups) else ""
 
 
 def _linked(label: str, value: str, target: str) -> Fact:
@@ -125,7 +125,7 @@ def _producer(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | N
     if actor is None:
         return None
     waits = _waits(snapshot, name, actor.target)
-    to = _linked(tr("Publishes to"), actor.target or tr("nothing"), _target(snapshot, actor.target))
+    to = _linked(tr("Publishes to"), actor.target or tr("nothing"), target_of(snapshot, actor.target))
     linger = tr("{time} for more to send together", time=duration(ns_from_ms(actor.linger_ms)))
     waits += [(tr("Lingers"), linger)] if actor.linger_ms else []
     rows = (to, *waits, *_work(actor, snapshot.time_ns, rates))
@@ -154,7 +154,7 @@ def _other_producer(snapshot: Snapshot, other: OtherProducer, rates: Rates) -> I
     for topic in other.topics:
         rate = per_second(rates.of(sent(other.name, topic), snapshot.time_ns))
         words = tr("{topic}, {rate} messages/s", topic=topic, rate=rate)
-        rows += [_linked(tr("Publishes to"), words, _target(snapshot, topic)), *_waits(snapshot, other.name, topic)]
+        rows += [_linked(tr("Publishes to"), words, target_of(snapshot, topic)), *_waits(snapshot, other.name, topic)]
     published = NOT_APPLICABLE if other.published is None else messages(other.published)
     rows += [(tr("Published"), published), _rate(tr("Rate"), sent(other.name), snapshot.time_ns, rates)]
     rows.append((tr("Program"), tr("another one; its requests are in the panels Connections and Requests")))
@@ -168,7 +168,7 @@ def _consumer(snapshot: Snapshot, name: str, rates: Rates, ownership: Ownership)
         return None
     if actor is not None:
         state = actor.state
-        group_of = _linked(tr("Group"), actor.target or tr("none, on the bench"), _target(snapshot, actor.target))
+        group_of = _linked(tr("Group"), actor.target or tr("none, on the bench"), target_of(snapshot, actor.target))
         first: Facts = (group_of, *_work(actor, snapshot.time_ns, rates))
     else:  # another program's
         state = program_state(snapshot.faults, name, rates.of(received(name), snapshot.time_ns))
@@ -218,7 +218,7 @@ def _worker(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | Non
         )
         for lease in held[:12]
     )
-    queue = _linked(tr("Queue"), actor.target or tr("none"), _target(snapshot, actor.target))
+    queue = _linked(tr("Queue"), actor.target or tr("none"), target_of(snapshot, actor.target))
     sections: list[Section] = [("", (queue, *_work(actor, snapshot.time_ns, rates)))]
     if holds:
         sections.append((tr("Holds"), holds))

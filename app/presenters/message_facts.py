@@ -104,11 +104,8 @@ def _held(held: Held, snapshot: Snapshot) -> Fact:
             time=session_time(held.until_ns),
             attempt=held.attempt,
         )
-        return (
-            (held.queue, until, client_id(held.holder, snapshot))
-            if client_id(held.holder, snapshot)
-            else (held.queue, until)
-        )
+        client = client_id(held.holder, snapshot)
+        return (held.queue, until, client) if client else (held.queue, until)
     if held.state == "Delayed":
         return (held.queue, tr("waits for its next attempt at {time}", time=session_time(held.until_ns)))
     return (held.queue, tr("ready to be delivered"))

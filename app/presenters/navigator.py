@@ -6,7 +6,9 @@ from typing import TypeVar
 
 from app.presenters.active_faults import fault_text, left_of, state_of
 from app.presenters.backpressure import gate_state, producer_state
+from app.presenters.inspector import target_of
 from app.presenters.lag_trend import counts_removed, lag_words
+from app.presenters.message_facts import client_id
 from app.presenters.other_clients import OtherConsumer, OtherProducer, other_consumers, other_producers
 from app.presenters.rates import Rates
 from app.presenters.transactions import transaction_section
@@ -216,16 +218,6 @@ def _boxes_of_workers(snapshot: Snapshot, hidden: frozenset[str]) -> frozenset[s
 
 
 def _lasting(fault: FaultView, snapshot: Snapshot) -> NavRow:
-    role = next((actor.role for actor in snapshot.actors if actor.name == fault.client), "")
-    kind = role or next((kind for kind, names in _places(snapshot) if fault.client in names), "fault")
-    name = fault.client or tr("the disk")
-    left = left_of(fault, snapshot.time_ns)
-    return NavRow(f"{kind}:{fault.client}", name, state_of(fault), left, tip=fault_text(fault, snapshot.time_ns))
-
-
-def _places(snapshot: Snapshot) -> tuple[tuple[str, set[str]], ...]:
-    return (
-        ("queue", {queue.name for queue in snapshot.queues}),
-        ("group", {group.name for group in snapshot.groups}),
-        ("topic", {topic.name for topic in snapshot.topics}),
-    )
+    place = client_id(fault.client, snapshot) or target_of(snapshot, fault.client) or f"fault:{fault.client}"
+    left, tip = left_of(fault, snapshot.time_ns), fault_text(fault, snapshot.time_ns)
+    return NavRow(place, fault.client or tr("the disk"), state_of(fault), left, tip=tip)

@@ -105,13 +105,15 @@ def clean(parent: Path, limits: Limits, spared: Collection[Path]) -> Cleaned:
 def _recording(folder: Path, metadata: schema.Metadata, spared: Collection[Path]) -> tuple[Recording, str]:
     files = [path for path in folder.rglob("*") if path.is_file()]
     origin = metadata.extra.get(BRANCHED_FROM) or {}
-    by_itself = not metadata.extra.get("outside_clients") and not origin and not _has_actions(folder)
+    actions, bookmarks = folder / schema.ACTIONS_FILE, Bookmarks(folder)
+    has_actions = actions.exists() and actions.stat().st_size > 0
+    by_itself = not metadata.extra.get("outside_clients") and not origin and not has_actions
     mine = (
         folder.resolve() in spared
         or (folder / KEPT_FILE).exists()
         or _NAMED_BY_US.match(folder.name) is None
         or is_recording(folder)
-        or _has_bookmarks(folder)
+        or bool(bookmarks.all() or bookmarks.problem)
     )
     recording = Recording(
         folder,
@@ -121,13 +123,3 @@ def _recording(folder: Path, metadata: schema.Metadata, spared: Collection[Path]
         (metadata.scenario, metadata.seed, metadata.checksums.get(schema.SCENARIO_FILE)) if by_itself else None,
     )
     return recording, str(origin.get("name", ""))
-
-
-def _has_actions(folder: Path) -> bool:
-    path = folder / schema.ACTIONS_FILE
-    return path.exists() and path.stat().st_size > 0
-
-
-def _has_bookmarks(folder: Path) -> bool:
-    kept = Bookmarks(folder)
-    return bool(kept.all() or kept.problem)

@@ -351,21 +351,15 @@ class SessionController(QObject):
 
     # -- time
 
-    def run(self, speed: float | None = None) -> None:
+    def run(self, speed: float | None = None, *, fast: bool = False) -> None:
         if speed is not None:
             self.speed = speed
-        self.fast = False
+        self.fast = fast
+        at = self.speed * (FAST_TIMES if fast else 1)
         if self.travel.looking_back:
-            self.travel.play(self.speed)
+            self.travel.play(at)
         else:
-            self._with_engine(lambda engine: engine.run(self.speed))
-
-    def run_fast(self) -> None:
-        self.fast = True
-        if self.travel.looking_back:
-            self.travel.play(self.speed * FAST_TIMES)
-            return
-        self._with_engine(lambda engine: engine.run(self.speed * FAST_TIMES))
+            self._with_engine(lambda engine: engine.run(at))
 
     def express(self) -> None:
         self._with_engine(lambda engine: engine.express())

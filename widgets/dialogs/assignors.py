@@ -39,7 +39,6 @@ class AssignorsDialog(Dialog):
         plans: Sequence[AssignorPlan],
         *,
         why_not: str = "",
-        chosen: str = "",
         parent: QWidget | None = None,
     ) -> None:
         """`places` are the partitions, `now` their owners; `why_not` says why nothing can be switched now."""
@@ -83,7 +82,7 @@ class AssignorsDialog(Dialog):
             spacing=10,
         )
         self.group.idToggled.connect(lambda _id, _on: self._judge())
-        first = chosen or next((plan.name for plan in self._plans if not plan.current), "")
+        first = next((plan.name for plan in self._plans if not plan.current), "")
         if first in self.radios:
             self.radios[first].setChecked(True)
             self.radios[first].setFocus()
