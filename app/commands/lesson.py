@@ -51,11 +51,12 @@ class LessonHandlers(Handlers):
         context.registry.triggered.connect(self._did)
         context.controller.opened.connect(self._opened)
         context.views.refreshed.connect(self._refresh)
-        context.controller.travel.turned.connect(self._travelled)
+        travel = context.controller.travel
+        travel.turned.connect(lambda: self._did("go_to") if travel.looking_back else None)
         self._panel.pointWanted.connect(self.point)
         self._panel.nextWanted.connect(lambda: context.registry.trigger("next_lesson"))
         self._panel.startOverWanted.connect(lambda: context.registry.trigger("lesson_over"))
-        self._panel.folded.connect(self._folded)
+        self._panel.folded.connect(lambda on: context.registry.set_checked("toggle_lesson", not on))
         context.window.next_step.pointWanted.connect(self.point)
 
     def _why_no_lesson(self) -> str:
@@ -158,17 +159,10 @@ class LessonHandlers(Handlers):
         if controller.stored is None:
             controller.collectors.lesson.did(command, controller.end_ns)
 
-    def _travelled(self) -> None:
-        if self._context.controller.travel.looking_back:
-            self._did("go_to")
-
     def _toggle(self) -> None:
         self._panel.set_folded(not self._panel.is_folded)
         if not self._panel.is_folded:
             self._context.window.toggle_right(True)
-
-    def _folded(self, on: bool) -> None:
-        self._context.registry.set_checked("toggle_lesson", not on)
 
     def open_next(self) -> None:
         assert self._next is not None

@@ -44,7 +44,7 @@ class MessageHandlers(Handlers):
         logs = context.window.tab(LogOnDiskPanel)
         context.views.ways |= {"browse": self._browse, "filter": self._list}
         for empty in (panel, logs):
-            empty.offerTaken.connect(self._take_offer)
+            empty.offerTaken.connect(lambda: context.registry.trigger(self._offered))
         logs.linkFollowed.connect(context.views.select)
         panel.currentChanged.connect(self._read)
         panel.opened.connect(lambda _key: self._show_life())
@@ -60,8 +60,9 @@ class MessageHandlers(Handlers):
         context.controller.travel.changed.connect(self._read_again)
         context.controller.opened.connect(self._forget)
 
-    def _take_offer(self) -> None:
-        self._context.registry.trigger("follow_live" if self._controller.stored is None else "branch")
+    @property
+    def _offered(self) -> str:
+        return "follow_live" if self._controller.stored is None else "branch"
 
     def _show_reason(self) -> None:
         self._panel.forbid_produce(self._context.why_ended())

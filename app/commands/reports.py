@@ -84,7 +84,7 @@ class ReportHandlers(Handlers):
         jobs.cancelRequested.connect(self._cancel_job)
         jobs.openRequested.connect(self._open_result)
         panel.openRequested.connect(self._open_report)
-        panel.folderRequested.connect(self._open_folder)
+        panel.folderRequested.connect(lambda key: self._open(Path(key)) if key is not None else None)
         panel.exportRequested.connect(lambda: context.registry.trigger("export_report"))
         context.views.presenter(ReportsPresenter).attach(self.reports.all, self._why_no_report)
 
@@ -166,13 +166,9 @@ class ReportHandlers(Handlers):
             self._open(Path(job.facts.result))
 
     def _open_report(self, key: Hashable) -> None:
-        report = next((one for one in self.reports.all() if str(one.folder) == key), None)
-        if report is not None:
-            self._open(report.opens)
-
-    def _open_folder(self, key: Hashable) -> None:
-        if key is not None:
-            self._open(Path(str(key)))
+        for report in self.reports.all():
+            if str(report.folder) == key:
+                self._open(report.opens)
 
     def _open(self, path: Path) -> None:
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):

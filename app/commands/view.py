@@ -136,7 +136,7 @@ class ViewHandlers(Handlers):
         context.views.ways |= {"moment": self._go_to, "bookmark": self._go_to}
         bind, window, canvas = context.registry.bind, context.window, context.canvas
         canvas.selected.connect(self._select)
-        canvas.opened.connect(self._open_of_canvas)
+        canvas.opened.connect(lambda item_id: self._open(item_id) if item_id.partition(":")[0] in _OPENS else None)
         canvas.contextMenuRequested.connect(self._canvas_menu)
         bind("filter", window.focus_filter)
         bind("palette", self._open_palette)
@@ -255,10 +255,6 @@ class ViewHandlers(Handlers):
             self._context.views.ways["dead_letters"](name)
         else:
             self._context.registry.trigger(_OPENS.get(kind, "show_charts"))
-
-    def _open_of_canvas(self, item_id: str) -> None:
-        if item_id.partition(":")[0] in _OPENS:
-            self._open(item_id)
 
     def _select(self, selected: str) -> None:
         self._context.views.select(selected)

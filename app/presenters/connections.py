@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QObject
@@ -95,15 +95,11 @@ class ConnectionsModel(TableModel[ConnectionView]):
             ),
             *_errors((80, 0, 2), (160, 4, 1)),
         )
-        self._now_ns = 0
+        self.now_ns = 0
         super().__init__(columns, key=lambda row: row.id, parent=parent)
 
-    def set_connections(self, rows: Sequence[ConnectionView], now_ns: int) -> None:
-        self._now_ns = now_ns
-        self.set_rows(rows)
-
     def _idle_ns(self, row: ConnectionView) -> int:
-        return max(0, self._now_ns - row.heard_ns)
+        return max(0, self.now_ns - row.heard_ns)
 
 
 class ApisModel(TableModel[ApiView]):
@@ -170,7 +166,8 @@ class ConnectionsPresenter(PanelPresenter[ConnectionsPanel]):
     def show(self, snapshot: Snapshot) -> None:
         self.panel.forbid(self._why_not())
         self.panel.set_listeners(self._ask_listeners())
-        self.model.set_connections(self._ask_connections(), snapshot.time_ns)
+        self.model.now_ns = snapshot.time_ns
+        self.model.set_rows(self._ask_connections())
         self._show_apis()
 
     def tab_count(self, _snapshot: Snapshot) -> int:

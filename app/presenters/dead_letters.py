@@ -58,7 +58,6 @@ class DeadLettersModel(SnapshotModel[DeadLetterView]):
 
     def __init__(self, times: Times, parent: QObject | None = None) -> None:
         self._now_ns = 0
-        self._times = times
         self._bins: tuple[Sequence[DeadLetterView], ...] = ()
         self.source: Callable[[QueueView], Sequence[DeadLetterView]] = attrgetter("dead_letters")
         self.of_topics: Callable[[Snapshot], Iterable[Sequence[DeadLetterView]]] = lambda _snapshot: ()
@@ -146,10 +145,6 @@ class DeadLettersModel(SnapshotModel[DeadLetterView]):
     def set_cause(self, cause: str | None) -> None:
         self.set_only(None if cause is None else lambda letter: letter.cause == cause)
 
-    def facts(self, key: Hashable) -> DeadLetterFacts | None:
-        letter = self.row_of(key)
-        return None if letter is None else dead_letter_facts(letter, self._times)
-
 
 def _counted(count: int | None) -> str:
     return "" if count is None else f"{count:,}"
@@ -233,7 +228,7 @@ class DeadLettersPresenter(TablePresenter[DeadLettersPanel]):
         self.model = DeadLettersModel(sources.times)
         self.redriven = RedrivenModel(sources.times)
         super().__init__(sources, self.model, self.redriven)
-        self._history, self._redriven_ns = sources.history, -1
+        self._history, self._times, self._redriven_ns = sources.history, sources.times, -1
         self.topics = DeadLetterTopics(sources.controller, sources.times, self)
         self._sync = DeadLetterSync(sources.controller, self)
         self.model.of_topics = self.topics.bins
@@ -294,4 +289,5 @@ class DeadLettersPresenter(TablePresenter[DeadLettersPanel]):
         return sum(queue.dead for queue in snapshot.queues) + self.topics.count(snapshot)
 
     def _show_letter(self, key: Hashable) -> None:
-        self.panel.set_details(None if key is None else self.model.facts(key))
+        letter = self.model.row_of(key)
+        self.panel.set_details(None if letter is None else dead_letter_facts(letter, self._times))

@@ -201,10 +201,11 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
     def _ask_sources(self, now_ns: int) -> None:
         if self._sources_ns < 0 or abs(now_ns - self._sources_ns) >= NS_PER_S:
             self._sources_ns = now_ns
-            self._source_answers.ask(ListLogs(), self._show_sources, self._failed)
 
-    def _show_sources(self, found: LogNames) -> None:
-        self.panel.set_sources(tuple((log.name, log.partitions) for log in found.logs))
+            def show(found: LogNames) -> None:
+                self.panel.set_sources(tuple((log.name, log.partitions) for log in found.logs))
+
+            self._source_answers.ask(ListLogs(), show, self._failed)
 
     @property
     def _where(self) -> Where:

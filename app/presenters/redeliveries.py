@@ -75,7 +75,7 @@ class RedeliveriesModel(TableModel[Redelivery]):
             ),
             number_column(
                 "After",
-                _after_ns,
+                lambda row: None if row.before is None else row.delivered.time_ns - row.before.time_ns,
                 (84, 0, 4),
                 shown=lambda after_ns: NOT_APPLICABLE if after_ns is None else duration(after_ns),
                 kind="duration",
@@ -100,10 +100,6 @@ class RedeliveriesModel(TableModel[Redelivery]):
             (Field("offset", "number", "The first offset."), lambda row: row.offset),
         )
         super().__init__(columns, key=lambda row: (row.delivered.seq, row.offset), parent=parent, more=more)
-
-
-def _after_ns(row: Redelivery) -> int | None:
-    return None if row.before is None else row.delivered.time_ns - row.before.time_ns
 
 
 class RedeliveriesPresenter(PanelPresenter[RedeliveriesPanel]):

@@ -40,7 +40,7 @@ class RedrivenModel(TableModel[RedrivenMessage]):
             Column("Died of", lambda row: row.redriven.cause, (100, 3, 1), field="cause"),
             state_column(
                 "Since then",
-                fate_word,
+                lambda row: event_word(row.fate) if row.fate is not None else "Waiting",
                 (130, 1),
                 field="fate",
                 about="The last event of the message since the redrive.",
@@ -65,7 +65,3 @@ _MORE = ((Field("redriven", "flag", "Redriven, as all here."), lambda _row: True
 def place_of(row: RedrivenMessage) -> Place:
     event = row.redriven
     return Place(event.to_topic, event.to_partition or 0, event.to_offset or 0)
-
-
-def fate_word(row: RedrivenMessage) -> str:
-    return event_word(row.fate) if row.fate is not None else "Waiting"

@@ -5,7 +5,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.presenters.assignments import AssignmentsModel
-from app.presenters.dead_letters import DeadLettersModel
+from app.presenters.dead_letters import DeadLettersModel, dead_letter_facts
 from app.presenters.in_flight import InFlightModel
 from app.presenters.lag_trend import LagTrend, trend_of
 from app.presenters.offsets import OffsetsModel
@@ -228,8 +228,7 @@ def test_details_tell_every_attempt_and_the_whole_payload(qapp):
     model = DeadLettersModel(Times())
     snapshot = made_up.living()
     model.set_snapshot(snapshot)
-    facts = model.facts(("builds", 1))
-    assert facts is not None
+    facts = dead_letter_facts(model.row_of(("builds", 1)), Times())
     assert facts.payload == "<img src=x onerror=alert(1)><b>not bold</b> &amp; plain"
     assert [attempt.outcome for attempt in facts.attempts] == [
         "nacked: build broke",
@@ -238,9 +237,8 @@ def test_details_tell_every_attempt_and_the_whole_payload(qapp):
     ]
     assert dict(facts.facts)["Origin"] == "builds/1 at offset 901"
     assert dict(facts.headers)["content-type"] == "application/json"
-    assert model.facts(("builds", 999)) is None
-    none = model.facts(("builds", 3))
-    assert none is not None
+    assert model.row_of(("builds", 999)) is None
+    none = dead_letter_facts(model.row_of(("builds", 3)), Times())
     assert none.payload == "(no value)"
 
 
@@ -249,8 +247,7 @@ def test_a_huge_payload_is_cut_and_it_is_said(qapp):
     letter = msgspec.structs.replace(made_up.dead_letter(0, S), value=b"line\tone\n" * 10_000)
     queue = msgspec.structs.replace(made_up.queue(S), dead_letters=(letter,))
     model.set_snapshot(msgspec.structs.replace(made_up.living(), queues=(queue,)))
-    facts = model.facts(("builds", 0))
-    assert facts is not None
+    facts = dead_letter_facts(model.row_of(("builds", 0)), Times())
     payload = facts.payload
     assert payload.startswith("line\tone\nline\tone\n")
     assert payload.endswith("… 70,000 more bytes")
