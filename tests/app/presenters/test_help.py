@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 import resources
 from app.commands.help import GUIDES, REFERENCE
 from app.environment.paths import find_scenario
-from app.presenters.help import PARTS, about
+from app.presenters.help import about, parts
 from app.presenters.panels import PANELS
 from broker_core.simulation.actions.groups import MoveConsumer
 from tests.app.conftest import Hand
@@ -85,7 +85,8 @@ def test_about_names_the_parts_and_their_licences(hand: Hand) -> None:
     text = about()
     assert "Apache License 2.0" in text
     assert "LGPL" in text
-    for name in PARTS:
+    assert {"PySide6-Essentials", "polars", "kio"} <= {*parts()}
+    for name in parts():
         row = next((line for line in text.splitlines() if line.startswith(f"| {name} |")), None)
         assert row is not None, f"{name} is not installed, or not named"
         assert row.split("|")[3].strip(), f"{name} says no licence"
