@@ -297,11 +297,13 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
         where = self._where
         if self.model.lists or len(where.partitions) != 1:
             return
-        self._answers.ask(
-            BrowsePartition(topic=where.topic, partition=where.partitions[0], first=first, end=end),
-            partial(self._paged, first, end),
-            partial(self._not_paged, first, end),
-        )
+
+        def failed(sentence: str) -> None:
+            self.model.missing(first, end)
+            self._failed(sentence)
+
+        request = BrowsePartition(topic=where.topic, partition=where.partitions[0], first=first, end=end)
+        self._answers.ask(request, partial(self._paged, first, end), failed)
 
     def _paged(self, first: int, end: int, page: Page) -> None:
         self.model.put(page.first, page.rows, page.end)
@@ -309,14 +311,6 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
             self.model.missing(first, end)
         elif page.end < end:
             self._page(page.end, end)
-
-    def _not_paged(self, first: int, end: int, sentence: str) -> None:
-        self.model.missing(first, end)
-        self._failed(sentence)
-
-    @property
-    def _back(self) -> bool:
-        return self._start.kind == "newest"
 
     def _find_cursors(self) -> None:
         where, start = self._where, self._start
@@ -356,7 +350,7 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
         request = BrowseMessages(
             topic=self._where.topic,
             cursors=dict(self._cursors),
-            back=self._back,
+            back=self._start.kind == "newest",
             filter=self._filter_text,
             until_ns=self._moment_ns,
             ends=self._ends_then,
