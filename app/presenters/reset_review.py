@@ -52,7 +52,7 @@ def reset_review(snapshot: Snapshot, action: ResetOffsets, changes: Sequence[Cha
             count=members,
         )
     if members and action.restart_members:
-        summary += " " + tr("{count} consumers stop and start again.", count=members)
+        summary += " " + tr("Its consumers stop and start again.")
     return Review(columns, rows, summary, problem)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +15,8 @@ from broker_core.broker.occurrences import SnapshotState
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind, EventStream, Sink
 from broker_core.observation.peer import KNOWABLE, Look, Peer
-from broker_core.observation.requests import kind_requested, requested, tells_itself, undone_by
+from broker_core.observation.requests import kind_requested, requested, stopped_for, tells_itself, undone_by
+from broker_core.operations.groups import HoldMember, ReleaseMember
 from broker_core.operations.leases import LeasesDone
 from broker_core.recording.hidden_hosts import HiddenHosts
 from broker_core.recording.keyframes import Cadence
@@ -116,7 +118,11 @@ class ObservedSession:
         """Have the broker do it; waits for its answer. Raises its `BrokerError`. Alerts are watched for here."""
         if isinstance(action, SetAlert | RemoveAlert):
             return self._watch(action)
-        answer: Any = self.peer.ask(requested(action, self.latest, self.peer.epoch_ms))
+        with ExitStack() as after:
+            for member in stopped_for(action, self.latest):
+                self.peer.ask(HoldMember(**member))
+                after.callback(self.peer.ask, ReleaseMember(**member))
+            answer: Any = self.peer.ask(requested(action, self.latest, self.peer.epoch_ms))
         sentence, refused = action.sentence, getattr(answer, "refused", ())
         if refused:
             if isinstance(answer, LeasesDone):

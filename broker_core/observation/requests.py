@@ -55,6 +55,14 @@ def requested(action: UserAction, latest: Snapshot, epoch_ms: int) -> Request[An
     return kind(**fields)
 
 
+def stopped_for(action: UserAction, latest: Snapshot) -> list[dict[str, str]]:
+    """The group and client of each member that stops before it, and starts again after it."""
+    if not isinstance(action, ResetOffsets) or not action.restart_members:
+        return []
+    members = (member for group in latest.groups if group.name == action.group for member in group.members)
+    return [{"group": action.group, "client": client} for client in sorted({member.client for member in members})]
+
+
 def undone_by(action: UserAction) -> UserAction | None:
     """What undoes it; None where nothing does."""
     found = _UNDO.get(type(action))

@@ -3214,6 +3214,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Was sie committet hat, bleibt, damit sie von dort weitermachen kann.</translation>
   </message>
   <message>
+   <source>Its consumers stop and start again.</source>
+   <translation>Ihre Consumer stoppen und starten wieder.</translation>
+  </message>
+  <message>
    <source>Its earlier life is not shown: this session is not recorded, and older events are not kept.</source>
    <translation>Ihr früheres Leben ist nicht zu sehen: diese Sitzung wird nicht aufgezeichnet, und ältere Ereignisse sind nicht mehr da.</translation>
   </message>
@@ -9440,10 +9444,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{count} consumers</source>
    <translation>{count} Consumer</translation>
-  </message>
-  <message>
-   <source>{count} consumers stop and start again.</source>
-   <translation>{count} Consumer stoppen und starten wieder.</translation>
   </message>
   <message>
    <source>{count} dead letters</source>

@@ -30,7 +30,7 @@ def test_a_reset_is_reviewed_then_applied_and_undone(hand: Hand) -> None:
     assert rows[0][0] == "commits/0"
     assert rows[0][2] == "0"
     assert rows[0][3].endswith(" read again")
-    assert "3 consumers stop and start again" in dialog.summary.text()
+    assert "Its consumers stop and start again" in dialog.summary.text()
     hand.qtbot.mouseClick(dialog.back_button, Qt.MouseButton.LeftButton)
     assert not dialog.reviewing
     hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from broker_core.observation.peer import Facts, Look
 from broker_core.recording.reader import open_session
 from broker_core.simulation.actions.clients import AddConsumer
 from broker_core.simulation.actions.faults import RemoveAlert, SetAlert
+from broker_core.simulation.actions.groups import ResetOffsets
 from broker_core.snapshots import GroupView, MemberView, PartitionView, Snapshot, TopicView
 from spark_reports.session import inspect
 
@@ -112,7 +114,7 @@ def test_addresses_of_hosts_are_left_out_of_a_recording(peer: MadeUpPeer, tmp_pa
     assert [event.cause for event in events] == ["made-up:1 was away", cause], "the window shows them"
     recorded = open_session(tmp_path / "s")
     assert recorded.problems == [] and recorded.metadata.scenario == "host-1"
-    away, told = recorded.events()
+    away, told = recorded.index.events()
     assert away.cause == "host-1 was away"
     assert told.cause == "broker 2 at host-2 and host-1 closed the connection; there is no host named host-3"
     assert told.detail == {"told": ["host-2", 1]}
@@ -161,6 +163,33 @@ def test_an_alert_is_watched_for_here_and_is_in_the_recording(peer: MadeUpPeer, 
     recorded = open_session(tmp_path / "s")
     assert list(recorded.index.events()) == events and recorded.problems == []
     assert session.playback().at(5 * NS_PER_S) == session.latest
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_consumers_stop_for_a_reset_and_start_again_whether_it_is_done_or_not(
+    peer: MadeUpPeer, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    asked: list[str] = []
+
+    def ask(request: Any) -> None:
+        asked.append(" ".join((type(request).__name__, getattr(request, "client", ""))).strip())
+        if fails and asked[-1] == "ResetOffsets":
+            raise BrokerError(ErrorCode.NON_EMPTY_GROUP, "billing")
+
+    monkeypatch.setattr(peer, "ask", ask)
+    session = ObservedSession(peer, folder=None)
+    members = tuple(MemberView(name, f"{name}-id", "", ("orders",), (), 0, 0) for name in ("a", "b"))
+    groups = tuple(GroupView(name, "stable", 1, "range", "", (), members, (), 0) for name in ("billing", "other"))
+    peer.looks.put(Look([], msgspec.structs.replace(state(10, 0), groups=groups)))
+    peer.looks.join()
+    with pytest.raises(BrokerError) if fails else nullcontext():
+        session.perform(ResetOffsets(group="billing", form="earliest", restart_members=True))
+    assert asked == ["HoldMember a", "HoldMember b", "ResetOffsets", "ReleaseMember b", "ReleaseMember a"]
+    asked.clear()
+    with pytest.raises(BrokerError) if fails else nullcontext():
+        session.perform(ResetOffsets(group="billing", form="earliest"))
+    assert asked == ["ResetOffsets"]
+    session.close()
 
 
 def test_a_source_that_is_away_is_asked_again_and_its_age_is_told(peer: MadeUpPeer) -> None:
