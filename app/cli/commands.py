@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 
 from app.cli.parser import Command
@@ -29,16 +30,13 @@ _TABLE: dict[str, tuple[str, str, str]] = {
 }
 
 
-def _maker(module: str, function: str) -> Callable[[], Command]:
-    def make() -> Command:
-        made: Command = getattr(import_module(f"app.cli.{module}"), function)()
-        return made
-
-    return make
+def _made(module: str, function: str) -> Command:
+    made: Command = getattr(import_module(f"app.cli.{module}"), function)()
+    return made
 
 
 COMMANDS: Mapping[str, Callable[[], Command]] = {
-    name: _maker(module, function) for name, (module, function, _about) in _TABLE.items()
+    name: partial(_made, module, function) for name, (module, function, _about) in _TABLE.items()
 }
 
 

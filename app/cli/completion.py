@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
 
 import shtab
 
@@ -36,22 +35,16 @@ def command() -> Command:
     return parser, run
 
 
-def _complete_places(whole: argparse.ArgumentParser) -> None:
-    for action in _arguments(whole):
+def _complete_places(parser: argparse.ArgumentParser) -> None:
+    for action in parser._actions:
         if action.metavar == "SCENARIO":
             vars(action)["complete"] = _scenarios()
         elif action.metavar in _FOLDERS:
             vars(action)["complete"] = shtab.DIRECTORY
         elif action.metavar in _FILES:
             vars(action)["complete"] = shtab.FILE
-
-
-def _arguments(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    for action in parser._actions:
-        yield action
-        if isinstance(action.choices, dict):
-            for inner in action.choices.values():
-                yield from _arguments(inner)
+        for inner in action.choices.values() if isinstance(action.choices, dict) else ():
+            _complete_places(inner)
 
 
 def _scenarios() -> dict[str, object]:

@@ -82,12 +82,8 @@ def _add_conditions(parser: argparse.ArgumentParser) -> None:
     add_field(group, ListDeadLetters, "min_redrives")
 
 
-def _conditions(options: argparse.Namespace) -> dict[str, Any]:
-    return given(options, ListDeadLetters, _CONDITIONS)
-
-
 def _list(broker: Broker, options: argparse.Namespace) -> None:
-    conditions = _conditions(options)
+    conditions = given(options, ListDeadLetters, _CONDITIONS)
     if options.queue is None:
         if conditions:
             raise CommandError("Conditions are for the dead letters of one queue; name it: brokerscope dlq list QUEUE.")
@@ -103,10 +99,8 @@ def _list(broker: Broker, options: argparse.Namespace) -> None:
     such = "such " if conditions else ""
     print_rows(columns, rows, options, none=f"{options.queue} has no {such}dead letters.")
     if len(rows) == options.limit:
-        note(
-            f"There may be more than {counted(options.limit, 'dead letter')}; --limit N shows more.",
-            as_json=options.json,
-        )
+        most = counted(options.limit, "dead letter")
+        note(f"There may be more than {most}; --limit N shows more.", as_json=options.json)
 
 
 def _list_queues(broker: Broker, options: argparse.Namespace) -> None:
@@ -169,7 +163,7 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
 
 def _chosen(broker: Broker, options: argparse.Namespace) -> list[int] | None:
     """Their offsets; None for all."""
-    conditions = _conditions(options)
+    conditions = given(options, ListDeadLetters, _CONDITIONS)
     if options.offsets:
         if options.all or conditions:
             raise CommandError("Offsets say which dead letters are meant; leave --all and the conditions out.")

@@ -89,9 +89,6 @@ def _drive(live: LiveSession, until_ns: int, speed: float | None, progress: Prog
         if due_ns == until_ns:
             progress.update(bar, completed=s_from_ns(until_ns))
             return
-        _sleep_until_next(loop.next_ns() or until_ns, due_ns, speed)
-
-
-def _sleep_until_next(next_ns: int, due_ns: int, speed: float | None) -> None:
-    if speed is not None:
-        time.sleep(min(PROGRESS_EVERY_S, max(0.0, s_from_ns(next_ns - due_ns) / speed)))
+        if speed is not None:
+            next_ns = loop.next_ns() or until_ns
+            time.sleep(min(PROGRESS_EVERY_S, max(0.0, s_from_ns(next_ns - due_ns) / speed)))

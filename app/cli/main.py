@@ -48,8 +48,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if (interrupt := _interrupt_behind(error)) is not None:
             return exit_of_interrupt(interrupt)
-        print(f"brokerscope: {_sentence(error)}", file=sys.stderr)
-        return _exit_of(error)
+        sentence, code = _told(error)
+        print(f"brokerscope: {sentence}", file=sys.stderr)
+        return code
 
 
 def _interrupt_behind(error: BaseException) -> KeyboardInterrupt | None:
@@ -58,29 +59,21 @@ def _interrupt_behind(error: BaseException) -> KeyboardInterrupt | None:
     return before if before is None or isinstance(before, KeyboardInterrupt) else _interrupt_behind(before)
 
 
-def _exit_of(error: Exception) -> Exit:
+def _told(error: Exception) -> tuple[str, Exit]:
+    """The sentence for `error`, and how the command ends; what is a bug is raised again."""
     match error:
         case CommandError():
-            return error.code
+            return str(error), error.code
         case BrokerError():
-            return exit_of(error)
-        case FileNotFoundError() | NoSuchScenario():
-            return Exit.NOT_FOUND
-        case UnicodeEncodeError() | ScenarioError() | ArrivalError():
-            return Exit.USAGE
-    return Exit.REFUSED
-
-
-def _sentence(error: Exception) -> str:
-    """The sentence for `error`, which is raised again where it is a bug."""
-    match error:
+            return str(error), exit_of(error)
+        case ScenarioError() | ArrivalError():
+            return str(error), Exit.NOT_FOUND if isinstance(error, NoSuchScenario) else Exit.USAGE
         case UnicodeEncodeError():
-            return f"{error.object[error.start : error.end]!a} cannot be written as {error.encoding}"
-        case CommandError() | ScenarioError() | ArrivalError() | BrokerError():
-            return str(error)
+            return f"{error.object[error.start : error.end]!a} cannot be written as {error.encoding}", Exit.USAGE
         case OSError():
             _drop_output()
-            return f"{error.strerror or error}: {error.filename or ''}".rstrip(": ")
+            sentence = f"{error.strerror or error}: {error.filename or ''}".rstrip(": ")
+            return sentence, Exit.NOT_FOUND if isinstance(error, FileNotFoundError) else Exit.REFUSED
     raise error
 
 
@@ -290,13 +283,8 @@ def _run_command() -> Command:
     def run(options: argparse.Namespace) -> int:
         from app.cli.headless import run_headless
 
-        summary = run_headless(
-            find_scenario(options.scenario),
-            until_s=options.until,
-            seed=options.seed,
-            speed=options.speed,
-            folder=options.session,
-        )
+        path, until_s, speed = find_scenario(options.scenario), options.until, options.speed
+        summary = run_headless(path, until_s=until_s, seed=options.seed, speed=speed, folder=options.session)
         print(json.dumps(summary))
         return 0
 

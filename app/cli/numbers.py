@@ -8,30 +8,6 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-def integer(text: str) -> int:
-    number = _integer(text)
-    if number is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
-    return number
-
-
-def whole(least: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        number = _integer(text)
-        if number is None or number < least:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least} on")
-        return number
-
-    return parse
-
-
-def number(text: str) -> float:
-    found = _number(text)
-    if not math.isfinite(found):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
-    return found
-
-
 def seconds(text: str) -> float:
     found = _number(text)
     if not 0 <= found < math.inf:
@@ -46,7 +22,9 @@ def above_zero(text: str) -> float:
     return found
 
 
-def between(kind: type[int] | type[float], least: float | None, most: float | None) -> Callable[[str], Any]:
+def between(
+    kind: type[int] | type[float], least: float | None = None, most: float | None = None
+) -> Callable[[str], Any]:
     """For argparse: a number of `kind` in a range; None is no bound."""
     what = "a whole number" if kind is int else "a number"
     reach = (
@@ -57,15 +35,22 @@ def between(kind: type[int] | type[float], least: float | None, most: float | No
         else f" from {_plain(least)} to {_plain(most)}"
     )
 
-    def parse(text: str) -> int | float:
-        found = _integer(text) if kind is int else _number(text)
-        if found is None or math.isnan(found):
+    def parse(text: str) -> float:
+        found = _number(text, kind)
+        if math.isnan(found):
             raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
         if (least is not None and found < least) or (most is not None and found > most):
             raise argparse.ArgumentTypeError(f"{text!r} is not {what}{reach}")
         return found
 
     return parse
+
+
+integer = between(int)
+
+
+def whole(least: int) -> Callable[[str], int]:
+    return between(int, least)
 
 
 def or_word(word: str, parse: Callable[[str], T]) -> Callable[[str], T | None]:
@@ -87,16 +72,9 @@ def _plain(number: float) -> str:
     return f"{int(number):,}" if number == int(number) else f"{number:g}"
 
 
-def _integer(text: str) -> int | None:
-    try:
-        return int(text)
-    except ValueError:
-        return None
-
-
-def _number(text: str) -> float:
+def _number(text: str, kind: type[int] | type[float] = float) -> float:
     """NaN, which is in no range, if it is none."""
     try:
-        return float(text)
+        return kind(text)
     except ValueError:
         return math.nan

@@ -41,6 +41,12 @@ class Publisher:
             # A dead letter is listed with its queue.
             print_json({"topic": topic, "partition": partition, "offset": offset})
 
+    def give_up(self) -> None:
+        """After an error: what was stored all the same counts, too."""
+
+    def close(self) -> None:
+        """The connection to a broker elsewhere is its owner's."""
+
     def waits(self) -> None:
         if not self.is_waiting:
             self.is_waiting = True
@@ -80,7 +86,6 @@ class LocalPublisher(Publisher):
             self._tell_first()
 
     def give_up(self) -> None:
-        """After an error: what was stored all the same counts, too."""
         with contextlib.suppress(BrokerError):
             self._producer.close(_GOODBYE_S)
         while self._pending:
@@ -187,12 +192,6 @@ class HttpPublisher(Publisher):
             topic = dead_letter_queue_of(topic)
         partition, offset = found.partition, found.offset
         self.told(topic, NO_OFFSET if partition is None else partition, NO_OFFSET if offset is None else offset)
-
-    def give_up(self) -> None:
-        """Nothing is under way."""
-
-    def close(self) -> None:
-        """The connection is its owner's."""
 
 
 def _texts(headers: Headers) -> dict[str, str]:

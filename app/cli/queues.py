@@ -119,32 +119,16 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
 
 
 def _create(broker: Broker, options: argparse.Namespace) -> None:
-    broker.ask(
-        CreateQueue(
-            name=options.queue,
-            settings=_settings(options),
-            flow=flow_of(options),
-            log=LogSettings(**given(options, LogSettings)),
-        )
-    )
+    log = LogSettings(**given(options, LogSettings))
+    broker.ask(CreateQueue(name=options.queue, settings=_settings(options), flow=flow_of(options), log=log))
     say(f"Created the queue {options.queue}.", options, queue=options.queue)
 
 
 def _subscribe(broker: Broker, options: argparse.Namespace) -> None:
-    broker.ask(
-        CreateSubscription(
-            name=options.queue,
-            topic=options.topic,
-            settings=_settings(options),
-            **given(options, CreateSubscription, ("max_messages", "policy")),
-        )
-    )
-    say(
-        f"{options.queue} gets every message of {options.topic} from now on.",
-        options,
-        queue=options.queue,
-        topic=options.topic,
-    )
+    name, topic = options.queue, options.topic
+    backlog = given(options, CreateSubscription, ("max_messages", "policy"))
+    broker.ask(CreateSubscription(name=name, topic=topic, settings=_settings(options), **backlog))
+    say(f"{name} gets every message of {topic} from now on.", options, queue=name, topic=topic)
 
 
 def _configure(broker: Broker, options: argparse.Namespace) -> None:

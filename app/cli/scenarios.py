@@ -68,14 +68,10 @@ def _describe(options: argparse.Namespace) -> None:
     if options.json:
         print_facts([*facts, ("Watch", scenario.watch), ("Try", scenario.try_), ("Has", _parts(scenario))], options)
         return
-    print_facts([*facts, *_parts_facts(scenario)], options)
+    print_facts([*facts, *((name.capitalize(), count) for name, count in _parts(scenario).items())], options)
     for title, lines in (("Watch", scenario.watch), ("Try", scenario.try_)):
         for number, line in enumerate(lines):
             print(f"{'' if number else chr(10) + title + ':' + chr(10)}- {line}")
-
-
-def _parts_facts(scenario: Scenario) -> list[tuple[str, object]]:
-    return [(name.capitalize(), count) for name, count in _parts(scenario).items()]
 
 
 def _window_names(scenario: Path) -> WindowNames | None:

@@ -96,8 +96,8 @@ def _list(broker: Broker, options: argparse.Namespace) -> None:
     rows = []
     for found in broker.ask(ListSubjects()).subjects:
         latest = broker.ask(DescribeVersion(subject=found.subject, version=found.versions[-1]))
-        row = (found.subject, latest.kind, latest.version, latest.id, len(found.versions), found.compatibility)
-        rows.append(row)
+        of_latest = (latest.kind, latest.version, latest.id)
+        rows.append((found.subject, *of_latest, len(found.versions), found.compatibility))
     columns = ("Subject", "Kind", "Latest", "Id", "Versions", "Compatibility")
     print_rows(columns, rows, options, none="There is no schema; brokerscope schemas register makes one.")
 
@@ -121,13 +121,8 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
 
 def _register(broker: Broker, options: argparse.Namespace) -> None:
     found = broker.ask(RegisterSchema(subject=options.subject, text=_schema(options)))
-    say(
-        f"{found.subject} has version {found.version}, with the id {found.id}.",
-        options,
-        subject=found.subject,
-        version=found.version,
-        id=found.id,
-    )
+    name, version = found.subject, found.version
+    say(f"{name} has version {version}, with the id {found.id}.", options, subject=name, version=version, id=found.id)
 
 
 def _check(broker: Broker, options: argparse.Namespace) -> int:
@@ -152,12 +147,8 @@ def _compatibility(broker: Broker, options: argparse.Namespace) -> None:
         broker.ask(SetDefaultCompatibility(mode=mode))
     else:
         mode = broker.ask(ListSubjects()).compatibility
-    say(
-        f"{subject or 'Every subject without a mode of its own'} is {mode}.",
-        options,
-        subject=subject,
-        compatibility=mode,
-    )
+    whose = subject or "Every subject without a mode of its own"
+    say(f"{whose} is {mode}.", options, subject=subject, compatibility=mode)
 
 
 def _rule(broker: Broker, options: argparse.Namespace) -> None:
@@ -171,13 +162,9 @@ def _rule(broker: Broker, options: argparse.Namespace) -> None:
         broker.ask(SetSchemaRule(topic=options.topic, rule=rule))
     else:
         rule = broker.ask(TopicDemands(topic=options.topic)).rule
-    say(
-        f"{options.topic} {'is held to no schema' if rule is None else f'is held to {rule.subject} ({rule.mode})'}.",
-        options,
-        topic=options.topic,
-        subject=None if rule is None else rule.subject,
-        mode=None if rule is None else rule.mode,
-    )
+    what = "no schema" if rule is None else f"{rule.subject} ({rule.mode})"
+    facts = {"subject": rule and rule.subject, "mode": rule and rule.mode}
+    say(f"{options.topic} is held to {what}.", options, topic=options.topic, **facts)
 
 
 def _delete_question(_broker: Broker, options: argparse.Namespace) -> str:
@@ -191,9 +178,5 @@ def _delete(broker: Broker, options: argparse.Namespace) -> None:
     else:
         broker.ask(DeleteVersion(subject=options.subject, version=options.version))
         versions = [options.version]
-    say(
-        f"Deleted {counted(len(versions), 'version')} of {options.subject}.",
-        options,
-        subject=options.subject,
-        versions=versions,
-    )
+    subject, count = options.subject, counted(len(versions), "version")
+    say(f"Deleted {count} of {subject}.", options, subject=subject, versions=versions)

@@ -151,12 +151,8 @@ def _create(broker: Broker, options: argparse.Namespace) -> None:
             rule=SchemaRule(**schema) if schema else None,
         )
     )
-    say(
-        f"Created {topic.name} with {counted(len(topic.partitions), 'partition')}.",
-        options,
-        topic=topic.name,
-        partitions=len(topic.partitions),
-    )
+    name, count = topic.name, len(topic.partitions)
+    say(f"Created {name} with {counted(count, 'partition')}.", options, topic=name, partitions=count)
 
 
 def _delete_question(broker: Broker, options: argparse.Namespace) -> str:
@@ -180,13 +176,9 @@ def _configure(broker: Broker, options: argparse.Namespace) -> None:
 
 
 def _add_partitions(broker: Broker, options: argparse.Namespace) -> None:
-    broker.ask(AddPartitions(topic=options.topic, total=options.total))
-    say(
-        f"{options.topic} has {counted(options.total, 'partition')}.",
-        options,
-        topic=options.topic,
-        partitions=options.total,
-    )
+    name, count = options.topic, options.total
+    broker.ask(AddPartitions(topic=name, total=count))
+    say(f"{name} has {counted(count, 'partition')}.", options, topic=name, partitions=count)
 
 
 def _before(topic: TopicView, options: argparse.Namespace) -> dict[int, int]:
@@ -206,9 +198,5 @@ def _delete_records(broker: Broker, options: argparse.Namespace) -> None:
     before = _before(broker.ask(DescribeTopic(topic=options.topic)), options)
     request = DeleteRecords(topic=options.topic, before={str(number): offset for number, offset in before.items()})
     starts: dict[str, Any] = broker.ask(request).start_offsets
-    print_rows(
-        ("Partition", "Start offset"),
-        sorted((int(number), offset) for number, offset in starts.items()),
-        options,
-        none="It has no partitions.",
-    )
+    rows = sorted((int(number), offset) for number, offset in starts.items())
+    print_rows(("Partition", "Start offset"), rows, options, none="It has no partitions.")

@@ -54,7 +54,7 @@ class Verbs:
             parser.add_argument(subject.lower(), metavar=subject, help=self._subject)
         add_target(parser, clusters=clusters)
         if asks is not None:
-            _add_yes(parser)
+            parser.add_argument("--yes", action="store_true", help="do not ask for confirmation on a terminal")
         parser.set_defaults(verb=run, reads=reads, asks=asks)
         return parser
 
@@ -94,10 +94,6 @@ class Verbs:
             return code if isinstance(code, int) else 0
 
         return self.parser, run
-
-
-def _add_yes(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation on a terminal")
 
 
 def _agreed(broker: Broker, options: argparse.Namespace, question: Question) -> bool:

@@ -29,7 +29,7 @@ from broker_core.snapshots import Snapshot
 from resources.colours import HUES
 from widgets.bytes_text import contained
 from widgets.canvas.view import BENCH_ID, CanvasView, Party, lane_id
-from widgets.cards import Move, RebalanceFacts
+from widgets.cards import RebalanceFacts
 from widgets.formats import Times, session_time
 from widgets.i18n import mark, tr
 from widgets.panels.inspector import InspectorFacts
@@ -160,14 +160,13 @@ def card_tree(card: RebalanceFacts) -> Tree:
         "started_ms": card.key[1] // NS_PER_MS,
         "no_reader": card.no_reader,
         "gaps": card.gaps,
-        "moved": [_move(move) for move in card.moved[:MOVES_LISTED]],
+        "moved": [
+            {"place": move.place, "old": _party(move.old), "new": _party(move.new)}
+            for move in card.moved[:MOVES_LISTED]
+        ],
         "moved_count": len(card.moved),
         "figures": card.figures,
     }
-
-
-def _move(move: Move) -> Tree:
-    return {"place": move.place, "old": _party(move.old), "new": _party(move.new)}
 
 
 def _party(party: Party) -> Tree:

@@ -48,16 +48,12 @@ class Reports:
         for path, title in self._settings.reports:
             folder = Path(path)
             if folder not in self._read and folder.is_dir():
-                self._read[folder] = _report(folder, title)
+                made = datetime.fromtimestamp(folder.stat().st_mtime).strftime("%Y-%m-%d %H:%M")
+                opens = next((path for path in (folder / PAGE, folder / PDF) if path.is_file()), folder)
+                self._read[folder] = Report(folder, title, made, opens, findings_of(folder))
             if folder.is_dir():
                 found.append(self._read[folder])
         return tuple(found)
-
-
-def _report(folder: Path, title: str) -> Report:
-    made = datetime.fromtimestamp(folder.stat().st_mtime).strftime("%Y-%m-%d %H:%M")
-    opens = next((path for path in (folder / PAGE, folder / PDF) if path.is_file()), folder)
-    return Report(folder, title, made, opens, findings_of(folder))
 
 
 def findings_of(folder: Path) -> tuple[FindingFacts, ...] | None:

@@ -25,6 +25,8 @@ _LEVELS = {
 
 @dataclass(frozen=True, slots=True)
 class FindingFacts:
+    """One sentence of a report; `level` is bad, warn, info or good."""
+
     level: str
     headline: str
     detail: str
