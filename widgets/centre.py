@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QRubberBand, QScrollArea, QSplitter, QStackedWidget, QWidget
 
@@ -105,10 +105,6 @@ class Centre(QSplitter):
         area.carried.connect(self._show_target)
         area.dropped.connect(self._drop)
         self._frame.hide()
-
-    @property
-    def room(self) -> QSize:
-        return self.size()
 
     @property
     def is_beside(self) -> bool:

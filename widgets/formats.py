@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Container
 from datetime import UTC, datetime, timedelta
 
@@ -11,6 +12,8 @@ from widgets.i18n import tr
 NOT_APPLICABLE = "n/a"
 _MS_NS = 1_000_000
 _S_NS = 1_000_000_000
+_CLOCK = re.compile(r"(?:(\d{1,4}):)?(\d{1,4}):([0-5]\d)(?:\.(\d{1,9}))?", re.ASCII)
+_SECONDS = re.compile(r"(\d{1,9})(?:\.(\d{1,9}))?(?:\s*s)?", re.ASCII)
 
 
 def session_time(time_ns: int) -> str:
@@ -21,6 +24,21 @@ def session_time(time_ns: int) -> str:
     hours, minutes = divmod(minutes, 60)
     head = ("-" if time_ns < 0 and total_ms else "") + (f"{hours}:" if hours else "")
     return f"{head}{minutes:02d}:{seconds:02d}.{ms:03d}"
+
+
+def time_of(text: str) -> int | None:
+    """A session time ("00:31.5", "1:02:03", "31 s") in ns; None if it is none."""
+    text = text.strip()
+    clock, seconds = _CLOCK.fullmatch(text), _SECONDS.fullmatch(text)
+    if clock:
+        hours, minutes, whole, fraction = clock.groups()
+        total = (int(hours or 0) * 60 + int(minutes)) * 60 + int(whole)
+    elif seconds:
+        whole, fraction = seconds.groups()
+        total = int(whole)
+    else:
+        return None
+    return total * _S_NS + int((fraction or "").ljust(9, "0"))
 
 
 def duration(length_ns: int) -> str:

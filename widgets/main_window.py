@@ -250,7 +250,7 @@ class MainWindow(QMainWindow):
         """The lesson's next step is in sight also while the lesson is not."""
         lesson = self.parts.lesson
         has_lesson = self.right.has_lesson and (self._focused or not self.right_dock.is_open or lesson.is_title_alone)
-        self.next_step.set_facts(lesson.facts() if has_lesson else None)
+        self.next_step.set_facts(lesson.facts if has_lesson else None)
 
     def toggle_timeline(self, on: bool) -> None:
         self._end_focus()

@@ -10,15 +10,13 @@ from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter,
 from PySide6.QtWidgets import (
     QAbstractButton,
     QButtonGroup,
-    QHBoxLayout,
     QMenu,
     QSizePolicy,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
-from widgets.boxes import hbox
+from widgets.boxes import hbox, vbox
 from widgets.centre import PanelArea
 from widgets.facts import plain_label, set_plain_tip, set_property
 from widgets.fold_button import FoldButton
@@ -122,11 +120,11 @@ class PanelTabs(QWidget):
         super().__init__(parent)
         self._panels = {panel.info.name: panel for panel in panels}
         self._tabs = {name: PanelTab(panel, self) for name, panel in self._panels.items()}
-        self._open, self._maximised, self._beside = True, False, False
+        self.is_open, self._maximised, self._beside = True, False, False
         self._group = QButtonGroup(self)
         self.area = PanelArea(self)
         self.fold_button, self.maximise_button, self.beside_button = (FoldButton("close", "", self) for _ in range(3))
-        self.fold_button.clicked.connect(lambda: self.openWanted.emit(not self._open))
+        self.fold_button.clicked.connect(lambda: self.openWanted.emit(not self.is_open))
         self.maximise_button.clicked.connect(lambda: self.maximiseWanted.emit(not self._maximised))
         self.beside_button.clicked.connect(lambda: self.besideWanted.emit(not self._beside))
         self.more = QToolButton(self, popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -148,28 +146,17 @@ class PanelTabs(QWidget):
     def _fill(self) -> None:
         row = hbox(on=self, margins=(px(4), 2, px(4), 0), spacing=px(GAP))
         for title, panels in groupby(self._panels.values(), key=lambda panel: panel.info.group):
-            column, tabs = QVBoxLayout(), QHBoxLayout()
-            column.setSpacing(0)
-            tabs.setSpacing(0)
             caption = plain_label(tr(title), "caption", self)
             caption.setContentsMargins(px(PAD), 0, 0, 0)
             members = [self._tabs[panel.info.name] for panel in panels]
             for tab in members:
                 self._group.addButton(tab)
-                tabs.addWidget(tab)
-            tabs.addStretch(1)
-            column.addWidget(caption)
-            column.addLayout(tabs)
-            row.addLayout(column)
+            row.addLayout(vbox(caption, hbox(*members, 1, spacing=0), spacing=0))
             self._columns.append((caption, members))
         row.addWidget(self.more, 0, Qt.AlignmentFlag.AlignBottom)
         row.addStretch(1)
-        self._buttons = hbox(
-            (self.beside_button, 0, Qt.AlignmentFlag.AlignVCenter),
-            (self.maximise_button, 0, Qt.AlignmentFlag.AlignVCenter),
-            (self.fold_button, 0, Qt.AlignmentFlag.AlignVCenter),
-            spacing=0,
-        )
+        buttons = (self.beside_button, self.maximise_button, self.fold_button)
+        self._buttons = hbox(*((button, 0, Qt.AlignmentFlag.AlignVCenter) for button in buttons), spacing=0)
         row.addLayout(self._buttons)
 
     @property
@@ -195,19 +182,15 @@ class PanelTabs(QWidget):
 
     def _press(self, name: str) -> None:
         self.show_panel(name)
-        if not self._open:
+        if not self.is_open:
             self.openWanted.emit(True)
 
     def mouseDoubleClickEvent(self, _event: QMouseEvent) -> None:
         """On the empty part of the row: all of the height, and back."""
         self.maximiseWanted.emit(not self._maximised)
 
-    @property
-    def is_open(self) -> bool:
-        return self._open
-
     def set_open(self, on: bool) -> None:
-        self._open = on
+        self.is_open = on
         for tab in self._tabs.values():
             tab.set_open(on)
         self._show_signs()
@@ -221,7 +204,7 @@ class PanelTabs(QWidget):
         self._show_signs()
 
     def _show_signs(self) -> None:
-        fold = ("chevron-down", tr("Fold the panels")) if self._open else ("chevron-up", tr("Show the panels"))
+        fold = ("chevron-down", tr("Fold the panels")) if self.is_open else ("chevron-up", tr("Show the panels"))
         full = ("restore", tr("As high as before")) if self._maximised else ("maximise", tr("All of the height"))
         below, beside = ("panel-below", tr("Panel below the canvas")), ("panel-beside", tr("Panel beside the canvas"))
         self.fold_button.set_sign(*fold)
@@ -252,7 +235,7 @@ class PanelTabs(QWidget):
 
     def _name_more(self) -> None:
         """The menu has the name of the panel in front if that is one of its own."""
-        hidden = self._open and bool(self.current) and self._tabs[self.current].isHidden()
+        hidden = self.is_open and bool(self.current) and self._tabs[self.current].isHidden()
         self.more.setText((self._panels[self.current].title if hidden else tr("More panels")).replace("&", "&&"))
         set_property(self.more, "front", hidden)
 

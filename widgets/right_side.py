@@ -53,7 +53,8 @@ class RightSide(QWidget):
         lesson.setParent(self)
         self._below = QSplitter(Qt.Orientation.Vertical, self, childrenCollapsible=False)
         self._below.splitterMoved.connect(lambda _at, _place: self._note_shares())
-        self._shares: Shares = (0.6, 0.4)
+        #: What inspector and rebalances take of the height below the lesson, where both are open.
+        self.shares: Shares = (0.6, 0.4)
         self._openers: dict[Panel, FoldButton] = {}
         for panel in (inspector, rebalances):
             self._below.addWidget(panel)
@@ -83,20 +84,15 @@ class RightSide(QWidget):
             self._asked, self._by_hand = panel, by_hand
             self._fit()
 
-    @property
-    def shares(self) -> Shares:
-        """What inspector and rebalances take of the height below the lesson, where both are open."""
-        return self._shares
-
     def set_shares(self, shares: Shares) -> None:
-        self._shares = shares
+        self.shares = shares
         self._fit(shared_anew=True)
 
     def _note_shares(self) -> None:
         if not any(panel.is_title_alone for panel in self._openers):
             sizes = self._below.sizes()
             whole = sum(sizes) or 1
-            self._shares = tuple(round(size / whole, 4) for size in sizes)
+            self.shares = tuple(round(size / whole, 4) for size in sizes)
 
     def _press(self, panel: Panel) -> None:
         if panel.is_title_alone and panel is not self._lesson:
@@ -106,7 +102,7 @@ class RightSide(QWidget):
             self.bring(panel)
 
     def _follow_lesson(self) -> None:
-        facts = self._lesson.facts()
+        facts = self._lesson.facts
         done = 0 if facts is None else facts.done
         if done > self._steps_done and self._lesson.is_title_alone and not self._lesson.is_folded:
             self._asked, self._by_hand = self._lesson, False
@@ -173,5 +169,5 @@ class RightSide(QWidget):
             room = height - taken - sum(titles) - self._below.handleWidth()
             self._below.setSizes([panel.title_height if panel.is_title_alone else room for panel in self._openers])
         elif shared_anew or not was_shared:
-            self._below.setSizes([round(1000 * share) for share in self._shares])
+            self._below.setSizes([round(1000 * share) for share in self.shares])
         self.arranged.emit()

@@ -61,7 +61,7 @@ class SideDock(QWidget):
         inward, outward = ("chevron-left", "chevron-right") if left else ("chevron-right", "chevron-left")
         self.body = body
         self._width = float(width)  # at the designed size of type
-        self._open = True
+        self.is_open = True
         self.strip = _Strip(title, outward, self)
         self.strip.clicked.connect(lambda: self.foldWanted.emit(True))
         self.strip.hide()
@@ -70,10 +70,6 @@ class SideDock(QWidget):
         title_row.addWidget(self.button)
         hbox(self.strip, (body, 1), on=self, margins=(0, 0, 0, 0), spacing=0)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
-
-    @property
-    def is_open(self) -> bool:
-        return self._open
 
     @property
     def open_width(self) -> int:
@@ -85,7 +81,7 @@ class SideDock(QWidget):
     @property
     def room(self) -> int:
         """How wide it wants to stand now, in pixels."""
-        return self.open_width if self._open else px(STRIP_WIDTH)
+        return self.open_width if self.is_open else px(STRIP_WIDTH)
 
     def set_open_width(self, width: int) -> None:
         """Stand so wide, now or once it opens."""
@@ -93,18 +89,18 @@ class SideDock(QWidget):
 
     def note_width(self) -> None:
         """Open as wide as it stands now the next time, too."""
-        if self._open:
+        if self.is_open:
             self._width = self.width() / scale()
 
     def set_open(self, on: bool) -> None:
-        self._open = on
+        self.is_open = on
         self.strip.setVisible(not on)
         self.body.setVisible(on)
         self._limit()
 
     def _limit(self) -> None:
-        self.setMinimumWidth(self.body.minimumWidth() if self._open else px(STRIP_WIDTH))
-        self.setMaximumWidth(_NO_LIMIT if self._open else px(STRIP_WIDTH))
+        self.setMinimumWidth(self.body.minimumWidth() if self.is_open else px(STRIP_WIDTH))
+        self.setMaximumWidth(_NO_LIMIT if self.is_open else px(STRIP_WIDTH))
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

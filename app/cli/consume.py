@@ -11,7 +11,7 @@ from app.cli.messages import stored
 from app.cli.numbers import seconds, whole
 from app.cli.output import print_json, text_of
 from app.cli.parser import Command, Parser, with_exits
-from app.cli.readers import PAGE, Connection, GroupReader, Reset, group_reader, queue_reader
+from app.cli.readers import PAGE, Connection, GroupReader, Reset, ends, group_reader, queue_reader
 from app.cli.signals import exit_of_interrupt
 from app.cli.target import Broker, add_target, opened
 from app.cli.waiting import Quiet, note
@@ -159,7 +159,7 @@ def _poll(broker: Broker, options: argparse.Namespace) -> int:
     with group_reader(broker, options.group, options.name, reset, as_json=options.json) as reader:
 
         def what() -> str:
-            if reader.owns_partitions:
+            if reader.assignment:
                 return f"messages of {options.name} in the group {options.group}"
             return f"a partition of {options.name}, for the group {options.group} has none to give at the moment"
 
@@ -182,7 +182,7 @@ def _poll(broker: Broker, options: argparse.Namespace) -> int:
 def _commit(reader: GroupReader, options: argparse.Namespace, printed: Sequence[StoredMessage] | None) -> None:
     """Commit what was printed. Where a partition has another owner since, that one gets its messages again."""
     try:
-        reader.commit(printed)
+        reader.commit(None if printed is None else ends(printed))
     except BrokerError as error:
         if error.code not in _SHARED_OUT_ANEW:
             raise

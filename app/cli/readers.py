@@ -3,7 +3,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 from app.cli.messages import stored
@@ -15,7 +15,7 @@ from broker_core.clients.membership import ConsumerConfig
 from broker_core.clients.queue_consumer import Delivery, QueueConsumer
 from broker_core.closable import Closable
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.messages import StoredMessage
+from broker_core.messages import StoredMessage, TopicPartition
 from broker_core.operations import leases
 from broker_core.operations.members import CommitOffsets, CommitPlace, Join, Leave, Poll
 
@@ -52,29 +52,13 @@ class Connection:
         return found
 
 
-class LocalGroupReader(Closable):
+class LocalGroupReader(GroupConsumer):
     """One poll lasts `long_poll_s` at most; no messages if none came in time.
 
-    A commit is of everything polled, or of what was `printed` of the last poll.
+    A commit is of everything polled, or of these offsets.
     """
 
     long_poll_s = 0.5
-
-    def __init__(self, host: BrokerHost, group: str, topic: str, reset: Reset) -> None:
-        self._consumer = GroupConsumer(host, group, [topic], ConsumerConfig(auto_offset_reset=reset))
-
-    @property
-    def owns_partitions(self) -> bool:
-        return bool(self._consumer.assignment)
-
-    def poll(self, wait_s: float, most: int | None) -> Sequence[StoredMessage]:
-        return self._consumer.poll(wait_s, most)
-
-    def commit(self, printed: Sequence[StoredMessage] | None = None) -> None:
-        self._consumer.commit(None if printed is None else _ends(printed))
-
-    def close(self) -> None:
-        self._consumer.close()
 
 
 class HttpGroupReader(Closable):
@@ -86,12 +70,8 @@ class HttpGroupReader(Closable):
         self._broker, self._group, self._topic, self._reset = broker, group, topic, reset
         self._connection = Connection(as_json=as_json)
         self._member: str | None = None
-        self._done: dict[tuple[str, int], int] = {}
-        self._owns = False
-
-    @property
-    def owns_partitions(self) -> bool:
-        return self._owns
+        self._done: dict[TopicPartition, int] = {}
+        self.assignment: Sequence[object] = ()
 
     def poll(self, wait_s: float, most: int | None) -> Sequence[StoredMessage]:
         try:
@@ -121,13 +101,13 @@ class HttpGroupReader(Closable):
                 encoding="base64",
             )
         )
-        self._owns = bool(polled.assignment)
+        self.assignment = polled.assignment
         messages = [stored(message, message.topic) for message in polled.messages]
-        self._done |= _ends(messages)
+        self._done |= ends(messages)
         return messages
 
-    def commit(self, printed: Sequence[StoredMessage] | None = None) -> None:
-        done = self._done if printed is None else _ends(printed)
+    def commit(self, offsets: Mapping[TopicPartition, int] | None = None) -> None:
+        done = self._done if offsets is None else offsets
         places = [CommitPlace(topic=topic, partition=number, offset=at) for (topic, number), at in done.items()]
         self._done.clear()
         if places and self._member is not None:
@@ -216,7 +196,7 @@ GroupReader = LocalGroupReader | HttpGroupReader
 def group_reader(broker: Broker, group: str, topic: str, reset: Reset, *, as_json: bool) -> GroupReader:
     if isinstance(broker, HttpBroker):
         return HttpGroupReader(broker, group, topic, reset, as_json=as_json)
-    return LocalGroupReader(broker, group, topic, reset)
+    return LocalGroupReader(broker, group, [topic], ConsumerConfig(auto_offset_reset=reset))
 
 
 def queue_reader(broker: Broker, queue: str, *, as_json: bool) -> LocalQueueReader | HttpQueueReader:
@@ -225,8 +205,8 @@ def queue_reader(broker: Broker, queue: str, *, as_json: bool) -> LocalQueueRead
     return LocalQueueReader(broker, queue)
 
 
-def _ends(messages: Iterable[StoredMessage]) -> dict[tuple[str, int], int]:
-    return {(message.topic, message.partition): message.offset + 1 for message in messages}
+def ends(messages: Iterable[StoredMessage]) -> dict[TopicPartition, int]:
+    return {TopicPartition(message.topic, message.partition): message.offset + 1 for message in messages}
 
 
 def client_name() -> str:

@@ -185,7 +185,7 @@ class DeadLetterHandlers(Handlers):
 
         def answered(found: DeadLetterPage) -> None:
             if found.letters and self._panel.current_key() == key:
-                self._panel.set_details(dead_letter_facts(found.letters[0], self._context.views.times))
+                self._panel.details.set_facts(dead_letter_facts(found.letters[0], self._context.views.times))
 
         self._answers.ask(ReadDeadLetters(queue=queue, offsets=[offset]), answered)
 
@@ -193,7 +193,7 @@ class DeadLetterHandlers(Handlers):
         letter = self._shown.model.row_of(key)
         if found.message is not None and letter is not None and self._panel.current_key() == key:
             whole = msgspec.structs.replace(letter, value=found.message.value, headers=found.message.headers)
-            self._panel.set_details(dead_letter_facts(whole, self._context.views.times))
+            self._panel.details.set_facts(dead_letter_facts(whole, self._context.views.times))
 
     def _mark(self) -> None:
         topic, settings = self._context.selected("topic"), self._context.settings
@@ -309,7 +309,7 @@ class DeadLetterHandlers(Handlers):
     def _list(self, queue: str) -> None:
         self._context.window.show_tab(DeadLettersPanel.info.name)
         self._panel.show_redriven(False)
-        self._panel.show_all_causes()
+        self._panel.causes.setCurrentRow(0)
         self._panel.set_filter_text(f"queue = {quoted(queue)}")
 
     def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:

@@ -9,9 +9,8 @@ from app.sessions.bookmarks import Bookmark, Bookmarks
 from app.sessions.event_text import event_line
 from broker_core.clock import NS_PER_S
 from widgets.dialogs.form import Field, FormDialog
-from widgets.formats import session_time
+from widgets.formats import session_time, time_of
 from widgets.i18n import tr
-from widgets.panels.messages import time_of
 from widgets.timeline import BookmarkField
 
 _STEPS_S = {"back_1s": -1, "forward_1s": 1, "back_10s": -10, "forward_10s": 10}

@@ -290,4 +290,4 @@ class DeadLettersPresenter(TablePresenter[DeadLettersPanel]):
 
     def _show_letter(self, key: Hashable) -> None:
         letter = self.model.row_of(key)
-        self.panel.set_details(None if letter is None else dead_letter_facts(letter, self._times))
+        self.panel.details.set_facts(None if letter is None else dead_letter_facts(letter, self._times))

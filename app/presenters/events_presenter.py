@@ -132,7 +132,7 @@ class EventsPresenter(PanelPresenter[EventsPanel]):
             at_end = self.panel.follows()
             self.model.move_bounds(min(self._history.first_seq, self._end), self._end)
             if at_end:
-                self.panel.scroll_to_end()
+                self.panel.table.scrollToBottom()
         self._say()
 
     def _begin(self) -> None:
@@ -142,7 +142,7 @@ class EventsPresenter(PanelPresenter[EventsPanel]):
         kinds = CHOICES[self.panel.choice()]
         if kinds is None and self._test is None:
             self.model.show_range(min(self._history.first_seq, self._end), self._end)
-            self.panel.scroll_to_end()
+            self.panel.table.scrollToBottom()
         else:
             self.model.show_list()
             self._searched = min(self._history.first_seq, self._end)
@@ -190,7 +190,7 @@ class EventsPresenter(PanelPresenter[EventsPanel]):
         follows = self.panel.follows()
         self.model.append(events[: max(0, LIST_MOST - self.model.rowCount())])
         if follows and events:
-            self.panel.scroll_to_end()
+            self.panel.table.scrollToBottom()
         self._search()
         self._say()
 

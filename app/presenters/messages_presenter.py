@@ -268,13 +268,13 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
         if first_time and end > start:
             self._go_to_start()
         elif at_end and self._start.kind == "newest":
-            self.panel.scroll_to_end()
+            self.panel.table.scrollToBottom()
         self._say()
 
     def _go_to_start(self) -> None:
         start = self._start
         if start.kind == "newest":
-            self.panel.scroll_to_end()
+            self.panel.table.scrollToBottom()
         elif start.kind == "oldest":
             self.panel.scroll_to(0)
         elif start.kind == "offset":
@@ -367,7 +367,7 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
         self._found += len(step.rows)
         self.model.append(step.rows, TAIL_ROWS if tail else 0)
         if tail and step.rows and at_end:
-            self.panel.scroll_to_end()
+            self.panel.table.scrollToBottom()
         self._say()
         if step.done:
             return

@@ -12,11 +12,10 @@ from app.sessions.history.keys import Published
 from app.sessions.history.life import Place
 from broker_core.filters import quoted
 from broker_core.snapshots import Snapshot
-from widgets.formats import plain_text, session_time
+from widgets.formats import plain_text, session_time, time_of
 from widgets.i18n import mark, tr
 from widgets.icons import icon
 from widgets.palette import PaletteEntry
-from widgets.panels.messages import time_of
 from widgets.theme import current_theme
 from widgets.timeline import Tick
 

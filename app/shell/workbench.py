@@ -78,7 +78,7 @@ class Workbench(QObject):
             self.views = Views(self.controller, self.history, self)
             self.canvas = Canvas(current_theme())
             self.window = MainWindow(self.views.make_parts(self.canvas), self.registry.actions, (), settings)
-            self.canvas.whole_room = lambda: self.window.centre.room
+            self.canvas.whole_room = self.window.centre.size
             self.views.attach(self.window)
         self.appearance = Appearance(app, self.settings, self.registry.set_icons, self.window, self.canvas, theme=theme)
         self.context = CommandContext(

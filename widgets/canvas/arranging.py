@@ -22,31 +22,27 @@ class Arranging:
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
         self.on = False
-        self._box = ""
+        self.holding = ""
         self._held_at = QPointF()
         self._from: Shift = (0.0, 0.0)
         self._moved = False
         self.before: dict[str, Shift] = {}
 
-    @property
-    def holding(self) -> str:
-        return self._box
-
     def press(self, item_id: str, at: QPointF) -> bool:
         """Take hold of the box that an id belongs to; False on empty ground."""
-        self._box = box_of(self._stage.layout, item_id)
+        self.holding = box_of(self._stage.layout, item_id)
         self._held_at, self._moved, self.before = at, False, self._stage.moved
-        self._from = self._stage.moved.get(self._box, (0.0, 0.0))
-        return bool(self._box)
+        self._from = self._stage.moved.get(self.holding, (0.0, 0.0))
+        return bool(self.holding)
 
     def move(self, at: QPointF) -> None:
         by = at - self._held_at
-        self._put(self._box, self._from[0] + by.x(), self._from[1] + by.y())
+        self._put(self.holding, self._from[0] + by.x(), self._from[1] + by.y())
         self._moved = True
 
     def release(self) -> bool:
         """Let go; True if something has moved."""
-        moved, self._box = self._moved and bool(self._box), ""
+        moved, self.holding = self._moved and bool(self.holding), ""
         return moved
 
     def nudge(self, item_id: str, dx: float, dy: float) -> bool:

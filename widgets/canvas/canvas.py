@@ -119,7 +119,7 @@ class Canvas(ZoomView):
         self.setBackgroundBrush(qcolour(theme.window))
         self._focus_frame = FrameItem("focus", look, "focus", 5.0, dashed=True)
         self._stage.addItem(self._focus_frame)
-        self._focus_id = ""
+        self.focused_id = ""  # that the keyboard acts on
         self._by_keyboard = False
         self._clock = QElapsedTimer()
         self._clock.start()
@@ -213,10 +213,6 @@ class Canvas(ZoomView):
     def draws(self, item_id: str) -> bool:
         return self._stage.box_of(item_id) is not None
 
-    def focused_id(self) -> str:
-        """The id that the keyboard acts on, "" for none."""
-        return self._focus_id
-
     def fit(self) -> None:
         """Show everything, in the arrangement that shows largest, and keep showing it."""
         if self._arrange():
@@ -252,8 +248,8 @@ class Canvas(ZoomView):
         return not self.view.is_empty and self._stage.arrange(area.width(), area.height(), self.most_fitted, keep=keep)
 
     def _after_layout(self) -> None:
-        if self._focus_id not in self._stage.layout.rects:
-            self._focus_id = ""
+        if self.focused_id not in self._stage.layout.rects:
+            self.focused_id = ""
         if self._stage.box_of(self._selected_id) is None:
             self._selected_id = ""
         self.set_selected(self._selected_id)
@@ -405,7 +401,7 @@ class Canvas(ZoomView):
         """The focus goes where the pointer clicks; its ring shows only for the keyboard."""
         self._by_keyboard = False
         if item_id in self._stage.layout.rects:
-            self._focus_id = item_id
+            self.focused_id = item_id
         self._show_focus()
         self._describe()
 
@@ -447,19 +443,19 @@ class Canvas(ZoomView):
         elif event.modifiers() & (Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier):
             event.ignore()
         elif self.arranging.on and event.modifiers() & Qt.KeyboardModifier.ShiftModifier and key in DIRECTIONS:
-            if self.arranging.nudge(self._focus_id, *DIRECTIONS[key]):
+            if self.arranging.nudge(self.focused_id, *DIRECTIONS[key]):
                 self._arranged()
                 self.boxMoved.emit(dict(self.arranging.before))
         elif key in DIRECTIONS:
             layout = self._stage.layout
-            self._focus_on(neighbour(layout.rects, layout.order, self._focus_id, *DIRECTIONS[key]))
-        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_M) and self._focus_id:
-            card = self._stage.consumer(self._focus_id)
+            self._focus_on(neighbour(layout.rects, layout.order, self.focused_id, *DIRECTIONS[key]))
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_M) and self.focused_id:
+            card = self._stage.consumer(self.focused_id)
             if card is not None:
                 self.moveRequested.emit(card.name)
             else:
-                self.set_selected(self._focus_id)
-                self.selected.emit(self._focus_id)
+                self.set_selected(self.focused_id)
+                self.selected.emit(self.focused_id)
         elif key == Qt.Key.Key_Menu or (
             key == Qt.Key.Key_F10 and event.modifiers() & Qt.KeyboardModifier.ShiftModifier
         ):
@@ -469,11 +465,11 @@ class Canvas(ZoomView):
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Tab goes round the boxes and leaves the canvas at either end."""
-        target = step(self._stage.layout.order, self._focus_id, forward)
+        target = step(self._stage.layout.order, self.focused_id, forward)
         if target:
             self._focus_on(target)
             return True
-        self._focus_id = ""
+        self.focused_id = ""
         self._show_focus()
         return QWidget.focusNextPrevChild(self, forward)
 
@@ -481,7 +477,7 @@ class Canvas(ZoomView):
         super().focusInEvent(event)
         if event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason):
             forward = event.reason() is Qt.FocusReason.TabFocusReason
-            self._focus_on(self._focus_id or step(self._stage.layout.order, "", forward))
+            self._focus_on(self.focused_id or step(self._stage.layout.order, "", forward))
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
@@ -489,27 +485,27 @@ class Canvas(ZoomView):
         self._show_focus()
 
     def _focus_on(self, item_id: str) -> None:
-        self._focus_id = item_id
+        self.focused_id = item_id
         self._by_keyboard = bool(item_id)
         self._show_focus()
         self._keep_in_sight(item_id)
         self._describe()
 
     def _show_focus(self) -> None:
-        shown = self._by_keyboard and self._focus_id in self._stage.layout.rects
-        self._focus_frame.surround(self._stage.layout.rects[self._focus_id] if shown else None)
+        shown = self._by_keyboard and self.focused_id in self._stage.layout.rects
+        self._focus_frame.surround(self._stage.layout.rects[self.focused_id] if shown else None)
 
     def _ask_menu_by_key(self) -> None:
         """Some platforms send the Menu key twice, as a key and as a menu event: the second is dropped."""
         if self._menu_clock.isValid() and self._menu_clock.elapsed() < MENU_TWICE_MS:
             return
         self._menu_clock.start()
-        where = self._stage.box_of(self._focus_id)
+        where = self._stage.box_of(self.focused_id)
         at = QPoint(16, 16) if where is None else self.mapFromScene(where.centre_x, where.centre_y)
-        self.contextMenuRequested.emit(self._focus_id, self.viewport().mapToGlobal(at))
+        self.contextMenuRequested.emit(self.focused_id, self.viewport().mapToGlobal(at))
 
     def _describe(self) -> None:
-        item = self._stage.boxes.get(self._focus_id)
+        item = self._stage.boxes.get(self.focused_id)
         text = item.sentence() if item is not None else tr(KEYS_SENTENCE)
         if text != self.accessibleDescription():
             self.setAccessibleDescription(text)

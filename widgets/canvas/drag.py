@@ -34,17 +34,13 @@ class TopicDrag(QObject):
         self._stage = stage
         self.panel = GhostPanel(viewport, stage.look)
         self._topic = self._group = ""
-        self._carrying = False
+        self.is_carrying = False
         self._reads: frozenset[str] = frozenset()
         self._pressed_at = QPoint()
 
     @property
     def is_pressed(self) -> bool:
         return bool(self._topic)
-
-    @property
-    def is_carrying(self) -> bool:
-        return self._carrying
 
     @property
     def group(self) -> str:
@@ -58,16 +54,16 @@ class TopicDrag(QObject):
             name = name.rpartition("/")[0]
         if kind not in {"topic", "lane"}:
             return False
-        self._topic, self._pressed_at, self._carrying = name, at, False
+        self._topic, self._pressed_at, self.is_carrying = name, at, False
         self._reads = frozenset(
             link.target.removeprefix("group:") for link in view.links if link.source == f"topic:{name}"
         )
         return True
 
     def move(self, at: QPoint, scene_at: QPointF) -> None:
-        if not self._carrying and (at - self._pressed_at).manhattanLength() <= START_PIXELS:
+        if not self.is_carrying and (at - self._pressed_at).manhattanLength() <= START_PIXELS:
             return
-        self._carrying = True
+        self.is_carrying = True
         self._group = self._group_at(scene_at)
         self._stage.set_highlights(f"group:{self.group}" if self.group else None, True)
         self.panel.show_ghost(Ghost(self._title()), at, self._stage.targets_in_view)
@@ -86,17 +82,17 @@ class TopicDrag(QObject):
         return ""
 
     def release(self) -> bool:
-        topic, group, carried = self._topic, self.group, self._carrying
+        topic, group, carried = self._topic, self.group, self.is_carrying
         self.cancel()
         if carried and group:
             self.dropped.emit(topic, group)
         return carried
 
     def cancel(self) -> None:
-        if self._carrying:
+        if self.is_carrying:
             self._stage.set_highlights(None, False)
         self._topic = self._group = ""
-        self._carrying = False
+        self.is_carrying = False
         self.panel.hide()
 
 
@@ -122,7 +118,8 @@ class Drag(QObject):
         self._card: ConsumerCard | None = None
         self._pressed_at = QPoint()
         self._grip = QPointF()
-        self._target: str | None = None
+        #: What the pointer is over: a group's name, "", `NEW_GROUP`, or None if nothing takes a drop.
+        self.target: str | None = None
         self._pointer = QPoint()
 
     @property
@@ -132,11 +129,6 @@ class Drag(QObject):
     @property
     def is_carrying(self) -> bool:
         return self._proxy is not None
-
-    @property
-    def target(self) -> str | None:
-        """What the pointer is over: a group's name, "", `NEW_GROUP`, or None if nothing takes a drop."""
-        return self._target
 
     def press(self, card: ConsumerCard, at: QPoint, scene_at: QPointF) -> None:
         self._card, self._pressed_at = card, at
@@ -176,8 +168,8 @@ class Drag(QObject):
         on_empty = target == NEW_GROUP
         if on_empty:
             self._spot.setPos(scene_at - self._grip - QPointF(12, 44))
-        if target != self._target or not self.panel.isVisible():
-            self._target = target
+        if target != self.target or not self.panel.isVisible():
+            self.target = target
             self._spot.setVisible(on_empty)
             self._show_target()
             self._stage.set_ghost(None)
@@ -220,12 +212,12 @@ class Drag(QObject):
         """The answer to `ghost_requested`; ignored when nothing is carried any more. `refused` hides the new group."""
         if self._proxy is None:
             return
-        self._spot.setVisible(self._target == NEW_GROUP and not refused)
+        self._spot.setVisible(self.target == NEW_GROUP and not refused)
         self._stage.set_ghost(ghost)
         self.panel.show_ghost(ghost, self._pointer, self._stage.targets_in_view)
 
     def release(self) -> bool:
-        card, target, carried = self._card, self._target, self.is_carrying
+        card, target, carried = self._card, self.target, self.is_carrying
         at_home = target is not None and self._is_home(target)
         self._put_back()
         if not carried or card is None:
@@ -261,7 +253,7 @@ class Drag(QObject):
             self._show_target()
 
     def _show_target(self) -> None:
-        self._stage.set_highlights(BENCH_ID if self._target == "" else f"group:{self._target}", True)
+        self._stage.set_highlights(BENCH_ID if self.target == "" else f"group:{self.target}", True)
 
     def _put_back(self) -> None:
         if self._proxy is not None:
@@ -270,6 +262,6 @@ class Drag(QObject):
             self._stage.set_ghost(None)
         if self._card is not None and self._card.id in self._stage.boxes:
             self._stage.boxes[self._card.id].setOpacity(1.0)
-        self._proxy = self._card = self._target = None
+        self._proxy = self._card = self.target = None
         self._spot.hide()
         self.panel.hide()

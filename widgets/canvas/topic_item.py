@@ -207,13 +207,9 @@ class TopicItem(FactsItem[TopicBox]):
             y = TOPIC_HEADER_H + row * LANE_H
             if y + LANE_H > exposed.top() and y < exposed.bottom():
                 draw_lane(painter, y, lane, self.measures, self.look)
-                self._draw_ghosts(painter, y, lane)
-
-    def _draw_ghosts(self, painter: QPainter, y: float, lane: Lane) -> None:
-        for at, group in enumerate(lane.groups[: self.measures.chips]):
-            move = self.ghosts.get((lane.partition, group.group))
-            if move is not None:
-                draw_ghost_chip(painter, chip_rect(y, at, self.measures), move, self.look)
+                for at, group in enumerate(lane.groups[: self.measures.chips]):
+                    if move := self.ghosts.get((lane.partition, group.group)):
+                        draw_ghost_chip(painter, chip_rect(y, at, self.measures), move, self.look)
 
     def _draw_header(self, painter: QPainter) -> None:
         theme, topic, shape, near = self.look.theme, self.facts, self.measures, self.look.step is Step.NEAR

@@ -8,6 +8,7 @@ Names are data and are drawn as plain text. Ids are stable strings: "producer:fe
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 BENCH_ID = "bench"
 NEW_GROUP = "*"
@@ -44,47 +45,51 @@ class Lane:
 
 
 @dataclass(frozen=True, slots=True)
-class TopicBox:
+class Thing:
+    """What has a name, which with its kind makes its id."""
+
+    kind: ClassVar[str]
+    name: str
+
+    @property
+    def id(self) -> str:
+        return f"{self.kind}:{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class TopicBox(Thing):
     """A topic. `gate` is a state word for its backpressure (Open, Limited, Full), "" without a limit; `schema` the
     subject that its values are held to, "" for none.
     """
 
-    name: str
+    kind: ClassVar[str] = "topic"
     lanes: tuple[Lane, ...] = ()
     rate_per_s: float = 0.0
     gate: str = ""
     detail: str = ""
     schema: str = ""
 
-    @property
-    def id(self) -> str:
-        return f"topic:{self.name}"
-
 
 @dataclass(frozen=True, slots=True)
-class ProducerCard:
+class ProducerCard(Thing):
     """A producer and its state word; `turned_away` says what became of messages that were not taken.
 
     `note` replaces the rate where given.
     """
 
-    name: str
+    kind: ClassVar[str] = "producer"
     state: str = "running"
     rate_per_s: float = 0.0
     detail: str = ""
     turned_away: str = ""
     note: str = ""
 
-    @property
-    def id(self) -> str:
-        return f"producer:{self.name}"
-
 
 @dataclass(frozen=True, slots=True)
-class ConsumerCard:
+class ConsumerCard(Thing):
     """A consumer in a group or on the bench. `note` replaces the count of partitions where given."""
 
-    name: str
+    kind: ClassVar[str] = "consumer"
     state: str = "running"
     hue: int = 0
     badge: str = ""
@@ -93,16 +98,12 @@ class ConsumerCard:
     note: str = ""
     detail: str = ""
 
-    @property
-    def id(self) -> str:
-        return f"consumer:{self.name}"
-
 
 @dataclass(frozen=True, slots=True)
-class WorkerCard:
+class WorkerCard(Thing):
     """A consumer of a queue; `note` says in a few words what it is doing."""
 
-    name: str
+    kind: ClassVar[str] = "worker"
     state: str = "running"
     hue: int = 0
     badge: str = ""
@@ -110,18 +111,14 @@ class WorkerCard:
     note: str = ""
     detail: str = ""
 
-    @property
-    def id(self) -> str:
-        return f"worker:{self.name}"
-
 
 @dataclass(frozen=True, slots=True)
-class GroupBox:
+class GroupBox(Thing):
     """A consumer group. `lag` is the sum of what is known, None for "n/a", of how many partitions it is not known is
     `unknown`; it `is_at_most` so much where topics are compacted; `trend` is rising, falling or steady.
     """
 
-    name: str
+    kind: ClassVar[str] = "group"
     state: str = "Stable"
     generation: int = 0
     lag: int | None = None
@@ -130,10 +127,6 @@ class GroupBox:
     detail: str = ""
     unknown: int = 0
     is_at_most: bool = False
-
-    @property
-    def id(self) -> str:
-        return f"group:{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,14 +141,14 @@ class LeaseRing:
 
 
 @dataclass(frozen=True, slots=True)
-class QueueBox:
+class QueueBox(Thing):
     """A queue, its leases (the most urgent first; the counts are whole), its dead letters and its workers.
 
     `reads` is the topic that a subscription gets its messages from; a plain queue has none. `taken_by` names the
     workers that take from it, too, and stand at another of their queues.
     """
 
-    name: str
+    kind: ClassVar[str] = "queue"
     ready: int = 0
     delayed: int = 0
     in_flight: int = 0
@@ -167,10 +160,6 @@ class QueueBox:
     detail: str = ""
     reads: str = ""
     taken_by: tuple[str, ...] = ()
-
-    @property
-    def id(self) -> str:
-        return f"queue:{self.name}"
 
     @property
     def workers_id(self) -> str:

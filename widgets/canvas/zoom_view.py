@@ -43,7 +43,7 @@ class ZoomView(QGraphicsView):
         #: The room that the view has where nothing stands beside it, in pixels.
         self.whole_room: Callable[[], QSize] = self.maximumViewportSize
         self._room_fitted = QSize()
-        self._follows = True
+        self.follows = True
         self._held_step: Step | None = None  # the one that stays where the zoom changes little
         self._type_scale = 1.0
         self.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)  # `_place` centres
@@ -58,15 +58,6 @@ class ZoomView(QGraphicsView):
         return self.transform().m11()
 
     @property
-    def follows(self) -> bool:
-        return self._follows
-
-    @property
-    def type_scale(self) -> float:
-        """How much larger than designed the words around the view are."""
-        return self._type_scale
-
-    @property
     def most_fitted(self) -> float:
         return min(MOST_ZOOM, FIT_MOST * max(1.0, self._type_scale))
 
@@ -78,12 +69,12 @@ class ZoomView(QGraphicsView):
 
     @property
     def sight(self) -> Sight:
-        return Sight(self._follows, self.zoom, self.mapToScene(self.viewport().rect().center()), Arrangement())
+        return Sight(self.follows, self.zoom, self.mapToScene(self.viewport().rect().center()), Arrangement())
 
     def come_back(self, sight: Sight) -> None:
         """Show what was shown before, arranged for the room of now."""
         self.fit()
-        self._follows = sight.follows
+        self.follows = sight.follows
         if not sight.follows:
             self._set_zoom(sight.zoom)
             self.centerOn(sight.centre)
@@ -103,12 +94,12 @@ class ZoomView(QGraphicsView):
 
     def fit(self) -> None:
         """Show everything, and keep showing it when the window or the contents grow."""
-        self._follows = True
+        self.follows = True
         self._held_step = None
         self._refit()
 
     def _refit(self) -> None:
-        if not self._follows:
+        if not self.follows:
             return
         bounds, area, before = self._bounds, self.whole_room(), self._room_fitted
         self._fitted, self._room_fitted = bounds, area
@@ -135,11 +126,11 @@ class ZoomView(QGraphicsView):
         self.setSceneRect(QRectF(QPointF(left, top), QPointF(bounds.right - margin, bounds.bottom - margin)))
 
     def zoom_in(self) -> None:
-        self._follows = False
+        self.follows = False
         self._set_zoom(self.zoom * ZOOM_STEP)
 
     def zoom_out(self) -> None:
-        self._follows = False
+        self.follows = False
         self._set_zoom(self.zoom / ZOOM_STEP)
 
     def _set_zoom(self, zoom: float) -> None:
@@ -162,7 +153,7 @@ class ZoomView(QGraphicsView):
         if not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             super().wheelEvent(event)
             return
-        self._follows = False
+        self.follows = False
         at = event.position().toPoint()
         scene_at = self.mapToScene(at)
         self._set_zoom(self.zoom * ZOOM_STEP ** (event.angleDelta().y() / 120))
@@ -173,12 +164,12 @@ class ZoomView(QGraphicsView):
         """A view that is fitted stays fitted to the whole room, whatever part of that it has."""
         corner = self.mapToScene(QPoint(0, 0))
         super().resizeEvent(event)
-        if self._follows and self._fitted.w > 0 and self.whole_room() != self._room_fitted:
+        if self.follows and self._fitted.w > 0 and self.whole_room() != self._room_fitted:
             self._refit()
         else:
             self._place()
             self._scroll_to(corner)  # Qt begins at 0 of the scene once the scene has outgrown the view
-            if self._follows:
+            if self.follows:
                 self._give_up_empty_ground()
 
     def _give_up_empty_ground(self) -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from PySide6.QtWidgets import (
 from widgets.boxes import Gap, hbox, vbox
 from widgets.dialogs.dialog import MARGINS, Dialog
 from widgets.facts import plain_label, set_plain_tip, set_why_not
+from widgets.formats import time_of
 from widgets.i18n import mark, tr
 
 COLUMNS = 3
@@ -168,10 +168,6 @@ class ReportHabits:
 JudgeAssertions = Callable[[tuple[str, ...], frozenset[str]], str]
 
 
-def _accepted(_assertions: tuple[str, ...], _parts: frozenset[str]) -> str:
-    return ""
-
-
 def folder_problem(text: str) -> str:
     """Why a report cannot be written there, in one sentence; "" if it can."""
     if not text.strip():
@@ -185,19 +181,6 @@ def folder_problem(text: str) -> str:
     if parent is None or not parent.is_dir() or not os.access(parent, os.W_OK):
         return tr("Nothing can be written there; choose another folder.")
     return ""
-
-
-def time_of(text: str) -> float | None:
-    """Seconds of "90", "1:30" or "0:01:30.5"; None for nothing. ValueError for anything else."""
-    if not text.strip():
-        return None
-    parts = [float(part) for part in text.strip().split(":")]
-    if len(parts) > 3 or not all(0 <= part < math.inf for part in parts) or any(part >= 60 for part in parts[1:]):
-        raise ValueError(text)
-    seconds = 0.0
-    for part in parts:
-        seconds = seconds * 60 + part
-    return seconds
 
 
 class ExportReportDialog(Dialog):
@@ -214,7 +197,7 @@ class ExportReportDialog(Dialog):
         habits: ReportHabits | None = None,
         parent: QWidget | None = None,
         *,
-        judge: JudgeAssertions = _accepted,
+        judge: JudgeAssertions = lambda _assertions, _parts: "",
     ) -> None:
         """`chosen` are the folders of the sessions that are ticked at first; `judge` says what is wrong with assertions
         for a report of some parts, "" for nothing.
@@ -336,10 +319,9 @@ class ExportReportDialog(Dialog):
             return tr("Choose a session.")
         if self.mode() == COMPARE and count > MOST_COMPARED:
             return tr("At most {count} sessions can be compared; show their trend instead.", count=MOST_COMPARED)
-        try:
-            from_s, to_s = time_of(self.from_time.text()), time_of(self.to_time.text())
-        except ValueError:
+        if any(field.text().strip() and _seconds(field) is None for field in (self.from_time, self.to_time)):
             return tr("A time is mm:ss, or a number of seconds.")
+        from_s, to_s = _seconds(self.from_time), _seconds(self.to_time)
         if from_s is not None and to_s is not None and from_s >= to_s:
             return tr("The time is empty: it ends before it begins.")
         if not self.parts.chosen():
@@ -380,8 +362,8 @@ class ExportReportDialog(Dialog):
             ReportWish(
                 self.chosen(),
                 self.mode(),
-                time_of(self.from_time.text()),
-                time_of(self.to_time.text()),
+                _seconds(self.from_time),
+                _seconds(self.to_time),
                 habits.formats,
                 self.parts.chosen(),
                 str(Path(self.folder.text().strip()).expanduser()),
@@ -389,3 +371,9 @@ class ExportReportDialog(Dialog):
                 self._assertions(),
             )
         )
+
+
+def _seconds(field: QLineEdit) -> float | None:
+    """Of session time; None where there is none, or what is written is none."""
+    time_ns = time_of(field.text())
+    return None if time_ns is None else time_ns / 1e9

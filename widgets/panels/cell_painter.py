@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from html import escape
 from typing import NamedTuple
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRect, QRectF, QSize, Qt
@@ -199,8 +200,7 @@ def as_plain(text: str) -> str:
     """Text for a tool tip: Qt would read markup in it, so it is escaped where there could be any."""
     if "<" not in text and "&" not in text:
         return text
-    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return f"<span style='white-space: pre-wrap'>{escaped}</span>"
+    return f"<span style='white-space: pre-wrap'>{escape(text, quote=False)}</span>"
 
 
 class OwnerBarDelegate(CellDelegate):

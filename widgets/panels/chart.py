@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
+from html import escape
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal, SignalInstance
 from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
@@ -143,8 +145,8 @@ class Chart(QWidget):
         grid.addWidget(self._plot, 2, 0, 1, 2)
         grid.setColumnStretch(0, 1)
         grid.setRowStretch(2, 1)
-        self._plot.scene().sigMouseMoved.connect(self._on_move)
-        self._plot.doubleClicked.connect(self._on_double_click)
+        self._plot.scene().sigMouseMoved.connect(partial(self._tell_time, self.pointed))
+        self._plot.doubleClicked.connect(partial(self._tell_time, self.momentChosen))
         self.restyle()
 
     def set_alone(self, alone: bool) -> None:
@@ -174,12 +176,12 @@ class Chart(QWidget):
         item.setXRange(0, max(until_s, 1.0), padding=0)
         if not facts.logarithmic:
             # From zero, so that a height is an amount.
-            most = max((_most(curve.values) for curve in curves), default=0.0)
+            most = max((float(_known(curve.values).max()) for curve in curves), default=0.0)
             item.setYRange(0, most * 1.06 or 1.0, padding=0)
         self._colour(curves)
         set_plain_tip(self._legend, "\n".join(curve.name for curve in curves))
-        values = ", ".join(f"{curve.name} {short(_last(curve.values))}" for curve in curves if len(curve.values))
-        self.setAccessibleName(f"{facts.title}{unit}: {values}")
+        last = [f"{curve.name} {short(float(_known(curve.values)[-1]))}" for curve in curves if len(curve.values)]
+        self.setAccessibleName(f"{facts.title}{unit}: {', '.join(last)}")
 
     def _show_legend(self) -> None:
         """Names in the colours of their lines, as many as there is room for, and how many more there are."""
@@ -192,7 +194,7 @@ class Chart(QWidget):
         middle, longest = Qt.TextElideMode.ElideMiddle, room - letters.horizontalAdvance("\u25a0\u00a0 \u00a0 +99")
         names = []
         for curve in curves[:shown]:
-            name = _escaped(letters.elidedText(curve.name, middle, longest))
+            name = escape(letters.elidedText(curve.name, middle, longest), quote=False)
             names.append(f'<span style="color:{theme.owner(curve.hue)}">&#9632;</span> {name}')
         more = [f"+{len(curves) - shown}"] if shown < len(curves) else []
         self._set_text(self._legend, "&nbsp; ".join(names + more))
@@ -211,21 +213,11 @@ class Chart(QWidget):
         if time_s is not None:
             self._cursor.setPos(time_s)
 
-    def _time_at(self, scene_pos: QPointF) -> float | None:
+    def _tell_time(self, told: SignalInstance, scene_pos: QPointF) -> None:
+        """Emit the time at a place of the plot; nothing beside it."""
         item = self._plot.getPlotItem()
-        if not item.sceneBoundingRect().contains(scene_pos):
-            return None
-        return max(0.0, float(item.vb.mapSceneToView(scene_pos).x()))
-
-    def _on_move(self, scene_pos: QPointF) -> None:
-        time_s = self._time_at(scene_pos)
-        if time_s is not None:
-            self.pointed.emit(time_s)
-
-    def _on_double_click(self, scene_pos: QPointF) -> None:
-        time_s = self._time_at(scene_pos)
-        if time_s is not None:
-            self.momentChosen.emit(time_s)
+        if item.sceneBoundingRect().contains(scene_pos):
+            told.emit(max(0.0, float(item.vb.mapSceneToView(scene_pos).x())))
 
     def restyle(self) -> None:
         theme = current_theme()
@@ -250,15 +242,7 @@ class Chart(QWidget):
         self._show_legend()
 
 
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def _most(values: Values) -> float:
+def _known(values: Values) -> Values:
+    """Those that are there; a zero for none."""
     known = values[~np.isnan(values)]
-    return float(known.max()) if len(known) else 0.0
-
-
-def _last(values: Values) -> float:
-    known = values[~np.isnan(values)]
-    return float(known[-1]) if len(known) else 0.0
+    return known if len(known) else np.zeros(1)

@@ -46,9 +46,6 @@ class ChartGrid(QWidget):
         for chart in self._charts:
             chart.set_alone(chart is alone)
             chart.setVisible(alone is None or chart is alone)
-        self._stretch(alone)
-
-    def _stretch(self, alone: Chart | None) -> None:
         own = None if alone is None else self._charts.index(alone) % self._across
         for column in range(self._across):
             self._grid.setColumnStretch(column, int(own is None or column == own))
@@ -107,7 +104,7 @@ class ChartsPanel(Panel):
         self.rates_table.setAccessibleName(tr("Current rates"))
         self._area = ChartGrid(self)
         scroll = scrolled(self._area, self)
-        self.stack.addWidget(side_by_side(self, self.rates_table, scroll, (2, 5), (600, 1000)))
+        self.stack.addWidget(side_by_side(self, self.rates_table, scroll, stretch=(2, 5), widths=(600, 1000)))
         self.show_body(False)
 
     def set_charts(self, charts: Sequence[ChartFacts], until_s: float) -> None:

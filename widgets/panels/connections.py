@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QAbstractItemModel, Qt, Signal
+from PySide6.QtCore import QAbstractItemModel, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QGridLayout,
@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from widgets.facts import plain_label, set_why_not
 from widgets.i18n import mark, tr
-from widgets.panels.panel import PanelInfo, SideBySide
+from widgets.panels.panel import PanelInfo, side_by_side
 from widgets.panels.table_panel import RowTable, TablePanel
 from widgets.roles import Role
 
@@ -112,7 +112,6 @@ class ConnectionsPanel(TablePanel):
 
     def __init__(self, model: QAbstractItemModel, apis: QAbstractItemModel, parent: QWidget | None = None) -> None:
         """`model` has the connections, `apis` the requests of the selected one by API."""
-        self._split = SideBySide(Qt.Orientation.Horizontal)
         self.apis = RowTable(apis)
         self.apis.setAccessibleName(tr("Requests of the selected connection, by API"))
         self._beside = QStackedWidget()
@@ -144,11 +143,7 @@ class ConnectionsPanel(TablePanel):
         self._show_cut()
 
     def body(self) -> QWidget:
-        self._split.addWidget(self.table)
-        self._split.addWidget(self._beside)
-        self._split.setStretchFactor(0, 1)
-        self._split.setSizes([820, 480])
-        return self._split
+        return side_by_side(self, self.table, self._beside, stretch=(1, 0), widths=(820, 480), collapsible=True)
 
     def set_selected(self, selected: bool) -> None:
         self._beside.setCurrentIndex(int(selected))

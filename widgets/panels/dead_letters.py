@@ -24,7 +24,7 @@ from widgets.facts import FactsGrid, plain_label, set_plain_tip, set_why_not
 from widgets.i18n import mark, tr
 from widgets.long_text import wrap_for
 from widgets.panels.cell_painter import CellDelegate, Index, tabular_font
-from widgets.panels.panel import PanelInfo, SideBySide
+from widgets.panels.panel import PanelInfo, side_by_side
 from widgets.panels.table_panel import RowTable, TablePanel
 from widgets.roles import Role
 from widgets.theme import Theme, mono_font
@@ -191,7 +191,6 @@ class DeadLettersPanel(TablePanel):
     ) -> None:
         self.details = DeadLetterDetails()
         self.causes = QListWidget()
-        self._split = SideBySide(Qt.Orientation.Horizontal)
         self._views = QStackedWidget()
         self.redriven = None if redriven is None else RowTable(redriven)
         self.redriven_button = QToolButton()
@@ -224,13 +223,9 @@ class DeadLettersPanel(TablePanel):
         self.causes.setItemDelegate(self._cause_delegate)
         self.causes.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.causes.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        for part, stretch in ((self.causes, 0), (self.table, 1), (self.details, 0)):
-            self._split.addWidget(part)
-            self._split.setStretchFactor(self._split.count() - 1, stretch)
-        self._split.setChildrenCollapsible(True)
-        self._split.setSizes([160, 900, 300])
         self.table.setMinimumWidth(260)
-        self._views.addWidget(self._split)
+        parts, widths = (self.causes, self.table, self.details), (160, 900, 300)
+        self._views.addWidget(side_by_side(self, *parts, stretch=(0, 1, 0), widths=widths, collapsible=True))
         if self.redriven is not None:
             self.redriven.setAccessibleName(tr("Redriven"))
             self._views.addWidget(self.redriven)
@@ -334,12 +329,6 @@ class DeadLettersPanel(TablePanel):
         item = self.causes.currentItem()
         cause: str | None = item.data(_CAUSE) if item is not None else None
         return cause
-
-    def show_all_causes(self) -> None:
-        self.causes.setCurrentRow(0)
-
-    def set_details(self, facts: DeadLetterFacts | None) -> None:
-        self.details.set_facts(facts)
 
     def forbid_redrive(self, reason: str) -> None:
         """Disable both redrives for a reason of the session (it has ended, it is a replay); "" allows them."""

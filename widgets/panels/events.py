@@ -66,7 +66,7 @@ class EventsPanel(TablePanel):
         self.title_row.addWidget(self.follow)
         self.choices.currentIndexChanged.connect(lambda _place: self._on_choice())
         self.mine.clicked.connect(lambda on: self.choose("mine" if on else "all"))
-        self.follow.clicked.connect(lambda on: self.scroll_to_end() if on else None)
+        self.follow.clicked.connect(lambda on: self.table.scrollToBottom() if on else None)
         # Who has chosen a row wants to read it.
         self.currentChanged.connect(lambda key: self.follow.setChecked(self.follow.isChecked() and key is None))
         self.table.pressed.connect(lambda _index: self.follow.setChecked(False))
@@ -90,9 +90,6 @@ class EventsPanel(TablePanel):
     def follows(self) -> bool:
         """Whether the newest event is to stay in sight: not while the pointer is over the rows."""
         return self.follow.isChecked() and not self.table.viewport().underMouse()
-
-    def scroll_to_end(self) -> None:
-        self.table.scrollToBottom()
 
     def set_searching(self, searching: bool) -> None:
         if searching:

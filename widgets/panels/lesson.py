@@ -197,7 +197,7 @@ class LessonPanel(Panel):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._facts: LessonFacts | None = None
+        self.facts: LessonFacts | None = None
         self._rows: list[StepRow] = []
         self._reveal = QTimer(self, singleShot=True)
         self._reveal.timeout.connect(self._show_current)
@@ -227,17 +227,14 @@ class LessonPanel(Panel):
         self.stack.addWidget(self._area)
         self.restyle()
 
-    def facts(self) -> LessonFacts | None:
-        return self._facts
-
     def rows(self) -> list[StepRow]:
         return [row for row in self._rows if not row.isHidden()]
 
     def set_facts(self, facts: LessonFacts | None) -> None:
         """Show a lesson; None if the scenario has none."""
-        if facts == self._facts:
+        if facts == self.facts:
             return
-        old, self._facts = self._facts, facts
+        old, self.facts = self.facts, facts
         self.show_body(facts is not None)
         if facts is None:
             self.set_count("")
@@ -260,7 +257,7 @@ class LessonPanel(Panel):
 
     def begin(self) -> None:
         """Another run: nothing is opened or folded by hand, and the answer is not shown."""
-        self._facts = None
+        self.facts = None
         self._clear()
         self.set_folded(False)
 
@@ -287,7 +284,7 @@ class LessonPanel(Panel):
 
     def _show_current(self) -> None:
         """What is to be done next is in sight, however low the panel is; after the last step, the question."""
-        steps = () if self._facts is None else self._facts.steps
+        steps = () if self.facts is None else self.facts.steps
         current: list[QWidget] = [row for row, step in zip(self.rows(), steps, strict=False) if step.current]
         end: list[QWidget] = [
             part for part in (self.next, self.answer, self.show_answer, self.question) if not part.isHidden()
@@ -310,7 +307,7 @@ class LessonPanel(Panel):
         return self._last
 
     def _show_question(self) -> None:
-        facts = self._facts
+        facts = self.facts
         asked = facts is not None and facts.complete and bool(facts.question)
         self.question.setVisible(asked)
         self.show_answer.setVisible(asked and not self._answered)

@@ -86,17 +86,13 @@ class LifePath(QWidget):
         grid.setHorizontalSpacing(4)
         grid.setVerticalSpacing(0)
         grid.setColumnStretch(1, 1)
-        shown = self.steps if len(self.steps) <= STEPS_SHOWN else self.steps[: STEPS_SHOWN // 2]
-        rest = self.steps[-(STEPS_SHOWN // 2) :] if len(self.steps) > STEPS_SHOWN else ()
-        for place, step in enumerate(shown):
-            self._add(grid, step, first=place == 0, last=place == len(self.steps) - 1)
-        if rest:
-            left = len(self.steps) - STEPS_SHOWN
-            grid.addWidget(
-                plain_label(tr("… {count} more steps …", count=f"{left:,}"), "muted", body), grid.rowCount(), 1
-            )
-            for place, step in enumerate(rest):
-                self._add(grid, step, first=False, last=place == len(rest) - 1)
+        count, half = len(self.steps), STEPS_SHOWN // 2
+        for place, step in enumerate(self.steps):
+            if count <= STEPS_SHOWN or not half <= place < count - half:
+                self._add(grid, step, first=place == 0, last=place == count - 1)
+            elif place == half:
+                more = tr("… {count} more steps …", count=f"{count - STEPS_SHOWN:,}")
+                grid.addWidget(plain_label(more, "muted", body), grid.rowCount(), 1)
         self._column.addWidget(body)
 
     def _add(self, grid: QGridLayout, step: LifeStep, *, first: bool, last: bool) -> None:

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QAbstractItemModel, Qt, Signal
+from PySide6.QtCore import QAbstractItemModel, Signal
 from PySide6.QtWidgets import QWidget
 
 from widgets.boxes import scrolled, vbox
 from widgets.facts import Fact, FactsGrid, plain_label
 from widgets.i18n import tr
-from widgets.panels.panel import PanelInfo, SideBySide
+from widgets.panels.panel import PanelInfo, side_by_side
 from widgets.panels.table_panel import TablePanel
 
 
@@ -36,7 +36,6 @@ class LogOnDiskPanel(TablePanel):
     def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
         self.facts = FactsGrid()
         self._hint = plain_label(tr("Choose a segment to see how its partition is stored."), "hint", wrap=True)
-        self._split = SideBySide(Qt.Orientation.Horizontal)
         super().__init__(model, parent)
         self.facts.linkFollowed.connect(self.linkFollowed)
         self.summary = plain_label("", "muted", self)
@@ -47,12 +46,8 @@ class LogOnDiskPanel(TablePanel):
         vbox(self._hint, self.facts, 1, on=inner, margins=(8, 4, 8, 8))
         area = scrolled(inner)
         area.setMinimumWidth(220)
-        self._split.addWidget(self.table)
-        self._split.addWidget(area)
-        self._split.setStretchFactor(0, 1)
-        self._split.setSizes([900, 300])
         self.table.setMinimumWidth(260)
-        return self._split
+        return side_by_side(self, self.table, area, stretch=(1, 0), widths=(900, 300), collapsible=True)
 
     def set_facts(self, facts: Sequence[Fact]) -> None:
         self._hint.setVisible(not facts)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -16,9 +15,10 @@ from PySide6.QtWidgets import (
 
 from widgets.boxes import scrolled, vbox
 from widgets.facts import Fact, FactsGrid, mark_wrong, plain_label, push_button, set_plain_tip, set_why_not
+from widgets.formats import time_of
 from widgets.i18n import mark, tr
 from widgets.icons import icon
-from widgets.panels.panel import PanelInfo, SideBySide
+from widgets.panels.panel import PanelInfo, side_by_side
 from widgets.panels.payload import PayloadView
 from widgets.panels.table_panel import TablePanel
 from widgets.theme import current_theme
@@ -89,8 +89,6 @@ STARTS = (
     ("time", mark("From time...")),
     ("tail", mark("Live tail")),
 )
-_CLOCK = re.compile(r"(?:(\d{1,4}):)?(\d{1,4}):(\d{2})(?:\.(\d{1,9}))?", re.ASCII)
-_SECONDS = re.compile(r"(\d{1,9})(?:\.(\d{1,9}))?(?:\s*s)?", re.ASCII)
 
 
 class Where(NamedTuple):
@@ -103,21 +101,6 @@ class Start(NamedTuple):
 
     kind: str
     value: int = 0
-
-
-def time_of(text: str) -> int | None:
-    """A session time ("00:31.5", "1:02:03", "31 s") in ns; None if it is none."""
-    text = text.strip()
-    clock, seconds = _CLOCK.fullmatch(text), _SECONDS.fullmatch(text)
-    if clock:
-        hours, minutes, whole, fraction = clock.groups()
-        total = (int(hours or 0) * 60 + int(minutes)) * 60 + int(whole)
-    elif seconds:
-        whole, fraction = seconds.groups()
-        total = int(whole)
-    else:
-        return None
-    return total * 1_000_000_000 + int((fraction or "").ljust(9, "0"))
 
 
 class MessagesPanel(TablePanel):
@@ -149,7 +132,6 @@ class MessagesPanel(TablePanel):
 
     def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
         self.details = MessageDetails()
-        self._split = SideBySide(Qt.Orientation.Horizontal)
         self.sources: tuple[tuple[str, int], ...] = ()
         self._wanted: tuple[str, int | None] | None = None
         super().__init__(model, parent)
@@ -188,13 +170,8 @@ class MessagesPanel(TablePanel):
         return combo
 
     def body(self) -> QWidget:
-        self._split.addWidget(self.table)
-        self._split.addWidget(self.details)
-        self._split.setStretchFactor(0, 1)
-        self._split.setSizes([900, 360])
         self.table.setMinimumWidth(260)
-        self.table.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerItem)
-        return self._split
+        return side_by_side(self, self.table, self.details, stretch=(1, 0), widths=(900, 360), collapsible=True)
 
     def set_sources(self, sources: Sequence[tuple[str, int]]) -> None:
         """(name, partitions) of what can be browsed; what is chosen stays chosen."""
@@ -303,9 +280,6 @@ class MessagesPanel(TablePanel):
     def is_at_end(self) -> bool:
         bar = self.table.verticalScrollBar()
         return bar.value() >= bar.maximum() - 1
-
-    def scroll_to_end(self) -> None:
-        self.table.scrollToBottom()
 
     def scroll_to(self, place: int) -> None:
         self.table.scrollTo(self.model.index(place, 0), QAbstractItemView.ScrollHint.PositionAtTop)

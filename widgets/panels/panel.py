@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QSplitter,
     QStackedLayout,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -230,14 +229,13 @@ class SideBySide(QSplitter):
 
 
 def side_by_side(
-    parent: QWidget, left: QWidget, right: QWidget, stretch: tuple[int, int], widths: tuple[int, int]
+    parent: QWidget, *parts: QWidget, stretch: Sequence[int], widths: Sequence[int], collapsible: bool = False
 ) -> QSplitter:
-    """Two parts of a panel with a border to be moved; `stretch` is what each gets of the room beyond `widths`."""
-    split = SideBySide(Qt.Orientation.Horizontal, parent)
-    for place, part in enumerate((left, right)):
+    """Parts of a panel with borders to be moved; `stretch` is what each gets of the room beyond `widths`."""
+    split = SideBySide(Qt.Orientation.Horizontal, parent, childrenCollapsible=collapsible)
+    for place, part in enumerate(parts):
         split.addWidget(part)
         split.setStretchFactor(place, stretch[place])
-    split.setChildrenCollapsible(False)
     split.setSizes(list(widths))
     return split
 
@@ -292,15 +290,8 @@ class Panel(QWidget):
         self.stack.addWidget(self.empty_state)
         self._below_title = QWidget(self)
         self._below_title.setMinimumHeight(1)  # the title is whole before all else
-        inner, column = QVBoxLayout(self._below_title), QVBoxLayout(self)
-        for layout in (inner, column):
-            layout.setContentsMargins(0, 0, 0, 0)
-            layout.setSpacing(0)
-        inner.addWidget(self.problem)
-        inner.addLayout(self.stack, 1)
-        inner.addWidget(self.note)
-        column.addLayout(self.title_row)
-        column.addWidget(self._below_title, 1)
+        vbox(self.problem, (self.stack, 1), self.note, on=self._below_title, margins=(0, 0, 0, 0), spacing=0)
+        vbox(self.title_row, (self._below_title, 1), on=self, margins=(0, 0, 0, 0), spacing=0)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
 
     def _add_filter(self, hint: str) -> None:

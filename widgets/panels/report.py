@@ -75,7 +75,7 @@ class ReportPanel(TablePanel):
         self._column = vbox(1, on=self._inner, margins=(12, 6, 12, 12), spacing=8)
         self._area.setWidget(self._inner)
         self.set_findings(None)
-        return side_by_side(self, self.table, self._area, (2, 3), (520, 760))
+        return side_by_side(self, self.table, self._area, stretch=(2, 3), widths=(520, 760))
 
     def _show_buttons(self) -> None:
         chosen = self.current_key() is not None

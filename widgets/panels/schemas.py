@@ -67,7 +67,7 @@ class SchemasPanel(TablePanel):
         self.refusals.setAccessibleName(tr("Refused messages"))
         self.pages.addTab(self.refusals, tr("Refused"))
         self.set_details(None)
-        return side_by_side(self, self.table, self.pages, (2, 3), (520, 780))
+        return side_by_side(self, self.table, self.pages, stretch=(2, 3), widths=(520, 780))
 
     def _reader(self, name: str) -> QPlainTextEdit:
         field = QPlainTextEdit(self, readOnly=True)

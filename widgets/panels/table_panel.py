@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from itertools import chain
 from typing import Any
 
@@ -92,6 +92,12 @@ FILTERING_SHOWN_AFTER_MS = 150
 # Of the words of a header, and the room at both their sides, as in the style sheet.
 HEADER_PIXELS, HEADER_PADDING = 12, 18
 
+_DELEGATES: dict[str, Callable[[QAbstractItemView], CellDelegate]] = {
+    "chip": ChipDelegate,
+    "state": StateDelegate,
+    "countdown": CountdownDelegate,
+    "owners": OwnerBarDelegate,
+}
 _POINTER_MOVES = frozenset({QEvent.Type.Enter, QEvent.Type.MouseMove, QEvent.Type.Leave})
 _TO_A_ROW = frozenset({Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_Home})
 
@@ -156,17 +162,10 @@ class RowTable(QTableView):
                 self.fit()
 
     def _delegate(self, kind: CellKind) -> CellDelegate:
-        if kind == "chip":
-            return ChipDelegate(self)
-        if kind == "state":
-            return StateDelegate(self)
-        if kind == "countdown":
-            return CountdownDelegate(self)
-        if kind == "owners":
-            return OwnerBarDelegate(self)
-        if kind == "place":
-            return CellDelegate(self, elide=Qt.TextElideMode.ElideLeft)
-        return CellDelegate(self, mono=kind == "mono", tabular=kind == "number")
+        if kind in _DELEGATES:
+            return _DELEGATES[kind](self)
+        side = Qt.TextElideMode.ElideLeft if kind == "place" else Qt.TextElideMode.ElideRight
+        return CellDelegate(self, mono=kind == "mono", tabular=kind == "number", elide=side)
 
     def _on_resized(self, _section: int, old: int, new: int) -> None:
         """Qt tells of hidden columns, too, where rows have another order."""

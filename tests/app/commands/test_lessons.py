@@ -28,7 +28,7 @@ def _keyframes_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def shown(hand: Hand) -> LessonFacts:
-    facts = hand.workbench.window.parts.lesson.facts()
+    facts = hand.workbench.window.parts.lesson.facts
     assert facts is not None
     return facts
 

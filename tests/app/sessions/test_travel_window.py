@@ -18,9 +18,9 @@ from broker_core.simulation.actions.groups import MoveConsumer
 from tests.app.conftest import Hand
 from tests.app.sessions.open_dialog import open_dialog
 from widgets.dialogs.form import FormDialog
+from widgets.formats import time_of
 from widgets.palette import CommandPalette
 from widgets.panels.assignments import AssignmentsPanel
-from widgets.panels.messages import time_of
 from widgets.timeline import BookmarkField
 
 pytestmark = pytest.mark.usefixtures("keyframe_each_second")

@@ -142,7 +142,7 @@ def test_the_next_step_is_always_in_sight(workbench: Workbench, window: MainWind
     assert not strip.isVisible()
     click(workbench, window.tabs.tab("messages"))
     assert not strip.isVisible() and lesson.height() >= 180
-    facts = lesson.facts()
+    facts = lesson.facts
     assert facts is not None
     current = next(number for number, step in enumerate(facts.steps) if step.current)
     row = lesson.rows()[current]

@@ -132,10 +132,10 @@ def test_moving_by_keyboard_asks_the_same_and_shows_the_ghost(hand: Hand) -> Non
     canvas = hand.canvas
     canvas.setFocus(Qt.FocusReason.TabFocusReason)
     for _ in range(60):
-        if canvas.focused_id() == "consumer:indexer-1":
+        if canvas.focused_id == "consumer:indexer-1":
             break
         hand.qtbot.keyClick(canvas, Qt.Key.Key_Tab)
-    assert canvas.focused_id() == "consumer:indexer-1"
+    assert canvas.focused_id == "consumer:indexer-1"
     hand.qtbot.keyClick(canvas, Qt.Key.Key_M)
     dialog = hand.workbench.window.findChild(MoveToGroupDialog)
     assert dialog is not None

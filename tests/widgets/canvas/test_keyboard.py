@@ -37,12 +37,12 @@ def test_tab_goes_round_everything_and_then_leaves(qtbot: QtBot) -> None:
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
         if not canvas.hasFocus():
             break
-        seen.append(canvas.focused_id())
+        seen.append(canvas.focused_id)
     assert seen == canvas._stage.layout.order
     assert len(seen) == len(set(seen)) == len(canvas._stage.layout.rects)
     assert after.hasFocus()
     qtbot.keyClick(after, Qt.Key.Key_Backtab)
-    assert canvas.focused_id() == seen[-1]
+    assert canvas.focused_id == seen[-1]
 
 
 def test_the_focus_shows_a_ring_and_speaks(canvas: Canvas) -> None:
@@ -67,7 +67,7 @@ def test_the_focus_shows_a_ring_and_speaks(canvas: Canvas) -> None:
 def test_arrows_go_to_what_lies_that_way(canvas: Canvas, qtbot: QtBot, start: str, key: Qt.Key, end: str) -> None:
     focus_on(canvas, start)
     qtbot.keyClick(canvas, key)
-    assert canvas.focused_id() == end
+    assert canvas.focused_id == end
 
 
 def test_every_box_can_be_reached_by_arrows(canvas: Canvas, qtbot: QtBot) -> None:
@@ -77,9 +77,9 @@ def test_every_box_can_be_reached_by_arrows(canvas: Canvas, qtbot: QtBot) -> Non
         for key in (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down):
             focus_on(canvas, start)
             qtbot.keyClick(canvas, key)
-            if canvas.focused_id() not in reached:
-                reached.add(canvas.focused_id())
-                edge.append(canvas.focused_id())
+            if canvas.focused_id not in reached:
+                reached.add(canvas.focused_id)
+                edge.append(canvas.focused_id)
     consumers = {name for name in canvas._stage.layout.rects if name.startswith("consumer:")}
     assert consumers <= reached
 
@@ -142,7 +142,7 @@ def test_the_windows_shortcuts_keep_the_arrows_until_the_ring_shows(canvas: Canv
 def test_the_focus_goes_when_its_box_goes(canvas: Canvas) -> None:
     focus_on(canvas, "consumer:indexer-4")
     canvas.set_view(CanvasView())
-    assert canvas.focused_id() == "" and not canvas._focus_frame.isVisible()
+    assert canvas.focused_id == "" and not canvas._focus_frame.isVisible()
 
 
 def test_keys_on_an_empty_canvas_do_nothing(qtbot: QtBot) -> None:
@@ -151,4 +151,4 @@ def test_keys_on_an_empty_canvas_do_nothing(qtbot: QtBot) -> None:
     canvas.show()
     for key in (Qt.Key.Key_Left, Qt.Key.Key_Return, Qt.Key.Key_M, Qt.Key.Key_Escape, Qt.Key.Key_Tab):
         qtbot.keyClick(canvas, key)
-    assert canvas.focused_id() == ""
+    assert canvas.focused_id == ""

@@ -40,7 +40,7 @@ def written(canvas: Canvas, monkeypatch: pytest.MonkeyPatch) -> Written:
         return icon_pixmap(name, colour, size, scale)
 
     def at(step: Step) -> tuple[list[str], list[str], list[str]]:
-        canvas._follows = False
+        canvas.follows = False
         canvas._set_zoom(ZOOMS[step])
         QApplication.processEvents()
         for heard in (whole, cut, icons):
@@ -119,7 +119,7 @@ def test_of_many_partitions_lag_alone_has_a_colour_and_a_selected_consumer_frame
     topic = canvas._stage.boxes["topic:commits"]
     assert isinstance(topic, TopicItem) and topic.is_heat_map
     owner = topic.facts.lanes[7].groups[0].owner
-    canvas._follows = False
+    canvas.follows = False
     canvas._set_zoom(1.2)
     canvas.centerOn(topic.sceneBoundingRect().center())
     before = canvas.grab().toImage()

@@ -125,7 +125,7 @@ def test_a_filter_that_matches_none_can_be_cleared_by_a_click(panel, qtbot):
 
 
 def test_the_current_row_is_told_and_its_details_are_shown(panel, qtbot):
-    panel.currentChanged.connect(lambda key: panel.set_details(letter(key[1]) if key else None))
+    panel.currentChanged.connect(lambda key: panel.details.set_facts(letter(key[1]) if key else None))
     click(qtbot, panel, 4)
     assert panel.details.payload.toPlainText() == MARKUP
     with qtbot.waitSignal(panel.currentChanged) as told:
@@ -135,7 +135,7 @@ def test_the_current_row_is_told_and_its_details_are_shown(panel, qtbot):
 
 def test_markup_is_shown_as_it_is_everywhere(panel):
     panel.set_causes([(MARKUP, 3)])
-    panel.set_details(letter(1))
+    panel.details.set_facts(letter(1))
     labels = [label for label in panel.findChildren(QLabel) if label.text()]
     shown = [label.text() for label in labels]
     assert sum(MARKUP in text for text in shown) >= 4
