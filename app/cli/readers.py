@@ -206,7 +206,7 @@ def queue_reader(broker: Broker, queue: str, *, as_json: bool) -> LocalQueueRead
 
 
 def ends(messages: Iterable[StoredMessage]) -> dict[TopicPartition, int]:
-    return {TopicPartition(message.topic, message.partition): message.offset + 1 for message in messages}
+    return {(message.topic, message.partition): message.offset + 1 for message in messages}
 
 
 def client_name() -> str:

@@ -196,7 +196,7 @@ def test_partitions_that_were_shared_out_anew_do_not_end_a_reader(
     kind = HttpGroupReader if shell.running else LocalGroupReader
     commit = kind.commit
 
-    def refused(reader: Any) -> None:
+    def refused(reader: Any, *_offsets: Any) -> None:
         monkeypatch.setattr(kind, "commit", commit)
         raise BrokerError(ErrorCode.ILLEGAL_GENERATION, "1 of g")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -22,7 +21,7 @@ def splashes() -> list[QWidget]:
 def test_it_is_seen_until_the_window_is_shown(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
 
-    def opens(_path: Path, *, shown: Callable[[], object]) -> int:
+    def opens(*, shown: Callable[[], object]) -> int:
         seen.append(len(splashes()))
         shown()
         seen.append(len(splashes()))
