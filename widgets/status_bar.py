@@ -60,8 +60,8 @@ class StatusBar(QStatusBar):
             if label.text() != text:
                 label.setText(text)
                 label.setVisible(bool(text))
-                # A label only grows, so that its neighbours stand still while figures change.
-                label.setMinimumWidth(max(label.minimumWidth(), label.sizeHint().width()))
+            # A label only grows: its neighbours stand still while figures change, and nothing is laid out anew.
+            label.setFixedSize(label.sizeHint().width(), label.fontMetrics().height())
         for name, tip in (("rate", facts.rate_tip), ("frame", facts.frame_tip)):
             if tip:
                 set_plain_tip(self.labels[name], tip)

@@ -211,10 +211,16 @@ class Toolbar(QToolBar):
         sheet = f"font-size: {px(22)}px;"
         if self.clock.styleSheet() != sheet:
             self.clock.setStyleSheet(sheet)
+        self._fit_clock(self.clock.text())
+
+    def _fit_clock(self, text: str) -> None:
+        """Fixed, so that a clock that goes on does not lay the bar out anew."""
         digits = QFontMetrics(tabular_font(22, QFont.Weight.DemiBold))
-        self.clock.setMinimumWidth(digits.horizontalAdvance("00:00.000") + px(10))
+        self.clock.setFixedSize(digits.horizontalAdvance(max(text, "00:00.000", key=len)) + px(10), digits.height())
 
     def set_clock(self, text: str, wall: str = "") -> None:
+        if len(self.clock.text()) != len(text):
+            self._fit_clock(text)
         if self.clock.text() != text:
             self.clock.setText(text)
         set_plain_tip(self.clock, tr("Session time\nWall time {wall}", wall=wall) if wall else tr("Session time"))

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QPoint, QSettings, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QSettings, Qt
 from PySide6.QtGui import QAction, QFontMetrics
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
@@ -306,6 +306,34 @@ def test_a_long_name_of_a_scenario_is_cut_and_shown_whole_on_hover(window):
     assert window.toolbar.scenario.text().endswith("…")
     assert window.toolbar.scenario.whole == name
     assert "&lt;b&gt;" in window.toolbar.scenario.toolTip()
+
+
+@pytest.mark.parametrize(
+    ("kind", "show"),
+    [
+        (lambda: Toolbar({}), lambda bar, digit: bar.set_clock(f"00:12.34{digit}")),
+        (StatusBar, lambda bar, digit: bar.set_facts(StatusFacts(seed="Seed 7", rate=f"1,23{digit} messages/s"))),
+    ],
+)
+def test_digits_that_run_lay_no_bar_out_anew(qtbot, kind, show):
+    asked: list[QEvent] = []
+
+    class Watch(QObject):
+        def eventFilter(self, _watched, event):
+            if event.type() is QEvent.Type.LayoutRequest:
+                asked.append(event)
+            return False
+
+    bar = kind()
+    qtbot.addWidget(bar)
+    bar.show()
+    show(bar, 0)
+    QApplication.processEvents()
+    watch = Watch()
+    bar.installEventFilter(watch)
+    show(bar, 1)
+    QApplication.processEvents()
+    assert asked == []
 
 
 def test_the_status_bar_hides_what_is_empty_and_does_not_jump(qtbot, qapp):
