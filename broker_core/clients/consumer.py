@@ -62,15 +62,6 @@ class CommittedMessages:
         return max(offset, stop) if live_end <= offset else offset
 
 
-def starting_offset(broker: Broker, now_ns: int, group: str, client: str, place: TopicPartition, reset: Reset) -> int:
-    """The committed offset of the group, otherwise as `reset` says. Raises OFFSET_OUT_OF_RANGE if that is `none`."""
-    if reset == "none":
-        if broker.groups.committed(group, *place) is None:
-            raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{group} has committed nothing for {place[0]}/{place[1]}")
-        reset = "earliest"
-    return broker.offsets.starting(now_ns, group, client, *place, reset)
-
-
 def reset_strays(broker: Broker, positions: dict[TopicPartition, int], reset: Reset) -> bool:
     """Reset positions beyond the end of a truncated log, in place. False if there was nothing to reset."""
     strays = [place for place, at in positions.items() if at > broker.logs.end_offset(*place)]
@@ -128,7 +119,7 @@ class Consumer:
         self._config = config
         self._on_assigned, self._on_revoked, self._on_lost = on_assigned, on_revoked, on_lost
         member_type = ReconcilingMembership if config.group_protocol == "consumer" else Membership
-        self._member = member_type(broker, loop, client_id, group, config, self._heard)
+        self.member = member_type(broker, loop, client_id, group, config, self._heard)
         self._pattern: Pattern | None = None
         self._allowed: Callable[[str], bool] = bool
         self._manual = False
@@ -162,15 +153,6 @@ class Consumer:
     def joined(self) -> bool:
         return not self._must_join and not self.closed
 
-    @property
-    def muted(self) -> bool:
-        """While True, its heartbeats are lost (a simulated fault)."""
-        return self._member.muted
-
-    @muted.setter
-    def muted(self, muted: bool) -> None:
-        self._member.muted = muted
-
     def subscribe(self, topics: Sequence[str] = (), pattern: str = "", allowed: Callable[[str], bool] = bool) -> None:
         """Subscribe to `topics`, or to all present and future topics whose full name matches `pattern` and that
         `allowed(name)` is true for.
@@ -192,16 +174,16 @@ class Consumer:
     def assign(self, partitions: Sequence[TopicPartition]) -> None:
         """Read just these partitions, as no member; commits need an empty group. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         starts = {place: self._starting(place) for place in partitions}
-        self._member.leave(f"{self.client_id} reads on its own")
+        self.member.leave(f"{self.client_id} reads on its own")
         self._manual, self._must_join, self._pattern, self.topics = True, False, None, ()
         self.positions, self._handed, self._processed, self.cut_off = starts, {}, {}, None
         self.paused &= set(starts)
 
     async def unsubscribe(self) -> None:
         """Revoke all partitions and leave the group, until the next `subscribe`."""
-        self._member.stop_heartbeat()
+        self.member.stop_heartbeat()
         await self._revoke(self.assignment)
-        self._member.leave(f"{self.client_id} unsubscribed")
+        self.member.leave(f"{self.client_id} unsubscribed")
         self._pattern, self.topics, self._must_join = None, (), True
 
     def _want(self, topics: tuple[str, ...]) -> None:
@@ -286,7 +268,7 @@ class Consumer:
                 max_messages=max_messages,
                 deadline_ns=deadline_ns,
                 stable=self._committed is not None,
-                member=reader_by_hand(self.client_id) if self._manual else self._member.member_id,
+                member=reader_by_hand(self.client_id) if self._manual else self.member.member_id,
             )
             messages = await self._fetch
         except BrokerError as error:
@@ -377,7 +359,7 @@ class Consumer:
             offsets = {place: self._committed.behind(place, offset) for place, offset in offsets.items()}
             self.passed_over = False
         if offsets:
-            member_id, generation = ("", -1) if self._manual else (self._member.member_id, self._member.generation)
+            member_id, generation = ("", -1) if self._manual else (self.member.member_id, self.member.generation)
             commit, now_ns = self._broker.offsets.commit, self._loop.now_ns
             commit(now_ns, self.group, self.client_id, member_id, generation, offsets, backwards=backwards)
 
@@ -410,26 +392,26 @@ class Consumer:
         if self.closed:
             return
         self.closed = True
-        self._member.stop_heartbeat()
+        self.member.stop_heartbeat()
         owned = self.assignment
         listener = self._commit_revoked(owned)
         if tell and owned:
             listener(owned)
         self._drop(owned)
-        self._member.leave(cause or f"{self.client_id} left")
+        self.member.leave(cause or f"{self.client_id} left")
         if self._fetch is not None:
             self._fetch.resolve([])
 
     def abandon(self) -> None:
         """Stop like a killed process: without a commit, without leaving; the session times out."""
         self.closed = True
-        self._member.stop_heartbeat()
+        self.member.stop_heartbeat()
 
     # -- rebalances
 
     async def _join(self) -> None:
         """Join and sync until it has an assignment. An eager member first gives up all partitions."""
-        self._member.stop_heartbeat()
+        self.member.stop_heartbeat()
         owned = self.assignment
         if self._config.group_protocol == "classic" and self._config.assignor not in COOPERATIVE:
             await self._revoke(owned)
@@ -440,7 +422,7 @@ class Consumer:
                 await released
                 continue
             try:
-                assigned = await self._member.join(self.topics, owned)
+                assigned = await self.member.join(self.topics, owned)
                 await self._take_over(assigned)
                 owned = self.assignment
             except BrokerError as error:
@@ -449,7 +431,7 @@ class Consumer:
                 self._moved_on(error)
                 await self._tell_lost()
                 owned = self.assignment
-        self._member.start_heartbeat()
+        self.member.start_heartbeat()
 
     async def _revoke(self, partitions: Sequence[TopicPartition]) -> None:
         """Commit what was processed of `partitions`, and drop them once the listener, which may commit, has ended."""
@@ -499,12 +481,18 @@ class Consumer:
         await self._tell(self._on_assigned, added)
 
     def _starting(self, place: TopicPartition) -> int:
-        reset = self._config.auto_offset_reset
-        return starting_offset(self._broker, self._loop.now_ns, self.group, self.client_id, place, reset)
+        """The committed offset of the group, otherwise as configured. Raises OFFSET_OUT_OF_RANGE if that is `none`."""
+        broker, reset = self._broker, self._config.auto_offset_reset
+        if reset == "none":
+            if broker.groups.committed(self.group, *place) is None:
+                about = f"{self.group} has committed nothing for {place[0]}/{place[1]}"
+                raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, about)
+            reset = "earliest"
+        return broker.offsets.starting(self._loop.now_ns, self.group, self.client_id, *place, reset)
 
     def _polled(self) -> None:
         try:
-            self._member.polled()
+            self.member.polled()
         except BrokerError as error:
             self._moved_on(error)
 
@@ -521,14 +509,14 @@ class Consumer:
         """
         if error.code is ErrorCode.FENCED_INSTANCE_ID:
             self._replaced = error
-            self._member.stop_heartbeat()
+            self.member.stop_heartbeat()
         if error.code is not ErrorCode.REBALANCE_IN_PROGRESS:
             # Its partitions belong to others now: nothing may be committed.
             if self._handed or self._processed:
                 self.cut_off = error
             self.lost += self.assignment
             self.positions, self._processed, self._handed = {}, {}, {}
-            self._member.forget(keep_id=error.code in _KEEPS_ID)
+            self.member.forget(keep_id=error.code in _KEEPS_ID)
         self._must_join = True
 
     def _check_open(self) -> None:

@@ -73,7 +73,7 @@ class Membership(msgspec.Struct, eq=False):
     _joining: Reply[JoinResult] | None = None
     member_id: str = ""
     generation: int = -1
-    muted: bool = False  # while True, no heartbeats are sent
+    muted: bool = False  # while True, its heartbeats are lost (a simulated fault)
     _interval_ms: float = 0  # the broker's; 0 means the configuration's
 
     async def join(self, topics: tuple[str, ...], owned: tuple[TopicPartition, ...]) -> tuple[TopicPartition, ...]:

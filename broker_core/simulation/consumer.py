@@ -58,7 +58,7 @@ class ConsumerActor(Actor):
         self._client = Consumer(
             self.broker, self.loop, self.name, group.name, group.topics, config, on_assigned=self._resume
         )
-        self._client.muted = self._muted
+        self._client.member.muted = self._muted
 
     def begin_again(self) -> None:
         if self._group is not None:
@@ -118,7 +118,7 @@ class ConsumerActor(Actor):
         """From now on its heartbeats get lost, or arrive again; a pause takes them along."""
         self._muted = muted
         if self._client is not None:
-            self._client.muted = muted or self.paused
+            self._client.member.muted = muted or self.paused
 
     def pause(self) -> None:
         super().pause()
@@ -166,7 +166,7 @@ class ConsumerActor(Actor):
     async def _hang(self) -> None:
         self.enter("paused")
         if self._client is not None:
-            self._client.muted = True
+            self._client.member.muted = True
         await self.sleep(HANG_S)
         self.mute(self._muted)
 

@@ -409,7 +409,7 @@ class FunctionActor(DisturbedActor, ConsumerActor):
             on_revoked=partial(self._tell, "revoke"),
             on_lost=partial(self._tell, "lost"),
         )
-        self._client.muted = self._muted
+        self._client.member.muted = self._muted
 
     @property
     def subscribes(self) -> bool:

@@ -184,8 +184,15 @@ def _describe_log_dirs(call: Call, request: Any) -> Answer:
     names = call.broker.topics.names() if wanted is None else tuple(wanted)
 
     def work() -> Body:
-        topics = call.gathered(_topics(call, names, wanted))
-        return {"results": [{**_disk(call), "topics": topics}]}
+        path = call.listener.host.path
+        usage = None if path is None else shutil.disk_usage(path)
+        row = {
+            "log_dir": directory(call),
+            "total_bytes": _UNKNOWN_BYTES if usage is None else usage.total,
+            "usable_bytes": _UNKNOWN_BYTES if usage is None else usage.free,
+            "topics": call.gathered(_topics(call, names, wanted)),
+        }
+        return {"results": [row]}
 
     return Later(work)
 
@@ -204,16 +211,6 @@ def _topics(call: Call, names: tuple[str, ...], wanted: dict[str, set[int]] | No
 
 def directory(call: Call) -> str:
     return str(call.listener.host.path or _IN_MEMORY)
-
-
-def _disk(call: Call) -> dict[str, Any]:
-    path = call.listener.host.path
-    usage = None if path is None else shutil.disk_usage(path)
-    return {
-        "log_dir": directory(call),
-        "total_bytes": _UNKNOWN_BYTES if usage is None else usage.total,
-        "usable_bytes": _UNKNOWN_BYTES if usage is None else usage.free,
-    }
 
 
 @api("CreateDelegationToken", 38, 1, 3)

@@ -70,7 +70,7 @@ def test_a3_who_was_left_behind_by_a_generation_keeps_its_member_id_and_joins_ag
     joining = virtual.loop.spawn(two.poll(0), "two")
     virtual.run(20)
     assert joining.finished.done
-    member_id = one._member.member_id
+    member_id = one.member.member_id
     virtual.publish(b"a")
     with pytest.raises(BrokerError) as behind:
         one.commit_offsets({("commits", 0): 0})
@@ -81,7 +81,7 @@ def test_a3_who_was_left_behind_by_a_generation_keeps_its_member_id_and_joins_ag
             virtual.loop.spawn(reader.poll(0), "poll")
         virtual.run(3)
     assert len(lost) == 4
-    assert one._member.member_id == member_id
+    assert one.member.member_id == member_id
     assert sorted(one.assignment + two.assignment) == [("commits", number) for number in range(4)]
     assert len([each for each in virtual.kinds(EventKind.MEMBER_JOINED) if each.client == "one"]) <= 2
 

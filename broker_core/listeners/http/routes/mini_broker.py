@@ -9,7 +9,6 @@ from starlette.responses import Response
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.http.context import HttpCall, Routes
-from broker_core.listeners.http.members import Registered
 from broker_core.listeners.http.routes import mini_broker_models as models
 from broker_core.listeners.http.routes.publishing import publish
 from broker_core.messages import StoredMessage
@@ -125,8 +124,13 @@ async def commit(call: HttpCall) -> models.Committed:
     else:
         consumer.commit_offsets({body.partition: body.offset})
     await call.wait(call.host.kept())
-    offsets = {str(number): offset for number, offset in committed(call, consumer).items()}
-    return models.Committed(consumer_id=body.consumer_id, offsets=offsets)
+
+    def look(_now: int) -> dict[str, int]:
+        places = range(call.broker.logs.partition_count(consumer.topic))
+        found = {number: call.broker.groups.committed(consumer.name, consumer.topic, number) for number in places}
+        return {str(number): offset for number, offset in found.items() if offset is not None}
+
+    return models.Committed(consumer_id=body.consumer_id, offsets=call.host.call(look))
 
 
 @routes("GET", "/stats", models.Stats)
@@ -171,13 +175,3 @@ def consumed(message: StoredMessage, wanted: Encoding, several: bool) -> models.
         encoding=UNSET if encoding == "text" else encoding,
         partition=message.partition if several else UNSET,
     )
-
-
-def committed(call: HttpCall, consumer: Registered) -> dict[int, int]:
-
-    def look(_now: int) -> dict[int, int]:
-        places = range(call.broker.logs.partition_count(consumer.topic))
-        found = {number: call.broker.groups.committed(consumer.name, consumer.topic, number) for number in places}
-        return {number: offset for number, offset in found.items() if offset is not None}
-
-    return call.host.call(look)
