@@ -38,33 +38,20 @@ class Condition(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Everything:
-    """The empty filter."""
-
-    def test(self, source: Source) -> Test:
-        return lambda _row: True
-
-
-@dataclass(frozen=True, slots=True)
-class All:
-    """Every part holds."""
+class Combined:
+    """`every` part holds, or one of them."""
 
     parts: tuple[Condition, ...]
+    every: bool
 
     def test(self, source: Source) -> Test:
         tests = [part.test(source) for part in self.parts]
-        return lambda row: all(test(row) for test in tests)
-
-
-@dataclass(frozen=True, slots=True)
-class Any_:
-    """One part holds."""
-
-    parts: tuple[Condition, ...]
-
-    def test(self, source: Source) -> Test:
-        tests = [part.test(source) for part in self.parts]
+        if self.every:
+            return lambda row: all(test(row) for test in tests)
         return lambda row: any(test(row) for test in tests)
+
+
+EVERYTHING = Combined((), every=True)  # the empty filter
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +174,8 @@ def possible(condition: Condition, wanted: bool, source: Source, row: Any, unkno
     match condition:
         case Not():
             return possible(condition.part, not wanted, source, row, unknown)
-        case All() | Any_():
-            every = all if isinstance(condition, All) is wanted else any
+        case Combined():
+            every = all if condition.every is wanted else any
             return every(possible(part, wanted, source, row, unknown) for part in condition.parts)
         case Words():
             return True
@@ -199,7 +186,7 @@ def possible(condition: Condition, wanted: bool, source: Source, row: Any, unkno
 
 def leaves(condition: Condition, *, excluded: bool = True) -> Iterator[Condition]:
     """The conditions that are made of no others, in order; perhaps without the `excluded`, those below a `Not`."""
-    if isinstance(condition, All | Any_):
+    if isinstance(condition, Combined):
         for part in condition.parts:
             yield from leaves(part, excluded=excluded)
     elif not isinstance(condition, Not):

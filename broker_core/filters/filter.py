@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 
 from broker_core.filters.condition import (
     COMPARISONS,
+    EVERYTHING,
     Condition,
     Equals,
-    Everything,
     Flag,
     Get,
     Test,
@@ -31,7 +31,7 @@ class Filter:
     @property
     def takes_all(self) -> bool:
         """True for the empty filter."""
-        return isinstance(self._condition, Everything)
+        return self._condition == EVERYTHING
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -45,8 +45,8 @@ class Filter:
 
     @property
     def only_compares(self) -> bool:
-        """False where words or flags are looked for as well."""
-        return all(isinstance(leaf, COMPARISONS) for leaf in leaves(self._condition))
+        """False where words or flags are looked for as well, or nothing."""
+        return not self.takes_all and all(isinstance(leaf, COMPARISONS) for leaf in leaves(self._condition))
 
     def may_match(self, row: Mapping[str, Any], unknown: Container[str]) -> bool:
         """Whether a row fits that is `row` and has any values in the fields `unknown`. Words may stand in any row."""

@@ -19,13 +19,12 @@ from typing import NamedTuple
 import re2
 
 from broker_core.filters.condition import (
-    All,
-    Any_,
+    EVERYTHING,
+    Combined,
     Compares,
     Condition,
     Contains,
     Equals,
-    Everything,
     Fits,
     Flag,
     Not,
@@ -113,7 +112,7 @@ class Parser:
     def parse(self) -> Condition:
         """The whole. Raises FilterError."""
         if self._next.part is Part.END:
-            return Everything()
+            return EVERYTHING
         found = self._either()
         if self._next.part is Part.CLOSE:
             raise FilterError(Sentence("This bracket was never opened; take it away."), self._next.column)
@@ -138,7 +137,7 @@ class Parser:
         while self._is_word("or"):
             self._take()
             parts.append(self._both())
-        return parts[0] if len(parts) == 1 else Any_(tuple(parts))
+        return parts[0] if len(parts) == 1 else Combined(tuple(parts), every=False)
 
     def _both(self) -> Condition:
         parts = [self._single()]
@@ -146,7 +145,7 @@ class Parser:
             if self._is_word("and"):
                 self._take()
             parts.append(self._single())
-        return parts[0] if len(parts) == 1 else All(tuple(parts))
+        return parts[0] if len(parts) == 1 else Combined(tuple(parts), every=True)
 
     def _single(self) -> Condition:
         token = self._take()
