@@ -51,7 +51,7 @@ from broker_core.listeners.access.access import (
     Rule as Rule,
 )
 from broker_core.listeners.access.limits import GuardConfig as GuardConfig
-from broker_core.listeners.access.tls import TlsConfig as TlsConfig
+from broker_core.listeners.listener import TlsConfig as TlsConfig
 from broker_core.listeners.connections import (
     ApiView as ApiView,
     Connection as Connection,

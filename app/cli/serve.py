@@ -15,10 +15,10 @@ from app.cli.signals import end_signals
 from app.cli.target import add_token, check_directory, token_of
 from broker_core import BrokerHost, HostConfig, LogConfig
 from broker_core.listeners.access.access import Access
-from broker_core.listeners.access.tls import TlsConfig
 from broker_core.listeners.connections import Connections
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.listeners.kafka.listener import KafkaListener
+from broker_core.listeners.listener import TlsConfig
 from broker_core.log.config import Durability
 from broker_core.operations.http_form import DEFAULT_PORT
 from broker_core.testing.history import History

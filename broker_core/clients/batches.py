@@ -136,10 +136,6 @@ def _value_lengths(messages: Sequence[Message]) -> list[int] | None:
     return None
 
 
-def dropped(batch: Batch) -> BrokerError:
-    return BrokerError(ErrorCode.THROTTLED, f"the flow policy of {batch.topic} dropped the message")
-
-
 def halved(messages: list[Message], largest_bytes: int, most_bytes: int) -> Iterator[tuple[list[Message], int]]:
     """`messages` split into parts of at most `most_bytes`, each with an upper bound of its size."""
     size_bytes = largest_bytes * len(messages)

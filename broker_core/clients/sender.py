@@ -8,14 +8,14 @@ the last five batches of a producer, so a batch is stored once (KIP-98). Time is
 from __future__ import annotations
 
 import logging
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 
 import msgspec
 
 from broker_core.broker.broker import Broker
 from broker_core.broker.publishing import Published
-from broker_core.clients.batches import NO_OFFSET, Batch, Receipt, dropped, halved, largest_of, put_all, size_of, sum_of
+from broker_core.clients.batches import NO_OFFSET, Batch, Receipt, halved, largest_of, put_all, size_of, sum_of
 from broker_core.clients.message_form import check_form, explained
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.record_accumulator import RecordAccumulator
@@ -67,7 +67,7 @@ class Sender:
         self.config = config
         self._identity = identity
         self._on_settled = on_settled
-        self._queues: dict[tuple[str, int], PartitionQueue] = {}
+        self._queues: defaultdict[tuple[str, int], PartitionQueue] = defaultdict(PartitionQueue)
         self.pending: dict[Batch, None] = {}  # batches that are neither stored nor failed
         self._flushes: list[Callable[[Batch], object]] = []
         self._space_waiters: deque[Reply[None]] = deque()
@@ -94,7 +94,7 @@ class Sender:
         """Fail `batch` with `error`; `possibly_stored` of the outcome says whether it may be stored anyway."""
         if batch not in self.pending:
             return
-        queue = self._queue_of(batch.topic, batch.partition)
+        queue = self._queues[batch.topic, batch.partition]
         if batch is queue.open:
             queue.open = None
         under_way = queue.sending is batch
@@ -151,12 +151,6 @@ class Sender:
                 raise error
 
     # -- inside
-
-    def _queue_of(self, topic: str, partition: int) -> PartitionQueue:
-        queue = self._queues.get((topic, partition))
-        if queue is None:
-            queue = self._queues[topic, partition] = PartitionQueue()
-        return queue
 
     def _new_batch(self, topic: str, partition: int) -> Batch:
         batch = Batch(topic, partition)
@@ -259,7 +253,8 @@ class Sender:
                 self._pump(queue)
         else:
             queue.sending = None
-            self._settle(batch, dropped(batch))
+            about = f"the flow policy of {batch.topic} dropped the message"
+            self._settle(batch, BrokerError(ErrorCode.THROTTLED, about))
             self._pump(queue)
 
     def _failed(self, queue: PartitionQueue, batch: Batch, error: BrokerError) -> None:
@@ -345,7 +340,7 @@ class Sender:
             return None
         number = self._broker.logs.partition_for(topic, message) if partition is None else partition
         self._broker.logs.partition(topic, number)
-        queue = self._queue_of(topic, number)
+        queue = self._queues[topic, number]
         batch = queue.open
         # A flow policy or a schema checks each message by itself.
         alone = alone or not self._takes_batches(topic)
@@ -389,7 +384,7 @@ class Sender:
         most_bytes = _MANY_TIMES * self.config.batch_bytes
         batches: list[Batch] = []
         for number, part in parts.items():
-            queue = self._queue_of(topic, number)
+            queue = self._queues[topic, number]
             self._seal(queue)
             for first in range(0, len(part), most):
                 for messages_of_one, size_bytes in halved(part[first : first + most], largest_bytes, most_bytes):
@@ -464,7 +459,7 @@ class Sender:
             self.put(topic, partition, receipts[:half], messages[:half])
             self.put(topic, partition, receipts[half:], messages[half:])
             return
-        queue = self._queue_of(topic, partition)
+        queue = self._queues[topic, partition]
         batch = queue.open
         if batch is not None and (batch.size_bytes + size_bytes > most_bytes or len(batch.messages) + count > most):
             self._seal(queue)

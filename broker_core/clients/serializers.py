@@ -11,11 +11,10 @@ import msgspec
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.limits import MAX_MESSAGE_BYTES, MAX_VALUE_DEPTH, MAX_VALUES
 from broker_core.schemas.avro_schema import AvroSchema
-from broker_core.schemas.framing import HEAD_BYTES, frame, framed_id
 from broker_core.schemas.json_schema import JsonSchema
 from broker_core.schemas.json_text import InvalidJsonError, dump_json, read_json
 from broker_core.schemas.problem import InvalidDataError, Problem, summary
-from broker_core.schemas.registry import SchemaRegistry
+from broker_core.schemas.registry import HEAD_BYTES, SchemaRegistry, frame, framed_id
 from broker_core.settings import checked
 
 S = TypeVar("S")

@@ -1,4 +1,4 @@
-"""What listeners have in common: a socket, an asyncio loop in a thread of its own, and how both end."""
+"""What listeners have in common: TLS, a socket, an asyncio loop in a thread of its own, and how both end."""
 
 from __future__ import annotations
 
@@ -8,19 +8,47 @@ import errno
 import logging
 import os
 import socket
+import ssl
 import threading
 from abc import abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import ClassVar, Self
 
 from broker_core.closable import Closable
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.access.limits import Budget, GuardConfig
-from broker_core.listeners.access.tls import TlsConfig
 from broker_core.listeners.awaiting import ServedHost
 from broker_core.listeners.connections import Connections
+from broker_core.settings import Settings
+
+
+class TlsConfig(Settings, frozen=True, kw_only=True):
+    """PEM files: the certificate with its chain, and its key, which has no password."""
+
+    certificate: Path
+    key: Path
+
+    def context(self) -> ssl.SSLContext:
+        """For a server, TLS 1.2 or newer. Raises INVALID_CONFIG where the files are not such a pair."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        try:
+            context.load_cert_chain(self.certificate, self.key, password=_no_password)
+        except (OSError, ValueError) as error:  # an SSLError is an OSError
+            reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or str(error)
+            raise ConfigError(
+                f"{self.certificate} and {self.key} are no certificate and key for TLS ({reason}); give two PEM files"
+            ) from error
+        return context
+
+
+def _no_password() -> str:
+    """Instead of OpenSSL's question at the terminal."""
+    raise ValueError("the key has a password")
+
 
 _log = logging.getLogger(__name__)
 LOOPBACK = "127.0.0.1"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
@@ -18,13 +19,28 @@ from broker_core.schemas.compatibility import (
     read_schema,
 )
 from broker_core.schemas.diff import SchemaChange, changes
-from broker_core.schemas.framing import HEAD_BYTES, framed_id
 from broker_core.schemas.json_text import InvalidJsonError, read_json, write_json
 from broker_core.schemas.problem import InvalidDataError, InvalidSchemaError, Problem, summary
 from broker_core.settings import checked_class
 
 if TYPE_CHECKING:
     from broker_core.schemas.compatibility import AnySchema
+
+# Confluent's wire format: a zero byte, the schema's id in four bytes (big-endian), the data.
+_HEAD = struct.Struct(">BI")
+HEAD_BYTES = _HEAD.size
+
+
+def frame(schema_id: int, data: bytes) -> bytes:
+    return _HEAD.pack(0, schema_id) + data
+
+
+def framed_id(data: bytes) -> int | None:
+    """The id of the schema, or None where `data` has no such prefix. The payload begins at HEAD_BYTES."""
+    if len(data) < HEAD_BYTES or data[0] != 0:
+        return None
+    schema_id: int = _HEAD.unpack_from(data)[1]
+    return schema_id
 
 
 class SchemaReference(msgspec.Struct, frozen=True):

@@ -94,10 +94,8 @@ class GroupMember(Polled):
     def commit(self, offsets: dict[TopicPartition, int] | None) -> None:
         """Commit `offsets`, or everything that was returned. Raises as `Consumer.commit_offsets`."""
         self._heard_s = time.monotonic()
-        if offsets is None:
-            self._host.call(lambda _now: self.core.commit_handed())
-        else:
-            self._host.call(lambda _now: self.core.commit_offsets(offsets))
+        core = self.core
+        self._host.call(lambda _now: core.commit_handed() if offsets is None else core.commit_offsets(offsets))
 
     def seek(self, topic: str, partition: int, offset: int) -> None:
         self._heard_s = time.monotonic()
@@ -213,10 +211,6 @@ class Registered(Polled):
         """The next offset of each partition."""
         return {number: offset for (_topic, number), offset in sorted(self.positions.items())}
 
-    def begin(self) -> None:
-        """Commit the start, by which it is known again after a restart."""
-        self.commit_offsets(self.offsets)
-
 
 class Consumers:
     """The registered consumers, by id."""
@@ -263,7 +257,7 @@ class Consumers:
         elif reset and name in self._host.call(lambda _now: groups.groups()):
             self._host.call(lambda now_ns: groups.delete(now_ns, name))
         made = self._host.call(lambda _now: Registered(self._host, name, topic, auto_commit))
-        made.begin()
+        made.commit_offsets(made.offsets)  # by which it is known again after a restart
         self._found[name] = made
         return made
 

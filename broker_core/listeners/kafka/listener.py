@@ -14,7 +14,6 @@ from msgspec import Meta
 from broker_core.limits import MAX_PARTITIONS
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.access.limits import GuardConfig
-from broker_core.listeners.access.tls import TlsConfig
 from broker_core.listeners.awaiting import ServedHost
 from broker_core.listeners.connections import Connections
 from broker_core.listeners.kafka.connection import KafkaConnection
@@ -22,7 +21,7 @@ from broker_core.listeners.kafka.fetch_sessions import FetchSessions
 from broker_core.listeners.kafka.members import PendingMembers
 from broker_core.listeners.kafka.readers import Readers
 from broker_core.listeners.kafka.share_sessions import ShareSessions
-from broker_core.listeners.listener import BACKLOG, LOOPBACK, Listener, close_server
+from broker_core.listeners.listener import BACKLOG, LOOPBACK, Listener, TlsConfig, close_server
 from broker_core.replies import Reply
 from broker_core.settings import Port, WaitMs, checked_class
 

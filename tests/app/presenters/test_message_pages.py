@@ -12,7 +12,7 @@ from broker_core.errors import BrokerError
 from broker_core.messages import Message
 from broker_core.operations.browse import BrowseMessages, BrowsePartition, FindOffsets
 from broker_core.schemas.compatibility import SchemaKind
-from broker_core.schemas.framing import frame
+from broker_core.schemas.registry import frame
 from broker_core.simulation.scenario import parse_scenario
 from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot

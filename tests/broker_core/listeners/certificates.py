@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from broker_core.listeners.access.tls import TlsConfig
+from broker_core.listeners.listener import TlsConfig
 
 
 def make(folder: Path, password: bytes | None = None) -> TlsConfig:

@@ -15,8 +15,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.schemas import compatibility
 from broker_core.schemas.compatibility import Compatibility, SchemaKind
 from broker_core.schemas.diff import SchemaChange, changes
-from broker_core.schemas.framing import frame
-from broker_core.schemas.registry import RegistryState, SchemaRegistry
+from broker_core.schemas.registry import RegistryState, SchemaRegistry, frame
 from tests.long_form import examples
 
 AVRO = SchemaKind.AVRO

@@ -18,8 +18,8 @@ from kafka import KafkaProducer
 from broker_core import Admin, BrokerError, BrokerHost
 from broker_core.listeners.access.access import Access, PrincipalEntry, Rule, digest_of
 from broker_core.listeners.access.limits import GuardConfig
-from broker_core.listeners.access.tls import TlsConfig
 from broker_core.listeners.kafka.listener import KafkaListener
+from broker_core.listeners.listener import TlsConfig
 from broker_core.operations.rights import Operation
 from tests.broker_core.listeners import certificates
 

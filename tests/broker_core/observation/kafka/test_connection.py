@@ -17,8 +17,8 @@ from kio.schema.index import api_key_map
 from broker_core import Admin, BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access.access import Access, PrincipalEntry, Rule
-from broker_core.listeners.access.tls import TlsConfig
 from broker_core.listeners.kafka.listener import KafkaListener
+from broker_core.listeners.listener import TlsConfig
 from broker_core.observation.kafka.config import ConnectionConfig, connection_config
 from broker_core.observation.kafka.connection import ALLOWED, CLIENT_ID, BrokerConnection
 from broker_core.observation.kafka.peer import KafkaPeer
