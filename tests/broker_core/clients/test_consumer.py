@@ -46,7 +46,7 @@ def test_at_most_once_hands_out_nothing_that_it_could_not_commit():
     virtual.publish(b"a")
     first = virtual.consumer("one", guarantee="at_most_once", session_timeout_ms=1_000, heartbeat_interval_ms=300)
     virtual.do(first.poll())
-    first.muted = True
+    first.member.muted = True
     virtual.run(2)  # expelled, and it does not know
     virtual.publish(b"b")
     assert virtual.do(first.poll()) == []

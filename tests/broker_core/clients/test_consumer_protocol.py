@@ -55,10 +55,10 @@ def test_who_leaves_gives_its_partitions_to_the_others_and_who_was_put_out_joins
     second.close()
     poll_all(virtual, first)
     assert len(first.assignment) == 2
-    first.muted = True
+    first.member.muted = True
     virtual.run(60)
     assert virtual.broker.groups.clients("readers") == {}
-    first.muted = False
+    first.member.muted = False
     virtual.run(6)
     assert not first.joined
     assert not first.assignment

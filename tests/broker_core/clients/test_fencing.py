@@ -65,7 +65,7 @@ def test_a3_who_was_left_behind_by_a_generation_keeps_its_member_id_and_joins_ag
     lost: list[object] = []
     one._on_lost = lost.extend
     virtual.do(one.poll(0))
-    one.muted = True  # and it does not poll: the group waits for it in vain and goes on
+    one.member.muted = True  # and it does not poll: the group waits for it in vain and goes on
     two = virtual.consumer("two", assignor=assignor, **times)
     joining = virtual.loop.spawn(two.poll(0), "two")
     virtual.run(20)
@@ -75,7 +75,7 @@ def test_a3_who_was_left_behind_by_a_generation_keeps_its_member_id_and_joins_ag
     with pytest.raises(BrokerError) as behind:
         one.commit_offsets({("commits", 0): 0})
     assert behind.value.code is ErrorCode.ILLEGAL_GENERATION
-    one.muted = False
+    one.member.muted = False
     for _ in range(4):
         for reader in (one, two):
             virtual.loop.spawn(reader.poll(0), "poll")
