@@ -56,8 +56,6 @@ EVERYTHING = Combined((), every=True)  # the empty filter
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """The part does not hold."""
-
     part: Condition
 
     def test(self, source: Source) -> Test:
@@ -113,8 +111,6 @@ class Fits:
 
 @dataclass(frozen=True, slots=True)
 class Equals:
-    """The field has a value."""
-
     name: str
     value: Value
 

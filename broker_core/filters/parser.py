@@ -43,8 +43,6 @@ _PIECE = re.compile(
 
 
 class Part(Enum):
-    """What a piece is."""
-
     WORD = auto()
     TEXT = auto()
     FLAG = auto()

@@ -18,9 +18,8 @@ ServedHost = BrokerHost | EngineHost  # a broker by itself, or one in a session 
 async def awaited(host: ServedHost, reply: Reply[T], cancel: Callable[[Reply[T]], object] | None = None) -> T:
     """The result of `reply`, which any thread may settle. Raises its error.
 
-    Where the waiting task is cancelled, `cancel(reply)` is called under the host's lock, so that the broker does not
-    serve a closed connection; the reply may be settled already. Without `cancel` the reply is dropped. The listeners
-    are closed before their host, so every reply is settled.
+    If the waiting task is cancelled, `cancel(reply)` is called under the host's lock, so that the broker does not serve
+    a closed connection; the reply may be settled already. Listeners are closed before their host: each is settled.
     """
     if reply.done:
         return reply.result()

@@ -63,8 +63,6 @@ class Served(msgspec.Struct, frozen=True, gc=False):
 
 
 class _ApiCounts(msgspec.Struct):
-    """What is counted of one API."""
-
     requests: int = 0
     request_bytes: int = 0
     reply_bytes: int = 0

@@ -44,8 +44,6 @@ class AvroType(msgspec.Struct, eq=False):
 
 
 class AvroField(msgspec.Struct, eq=False):
-    """A field of a record."""
-
     name: str
     type: AvroType
     aliases: tuple[str, ...]

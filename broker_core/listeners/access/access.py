@@ -90,8 +90,6 @@ class Rule(Settings, frozen=True, forbid_unknown_fields=True):
 
 
 class AccessFile(Settings, frozen=True, forbid_unknown_fields=True):
-    """The contents of an access file."""
-
     principals: tuple[PrincipalEntry, ...]
     rules: tuple[Rule, ...] = ()
 

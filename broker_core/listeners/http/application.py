@@ -13,10 +13,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 
 from broker_core.errors import BrokerError
-from broker_core.listeners.access.origin import OriginGuard
 from broker_core.listeners.http.catalogue_routes import catalogue_routes
 from broker_core.listeners.http.context import GoneError, HttpCall, HttpContext, Route
-from broker_core.listeners.http.gate import Gate, problem_of, problem_with
+from broker_core.listeners.http.gate import Gate, OriginGuard, problem_of, problem_with
 from broker_core.listeners.http.openapi import document
 from broker_core.listeners.http.routes import connections, mini_broker, registry
 from broker_core.version import program_version

@@ -9,11 +9,11 @@ from uvicorn import Config, Server
 
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.access.limits import GuardConfig
-from broker_core.listeners.access.origin import OriginGuard
 from broker_core.listeners.awaiting import ServedHost
 from broker_core.listeners.connections import Connections
 from broker_core.listeners.http.application import application
 from broker_core.listeners.http.context import HttpContext
+from broker_core.listeners.http.gate import OriginGuard
 from broker_core.listeners.http.protocol import GuardedProtocol
 from broker_core.listeners.listener import BACKLOG, LOOPBACK, Listener, TlsConfig, close_server
 from broker_core.settings import Port, checked_class

@@ -213,8 +213,6 @@ class Registered(Polled):
 
 
 class Consumers:
-    """The registered consumers, by id."""
-
     def __init__(self, host: ServedHost, most: int) -> None:
         self._host = host
         self._most = most

@@ -139,7 +139,6 @@ class GuardedProtocol(H11Protocol):
     # -- reading
 
     def data_received(self, data: bytes) -> None:
-        """Count the bytes, and update the phase."""
         if self._connection is None:
             return
         self._connection.bytes_in += len(data)
@@ -158,7 +157,6 @@ class GuardedProtocol(H11Protocol):
         self._update_phase()
 
     def on_response_complete(self) -> None:
-        """A response is sent; a pipelined request may follow."""
         super().on_response_complete()
         self._update_phase()
 
@@ -210,7 +208,6 @@ class GuardedProtocol(H11Protocol):
     # -- writing
 
     def pause_writing(self) -> None:
-        """The client does not read its response."""
         super().pause_writing()
         sentence = f"it was slow: it took nothing of its answer for {self.limits.write_timeout_ms} ms"
         self._writing = self.loop.call_later(self.limits.write_timeout_ms / 1_000, self._fail, sentence)

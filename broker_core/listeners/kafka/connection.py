@@ -101,7 +101,6 @@ class KafkaConnection(asyncio.Protocol):
         self._go_on()
 
     def pause_writing(self) -> None:
-        """It does not read what is written."""
         self._stuck_since_s = time.monotonic()
 
     def resume_writing(self) -> None:

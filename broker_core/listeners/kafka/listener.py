@@ -17,7 +17,7 @@ from broker_core.listeners.access.limits import GuardConfig
 from broker_core.listeners.awaiting import ServedHost
 from broker_core.listeners.connections import Connections
 from broker_core.listeners.kafka.connection import KafkaConnection
-from broker_core.listeners.kafka.fetch_sessions import FetchSessions
+from broker_core.listeners.kafka.fetch import FetchSessions
 from broker_core.listeners.kafka.members import PendingMembers
 from broker_core.listeners.kafka.readers import Readers
 from broker_core.listeners.kafka.share_sessions import ShareSessions

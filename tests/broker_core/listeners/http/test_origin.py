@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.access.origin import OriginGuard
+from broker_core.listeners.http.gate import OriginGuard
 
 # (bound to, Host, Origin, may come in)
 TABLE = [
