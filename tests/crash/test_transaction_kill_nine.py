@@ -14,7 +14,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from broker_core import Admin, BrokerHost, HostConfig, LogConfig
-from broker_core.listeners.kafka import apis
+from broker_core.listeners.kafka.call import TABLE
 from broker_core.listeners.kafka.listener import KafkaListener
 
 PATIENCE_S = 30.0
@@ -30,8 +30,8 @@ def serve(folder: Path, durability: str, request: str, moment: str) -> None:
     """The child: a broker with a Kafka listener that kills itself when it has served one transaction, at the second
     `request`, before it is handled or before it is answered; says its port.
     """
-    (key,) = [api.key for api in apis.APIS if api.name == request]
-    api, seen = apis.TABLE[key], 0
+    (key,) = [api.key for api in TABLE.values() if api.name == request]
+    api, seen = TABLE[key], 0
 
     def handle(call: Any, asked: Any) -> Any:
         nonlocal seen
@@ -43,7 +43,7 @@ def serve(folder: Path, durability: str, request: str, moment: str) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return answer
 
-    apis.TABLE[key] = api._replace(handle=handle)
+    TABLE[key] = api._replace(handle=handle)
     with BrokerHost(folder, config(durability)) as host, KafkaListener(host, port=0) as listener:
         print(listener.port, flush=True)
         threading.Event().wait()
