@@ -122,7 +122,7 @@ class BrokerHost(Host, Closable):
                 self._writer.save_queues()
         self._timer_thread.start()
         if self._writer is not None:
-            self._writer.start()
+            self._writer.thread.start()
 
     def _restore(self, now_ns: int, directory: DataDirectory, *, resumes: bool) -> None:
         catalog = directory.catalog()

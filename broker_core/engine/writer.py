@@ -47,9 +47,6 @@ class Writer:
         self._producers = host.broker.producer_ids.state()
         self.thread = threading.Thread(target=self._work, name="broker-writer", daemon=True)
 
-    def start(self) -> None:
-        self.thread.start()
-
     def wake(self) -> None:
         if not self._event.is_set():
             self._event.set()

@@ -173,7 +173,9 @@ class Recorder:
         self._thread.join()
         if self.error is None:
             try:
-                self._seal()
+                for stream in self._unsealed.values():
+                    stream.seal()
+                self._frames.close()
             except (OSError, pa.ArrowException) as error:
                 self._fail(error)
         try:
@@ -182,11 +184,6 @@ class Recorder:
             self._fail(error)
         if self.error is not None:
             raise self.error
-
-    def _seal(self) -> None:
-        for stream in self._unsealed.values():
-            stream.seal()
-        self._frames.close()
 
     def _finish(self, ended: str, totals: Mapping[str, int] | None, time_ns: int | None) -> None:
         self._lock.release()

@@ -244,12 +244,12 @@ class EmbeddedBroker(Closable):
         if callable(program):
             if env is not None or folder is not None:
                 raise BrokerError(ErrorCode.INVALID_REQUEST, "a function has no environment and folder; give arguments")
-            started: Program = FunctionProgram(program, arguments, name, lambda: self.host.now_ns, self._program_died)
+            started: Program = FunctionProgram(self, program, arguments, name)
         else:
             command = [*([program] if isinstance(program, str) else program), *arguments] if arguments else program
             environment = {"KAFKA_BOOTSTRAP_SERVERS": self.bootstrap_servers}
             environment |= {name: self.addressed(value) for name, value in (env or {}).items()}
-            started = CommandProgram(command, environment, folder, name, lambda: self.host.now_ns, self._program_died)
+            started = CommandProgram(self, command, environment, folder, name)
         self._programs.append(started)
         started.start()
         return started
@@ -259,8 +259,8 @@ class EmbeddedBroker(Closable):
         text = text.replace("{bootstrap_servers}", self.bootstrap_servers)
         return text.replace("{http_url}", self.http_url) if "{http_url}" in text else text
 
-    def _program_died(self, error: ProgramEndedError) -> bool:
-        """Fail all waits; whether there was one."""
+    def program_died(self, error: ProgramEndedError) -> bool:
+        """Fail all waits; whether there was one. Called by a program of `run`."""
         try:
             return self.host.call(lambda _now: self.host.broker.conditions.fail(error))
         except BrokerError:  # it is closed

@@ -14,10 +14,13 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from broker_core.closable import Closable
 from broker_core.errors import BrokerError, ErrorCode
+
+if TYPE_CHECKING:
+    from broker_core.testing.embedded_broker import EmbeddedBroker
 
 MAX_LINES = 1_000
 LAST_LINES = 20
@@ -38,9 +41,9 @@ class Program(Closable):
     code other than 0, all waits of the broker fail with `ProgramEndedError`, those that come later as well.
     """
 
-    def __init__(self, name: str, now_ns: Callable[[], int], died: Callable[[ProgramEndedError], bool]) -> None:
+    def __init__(self, broker: EmbeddedBroker, name: str) -> None:
         self.name = name
-        self._now_ns, self._died = now_ns, died
+        self._broker = broker
         self._notes: deque[Note] = deque(maxlen=MAX_LINES)
         self._lines: deque[str] = deque(maxlen=MAX_LINES)
         self._ended = threading.Event()
@@ -128,7 +131,7 @@ class Program(Closable):
         return list(self._notes)
 
     def _note(self, text: str) -> None:
-        self._notes.append((self._now_ns(), text))
+        self._notes.append((self._broker.host.now_ns, text))
 
     def _written(self, line: str) -> None:
         self._lines.append(line)
@@ -139,7 +142,7 @@ class Program(Closable):
         if failed and not self._stopping:
             last = "\n".join(list(self._lines)[-LAST_LINES:]) or "It has written nothing."
             self.error = ProgramEndedError(f"{self.name} {how}\n{last}")
-            self._told = self._died(self.error)
+            self._told = self._broker.program_died(self.error)
         self._ended.set()
 
 
@@ -148,17 +151,16 @@ class CommandProgram(Program):
 
     def __init__(
         self,
+        broker: EmbeddedBroker,
         command: Command,
         environment: Mapping[str, str],
         folder: Path | str | None,
         name: str,
-        now_ns: Callable[[], int],
-        died: Callable[[ProgramEndedError], bool],
     ) -> None:
         self._arguments = shlex.split(command) if isinstance(command, str) else [str(each) for each in command]
         if not self._arguments:
             raise BrokerError(ErrorCode.INVALID_REQUEST, "an empty command; say what to run")
-        super().__init__(name or Path(self._arguments[0]).name, now_ns, died)
+        super().__init__(broker, name or Path(self._arguments[0]).name)
         self._environment, self._folder = environment, folder
         self._process: subprocess.Popen[str] | None = None
 
@@ -205,14 +207,9 @@ class FunctionProgram(Program):
     """A function in a thread."""
 
     def __init__(
-        self,
-        function: Callable[..., object],
-        arguments: Sequence[Any],
-        name: str,
-        now_ns: Callable[[], int],
-        died: Callable[[ProgramEndedError], bool],
+        self, broker: EmbeddedBroker, function: Callable[..., object], arguments: Sequence[Any], name: str
     ) -> None:
-        super().__init__(name or getattr(function, "__name__", "program"), now_ns, died)
+        super().__init__(broker, name or getattr(function, "__name__", "program"))
         self._function, self._arguments = function, tuple(arguments)
         self._asks_to_stop = "stop" in _parameters(function)
         self._stop = threading.Event()
