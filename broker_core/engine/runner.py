@@ -238,7 +238,9 @@ class Engine:
             else:
                 future.set_result(False)
 
-        self.post(start).add_done_callback(lambda started: _pass_on(started, future))
+        started = self.post(start)
+        if started.done() and (error := started.exception()) is not None:  # it is closed
+            future.set_exception(error)
         return future
 
     def run_open_ended(self) -> None:
@@ -399,9 +401,3 @@ class Engine:
             if not loop.run_next(limit_ns):
                 self._finish_if_over(limit_ns)
                 return
-
-
-def _pass_on(started: Future[None], future: Future[bool]) -> None:
-    error = started.exception()
-    if error is not None and not future.done():
-        future.set_exception(error)

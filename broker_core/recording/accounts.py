@@ -141,7 +141,7 @@ class Accounts:
         self._published: Counter[str] = Counter()
         self._taken: Counter[str] = Counter()
         self._reads: dict[tuple[str, str, int], _Read] = {}
-        self._markers = Markers()
+        self.markers = Markers()
         # Offsets of messages that were redriven into a topic: these are published events, too.
         self._again: dict[tuple[str, int], list[int]] = {}
 
@@ -151,7 +151,7 @@ class Accounts:
         elif event.kind is EventKind.REDRIVEN and event.to_partition is not None and event.to_offset is not None:
             self._again.setdefault((event.to_topic, event.to_partition), []).append(event.to_offset)
         elif event.kind is EventKind.TRANSACTION_ENDED:
-            self._markers.add(event)
+            self.markers.add(event)
         elif event.kind in _TAKEN_OUT:
             self._taken[event.group] += event.count if event.offset is not None else 0
         elif event.kind is EventKind.USER_ACTION and "runs" in event.told:
@@ -181,7 +181,7 @@ class Accounts:
 
     def _messages(self, place: TopicPartition, first: int, end: int) -> int:
         """How many of these offsets are those of messages."""
-        return end - first - self._markers.between(place, first, end)
+        return end - first - self.markers.between(place, first, end)
 
     def _queues(self, snapshot: Snapshot) -> Iterator[Account]:
         for queue in snapshot.queues:
@@ -212,15 +212,13 @@ class Accounts:
     def _groups(self, snapshot: Snapshot, compacted: Collection[str]) -> Iterator[Account]:
         for group in snapshot.groups:
             for topic in snapshot.topics:
-                if topic.name not in {at.topic for at in group.offsets}:
+                committed = {at.partition: at.committed for at in group.offsets if at.topic == topic.name}
+                if not committed:
                     continue
                 came = done = waiting = taken = redriven = skipped = aborted = 0
                 for part in topic.partitions:
-                    read = self._reads.get((group.name, topic.name, part.partition))
-                    committed = {at.partition: at.committed for at in group.offsets if at.topic == topic.name}
-                    goes_on = committed.get(part.partition)
-                    read = read or _Read(max(goes_on or 0, part.start_offset))
-                    place = (topic.name, part.partition)
+                    place, goes_on = (topic.name, part.partition), committed.get(part.partition)
+                    read = self._reads.get((group.name, *place)) or _Read(max(goes_on or 0, part.start_offset))
                     messages = partial(self._messages, place)
                     came += messages(read.first, part.end_offset)
                     places = self._again.get(place, ())

@@ -16,7 +16,6 @@ from broker_core.events import BROKER_CRASH, READ_OUTSIDE, Event, EventKind, des
 from broker_core.plurals import counted
 from broker_core.recording.accounts import Account, Accounts
 from broker_core.recording.checker import Checker
-from broker_core.recording.markers import Markers
 from broker_core.recording.violation import MAX_HISTORY, Violation, life_of
 from broker_core.snapshots import OffsetView, Snapshot
 
@@ -282,11 +281,15 @@ class Audit:
     # -- inside
 
     @cached_property
-    def _accounts(self) -> list[Account]:
+    def _reduced(self) -> Accounts:
         accounts = Accounts()
         for event in self._events:
             accounts(event)
-        return accounts.compared(self._snapshot, self._compacted)
+        return accounts
+
+    @cached_property
+    def _accounts(self) -> list[Account]:
+        return self._reduced.compared(self._snapshot, self._compacted)
 
     def _lost(self, by: str = "") -> list[Finding]:
         """What is lost, to `by` where that is a reader."""
@@ -367,23 +370,15 @@ class Audit:
                 if messages > 0:
                     yield Finding(f"topic {name} has {counted(messages, 'message')}, and nobody reads it")
 
-    @cached_property
-    def _markers(self) -> Markers:
-        markers = Markers()
-        for event in self._events:
-            if event.kind is EventKind.TRANSACTION_ENDED:
-                markers.add(event)
-        return markers
-
     def _uncommitted(self, group: str, place: OffsetView) -> int:
         """The messages that the group has not committed, without those that it passes over."""
         if not place.lag:
             return 0
         at, goes_on = (place.topic, place.partition), place.committed if place.committed is not None else place.start
-        aborted = self._markers.aborted_between(at, goes_on or 0, place.end_offset)
+        markers = self._reduced.markers
+        aborted = markers.aborted_between(at, goes_on or 0, place.end_offset)
         given = aborted and any(
-            event.kind is EventKind.DELIVERED
-            and self._markers.aborted_between(at, event.offsets.start, event.offsets.stop)
+            event.kind is EventKind.DELIVERED and markers.aborted_between(at, event.offsets.start, event.offsets.stop)
             for event in self._deliveries(group)
             if (event.topic, event.partition) == at
         )

@@ -17,7 +17,7 @@ import zlib
 from bisect import bisect_right
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 import pyarrow as pa
@@ -26,6 +26,8 @@ from broker_core.clock import NS_PER_S
 from broker_core.files import private
 from broker_core.recording import schema
 from broker_core.snapshots import DeadLetterView, Snapshot
+
+T = TypeVar("T")
 
 MAX_REBALANCES: Final = 50
 EVERY_NS: Final = NS_PER_S
@@ -184,21 +186,10 @@ class Keyframes:
 
     def _more_letters(self) -> bool:
         before = self._letters_end
-        try:
-            with self._letters_path.open("rb") as file:
-                for header, at, end in self._headers(self._letters_path, self._letters_end, _LETTERS):
-                    file.seek(at)
-                    self._letters_end = end
-                    try:
-                        plain = _plain(header, file.read(header[1]))
-                        letters = msgspec.msgpack.decode(plain, type=list[DeadLetterView])
-                    except (ValueError, pa.ArrowException, msgspec.MsgspecError) as error:
-                        self.problem = f"Payloads of dead letters cannot be read: {error}."
-                        continue
-                    for letter in letters:
-                        self._letters[letter.queue, letter.offset] = letter
-        except OSError as error:
-            self.problem = f"Payloads of dead letters cannot be read: {error}."
+        for _header, at, end in self._headers(self._letters_path, before, _LETTERS):
+            self._letters_end = end
+            letters = self._content(self._letters_path, at, list[DeadLetterView], "Payloads of dead letters")
+            self._letters.update(((letter.queue, letter.offset), letter) for letter in letters or ())
         return self._letters_end > before
 
     def _read(self, place: int) -> Snapshot:
@@ -211,17 +202,23 @@ class Keyframes:
 
     def _decoded(self, frame: _Frame) -> Snapshot | None:
         """The keyframe at its place in the file; None if it is damaged, or its header is."""
-        try:
-            with self._frames_path.open("rb") as file:
-                file.seek(frame.at - _HEADER.size)
-                header = _HEADER.unpack(file.read(_HEADER.size))
-                found = msgspec.msgpack.decode(_plain(header, file.read(header[1])), type=Snapshot)
-            if (found.time_ns, found.events) != (frame.time_ns, frame.events):
-                raise ValueError("its header does not fit")
-        except (OSError, ValueError, pa.ArrowException, msgspec.MsgspecError) as error:
-            self.problem = f"The keyframe at {frame.time_ns / NS_PER_S:.3f} s cannot be read: {error}."
+        called = f"The keyframe at {frame.time_ns / NS_PER_S:.3f} s"
+        found = self._content(self._frames_path, frame.at, Snapshot, called)
+        if found is not None and (found.time_ns, found.events) != (frame.time_ns, frame.events):
+            self.problem = f"{called} cannot be read: its header does not fit."
             return None
         return found
+
+    def _content(self, path: Path, at: int, kind: type[T], called: str) -> T | None:
+        """What a record holds whose header ends at `at`; None, and a `problem`, if it is damaged."""
+        try:
+            with path.open("rb") as file:
+                file.seek(at - _HEADER.size)
+                header = _HEADER.unpack(file.read(_HEADER.size))
+                return msgspec.msgpack.decode(_plain(header, file.read(header[1])), type=kind)
+        except (OSError, ValueError, pa.ArrowException, msgspec.MsgspecError) as error:
+            self.problem = f"{called} cannot be read: {error}."
+            return None
 
     def _headers(self, path: Path, start: int, magic: bytes) -> Iterator[tuple[tuple[int, ...], int, int]]:
         """(header, place of what it is about, end) of whole records from `start` on."""

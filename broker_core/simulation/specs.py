@@ -210,16 +210,8 @@ class ConsumerSpec(Strict, frozen=True, kw_only=True):
     static: bool = False
 
 
-class Working(Strict, frozen=True, kw_only=True):
-    """A part whose actors work on messages for `processing`, acknowledge `ack` the work, and fail by `failures`."""
-
-    processing: Duration = Duration(mean_ms=0)
-    ack: Literal["after", "before"] = "after"
-    failures: tuple[Failure, ...] = ()
-
-
-class WorkerSpec(Working, frozen=True, kw_only=True):
-    """`count` workers of a queue, named NAME-1, NAME-2, ...
+class WorkerSpec(Strict, frozen=True, kw_only=True):
+    """`count` workers of a queue, named NAME-1, NAME-2, ...; they acknowledge `ack` the work.
 
     Each takes up to `prefetch` messages ahead, the one at hand included. `weight` is its share if the queue's
     `balancing` goes by weight.
@@ -228,11 +220,14 @@ class WorkerSpec(Working, frozen=True, kw_only=True):
     name: str
     count: int = 1
     queue: str
+    processing: Duration = Duration(mean_ms=0)
     prefetch: Positive = 1
     weight: NotNegative = 1
+    ack: Literal["after", "before"] = "after"
+    failures: tuple[Failure, ...] = ()
 
 
-class SubscriberSpec(Working, frozen=True, kw_only=True):
+class SubscriberSpec(Strict, frozen=True, kw_only=True):
     """Gets every message of each of `topics`; of those that wait for it, the first topic's come first.
 
     With a `backlog`, no more than that many messages of a topic wait for it, and `policy` says what becomes of more:
@@ -246,6 +241,9 @@ class SubscriberSpec(Working, frozen=True, kw_only=True):
     backlog: Positive | None = None
     policy: BacklogPolicy = "drop_newest"
     config: QueueConfig = QueueConfig()
+    processing: Duration = Duration(mean_ms=0)
+    ack: Literal["after", "before"] = "after"
+    failures: tuple[Failure, ...] = ()
 
     @property
     def subscriptions(self) -> dict[str, str]:
@@ -255,7 +253,7 @@ class SubscriberSpec(Working, frozen=True, kw_only=True):
         return {topic: f"{self.name}.{topic}" for topic in self.topics}
 
 
-class ShareGroupSpec(Working, frozen=True, kw_only=True):
+class ShareGroupSpec(Strict, frozen=True, kw_only=True):
     """A share group (KIP-932) with `count` members, named NAME-1, NAME-2, ...; each message goes to one of them.
 
     A message is locked for the member that has it for `record_lock_duration_ms`, and is delivered at most
@@ -268,6 +266,9 @@ class ShareGroupSpec(Working, frozen=True, kw_only=True):
     record_lock_duration_ms: int = 30_000
     delivery_count_limit: int = 5
     heartbeat_interval_ms: Positive = 5_000
+    processing: Duration = Duration(mean_ms=0)
+    ack: Literal["after", "before"] = "after"
+    failures: tuple[Failure, ...] = ()
 
     def __post_init__(self) -> None:
         self.config()

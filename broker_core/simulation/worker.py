@@ -12,7 +12,8 @@ from broker_core.messages import StoredMessage
 from broker_core.queues.lease import Lease
 from broker_core.replies import Reply
 from broker_core.simulation.actor import Actor
-from broker_core.simulation.specs import Failure, ShareGroupSpec, SubscriberSpec, WorkerSpec, Working
+from broker_core.simulation.durations import Duration
+from broker_core.simulation.specs import Failure, ShareGroupSpec, SubscriberSpec, WorkerSpec
 from broker_core.timers import Timer
 
 TAKE_TIMEOUT_NS = ns_from_s(30)
@@ -23,10 +24,12 @@ Leases = Reply[list[Lease]]
 class Lessee(Actor):
     """Works on one leased message after the other."""
 
-    def __init__(self, name: str, spec: Working) -> None:
+    def __init__(self, name: str, spec: WorkerSpec | SubscriberSpec | ShareGroupSpec) -> None:
         super().__init__(name)
-        self._working = spec
+        self._processing: Duration = spec.processing
         self.usual_processing = spec.processing
+        self._failures = spec.failures
+        self._ack_before = spec.ack == "before"
         self.queues: tuple[str, ...] = ()  # and subscriptions, from which it takes messages
 
     def retire(self) -> None:
@@ -37,21 +40,20 @@ class Lessee(Actor):
 
     async def _handle(self, lease: Lease) -> None:
         try:
-            ack_before = self._working.ack == "before"
-            if ack_before:
+            if self._ack_before:
                 self.broker.queues.ack(self.loop.now_ns, lease)
-            await self.work(self._working.processing)
+            await self.work(self._processing)
             failure = self._drawn_failure(lease.message)
             rule = await self.fails_by_rule(lease.message)
             if rule is not None:
                 failure = Failure(cause=rule.cause, rate=1, kind=rule.outcome)  # type: ignore[arg-type] # no crash
             if failure is None:
-                if not ack_before:
+                if not self._ack_before:
                     self.broker.queues.ack(self.loop.now_ns, lease)
                 self.count()
                 return
             self.failed += 1
-            if ack_before:
+            if self._ack_before:
                 return
             if failure.kind == "nack":
                 self.broker.queues.nack(self.loop.now_ns, lease, failure.cause)
@@ -66,7 +68,7 @@ class Lessee(Actor):
 
     def _drawn_failure(self, message: StoredMessage) -> Failure | None:
         drawn = self.numbers.random()
-        for failure in self._working.failures:
+        for failure in self._failures:
             if failure.when is not None and not failure.when.met_by(message.value):
                 continue
             if drawn < failure.rate:
