@@ -302,7 +302,8 @@ class Checker:
             for where, moved in kept:
                 where.update(moved)
         elif event.kind is EventKind.QUEUE_CREATED:
-            self._queue_created(event)
+            starts = {partition: end for (topic, partition), end in self._ends.items() if topic == event.topic}
+            self._queues[name] = (event.topic, starts)
 
     # -- ownership
 
@@ -352,10 +353,6 @@ class Checker:
                 forgotten.clear()
 
     # -- queues: one holder for each message, attempts that count up, dead letters, depths
-
-    def _queue_created(self, event: Event) -> None:
-        starts = {partition: end for (topic, partition), end in self._ends.items() if topic == event.topic}
-        self._queues[event.group or event.topic] = (event.topic, starts)
 
     def _published(self, event: Event) -> None:
         self._append(event, event.place, event.offset)

@@ -21,6 +21,7 @@ from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 import pyarrow as pa
+from msgspec.structs import replace
 
 from broker_core.clock import NS_PER_S
 from broker_core.files import private
@@ -71,10 +72,6 @@ def _append(file: io.FileIO, record: bytes) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def _without_payload(letter: DeadLetterView) -> DeadLetterView:
-    return msgspec.structs.replace(letter, value=None, headers=(), attempts=())
-
-
 class KeyframeWriter:
     """Appends keyframes to a session folder. Every method may raise OSError."""
 
@@ -95,11 +92,11 @@ class KeyframeWriter:
                 if key not in self._known:
                     self._known.add(key)
                     fresh.append(letter)
-            letters = tuple(_without_payload(letter) for letter in queue.dead_letters)
-            queues.append(msgspec.structs.replace(queue, dead_letters=letters))
+            letters = tuple(replace(letter, value=None, headers=(), attempts=()) for letter in queue.dead_letters)
+            queues.append(replace(queue, dead_letters=letters))
         if fresh:
             _append(self._letters, _framed(_LETTERS, fresh))
-        lean = msgspec.structs.replace(snapshot, queues=tuple(queues), rebalances=snapshot.rebalances[-MAX_REBALANCES:])
+        lean = replace(snapshot, queues=tuple(queues), rebalances=snapshot.rebalances[-MAX_REBALANCES:])
         _append(self._frames, _framed(_FRAME, lean, snapshot.time_ns, snapshot.events))
 
     def close(self) -> None:

@@ -94,17 +94,13 @@ class FolderTimes:
         times = self._read.pop(part, None)
         if times is None:
             try:
-                times = _published(_batches(part))
+                times = _published([part.load()] if isinstance(part, Written) else part.load(_COLUMNS).to_batches())
             except FileNotFoundError:  # sealed a moment ago: it is among those that come next
                 return PublishTimes()
         self._read[part] = times
         while len(self._read) > PARTS_KEPT:
             self._read.popitem(last=False)
         return times
-
-
-def _batches(part: Part) -> list[pa.RecordBatch]:
-    return [part.load()] if isinstance(part, Written) else part.load(_COLUMNS).to_batches()
 
 
 def _published(batches: Iterable[pa.RecordBatch]) -> PublishTimes:

@@ -104,7 +104,7 @@ def stream_batches(path: Path) -> Iterator[pa.RecordBatch]:
                 break
             except (OSError, pa.ArrowException):
                 raise EOFError(_TORN) from None
-            if _fits(batch, told):
+            if dict(told or {}).get(CRC32.encode()) == batch_checksum(batch):
                 yield batch
             else:
                 damaged += batch.num_rows
@@ -114,10 +114,6 @@ def stream_batches(path: Path) -> Iterator[pa.RecordBatch]:
 
 _TORN = "ends in the middle of a batch; what came after it is missing"
 _NO_STREAM = "is damaged at its beginning; its events are missing"
-
-
-def _fits(batch: pa.RecordBatch, told: pa.KeyValueMetadata | None) -> bool:
-    return dict(told or {}).get(CRC32.encode()) == batch_checksum(batch)
 
 
 def seal_stream(session: Path, folder: str, path: Path) -> str:

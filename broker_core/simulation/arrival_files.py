@@ -58,7 +58,9 @@ def from_file(spec: FileArrivals, path: Path) -> Iterator[Arrival]:
     last_ns = 0
     for line_number, line, row in _rows(path, is_csv):
         try:
-            if not all(_same(row[column], wanted, is_csv) for column, wanted in spec.where.items()):
+            if not all(
+                str(row[key]) == str(wanted) if is_csv else row[key] == wanted for key, wanted in spec.where.items()
+            ):
                 continue
             at_s = _seconds(row[spec.time])
             message = _message(spec, row, line)
@@ -86,10 +88,6 @@ def _bad(path: Path, line_number: int, why: str) -> ArrivalError:
 
 class _ColumnError(Exception):
     """A column has not what its use needs."""
-
-
-def _same(found: Any, wanted: str | int, is_csv: bool) -> bool:
-    return bool(str(found) == str(wanted) if is_csv else found == wanted)
 
 
 def _seconds(found: Any) -> float:

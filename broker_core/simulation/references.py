@@ -20,7 +20,7 @@ from broker_core.simulation.actions.groups import MoveConsumer
 from broker_core.simulation.actions.topics import RegisterSchema
 from broker_core.simulation.arrival_files import FileArrivals
 from broker_core.simulation.lesson import Lesson, Step, WindowNames
-from broker_core.simulation.specs import Failure, ProducerSpec, ShareGroupSpec, SubscriberSpec, names_of
+from broker_core.simulation.specs import ProducerSpec, ShareGroupSpec, SubscriberSpec, names_of
 from broker_core.simulation.strict_yaml import Document, YamlError
 
 if TYPE_CHECKING:
@@ -180,7 +180,8 @@ class References:
             self._known(("workers", index, "queue"), "queue", worker.queue, "WorkerSpec")
         for section in ("workers", "subscribers", "share_groups"):
             for index, spec in enumerate(getattr(scenario, section)):
-                self._check_failures((section, index, "failures"), spec.failures)
+                if sum(failure.rate for failure in spec.failures if failure.when is None) > 1:
+                    self._fail((section, index, "failures"), "the failure rates add up to more than 1.")
 
     def _check_priorities(self, path: Place, producer: ProducerSpec) -> None:
         """A queue refuses what it has no level for."""
@@ -189,10 +190,6 @@ class References:
         if queue is not None and drawn > queue.config.priorities:
             has = counted(queue.config.priorities, "priority level")
             self._fail(path, f"{producer.name} draws {drawn} priorities, but the queue {queue.name} has {has}.")
-
-    def _check_failures(self, path: Place, failures: tuple[Failure, ...]) -> None:
-        if sum(failure.rate for failure in failures if failure.when is None) > 1:
-            self._fail(path, "the failure rates add up to more than 1.")
 
     def _check_action(self, path: Place, action: UserAction) -> None:
         match action:

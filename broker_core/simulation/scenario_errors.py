@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 import re
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 import msgspec
@@ -36,7 +38,7 @@ def fault(error: msgspec.ValidationError, value: Any, whole: Any, called: str = 
     """Where the fault is, and a sentence: `error` came of converting `value` into `whole`, which it is `called`."""
     sentence, _, steps = str(error).partition(" - at ")
     path, kind = _followed(steps.strip("`").removeprefix("$"), value, whole)
-    found = _at(value, path)
+    found = reduce(getitem, path, value)
     if unknown := re.search(r"unknown field `([^`]*)`", sentence):
         key = unknown.group(1)
         return (*path, key), f"the key '{key}' is not known here{_known(key, list(keys(structs(kind, found))))}"
@@ -126,12 +128,6 @@ def _name(path: Path) -> str:
         return ""
     last = path[-1]
     return last if isinstance(last, str) else f"entry {last + 1} of {_name(path[:-1])}"
-
-
-def _at(value: Any, path: Path) -> Any:
-    for step in path:
-        value = value[step]
-    return value
 
 
 # -- along the path of msgspec's message

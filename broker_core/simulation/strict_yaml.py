@@ -46,7 +46,9 @@ class Document:
             self.value = self._document()
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
-            raise YamlError(_line(mark), f"this is not YAML: {_plain(error.problem or '')}.") from error
+            problem = error.problem or ""
+            plain = next((plain for words, plain in _PLAIN.items() if words in problem), problem)
+            raise YamlError(_line(mark), f"this is not YAML: {plain}.") from error
         except yaml.reader.ReaderError as error:
             line = encoded.count(b"\n", 0, error.position) + 1
             raise YamlError(line, f"this is not YAML: the character {error.character:#x} is not allowed.") from error
@@ -133,10 +135,6 @@ def _refuse_decorations(event: yaml.Event) -> None:
         raise YamlError(_line(event.start_mark), "anchors and aliases are not allowed; write the value out.")
     if tag := getattr(event, "tag", None):
         raise YamlError(_line(event.start_mark), f"the tag {tag} is not allowed.")
-
-
-def _plain(problem: str) -> str:
-    return next((plain for words, plain in _PLAIN.items() if words in problem), problem)
 
 
 def _line(mark: Any) -> int:

@@ -51,10 +51,6 @@ class EventRing:
                 self._fold.add(event)
             del self._kept[:count]
 
-    def clear(self) -> None:
-        """Begin anew: the state after what was kept becomes the state before."""
-        self._drop(len(self._kept))
-
     @property
     def events(self) -> list[Event]:
         """Those that are kept, in order."""

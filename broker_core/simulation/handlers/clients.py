@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 
 import msgspec
@@ -12,8 +12,7 @@ from broker_core.simulation.actions import clients
 from broker_core.simulation.actions.action import Action
 from broker_core.simulation.actions.topics import Produce
 from broker_core.simulation.actor import Actor
-from broker_core.simulation.arrival_files import Arrival
-from broker_core.simulation.arrivals import Arrivals, RateArrivals, arrivals
+from broker_core.simulation.arrivals import RateArrivals, arrivals
 from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.context import SimulationContext
 from broker_core.simulation.handlers.plan import Handler, Plan, refuse
@@ -53,7 +52,10 @@ class ClientHandler(Handler):
     def _add_producer(self, action: clients.AddProducer) -> Plan:
         self._context.check_new_client(action.producer)
         self._context.check_target(action.to)
-        self._check_arrivals(action.arrivals)
+        try:
+            next(arrivals(action.arrivals, random.Random(0), self._context.find_file), None)
+        except ArrivalError as error:
+            raise refuse(str(error).rstrip(".")) from error
         fields = msgspec.structs.asdict(action)
         spec = ProducerSpec(name=fields.pop("producer"), **fields)
         return self._plan(action, action.producer, lambda: self._enter_producer(spec, None))
@@ -61,15 +63,10 @@ class ClientHandler(Handler):
     def _enter_producer(self, spec: ProducerSpec, rate_per_s: float | None) -> None:
         actor = self._context.add(producer_of(spec))
         coming = arrivals(spec.arrivals, actor.numbers, self._context.find_file)
-        actor.feed(_from(self._context.now_ns, coming))
+        start_ns = self._context.now_ns
+        actor.feed((start_ns + time_ns, message) for time_ns, message in coming)
         actor.set_rate(rate_per_s)
         actor.start()
-
-    def _check_arrivals(self, spec: Arrivals) -> None:
-        try:
-            next(arrivals(spec, random.Random(0), self._context.find_file), None)
-        except ArrivalError as error:
-            raise refuse(str(error).rstrip(".")) from error
 
     def _add_worker(self, action: clients.AddWorker) -> Plan:
         self._context.check_new_client(action.worker)
@@ -120,7 +117,9 @@ class ClientHandler(Handler):
         def do() -> None:
             spec = ProducerSpec(name=name, to=action.to, arrivals=RateArrivals(per_s=rate_per_s))
             actor = self._context.add(Generator(spec, self._remove))
-            actor.feed(_numbered(self._context.now_ns, action, rate_per_s))
+            start_ns = self._context.now_ns
+            times_ns = (start_ns + round(number * NS_PER_S / rate_per_s) for number in range(action.count))
+            actor.feed((time_ns, action.message(number)) for number, time_ns in enumerate(times_ns))
             actor.start()
 
         return self._plan(action, name, do)
@@ -176,13 +175,3 @@ class Generator(ProducerActor):
     async def run(self) -> None:
         await super().run()
         self._gone(self)
-
-
-def _from(start_ns: int, coming: Iterator[Arrival]) -> Iterator[Arrival]:
-    for time_ns, message in coming:
-        yield start_ns + time_ns, message
-
-
-def _numbered(start_ns: int, action: Produce, rate_per_s: float) -> Iterator[Arrival]:
-    for number in range(action.count):
-        yield start_ns + round(number * NS_PER_S / rate_per_s), action.message(number)

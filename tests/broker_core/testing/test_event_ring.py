@@ -57,15 +57,6 @@ def test_a_directory_with_messages_is_the_state_before(tmp_path):
     assert [queue.name for queue in state.queues] == ["jobs"]
 
 
-def test_a_cleared_ring_begins_anew():
-    with EmbeddedBroker() as broker:
-        work(broker)
-        broker.events.clear()
-        assert broker.events.events == []
-        broker.publish("orders", "more")
-        assert [str(event.kind) for event in broker.events.events] == ["published"]
-
-
 def test_it_is_saved_after_the_end_and_says_when_it_began(tmp_path):
     with EmbeddedBroker() as broker:
         work(broker)
