@@ -174,10 +174,7 @@ class Loop:
 
 
 async def first_of(*replies: Reply[Any]) -> Reply[Any]:
-    """Wait until one of `replies` is settled and return it; of several, the first argument.
-
-    The others stay pending.
-    """
+    """Wait until one of `replies` is settled and return it; of several, the first. The others stay pending."""
     settled: Reply[None] = Reply()
     for reply in replies:
         reply.then(lambda _reply: settled.resolve(None))

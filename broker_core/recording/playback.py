@@ -86,9 +86,7 @@ class FolderPlayback:
     def _go(
         self, keyframe: Snapshot, ahead: bool, *, time_ns: int | None = None, to_seq: int | None = None
     ) -> Snapshot:
-        """Fold on from what was shown last if that began at `keyframe`: a state does not depend on what was shown
-        before.
-        """
+        """Fold on from what was shown last if that began at `keyframe`: no state depends on another that was shown."""
         fold, base = self._fold, (keyframe.time_ns, keyframe.events)
         if fold is None or not ahead or base != self._base:
             self._base = base

@@ -97,10 +97,7 @@ class Simulation:
         self._on_action.append(listener)
 
     def add(self, actor: A) -> A:
-        """Put another actor, of any kind, into the simulation; it begins with the others, or at once if they have.
-
-        Raises INVALID_REQUEST if its name is taken.
-        """
+        """Add an actor, which begins with the others, or at once if they have. Raises INVALID_REQUEST: a taken name."""
         if self.context.is_taken(actor.name) or actor.name.lower() in {each.name.lower() for each in self._waiting}:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"the name {actor.name!r} is taken already")
         if self._started:
@@ -222,10 +219,7 @@ class Simulation:
     # -- actions of the user
 
     def perform(self, action: UserAction) -> Performed:
-        """Do and record `action`; what was done, and its inverse.
-
-        Raises one `BrokerError` if it cannot be done now; nothing has changed then.
-        """
+        """Do and record `action`. Raises one `BrokerError`, and has changed nothing, if it cannot be done now."""
         return self._do(_as_recorded(action), record=True)
 
     def ask(self, request: Request[T]) -> T:

@@ -31,10 +31,7 @@ class Redrive(dead_letters.Redrive, Action, frozen=True, kw_only=True, tag="redr
 
 
 class RedriveMatching(Action, frozen=True, tag="redrive_matching"):
-    """Redrive the dead letters of `queue` that died of `cause`, hold `text`, and were redriven at most so often.
-
-    "" and None mean any.
-    """
+    """Redrive what in `queue` died of `cause`, holds `text`, and was redriven at most so often; "" and None are any."""
 
     queue: str
     cause: str = ""

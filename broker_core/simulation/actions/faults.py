@@ -108,10 +108,7 @@ class EndFaults(Fault, frozen=True, tag="end_faults"):
 
 
 class HoldSchedule(Fault, frozen=True, tag="hold_schedule"):
-    """What the scenario has scheduled waits, or goes on (not `on`): the first at once, the rest as much later.
-
-    A lesson does it while its reader is at a step.
-    """
+    """What the scenario has scheduled waits, or goes on (not `on`): the first at once, the rest as much later."""
 
     on: bool
 

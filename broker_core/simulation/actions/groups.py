@@ -114,10 +114,7 @@ class SetOffsets(Action, frozen=True, tag="set_offsets"):
 
 
 class Seek(Action, frozen=True, tag="seek"):
-    """`consumer`, which owns the partition, reads on from `target`; what its group has committed stays.
-
-    A timestamp is session time in ms.
-    """
+    """`consumer`, which owns the partition, reads on from `target` (in session time); what is committed stays."""
 
     consumer: str
     topic: str

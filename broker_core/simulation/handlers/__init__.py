@@ -18,9 +18,7 @@ __all__ = ["Performed", "Plan", "planners"]
 
 
 def planners(context: SimulationContext) -> dict[type[Any], Callable[[Any], Plan]]:
-    """What there is to do for an action, by its type. Raises one BrokerError if it cannot be done now; nothing has
-    changed then.
-    """
+    """What plans an action, by its type: it raises one BrokerError, and changes nothing, if that cannot be done now."""
     clients = ClientHandler(context)
     handlers = (
         clients,

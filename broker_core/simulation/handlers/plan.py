@@ -41,9 +41,7 @@ def refuse(why: str, code: ErrorCode = ErrorCode.INVALID_REQUEST) -> BrokerError
 
 
 class Handler:
-    """For each type of action it has a method `_x(action: Type) -> Plan`, which raises a BrokerError where the action
-    cannot be done now.
-    """
+    """Its methods `_x(action: Type) -> Plan` raise a BrokerError if the action cannot be done now."""
 
     def __init__(self, context: SimulationContext) -> None:
         self._context = context
