@@ -271,10 +271,6 @@ class BrokerHost(Host, Closable):
         with self.lock:
             return self._run(action)
 
-    def _before(self) -> None:
-        if self.open_batches is not None and self.open_batches.open:
-            self.open_batches.close()
-
     def _after(self) -> None:
         if (self.broker.durability.syncs.wanted or self.broker.offsets.store.awaited) and self._writer is not None:
             self._writer.wake()

@@ -345,7 +345,8 @@ class Host:
     def _run(self, action: Callable[[int], T]) -> T:
         loop = self.loop
         now_ns = self.clock.now_ns()
-        self._before()
+        if self.open_batches is not None and self.open_batches.open:
+            self.open_batches.close()
         if loop.is_due(now_ns):
             self._fire(now_ns)
         loop.advance_to(now_ns)
@@ -360,9 +361,6 @@ class Host:
             next_ns = loop.timers.next_deadline_ns()
             if next_ns is not None and next_ns < self._sleeps_until_ns:
                 self._wake.notify()
-
-    def _before(self) -> None:
-        """Called at the beginning of each call."""
 
     def _after(self) -> None:
         """Called at the end of each call, under the lock."""

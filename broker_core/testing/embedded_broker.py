@@ -38,7 +38,7 @@ from broker_core.snapshots import ConnectionView, Snapshot
 from broker_core.testing.clock import BrokerClock
 from broker_core.testing.faults import Faults, warn_of_unmet
 from broker_core.testing.history import EventRing, History, stored_in
-from broker_core.testing.program import Command, CommandProgram, FunctionProgram, Program, ProgramEndedError
+from broker_core.testing.program import Command, CommandProgram, FunctionProgram, Program
 from broker_core.testing.timeline import timeline
 
 if TYPE_CHECKING:
@@ -258,13 +258,6 @@ class EmbeddedBroker(Closable):
         """`text` with the addresses in place of "{bootstrap_servers}" and "{http_url}"."""
         text = text.replace("{bootstrap_servers}", self.bootstrap_servers)
         return text.replace("{http_url}", self.http_url) if "{http_url}" in text else text
-
-    def program_died(self, error: ProgramEndedError) -> bool:
-        """Fail all waits; whether there was one. Called by a program of `run`."""
-        try:
-            return self.host.call(lambda _now: self.host.broker.conditions.fail(error))
-        except BrokerError:  # it is closed
-            return False
 
     # -- assert
 

@@ -142,8 +142,16 @@ class Program(Closable):
         if failed and not self._stopping:
             last = "\n".join(list(self._lines)[-LAST_LINES:]) or "It has written nothing."
             self.error = ProgramEndedError(f"{self.name} {how}\n{last}")
-            self._told = self._broker.program_died(self.error)
+            self._told = self._fail_waits(self.error)
         self._ended.set()
+
+    def _fail_waits(self, error: ProgramEndedError) -> bool:
+        """Whether there was one."""
+        host = self._broker.host
+        try:
+            return host.call(lambda _now: host.broker.conditions.fail(error))
+        except BrokerError:  # it is closed
+            return False
 
 
 class CommandProgram(Program):
