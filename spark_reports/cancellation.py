@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from spark_reports.errors import Cancelled
+
+LINE_BYTES = 1_048_576
 
 
 class Cancellation:
@@ -48,15 +50,22 @@ class Cancellation:
         threading.Thread(target=self._read_stdin, name="cancellation", daemon=True).start()
 
     def _read_stdin(self) -> None:
-        pending = b""
-        while True:
-            try:
-                # Not sys.stdin: its lock would be held by this thread while the interpreter shuts down.
-                piece = os.read(0, 1024)
-            except OSError:
-                piece = b""
-            pending += piece
-            if not piece or b"cancel" in pending.split(b"\n"):
-                self.request()
-                return
-            pending = pending[-1024:]
+        for line in lines_of(0):
+            if line == b"cancel":
+                break
+        self.request()
+
+
+def lines_of(source: int) -> Iterator[bytes]:
+    """The lines of a file descriptor up to its end, or to one that is too long."""
+    pending = b""
+    while True:
+        try:
+            # Not sys.stdin: its lock would be held by this thread while the interpreter shuts down.
+            piece = os.read(source, 65_536)
+        except OSError:
+            piece = b""
+        *whole, pending = (pending + piece).split(b"\n")
+        yield from whole
+        if not piece or len(pending) > LINE_BYTES:
+            return

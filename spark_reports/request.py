@@ -87,20 +87,9 @@ def add_arguments(parser: argparse.ArgumentParser, *, with_master: bool = True) 
     several = parser.add_mutually_exclusive_group()
     several.add_argument("--compare", action="store_true", help="two or more sessions side by side")
     several.add_argument("--history", action="store_true", help="trends over many sessions")
-    parser.add_argument(
-        "--from",
-        dest="from_ns",
-        type=seconds,
-        metavar="SECONDS",
-        help="leave out what happened before this session time",
-    )
-    parser.add_argument(
-        "--to",
-        dest="to_ns",
-        type=seconds,
-        metavar="SECONDS",
-        help="leave out what happened at this session time or later",
-    )
+    for name, when in (("from", "before this session time"), ("to", "at this session time or later")):
+        left_out = f"leave out what happened {when}"
+        parser.add_argument(f"--{name}", dest=f"{name}_ns", type=seconds, metavar="SECONDS", help=left_out)
     parser.add_argument(
         "--format",
         dest="formats",

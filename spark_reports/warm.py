@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import pyarrow as pa
 
 from broker_core.recording import schema
-from spark_reports.cancellation import Cancellation
+from spark_reports.cancellation import Cancellation, lines_of
 from spark_reports.collect import make_tables
 from spark_reports.errors import Cancelled, ReportError, reason, told
 from spark_reports.java import find_java
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
 _WORK = "brokerscope-warm-"
 READY = "[]"
-_LINE_BYTES = 1_048_576
 IDLE_S = 900.0
 POLL_S = 0.5
 NICENESS = 10
@@ -207,25 +206,14 @@ class Requests:
                 warm.make(line, output)
 
     def _read(self) -> None:
-        pending = b""
-        while True:
-            try:
-                # Not sys.stdin: its lock would be held by this thread while the interpreter shuts down.
-                piece = os.read(self._source, 65_536)
-            except OSError:
-                piece = b""
-            pending += piece
-            *whole, pending = pending.split(b"\n")
-            for line in whole:
-                if line.strip() == b"cancel":
-                    piece = b""
-                elif line.strip():
-                    self._lines.put(line.decode(errors="replace"))
-            if not piece or len(pending) > _LINE_BYTES:
-                if self._ends_all or (self._warm is not None and self._warm.making):
-                    self._cancellation.request()
-                self._lines.put(None)
-                return
+        for line in lines_of(self._source):
+            if line.strip() == b"cancel":
+                break
+            if line.strip():
+                self._lines.put(line.decode(errors="replace"))
+        if self._ends_all or (self._warm is not None and self._warm.making):
+            self._cancellation.request()
+        self._lines.put(None)
 
 
 def _bound(path: Path) -> socket.socket | None:

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from resources.measures import MEASURES
 from spark_reports.collect import Made
 from spark_reports.findings.finding import Finding
-from spark_reports.page.document import ALL_FILES, document
-from spark_reports.page.moments import Moments
+from spark_reports.page.document import ALL_FILES, document, moment
 from spark_reports.page.text import change, shown
 from spark_reports.parts import EVERY, titles
 from spark_reports.request import COMPARE
@@ -56,7 +56,7 @@ def render_comparison(
         rows=[(name, by_measure[name]) for name in MEASURES if name in by_measure],
         differing=[name for name, rows in by_measure.items() if any(row["verdict"] != "same" for row in rows[1:])],
         groups=sorted(groups, key=lambda row: (row["group"], row["session"])),
-        places=[Moments(info.location).at for info in found.infos],
+        places=[partial(moment, info.location) for info in found.infos],
         made=made,
         findings=findings,
         shown=shown,

@@ -5,9 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import shlex
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -17,6 +20,7 @@ from resources.colours import DARK_HUES, LIGHT_HUES, ink_on
 from spark_reports.findings.remedies import remedy_of
 from spark_reports.page import text
 from spark_reports.request import COMPARE, HISTORY, SESSION
+from spark_reports.session import is_remote
 
 ALL_FILES = ("CSV", "Parquet")
 _PAGES = {SESSION: "report", COMPARE: "comparison", HISTORY: "history"}  # template and script, by kind of report
@@ -87,3 +91,24 @@ def _json(data: Mapping[str, Any]) -> str:
     """JSON that ends no script element and opens no comment."""
     plain = text.visible(json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
     return plain.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+class Moment(NamedTuple):
+    """`words` are read; `command` opens the workbench there, typed in a terminal; `link` says the same to a program."""
+
+    words: str
+    command: str
+    link: str
+
+
+def moment(location: str, time_ns: int | None) -> Moment | None:
+    """The moment `time_ns` of the session at `location`; None for none."""
+    if time_ns is None:
+        return None
+    place = location if is_remote(location) else str(Path(location).absolute())
+    seconds = f"{time_ns / 1e9:.3f}".rstrip("0").removesuffix(".") if time_ns % 10**9 else f"{time_ns // 10**9}.0"
+    return Moment(
+        text.clock(time_ns),
+        f"python main.py open {shlex.quote(place)} --at {seconds}",
+        f"brokerscope:{quote(place)}?at={seconds}",
+    )

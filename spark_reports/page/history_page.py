@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from statistics import median
 from typing import Any
 
 from resources.measures import MEASURES
 from spark_reports.findings.finding import Finding
-from spark_reports.page.document import ALL_FILES, document
-from spark_reports.page.moments import Moments
+from spark_reports.page.document import ALL_FILES, document, moment
 from spark_reports.page.text import change, shown
 from spark_reports.parts import EVERY, IN_HISTORY, titles
 from spark_reports.request import HISTORY
@@ -62,7 +62,7 @@ def render_history(
         findings=findings,
         shown=shown,
         change=change,
-        places=[Moments(info.location).at for info in found.infos],
+        places=[partial(moment, info.location) for info in found.infos],
         file_names=["findings", "runs", "trends"],
         files=files,
     )

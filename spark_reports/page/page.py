@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from spark_reports.assertions import Verdict
@@ -9,9 +10,8 @@ from spark_reports.findings.finding import Finding
 from spark_reports.findings.settings import Settings
 from spark_reports.findings.verdict import verdict
 from spark_reports.page.charts import chart_data
-from spark_reports.page.document import ALL_FILES, document
+from spark_reports.page.document import ALL_FILES, document, moment
 from spark_reports.page.figures import first_figures, key_figures
-from spark_reports.page.moments import Moments
 from spark_reports.parts import EVERY, PARTS, in_order, titles
 from spark_reports.request import SESSION
 from spark_reports.rows import Rows, Tables
@@ -71,7 +71,7 @@ def render(
         verdicts=verdicts,
         about=settings.about,
         settings=settings,
-        at=Moments(info.location).at,
+        at=partial(moment, info.location),
         verdict=verdict(findings, verdicts, info.problems, made.parts),
         figures=first_figures(key_figures(tables, scale)),
         wrong=[row for row in tables.get("reconciliation", ()) if not row["equal"]],

@@ -88,15 +88,15 @@ def duration(value_ns: float | None) -> str:
     return f"{hours}{NBSP}h{NBSP}{minutes:02d}{NBSP}min" if hours else f"{minutes}{NBSP}min{NBSP}{seconds:02d}{NBSP}s"
 
 
-def clock(value_ns: float | None) -> str:
-    """Session time as the workbench shows it, with tenths: 00:42.5, or 1:02:03.4."""
+def clock(value_ns: float | None, digits: int = 1) -> str:
+    """Session time as the workbench shows it, with `digits` behind the second: 00:42.5, or 1:02:03.4."""
     if value_ns is None:
         return NOT_THERE
-    tenths = round(value_ns / 1e8)
-    seconds, tenths = divmod(tenths, 10)
+    seconds, rest = divmod(round(value_ns * 10.0 ** (digits - 9)), 10**digits)
     minutes, seconds = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{seconds:02d}.{tenths}" if hours else f"{minutes:02d}:{seconds:02d}.{tenths}"
+    last = f"{seconds:02d}.{rest:0{digits}d}" if digits else f"{seconds:02d}"
+    return f"{hours}:{minutes:02d}:{last}" if hours else f"{minutes:02d}:{last}"
 
 
 def share(value: float | None) -> str:

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import textwrap
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -62,7 +62,7 @@ class Paper:
     overview: Plot | None = None
 
 
-def write_pdf(paper: Paper, path: Path, said: Callable[[str], object] = lambda _text: None) -> list[str]:
+def write_pdf(paper: Paper, path: Path) -> list[str]:
     """Write one tagged PDF. Returns a sentence for each plot that could not be drawn. Raises OSError."""
     import typst
 
@@ -70,18 +70,17 @@ def write_pdf(paper: Paper, path: Path, said: Callable[[str], object] = lambda _
         work = Path(folder)
         shutil.copy(resources.path("report") / "paper.typ", work)
         with _styled():
-            plots = [_written(one, work / f"plot-{number}.svg", said) for number, one in enumerate(paper.plots)]
-            first = [_written(("", one), work / "overview.svg", said) for one in (paper.overview,) if one is not None]
+            plots = [_written(one, work / f"plot-{number}.svg") for number, one in enumerate(paper.plots)]
+            first = [_written(("", one), work / "overview.svg") for one in (paper.overview,) if one is not None]
         (work / "paper.json").write_text(json.dumps(_told(paper, plots) | {"overview": first}), encoding="utf-8")
         fonts = [resources.path("fonts"), Path(mpl.get_data_path()) / "fonts" / "ttf"]
         path.write_bytes(typst.compile(work / "paper.typ", root=work, font_paths=fonts, format="pdf"))
     return [f"{plot['title']}: {plot['failed']}" for plot in (*first, *plots) if plot["failed"]]
 
 
-def _written(one: tuple[str, Plot], path: Path, said: Callable[[str], object]) -> dict[str, Any]:
+def _written(one: tuple[str, Plot], path: Path) -> dict[str, Any]:
     """A plot as SVG, with the words that describe it; a sentence in its place if it cannot be drawn."""
     heading, plot = one
-    said(plot.title)
     told = {"title": printable(_title(heading, plot)), "file": "", "failed": "", "whole": plot.whole}
     try:
         width = WHOLE_INCHES if plot.whole else HALF_INCHES
@@ -139,14 +138,13 @@ def _table(table: PrintedTable) -> dict[str, Any]:
     }
 
 
-def write_pictures(paper: Paper, folder: Path, said: Callable[[str], object] = lambda _text: None) -> list[Path]:
+def write_pictures(paper: Paper, folder: Path) -> list[Path]:
     """A PNG of each plot, and their paths. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     taken: set[str] = set()
     with _styled():
         for heading, plot in paper.plots:
-            said(plot.title)
             figure = Figure(figsize=(PICTURE_INCHES, 1.3 * plot.inches), layout="constrained")
             FigureCanvasAgg(figure)
             _draw(figure.subplots(), heading, plot)

@@ -186,20 +186,6 @@ def _over(data: Data, name: str, title: str, series: Sequence[Data], value: str,
     return Plot(name, title, partial(_lines, data=data, series=series, value=value, unit=unit, of_unit=of_unit))
 
 
-def _clock(span_s: float) -> Callable[[float, object], str]:
-    """Names moments of an axis over so many seconds, with the digits that tell one tick from the next."""
-    digits = max(0, math.ceil(-math.log10(max(span_s, 1e-9) / 8) - 1e-9))
-
-    def named(seconds: float, _place: object = None) -> str:
-        rounded = round(seconds, digits)
-        minutes, rest = divmod(rounded, 60)
-        hours, minutes = divmod(int(minutes), 60)
-        last = f"{rest:0{3 + digits if digits else 2}.{digits}f}"
-        return f"{hours}:{minutes:02d}:{last}" if hours else f"{minutes:02d}:{last}"
-
-    return named
-
-
 def short(value: float, _place: object = None) -> str:
     """12.3k for 12,300."""
     for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
@@ -216,7 +202,9 @@ def milliseconds(value: float, _place: object = None) -> str:
 def over_time(ax: Axes, data: Data) -> None:
     """Time below, rebalances as bands, faults and actions as lines."""
     ax.set_xlim(data["from_s"], max(data["to_s"], data["from_s"] + 1e-9))
-    ax.xaxis.set_major_formatter(FuncFormatter(_clock(data["to_s"] - data["from_s"])))
+    # With the digits that tell one tick from the next.
+    digits = max(0, math.ceil(-math.log10(max(data["to_s"] - data["from_s"], 1e-9) / 8) - 1e-9))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda seconds, _place: text.clock(seconds * 1e9, digits)))
     ax.xaxis.set_major_locator(MaxNLocator(9 if is_whole(ax) else 4, steps=[1, 1.5, 2, 3, 5, 6, 10]))
     ax.set_xlabel("session time")
     for band in data["rebalances"]:

@@ -265,21 +265,15 @@ def happened(messages: DataFrame, suspects: DataFrame) -> DataFrame:
     """Every event about an offset of a word in `suspects`, in the log (`own`) or in that group; `begin` and `last` are
     the word's offsets. Bound: the first `MOST_HAPPENED` events, and one that says there are more.
     """
-    seen = messages.where(F.col("kind").isin(*_STORY) & F.col("offset").isNotNull() & (F.col("count") > 0)).select(
-        *("seq", "time_ns", "kind", "client", "attempt", "key", F.col("group").alias("who"), "topic", "partition"),
-        *("offset", "count", (F.col("kind") == "published").alias("own")),
+    shared, counted = ("seq", "time_ns", "client", "key", "count"), F.col("count") > 0
+    seen = messages.where(F.col("kind").isin(*_STORY) & F.col("offset").isNotNull() & counted).select(
+        *(*shared, "kind", "attempt", F.col("group").alias("who"), "topic", "partition", "offset"),
+        (F.col("kind") == "published").alias("own"),
     )
-    appended = messages.where(F.col("to_offset").isNotNull() & (F.col("count") > 0) & ~published_again()).select(
-        *(
-            "seq",
-            "time_ns",
-            F.lit("published").alias("kind"),
-            "client",
-            F.lit(None).cast("int").alias("attempt"),
-            "key",
-        ),
-        *(F.lit("").alias("who"), F.col("to_topic").alias("topic"), F.col("to_partition").alias("partition")),
-        *(F.col("to_offset").alias("offset"), "count", F.lit(True).alias("own")),
+    appended = messages.where(F.col("to_offset").isNotNull() & counted & ~published_again()).select(
+        *(*shared, F.lit("published").alias("kind"), F.lit(None).cast("int").alias("attempt"), F.lit("").alias("who")),
+        *(F.col(f"to_{name}").alias(name) for name in ("topic", "partition", "offset")),
+        F.lit(True).alias("own"),
     )
     last = F.col("offset") + F.col("count") - 1
     spread = seen.union(appended).withColumn(

@@ -17,7 +17,6 @@ ABOUT_SCHEMA = (
 )
 FIGURES = {name: "DOUBLE" if one.section in ("Throughput", "Latency") else "BIGINT" for name, one in MEASURES.items()}
 SCHEMA = f"{ABOUT_SCHEMA}, " + ", ".join(f"{name} {kind}" for name, kind in FIGURES.items())
-MEASURES_SCHEMA = "session INT, name STRING, scenario STRING, started_at STRING, measure STRING, value DOUBLE"
 
 #: What a session is, whatever is asked of it: without its length nobody can say what may be compared.
 ALWAYS = ("length_ns", "events")

@@ -74,9 +74,9 @@ def test_a_part_that_there_is_not_is_told_with_those_that_there_are(
 def test_spark_submit_takes_the_same_parts(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     asked: list[Request] = []
 
-    def run(request: Request, _work: object) -> Outcome:
+    def run(request: Request, _work: object) -> tuple[str, Outcome]:
         asked.append(request)
-        return Outcome()
+        return "/out/report.html", Outcome()
 
     monkeypatch.setattr(submit, "_run", run)
     assert submit.main(["/a", "--out", "/out", "--parts", "lag,audit"]) == 0

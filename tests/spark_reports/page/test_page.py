@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 import shlex
+from functools import partial
 from html.parser import HTMLParser
 from typing import Any
 
@@ -22,7 +23,7 @@ from spark_reports.findings.finding import BAD, GOOD
 from spark_reports.page import document as documents
 from spark_reports.page import page as pages
 from spark_reports.page.charts import chart_data
-from spark_reports.page.moments import Moments
+from spark_reports.page.document import moment
 from spark_reports.request import COMPARE, HISTORY, SESSION
 from spark_reports.session import SessionInfo
 from spark_reports.tables import TABLES
@@ -87,7 +88,7 @@ def test_nothing_of_a_session_is_markup() -> None:
 
 def test_a_moment_is_told_to_the_millisecond() -> None:
     """The workbench opens there: a tenth of a second beside it something else is seen."""
-    at = Moments("/sessions/a").at
+    at = partial(moment, "/sessions/a")
     found = at(12_345_678_901)
     assert found is not None
     assert found.command == "python main.py open /sessions/a --at 12.346"
@@ -100,13 +101,13 @@ def test_a_moment_is_told_to_the_millisecond() -> None:
 
 def test_a_moment_is_a_command_that_a_shell_takes_as_it_is_meant() -> None:
     place = "/tmp/it's $(here) <b>"
-    moment = Moments(place).at(42_500_000_000)
-    assert moment is not None
-    assert moment.command == "python main.py open '/tmp/it'\"'\"'s $(here) <b>' --at 42.5"
-    assert shlex.split(moment.command) == ["python", "main.py", "open", place, "--at", "42.5"]
-    assert (moment.words, moment.link) == ("00:42.5", "brokerscope:/tmp/it%27s%20%24%28here%29%20%3Cb%3E?at=42.5")
-    assert Moments(place).at(None) is None
-    assert Moments("s3a://bucket/x").at(0) == (
+    at = moment(place, 42_500_000_000)
+    assert at is not None
+    assert at.command == "python main.py open '/tmp/it'\"'\"'s $(here) <b>' --at 42.5"
+    assert shlex.split(at.command) == ["python", "main.py", "open", place, "--at", "42.5"]
+    assert (at.words, at.link) == ("00:42.5", "brokerscope:/tmp/it%27s%20%24%28here%29%20%3Cb%3E?at=42.5")
+    assert moment(place, None) is None
+    assert moment("s3a://bucket/x", 0) == (
         "00:00.0",
         "python main.py open s3a://bucket/x --at 0.0",
         "brokerscope:s3a%3A//bucket/x?at=0.0",

@@ -12,6 +12,8 @@ from spark_reports.tables import recording, runs
 from spark_reports.tables.schema import arrow, rows
 from tests.spark_reports.tables.rows import S, check
 
+MEASURES = "session INT, name STRING, scenario STRING, started_at STRING, measure STRING, value DOUBLE"
+
 
 def _measures(values: dict[str, list[float | None]]) -> pl.DataFrame:
     found: list[tuple] = [
@@ -19,7 +21,7 @@ def _measures(values: dict[str, list[float | None]]) -> pl.DataFrame:
         for measure, series in values.items()
         for number, value in enumerate(series)
     ]
-    return rows(runs.MEASURES_SCHEMA, found)
+    return rows(MEASURES, found)
 
 
 NO_ERRORS = rows("session INT, measure STRING, error DOUBLE", [])
@@ -130,7 +132,7 @@ def test_of_many_runs_the_furthest_is_no_exception() -> None:
 
 def _odd(values: list[float | None]) -> object:
     many = [(number, "run", "same", "2026", "p99_ns", value) for number, value in enumerate(values)]
-    return runs.trends(rows(runs.MEASURES_SCHEMA, [*many]))["odd_session"].item()
+    return runs.trends(rows(MEASURES, [*many]))["odd_session"].item()
 
 
 def test_what_a_session_cost_has_its_units_and_what_follows() -> None:
