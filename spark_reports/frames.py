@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -28,7 +28,6 @@ from spark_reports.tables import (
     latency,
     ownership,
     queues,
-    rebalances,
     recording,
     throughput,
     transactions,
@@ -57,16 +56,7 @@ PASSES = {
     "published_in_pauses": "Counting what nobody read",
     "happened": "Following what broke a rule",
 }
-
-
 LOOK_NS = 2_000_000_000  # what an observer of a cluster needs to find a rate
-
-
-class Recorded(NamedTuple):
-    """The size of the whole session, whatever the part; 0 events if it is unknown."""
-
-    events: int
-    duration_ns: int
 
 
 class Frames:
@@ -74,8 +64,8 @@ class Frames:
 
     `messages` and `control_events` begin with the session whatever the part, for what is owned, waiting or behind at
     its beginning comes from before; they end with the part. `counted` and `happening` are the part alone. `summary` is
-    what the broker counted, `noted` what the program noted of its cost. `notes` are sentences for the reader: what of
-    the session had to be put together to be brought home.
+    what the broker counted, `noted` what the program noted of its cost, `recorded` how many events the whole session
+    has (0 if unknown) and how many ns. `notes` are sentences for the reader: what had to be put together.
     """
 
     def __init__(
@@ -85,7 +75,7 @@ class Frames:
         scale: Scale,
         summary: Mapping[str, int] | None = None,
         noted: Mapping[str, float] | None = None,
-        recorded: Recorded | None = None,
+        recorded: tuple[int, int] = (0, 1),
         *,
         from_the_middle: bool = False,
         deliveries: bool = True,
@@ -95,7 +85,7 @@ class Frames:
         self.scale: Scale = scale
         self.summary: pl.DataFrame = rows(recording.SUMMARY_SCHEMA, list((summary or {}).items()))
         self.noted: Mapping[str, float] = noted or {}
-        self.recorded: Recorded = recorded or Recorded(0, scale.duration_ns)
+        self.recorded = recorded
         self.notes: list[str] = []
         self._from_the_middle = from_the_middle  # a broker was observed that had run before
         self._deliveries = deliveries  # whether they are known
@@ -269,8 +259,8 @@ class Frames:
 
     @cached_property
     def rebalances(self) -> pl.DataFrame:
-        found = rebalances.rebalances(self.detailed, self.scale)
-        return found if self._deliveries else rebalances.seen_from_outside(found)
+        found = groups.rebalances(self.detailed, self.scale)
+        return found if self._deliveries else groups.seen_from_outside(found)
 
     @cached_property
     def _moves(self) -> list[Event]:
@@ -332,7 +322,7 @@ def read_frames(spark: SparkSession, info: SessionInfo, from_ns: int | None = No
     if to_ns is not None:
         messages, control = (frame.where(f"time_ns < {to_ns}") for frame in (messages, control))
     summary = _summary(info) if from_ns is None and to_ns is None else {}
-    recorded = Recorded(_summary(info).get("events", 0), duration_ns)
+    recorded = (_summary(info).get("events", 0), duration_ns)
     observed = info.metadata.get("clock") == "observed"
     return Frames(
         messages,

@@ -165,7 +165,7 @@ class Jvm:
         self.process.kill()
 
     def close(self) -> None:
-        """End it and wait until it is gone; PySpark forgets it. Its files are in `work`: it has nothing to put away."""
+        """End it and wait until it is gone. Its files are in `work`: it has nothing to put away."""
         self._forget()
         self.process.kill()
         self.process.wait()

@@ -155,9 +155,7 @@ def parse_metadata(location: str, text: str) -> dict[str, Any]:
 def read_events(spark: SparkSession, info: SessionInfo, folder: str) -> DataFrame:
     """The table of `folder` (messages or control), without the parts that are known to be damaged."""
     files = info.parts.get(folder, [])
-    if not files:
-        return no_events(spark)
-    return read_files(spark, files)
+    return read_files(spark, files) if files else no_events(spark)
 
 
 def no_events(spark: SparkSession, **more: str) -> DataFrame:

@@ -7,7 +7,7 @@ import numpy as np
 
 from spark_reports.findings.evidence import FULL, MORE_READERS, NOTHING, PARTITIONS, SHARING, Evidence, Place, Series
 from spark_reports.findings.finding import INFO, WARN, Finding, Harm
-from spark_reports.findings.outages import OPEN_TRANSACTION, transaction_of
+from spark_reports.findings.waits import OPEN_TRANSACTION, transaction_of
 from spark_reports.page import text
 from spark_reports.rows import Rows
 from spark_reports.scale import Scale

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 import pyarrow as pa
 
-from spark_reports.findings import backlog, changes, latency, load, messages, outages, readers, recording
+from spark_reports.findings import backlog, changes, load, messages, readers, recording, waits
 from spark_reports.findings.evidence import Evidence
 from spark_reports.findings.finding import Finding, by_harm
 from spark_reports.findings.remedies import remedy_of
@@ -35,10 +35,10 @@ _FINDERS = (
 )  # fmt: skip
 #: What takes time to be seen.
 _OVER_TIME = (
-    outages.unread, backlog.behind, outages.held_up,
+    waits.unread, backlog.behind, waits.held_up,
     readers.held_back, readers.too_many, readers.did_nothing, readers.overloaded, readers.hands_free,
 )  # fmt: skip
-_CHANGES = (changes.alerted, changes.disturbed, changes.stopped, latency.late, latency.replayed)
+_CHANGES = (changes.alerted, changes.disturbed, changes.stopped, waits.late, waits.replayed)
 
 
 def find(

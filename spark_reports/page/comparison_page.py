@@ -11,8 +11,7 @@ from spark_reports.page.document import ALL_FILES, document, moment
 from spark_reports.page.text import change, shown
 from spark_reports.parts import EVERY, titles
 from spark_reports.request import COMPARE
-from spark_reports.rows import Row
-from spark_reports.scale import Scale
+from spark_reports.rows import Rows, grouped
 from spark_reports.sessions import Found
 
 #: Sections with their titles, and the parts of a report of which one must be there; what was compared always is.
@@ -36,9 +35,7 @@ def render_comparison(
     files: Sequence[str] = ALL_FILES,
 ) -> str:
     compared = tables["comparison"].to_pylist()
-    by_measure: dict[str, list[Row]] = {}
-    for row in compared:
-        by_measure.setdefault(row["measure"], []).append(row)
+    by_measure = {measure: rows for (measure,), rows in grouped(compared, "measure").items()}
     groups = [{"session": label, **row} for one, label in zip(made, labels, strict=True) for row in one.rows("groups")]
     parts = made[0].parts
     sections = [(name, title) for name, title, of in _SECTIONS if not of or parts & of]
@@ -70,41 +67,6 @@ def render_comparison(
 
 
 def comparison_data(made: Sequence[Made], labels: Sequence[str]) -> dict[str, Any]:
-    sessions = []
-    for one, label in zip(made, labels, strict=True):
-
-        def over_time(values: Mapping[int, float], nothing: float | None, scale: Scale = one.scale) -> Any:
-            """[second, value] of each bucket; `nothing` if none is known."""
-            starts = (scale.from_ns + number * scale.width_ns for number in range(scale.buckets))
-            return [[round((at + scale.width_ns / 2) / 1e9, 4), values.get(at, nothing)] for at in starts]
-
-        def summed(name: str, value: str, where: tuple[str, str] | None = None, *, made: Made = one) -> Any:
-            """A bucket without events has 0 for rates, and no row for levels."""
-            rows = [row for row in made.rows(name) if where is None or row[where[0]] == where[1]]
-            totals: dict[int, float] = {}
-            for row in rows:
-                totals[row["start_ns"]] = round(totals.get(row["start_ns"], 0) + (row[value] or 0), 3)
-            return over_time(totals, None if where is None else 0) if rows else []
-
-        late = [row for row in one.rows("latency_over_time") if row["measure"] == "delivered"]
-        curve = [row for row in one.rows("latency_curve") if row["measure"] == "delivered"]
-        total = sum(row["messages"] for row in curve) or 1
-        sessions.append(
-            {
-                "name": label,
-                "published": summed("throughput", "messages_per_s", ("dimension", "topic")),
-                "delivered": summed("throughput", "messages_per_s", ("dimension", "consumer")),
-                "lag": summed("lag", "lag"),
-                "waiting": summed("queues", "waiting"),
-                **{
-                    name: over_time({row["start_ns"]: row[f"{name}_ns"] / 1e6 for row in late}, None) if late else []
-                    for name in ("p50", "p99")
-                },
-                "curve": [
-                    [round(1 / max(1 - row["share"], 0.5 / total), 4), row["duration_ns"] / 1e6] for row in curve
-                ],
-            }
-        )
     scales = [one.scale for one in made]
     return {
         "from_s": min(scale.from_ns for scale in scales) / 1e9,
@@ -112,7 +74,40 @@ def comparison_data(made: Sequence[Made], labels: Sequence[str]) -> dict[str, An
         "width_s": max(scale.width_ns for scale in scales) / 1e9,
         "buckets": max(scale.buckets for scale in scales),
         "backlog": next((key for key, (part, _words) in _BACKLOG.items() if part in made[0].parts), ""),
-        "sessions": sessions,
+        "sessions": [{"name": label, **_lines(one)} for one, label in zip(made, labels, strict=True)],
         "rebalances": [],
         "markers": [],
+    }
+
+
+def _lines(one: Made) -> dict[str, list[list[float | None]]]:
+    """[second, value] of each bucket, None if it is not known; of `curve` as in `charts`."""
+    scale = one.scale
+
+    def over_time(values: Mapping[int, float], nothing: float | None) -> list[list[float | None]]:
+        starts = (scale.from_ns + number * scale.width_ns for number in range(scale.buckets))
+        return [[round((at + scale.width_ns / 2) / 1e9, 4), values.get(at, nothing)] for at in starts]
+
+    def summed(rows: Rows, value: str, nothing: float | None = None) -> list[list[float | None]]:
+        totals: dict[int, float] = {}
+        for row in rows:
+            totals[row["start_ns"]] = round(totals.get(row["start_ns"], 0) + (row[value] or 0), 3)
+        return over_time(totals, nothing) if rows else []
+
+    throughput = grouped(one.rows("throughput"), "dimension")
+    late, curve = (
+        [row for row in one.rows(name) if row["measure"] == "delivered"]
+        for name in ("latency_over_time", "latency_curve")
+    )
+    rarest = 0.5 / (sum(row["messages"] for row in curve) or 1)
+    return {
+        "published": summed(throughput.get(("topic",), ()), "messages_per_s", 0),
+        "delivered": summed(throughput.get(("consumer",), ()), "messages_per_s", 0),
+        "lag": summed(one.rows("lag"), "lag"),
+        "waiting": summed(one.rows("queues"), "waiting"),
+        **{
+            name: over_time({row["start_ns"]: row[f"{name}_ns"] / 1e6 for row in late}, None) if late else []
+            for name in ("p50", "p99")
+        },
+        "curve": [[round(1 / max(1 - row["share"], rarest), 4), row["duration_ns"] / 1e6] for row in curve],
     }

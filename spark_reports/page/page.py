@@ -19,13 +19,8 @@ from spark_reports.session import SessionInfo
 
 #: What a `session.json` of another program may lack.
 _EMPTY: dict[str, Any] = {
-    "scenario": "",
-    "seed": None,
-    "clock": "",
-    "ended": "",
-    "started_at": "",
-    "session_id": "",
-    "versions": {},
+    **dict.fromkeys(("scenario", "clock", "ended", "started_at", "session_id"), ""),
+    **{"seed": None, "versions": {}},
 }
 MOST_OPEN = 3  # findings that the page begins with, with what to do about them
 OVER_TIME = ("throughput", "latency", "lag", "queues", "backpressure")

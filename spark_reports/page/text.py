@@ -164,15 +164,6 @@ _LABELS = {
     "engine": "Engine's time",
 }
 FILTERS: dict[str, Callable[..., str]] = {
-    "label": label,
-    "measured": measured,
-    "place": place,
-    "count": count,
-    "per_second": per_second,
-    "rate": rate,
-    "size_per_second": size_per_second,
-    "size": size,
-    "duration": duration,
-    "clock": clock,
-    "share": share,
+    each.__name__: each
+    for each in (label, measured, place, count, per_second, rate, size_per_second, size, duration, clock, share)
 }

@@ -156,19 +156,11 @@ def _told(suspects: pl.DataFrame, happened: pl.DataFrame) -> pl.DataFrame:
         .filter(pl.col("bits").is_null() | (pl.col("bits").and_(pl.col("mask")) != 0))
         .with_columns(offset=pl.col("word") * WORD + pl.col("bit"), messages=pl.lit(1, pl.Int64))
     )
-    check = pl.col("check")
-    count = {name: pl.col(name).fill_null(0) for name in ("published", "first", "delivered", "done", "finished")}
-    broke = (
-        pl.when(pl.col("bits").is_not_null())
-        .then(True)
-        .when(check == TWICE)
-        .then(count["published"] > 1)
-        .when(check == AGAIN)
-        .then(count["first"] > 1)
-        .when(check == FINISHED_TWICE)
-        .then(count["finished"] > 1)
-        .when(check == NEVER)
-        .then((count["done"] > 0) & (count["delivered"] == 0))
+    check, twice = pl.col("check"), {TWICE: "published", AGAIN: "first", FINISHED_TWICE: "finished"}
+    broke = pl.any_horizontal(
+        pl.col("bits").is_not_null(),
+        *((check == one) & (pl.col(name) > 1) for one, name in twice.items()),
+        (check == NEVER) & (pl.col("done") > 0) & (pl.col("delivered") == 0),
     )
     return each.join(_counted(happened), on=_EACH, how="left").filter(broke).with_columns(pl.col("story").fill_null(""))
 

@@ -7,7 +7,6 @@ where the gaps are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -174,23 +173,17 @@ def pauses(ownership: Ownership, rebalances: pl.DataFrame, scale: Scale) -> pl.D
     end; `cause` is the crash, pause or silence of its owner, "" if it was taken from one that read it up to then.
     """
     started = set(rebalances.select("group", "started_ns").iter_rows())
-    found = list(_cut(ownership, started, scale))
-    return rows(PAUSES_SCHEMA, sorted(found, key=lambda row: (row[8], row[:4]))).with_columns(
-        pause=pl.int_range(pl.len())
-    )
-
-
-def _cut(ownership: Ownership, started: set[tuple[Any, ...]], scale: Scale) -> Iterator[tuple[Any, ...]]:
+    found: list[tuple[Any, ...]] = []
     for rebalance, gap in ownership.all_gaps():
         begin_ns = max(gap.start_ns, scale.from_ns)
         end_ns = scale.to_ns if gap.end_ns is None else gap.end_ns
         if end_ns >= scale.from_ns:
             group, topic, partition = gap.place
             since_ns = rebalance[1] if rebalance in started and not gap.came_back else None
-            yield (
-                *(group, since_ns, topic, partition, gap.owner_before, gap.owner_after, begin_ns, end_ns),
-                *(end_ns - begin_ns, gap.revoked_ns, gap.assigned_ns, gap.cause, None),
-            )
+            row = (group, since_ns, topic, partition, gap.owner_before, gap.owner_after, begin_ns, end_ns)
+            found.append((*row, end_ns - begin_ns, gap.revoked_ns, gap.assigned_ns, gap.cause, None))
+    found.sort(key=lambda row: (row[8], row[:4]))
+    return rows(PAUSES_SCHEMA, found).with_columns(pause=pl.int_range(pl.len()))
 
 
 def windows(pauses: pl.DataFrame) -> list[tuple[int, int]]:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 import polars as pl
 
 from resources.measures import AS_LONG, MEASURES, SAME, noise, unlike, verdict
-from spark_reports.tables.latency import DONE, FIRST, quantile_ns, ranked
+from spark_reports.tables.latency import DONE, FIRST, latency
 from spark_reports.tables.schema import columns, rows
 
 ABOUT_SCHEMA = (
@@ -20,7 +20,12 @@ SCHEMA = f"{ABOUT_SCHEMA}, " + ", ".join(f"{name} {kind}" for name, kind in FIGU
 
 #: What a session is, whatever is asked of it: without its length nobody can say what may be compared.
 ALWAYS = ("length_ns", "events")
-LATENCY = ("p50_ns", "p99_ns", "p999_ns", "max_ns", "acknowledged_p99_ns")
+#: Percentiles with their measure and column in tables of latency.
+_PERCENTILES = {
+    **{name: (FIRST, name) for name in ("p50_ns", "p99_ns", "p999_ns", "max_ns")},
+    "acknowledged_p99_ns": (DONE, "p99_ns"),
+}
+LATENCY = tuple(_PERCENTILES)
 MOVES = ("rebalancing_ns", "moved")
 BLOCKED = ("blocked_ns",)
 #: Whether more of it is better, or less; what is neither is not judged.
@@ -69,18 +74,13 @@ def runs(
 
 def latencies(buckets: pl.DataFrame) -> pl.DataFrame:
     """Percentiles of the first delivery and of the acknowledgement, one row a session."""
-    each = ranked(buckets, "session", "measure")
-    told: Mapping[str, tuple[str, float]] = {
-        "p50_ns": (FIRST, 0.5), "p99_ns": (FIRST, 0.99), "p999_ns": (FIRST, 0.999), "acknowledged_p99_ns": (DONE, 0.99),
-    }  # fmt: skip
-    percentiles = each.group_by("session", "measure").agg(
-        *(quantile_ns(quantile).alias(name) for name, (_, quantile) in told.items()), pl.col("max_ns").max()
-    )
-    value = {name: (pl.col(name), measure) for name, (measure, _) in told.items()}
-    value["max_ns"] = (pl.col("max_ns"), FIRST)
-    return percentiles.group_by("session").agg(
-        column.filter(pl.col("measure") == measure).first().cast(pl.Float64).alias(name)
-        for name, (column, measure) in value.items()
+    return (
+        latency(buckets, "session")
+        .group_by("session")
+        .agg(
+            pl.col(column).filter(pl.col("measure") == measure).first().cast(pl.Float64).alias(name)
+            for name, (measure, column) in _PERCENTILES.items()
+        )
     )
 
 
@@ -106,11 +106,6 @@ _MEDIAN_DISTANCE = 0.6745  # of a normal distribution, in standard deviations
 
 #: Rates with what they count: one of n messages varies by a share of 1 / sqrt(n).
 _RATES = {"published_per_s": "published", "delivered_per_s": "delivered", "bytes_per_s": "published"}
-#: Percentiles with their measure and column over time.
-_PERCENTILES = {
-    **{name: (FIRST, name) for name in ("p50_ns", "p99_ns", "p999_ns", "max_ns")},
-    "acknowledged_p99_ns": (DONE, "p99_ns"),
-}
 
 
 def errors(runs: pl.DataFrame, over_time: Mapping[int, pl.DataFrame]) -> pl.DataFrame:

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from spark_reports.scale import Scale
-from spark_reports.tables import backpressure, consumers, effects, groups, lag, latency, ownership, queues, rebalances
+from spark_reports.tables import backpressure, consumers, effects, groups, lag, latency, ownership, queues
 from spark_reports.tables.details import detailed
 from spark_reports.tables.schema import arrow, rows
 from tests.spark_reports.tables.rows import (
@@ -104,7 +104,7 @@ def test_partitions_without_a_reader_and_what_came_meanwhile() -> None:
         published(11 * S, 2, 0, 9),
     )  # fmt: skip
     told = detailed(control)
-    pauses = ownership.pauses(reduced(control), rebalances.rebalances(told, SCALE), SCALE)
+    pauses = ownership.pauses(reduced(control), groups.rebalances(told, SCALE), SCALE)
     appended = messages.join_where(
         pauses.rename({"topic": "of"}),
         pl.col("topic") == pl.col("of"),
@@ -167,7 +167,7 @@ def test_a_group_in_one_row() -> None:
     )
     scale, told = Scale(0, 10 * S, S), detailed(happened())
     found, owners = rolled(table, scale), owned(happened(), scale)
-    moves = rebalances.rebalances(told, scale)
+    moves = groups.rebalances(told, scale)
     there = consumers.lives(found, told, scale)
     spans = consumers.spans(slots(table, scale), told, there, scale, scale.slot_ns())
     answer = groups.groups(

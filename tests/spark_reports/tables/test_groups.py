@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from spark_reports.scale import Scale
-from spark_reports.tables import ownership, rebalances
+from spark_reports.tables import groups, ownership
 from spark_reports.tables.details import detailed
 from tests.spark_reports.tables.rows import S, check, happened, owned
 
@@ -40,8 +40,8 @@ def test_rebalances_say_cause_pause_and_what_moved() -> None:
         _started(8 * S, 2, "b crashed"),
     )
     check(
-        rebalances.rebalances(detailed(control), Scale(0, 10 * S, S)),
-        rebalances.SCHEMA,
+        groups.rebalances(detailed(control), Scale(0, 10 * S, S)),
+        groups.REBALANCES_SCHEMA,
         [
             ("g", S, 3 * S, 2 * S, True, "b joined", 1, 2, 4, 2, 2, 1, 2),
             ("g", 8 * S, 10 * S, 2 * S, False, "b crashed", 2, None, 0, 0, 0, 0, 0),
@@ -56,7 +56,7 @@ def test_a_partition_given_back_and_then_out_has_changed_its_owner_once() -> Non
         _completed(2 * S, 2, "b joined", before=both, after=back, started_ns=2 * S),
         _completed(3 * S, 3, "a gave back 1 partition", before=back, after=out, started_ns=3 * S),
     )
-    found = rebalances.rebalances(detailed(control), Scale(0, 10 * S, S)).rows(named=True)
+    found = groups.rebalances(detailed(control), Scale(0, 10 * S, S)).rows(named=True)
     assert [row["moved"] for row in found] == [2, 1, 1]
     assert [row["changed"] for row in found] == [0, 0, 1]
 
