@@ -85,7 +85,7 @@ class Frames:
         self.scale: Scale = scale
         self.summary: pl.DataFrame = rows(recording.SUMMARY_SCHEMA, list((summary or {}).items()))
         self.noted: Mapping[str, float] = noted or {}
-        self.recorded = recorded
+        self.recorded: tuple[int, int] = recorded
         self.notes: list[str] = []
         self._from_the_middle = from_the_middle  # a broker was observed that had run before
         self._deliveries = deliveries  # whether they are known
