@@ -327,7 +327,8 @@ def test_digits_that_run_lay_no_bar_out_anew(qtbot, kind, show):
     bar = kind()
     qtbot.addWidget(bar)
     bar.show()
-    show(bar, 0)
+    for digit in range(10):  # the widest is among them
+        show(bar, digit)
     QApplication.processEvents()
     watch = Watch()
     bar.installEventFilter(watch)
