@@ -76,6 +76,10 @@ SCENARIO = "scenario"  # who acts, in the detail of an action that the scenario'
 FETCHED_AGAIN = "fetched again"
 #: The cause of OFFSETS_RESET if somebody has committed whose reads are not known. They are not judged.
 READ_OUTSIDE = "read outside the group"
+#: The causes of actions by which finished messages are ready again.
+UNDO_PURGE, RESET_OFFSETS = "undo purge", "reset offsets"
+#: The cause of a purge that takes one message back: its redrive or its publishing was undone.
+WITHDRAWN = "withdrawn"
 _BY_HAND = "@"
 
 

@@ -16,19 +16,19 @@ _RESERVED = frozenset(
 )
 
 
-def check_name(name: str, what: str = "topic") -> str:
+def check_name(name: str, what: str = "topic", code: ErrorCode = ErrorCode.INVALID_TOPIC) -> str:
     """Return `name` where it is a valid directory name on every system.
 
-    Raises `BrokerError` (INVALID_TOPIC) for anything but 1 to 249 of `a-zA-Z0-9._-`, for `.` and `..`, and for reserved
+    Raises `code` for anything but 1 to 249 of `a-zA-Z0-9._-`, for `.` and `..`, and for reserved
     names.
     """
     if not isinstance(name, str) or not _ALLOWED.fullmatch(name) or len(name) > MAX_NAME_CHARS:
         raise BrokerError(
-            ErrorCode.INVALID_TOPIC,
+            code,
             f"{what} {str(name)[:60]!r} may have 1 to {MAX_NAME_CHARS} letters, digits, '.', '_' and '-'",
         )
     if name in {".", ".."} or name.partition(".")[0].lower() in _RESERVED or name.endswith("."):
-        raise BrokerError(ErrorCode.INVALID_TOPIC, f"{what} {name!r} is reserved by the file system")
+        raise BrokerError(code, f"{what} {name!r} is reserved by the file system")
     return name
 
 

@@ -60,11 +60,20 @@ class Reply(Generic[T]):
 
     def map(self, change: Callable[[T], U]) -> Reply[U]:
         """A reply with `change` of the value, or with the same error."""
-        mapped: Reply[U] = Reply()
-        self.then(
-            lambda done: mapped.fail(done.error) if done.error is not None else mapped.resolve(change(done.result()))
-        )
-        return mapped
+        return self.chain(lambda value: Reply.of(change(value)))
+
+    def chain(self, go_on: Callable[[T], Reply[U]]) -> Reply[U]:
+        """A reply that is settled as the one that `go_on` of the value returns, or with the same error."""
+        chained: Reply[U] = Reply()
+        self.then(lambda done: chained.fail(done.error) if done.error else go_on(done.result()).then(chained.follow))
+        return chained
+
+    def follow(self, done: Reply[T]) -> None:
+        """Settle as `done`, which is settled."""
+        if done.error is not None:
+            self.fail(done.error)
+        else:
+            self.resolve(done.result())
 
     def __await__(self) -> Generator[Reply[T], None, T]:
         if not self.done:

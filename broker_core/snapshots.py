@@ -51,13 +51,13 @@ class GateView(msgspec.Struct, frozen=True):
     policy: str
     depth: int
     limit: int | None
-    rate_limit_per_s: float | None
-    tokens: float | None
-    slowest: str
-    blocked: tuple[tuple[str, int], ...]
-    blocked_ns_total: int
-    rejected: int
-    dropped: int
+    rate_limit_per_s: float | None = None
+    tokens: float | None = None
+    slowest: str = ""
+    blocked: tuple[tuple[str, int], ...] = ()
+    blocked_ns_total: int = 0
+    rejected: int = 0
+    dropped: int = 0
     evicted: int = 0
 
 

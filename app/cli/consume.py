@@ -74,7 +74,7 @@ def _exit(shown: int, options: argparse.Namespace) -> Exit:
 
 
 def _queues(broker: Broker) -> set[str]:
-    return {queue.name for queue in broker.ask(ListQueues()).queues}
+    return {queue.name for queue in broker.ask(ListQueues())}
 
 
 def _consume(broker: Broker, options: argparse.Namespace) -> int:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from app.cli.errors import CommandError
@@ -26,7 +26,6 @@ from broker_core.operations.dead_letters import (
     Redrive,
     Redriven,
     RedriveProgress,
-    RefusedLetter,
     StopRedrive,
     UndoPurgeDeadLetters,
     UndoRedrive,
@@ -35,6 +34,7 @@ from broker_core.operations.queues import ListQueues
 from broker_core.operations.topics import ListTopics
 from broker_core.operations.values import json_bytes
 from broker_core.plurals import counted
+from broker_core.queues.dead_letters import Refused
 
 _CONDITIONS = ("cause", "text", "min_redrives")
 _PAGE = 1_000
@@ -104,11 +104,11 @@ def _list(broker: Broker, options: argparse.Namespace) -> None:
 
 
 def _list_queues(broker: Broker, options: argparse.Namespace) -> None:
-    queues = [queue.name for queue in broker.ask(ListQueues()).queues]
+    queues = [queue.name for queue in broker.ask(ListQueues())]
     rows: list[tuple[object, ...]] = []
-    for name in (*queues, *(topic.name for topic in broker.ask(ListTopics()).topics)):
+    for name in (*queues, *(topic.name for topic in broker.ask(ListTopics()))):
         try:
-            causes = broker.ask(DeadLettersByCause(queue=name)).causes
+            causes = broker.ask(DeadLettersByCause(queue=name))
         except BrokerError as error:
             if error.code is not ErrorCode.UNKNOWN_QUEUE:
                 raise
@@ -119,7 +119,7 @@ def _list_queues(broker: Broker, options: argparse.Namespace) -> None:
 
 
 def _causes(broker: Broker, options: argparse.Namespace) -> None:
-    causes = broker.ask(DeadLettersByCause(queue=options.queue)).causes
+    causes = broker.ask(DeadLettersByCause(queue=options.queue))
     print_rows(("Cause", "Dead letters"), causes.items(), options, none=f"{options.queue} has no dead letters.")
 
 
@@ -181,7 +181,7 @@ def _redrive(broker: Broker, options: argparse.Namespace) -> int:
             raise CommandError("--value is for one dead letter; give its offset alone, and no --rate.")
         edits = (edit_of(options.offsets[0], options.value.encode(errors="surrogateescape")),)
     if offsets == []:
-        return _told(Redriven(applied=True, running=False, total=0, done=0, redriven=[], refused=[]), options)
+        return _told(Redriven(total=0, done=0), options)
     dry_run = hasattr(options, "dry_run")
     request = Redrive(queue=options.queue, offsets=offsets, edits=edits, dry_run=dry_run, rate_per_s=options.rate_per_s)
     if dry_run:
@@ -217,7 +217,7 @@ def _paced(broker: Broker, request: Redrive, options: argparse.Namespace) -> tup
         return broker.ask(StopRedrive(queue=request.queue)), interrupt
 
 
-def _refusals(refused: list[RefusedLetter], options: argparse.Namespace) -> int:
+def _refusals(refused: Sequence[Refused], options: argparse.Namespace) -> int:
     """Say which were not redriven, and why; the exit code."""
     rows = [(one.offset, one.message) for one in refused]
     if rows:
@@ -227,7 +227,7 @@ def _refusals(refused: list[RefusedLetter], options: argparse.Namespace) -> int:
 
 def _purge_question(broker: Broker, options: argparse.Namespace) -> str:
     chosen = _chosen(broker, options)
-    causes = broker.ask(DeadLettersByCause(queue=options.queue)).causes if chosen is None else {}
+    causes = broker.ask(DeadLettersByCause(queue=options.queue)) if chosen is None else {}
     count = sum(causes.values()) if chosen is None else len(chosen)
     return f"Take {counted(count, 'dead letter')} of {options.queue} out"
 

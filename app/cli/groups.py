@@ -17,8 +17,6 @@ from broker_core.operations.groups import (
     DescribeGroup,
     DescribeShareGroup,
     ListGroups,
-    ListMembers,
-    ListOffsets,
     ListShareGroups,
     PartitionPlace,
     ResetOffsets,
@@ -61,11 +59,11 @@ def _generation(group: GroupView) -> int | None:
 
 def _list(broker: Broker, options: argparse.Namespace) -> None:
     rows = []
-    for group in broker.ask(ListGroups()).groups:
+    for group in broker.ask(ListGroups()):
         rows.append((group.name, group.state, _generation(group), len(group.members), group.lag, group.lag_unknown))
     shared = [
         (group.name, group.state, group.epoch, len(group.members), sum(at.lag for at in group.offsets))
-        for group in broker.ask(ListShareGroups()).groups
+        for group in broker.ask(ListShareGroups())
     ]
     if rows or not shared:
         print_rows(("Group", "State", "Generation", "Members", "Lag", "Lag not known"), rows, options, none=_NO_GROUP)
@@ -136,7 +134,7 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
 
 
 def _members(broker: Broker, options: argparse.Namespace) -> None:
-    found = _asked(broker, ListMembers(group=options.group), options.group)
+    found = _asked(broker, DescribeGroup(group=options.group), options.group)
     if isinstance(found, ShareGroupView):
         _print_share_members(found, options)
         return
@@ -174,7 +172,7 @@ def _chosen(broker: Broker, options: argparse.Namespace) -> list[PartitionPlace]
         found = [(options.topic, part.partition) for part in parts]
     else:
         name = options.to_group or options.group
-        found = [(at.topic, at.partition) for at in broker.ask(ListOffsets(group=name)).offsets]
+        found = [(at.topic, at.partition) for at in broker.ask(DescribeGroup(group=name)).offsets]
     chosen = [place for place in found if options.partition is None or place[1] == options.partition]
     if found and not chosen:
         there = ", ".join(sorted({str(partition) for _, partition in found}))

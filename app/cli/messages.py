@@ -5,8 +5,8 @@ import contextlib
 
 from broker_core.messages import Headers, StoredMessage
 from broker_core.operations.dead_letters import Edit, Letter
-from broker_core.operations.leases import Delivery
 from broker_core.operations.messages import MessageAnswer, Record
+from broker_core.operations.queues import Delivery
 from broker_core.operations.values import base64_of
 
 _BASE64 = "base64:"

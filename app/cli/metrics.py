@@ -29,11 +29,11 @@ def command() -> Command:
 
 
 def _list(broker: Broker, options: argparse.Namespace) -> None:
-    topics, queues = broker.ask(ListTopics()).topics, broker.ask(ListQueues()).queues
+    topics, queues = broker.ask(ListTopics()), broker.ask(ListQueues())
     now: list[tuple[str, object]] = [
         ("Topics", len(topics)),
         ("Queues", len(queues)),
-        ("Groups", len(broker.ask(ListGroups()).groups)),
+        ("Groups", len(broker.ask(ListGroups()))),
         ("Messages in topics", sum(topic.messages_count for topic in topics)),
         ("Messages in queues", sum(queue.ready + queue.delayed + queue.in_flight for queue in queues)),
         ("Dead letters", sum(queue.dead for queue in queues)),
@@ -56,12 +56,12 @@ def _slow(broker: Broker, options: argparse.Namespace) -> None:
     max_lag_ms = None if options.max_lag_s is None else round(options.max_lag_s * 1_000)
     rows = [
         (one.reader, one.client or None, f"{one.topic}/{one.partition}", one.lag, one.lag_ns // NS_PER_MS / 1_000)
-        for one in broker.ask(ListSlowReaders(max_lag=options.max_lag, max_lag_ms=max_lag_ms)).slow_readers
+        for one in broker.ask(ListSlowReaders(max_lag=options.max_lag, max_lag_ms=max_lag_ms))
     ]
     columns = ("Reader", "Client", "Partition", "Lag", "Lag s")
     print_rows(columns, rows, options, none="No group is that far behind.")
 
 
 def _damage(broker: Broker, options: argparse.Namespace) -> None:
-    rows = [(sentence,) for sentence in broker.ask(ListDamage()).damage]
+    rows = [(sentence,) for sentence in broker.ask(ListDamage())]
     print_rows(("Damage",), rows, options, none="Nothing is damaged.")

@@ -82,7 +82,7 @@ def _list(broker: Broker, options: argparse.Namespace) -> None:
             queue.waiting_takers,
             queue.acknowledged,
         )
-        for queue in broker.ask(ListQueues()).queues
+        for queue in broker.ask(ListQueues())
     ]
     columns = ("Queue", "Reads", "Ready", "Delayed", "In flight", "Dead letters", "Waiting consumers", "Acknowledged")
     print_rows(columns, rows, options, none="There is no queue; brokerscope queues create makes one.")
@@ -151,7 +151,7 @@ def _peek(broker: Broker, options: argparse.Namespace) -> None:
     shown = json_bytes if options.json else text_of
     request = Peek(queue=options.queue, encoding="base64", **given(options, Peek, ("max_messages",)))
     rows = []
-    for message in broker.ask(request).messages:
+    for message in broker.ask(request):
         key, value = bytes_pair(message)
         rows.append((message.partition, message.offset, shown(key), shown(value)))
     none = f"Nothing in {options.queue} can be taken now."

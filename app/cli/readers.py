@@ -16,8 +16,8 @@ from broker_core.clients.queue_consumer import Delivery, QueueConsumer
 from broker_core.closable import Closable
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import StoredMessage, TopicPartition
-from broker_core.operations import leases
-from broker_core.operations.members import CommitOffsets, CommitPlace, Join, Leave, Poll
+from broker_core.operations import queues
+from broker_core.operations.groups import CommitOffsets, CommitPlace, Join, Leave, Poll
 
 T = TypeVar("T")
 
@@ -158,7 +158,7 @@ class HttpQueueReader(Closable):
 
     def take(self, wait_s: float, most: int) -> Sequence[tuple[StoredMessage, str]]:
         """What a lost answer held comes again when its leases end."""
-        request = leases.Take(
+        request = queues.Take(
             queue=self._queue,
             max_messages=most,
             timeout_ms=round(wait_s * 1_000),
@@ -166,20 +166,20 @@ class HttpQueueReader(Closable):
             encoding="base64",
         )
         taken = self._connection.tried(lambda: self._broker.ask(request))
-        found = [] if taken is None else taken.deliveries
+        found = [] if taken is None else taken
         self._held |= {delivery.lease: None for delivery in found}
         return [(stored(delivery, self._queue), delivery.lease) for delivery in found]
 
     def ack(self, held: Sequence[Any]) -> None:
         for lease in held:
             self._held.pop(lease, None)
-        request = leases.Ack(queue=self._queue, leases=list(held))
+        request = queues.Ack(queue=self._queue, leases=list(held))
         done = self._connection.tried(lambda: self._broker.ask(request))
         if done is not None:  # else they come again when their leases end
             _check(done)
 
     def extend(self, held: Sequence[Any]) -> None:
-        request = leases.Extend(queue=self._queue, leases=list(held))
+        request = queues.Extend(queue=self._queue, leases=list(held))
         done = self._connection.tried(lambda: self._broker.ask(request))
         if done is not None:
             _check(done)
@@ -187,7 +187,7 @@ class HttpQueueReader(Closable):
     def close(self) -> None:
         if self._held and not self._connection.is_lost:
             with contextlib.suppress(BrokerError):
-                self._broker.ask(leases.Release(queue=self._queue, leases=list(self._held)))
+                self._broker.ask(queues.Release(queue=self._queue, leases=list(self._held)))
 
 
 GroupReader = LocalGroupReader | HttpGroupReader
@@ -213,7 +213,7 @@ def client_name() -> str:
     return f"brokerscope-{os.getpid()}"
 
 
-def _check(done: leases.LeasesDone) -> None:
+def _check(done: queues.LeasesDone) -> None:
     for refused in done.refused:
         code = ErrorCode[refused.error]
         raise BrokerError(code, refused.message.removeprefix(f"{code.sentence}: ").rstrip("."))

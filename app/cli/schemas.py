@@ -29,7 +29,7 @@ from broker_core.operations.schemas import (
     SetCompatibility,
     SetDefaultCompatibility,
 )
-from broker_core.operations.topics import RemoveSchemaRule, SetSchemaRule, TopicDemands
+from broker_core.operations.topics import RemoveSchemaRule, SetSchemaRule, TopicConfig
 from broker_core.plurals import counted
 from broker_core.schemas.rule import SchemaRule
 
@@ -132,7 +132,7 @@ def _check(broker: Broker, options: argparse.Namespace) -> int:
 
 
 def _diff(broker: Broker, options: argparse.Namespace) -> None:
-    changes = broker.ask(DiffSchemas(subject=options.subject, before=options.before, after=options.after)).changes
+    changes = broker.ask(DiffSchemas(subject=options.subject, before=options.before, after=options.after))
     rows = [(one.what, one.pointer, one.before, one.after) for one in changes]
     print_rows(("What", "Place", "Before", "After"), rows, options, none="They do not differ.")
 
@@ -161,7 +161,7 @@ def _rule(broker: Broker, options: argparse.Namespace) -> None:
         rule = SchemaRule(subject=options.subject, mode=options.mode or "refuse")
         broker.ask(SetSchemaRule(topic=options.topic, rule=rule))
     else:
-        rule = broker.ask(TopicDemands(topic=options.topic)).rule
+        rule = broker.ask(TopicConfig(topic=options.topic)).rule
     what = "no schema" if rule is None else f"{rule.subject} ({rule.mode})"
     facts = {"subject": rule and rule.subject, "mode": rule and rule.mode}
     say(f"{options.topic} is held to {what}.", options, topic=options.topic, **facts)
@@ -174,7 +174,7 @@ def _delete_question(_broker: Broker, options: argparse.Namespace) -> str:
 
 def _delete(broker: Broker, options: argparse.Namespace) -> None:
     if options.version is None:
-        versions = broker.ask(DeleteSubject(subject=options.subject)).versions
+        versions = broker.ask(DeleteSubject(subject=options.subject))
     else:
         broker.ask(DeleteVersion(subject=options.subject, version=options.version))
         versions = [options.version]

@@ -23,7 +23,6 @@ from broker_core.operations.topics import (
     ListTopics,
     LogSettings,
     TopicConfig,
-    TopicDemands,
 )
 from broker_core.plurals import counted
 from broker_core.schemas.rule import SchemaRule
@@ -87,7 +86,7 @@ def _list(broker: Broker, options: argparse.Namespace) -> None:
             None if is_from_outside(options) else sum(part.size_bytes for part in topic.partitions),
             *((topic.published,) if running else ()),
         )
-        for topic in broker.ask(ListTopics()).topics
+        for topic in broker.ask(ListTopics())
     ]
     columns = ("Topic", "Partitions", "Messages", "Bytes", *((PUBLISHED,) if running else ()))
     print_rows(columns, rows, options, none="There is no topic; brokerscope topics create makes one.")
@@ -128,13 +127,13 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
     ]
     facts: list[tuple[str, object]] = [("Topic", topic.name), ("Messages", topic.messages_count)]
     if not outside:
-        demands = broker.ask(TopicDemands(topic=name))
-        rule = demands.rule
+        settings = broker.ask(TopicConfig(topic=name))
+        rule = settings.rule
         facts += [(PUBLISHED, topic.published)] if running else []
-        facts += [("Partitioner", demands.partitioner)]
+        facts += [("Partitioner", settings.partitioner)]
         facts += [("Schema", rule and rule.subject), ("Schema mode", rule and rule.mode)]
-        facts += struct_facts(broker.ask(TopicConfig(topic=name)))
-        facts += limit_facts(demands.flow, demands.gate, options, running=running)
+        facts += struct_facts(settings.log)
+        facts += limit_facts(settings.flow, settings.gate, options, running=running)
     print_described(facts, "Partitions", columns, rows, options, none="It has no partitions.")
 
 
@@ -171,7 +170,7 @@ def configure(broker: Broker, name: str, options: argparse.Namespace, present: F
 
 
 def _configure(broker: Broker, options: argparse.Namespace) -> None:
-    present = broker.ask(TopicDemands(topic=options.topic)).flow
+    present = broker.ask(TopicConfig(topic=options.topic)).flow
     configure(broker, options.topic, options, present, "topics")
 
 
@@ -197,6 +196,6 @@ def _delete_records_question(broker: Broker, options: argparse.Namespace) -> str
 def _delete_records(broker: Broker, options: argparse.Namespace) -> None:
     before = _before(broker.ask(DescribeTopic(topic=options.topic)), options)
     request = DeleteRecords(topic=options.topic, before={str(number): offset for number, offset in before.items()})
-    starts: dict[str, Any] = broker.ask(request).start_offsets
+    starts: dict[str, Any] = broker.ask(request)
     rows = sorted((int(number), offset) for number, offset in starts.items())
     print_rows(("Partition", "Start offset"), rows, options, none="It has no partitions.")

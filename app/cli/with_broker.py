@@ -19,7 +19,7 @@ from app.cli.waiting import note
 from app.environment.did_you_mean import meant
 from app.environment.exits import Exit
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.faults.client_fault import NEEDS, Effect
+from broker_core.faults.client_faults import NEEDS, Effect
 from broker_core.operations.faults import BeginFault
 from broker_core.recording.audit import VERDICTS
 from broker_core.testing.embedded_broker import ConditionTimeoutError, EmbeddedBroker

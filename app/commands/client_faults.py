@@ -4,7 +4,7 @@ from app.commands.context import CommandContext, Handlers
 from app.commands.forms import choice, choices, for_s, group_names, request_field, topic_names
 from app.commands.registry import Command
 from app.presenters.other_clients import other_producers
-from broker_core.faults.client_fault import ClientFault
+from broker_core.faults.client_faults import ClientFault
 from broker_core.faults.kafka_names import FATAL, KAFKA_APIS, RETRIABLE
 from broker_core.simulation.actions.faults import BreakRequests
 from widgets.dialogs.form import Field, Values

@@ -327,7 +327,7 @@ class DeadLetterHandlers(Handlers):
     def _redrive_queue(self, queue: str) -> None:
         self._answers.ask(
             ListDeadOffsets(queue=queue),
-            lambda found: self._redrives.add({queue: tuple(found.offsets)}),
+            lambda found: self._redrives.add({queue: tuple(found)}),
             self._context.show_message,
         )
 

@@ -13,7 +13,7 @@ from app.presenters.what_if import group_of
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.assignors import AssignorName
 from broker_core.operations.queues import QueueConfigAnswer, QueueConfiguration
-from broker_core.operations.topics import DescribeTopic, TopicDemands
+from broker_core.operations.topics import DescribeTopic, TopicConfig
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.groups import CreateGroup
 from broker_core.simulation.actions.queues import CreateQueue, CreateSubscription
@@ -54,7 +54,7 @@ class DuplicateHandlers(Handlers):
             self._answers.ask(
                 DescribeTopic(topic=name),
                 lambda topic: self._answers.ask(
-                    TopicDemands(topic=name), lambda demands: self._ask_topic(topic, demands.flow), show
+                    TopicConfig(topic=name), lambda settings: self._ask_topic(topic, settings.flow), show
                 ),
                 show,
             )

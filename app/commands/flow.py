@@ -6,7 +6,7 @@ from app.commands.context import CommandContext, Handlers
 from app.commands.forms import choice, request_field, topic_names
 from app.commands.registry import Command
 from broker_core.flow.config import FlowConfig
-from broker_core.operations.topics import Demands, TopicDemands
+from broker_core.operations.topics import TopicConfig, TopicSettings
 from broker_core.simulation.actions.topics import SetFlow
 from widgets.dialogs.form import Field, Values
 from widgets.i18n import mark, tr
@@ -84,10 +84,10 @@ class FlowHandlers(Handlers):
         def query() -> None:
             name = dialog.values()["target"]
             self._answers.drop()
-            self._answers.ask(TopicDemands(topic=name), fill)
+            self._answers.ask(TopicConfig(topic=name), fill)
 
-        def fill(demands: Demands) -> None:
-            found = demands.flow or FlowConfig()
+        def fill(settings: TopicSettings) -> None:
+            found = settings.flow or FlowConfig()
             dialog.set_values({name: getattr(found, name) for name in LIMITS})
 
         dialog.widgets["target"].currentIndexChanged.connect(lambda _place: query())  # type: ignore[attr-defined]
@@ -96,8 +96,8 @@ class FlowHandlers(Handlers):
     def _set_limits(self, target: str, limits: Limits) -> None:
         """Changed in place: what the gauge does not show stays as it is."""
 
-        def change(demands: Demands) -> None:
-            flow = demands.flow or FlowConfig()
+        def change(settings: TopicSettings) -> None:
+            flow = settings.flow or FlowConfig()
             made = msgspec.structs.replace(
                 flow,
                 max_messages=limits.max_messages,
@@ -107,7 +107,7 @@ class FlowHandlers(Handlers):
             )
             self._context.perform(SetFlow(topic=target, flow=made))
 
-        self._answers.ask(TopicDemands(topic=target), change)
+        self._answers.ask(TopicConfig(topic=target), change)
 
     def _follow(self, link: str) -> None:
         self._context.canvas.reveal(link)

@@ -129,7 +129,7 @@ class TopicHandlers(Handlers):
             tr("Configure"),
             lambda v: ConfigureTopic(topic=name, log=_log(v)),
             known=TopicConfig(topic=name),
-            values=msgspec.structs.asdict,
+            values=lambda settings: msgspec.structs.asdict(settings.log),
         )
 
     def ask_records(self) -> None:

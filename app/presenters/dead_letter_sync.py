@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject, Signal
 
 from app.sessions.queries import Answers, Asked
-from broker_core.operations.browse import DeadLetterPage, ListDeadOffsets, Offsets, ReadDeadLetters
+from broker_core.operations.browse import DeadLetterPage, ListDeadOffsets, ReadDeadLetters
 from broker_core.snapshots import DeadLetterView, QueueView, Snapshot
 
 PAGE = 400
@@ -74,8 +74,7 @@ class DeadLetterSync(QObject):
                 self._ask_offsets(queue.name, kept, signature)
 
     def _ask_offsets(self, queue: str, kept: _QueueSync, signature: tuple[int, ...]) -> None:
-        def answered(found: Offsets) -> None:
-            offsets = found.offsets
+        def answered(offsets: list[int]) -> None:
             kept.asking = False
             kept.signature, kept.synced_s = signature, time.perf_counter()
             kept.live = tuple(offsets)

@@ -17,7 +17,7 @@ from app.sessions.history.life import Life, Place, life_in, place_of, touching
 from app.sessions.queries import Answers
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event
-from broker_core.operations.browse import BatchesKeys, CountKeys, Present
+from broker_core.operations.browse import BatchKeys, CountKeys, Present
 from broker_core.snapshots import RebalanceView, Snapshot
 from widgets.facts import Fact
 from widgets.formats import Times, plain_text, session_time
@@ -158,12 +158,10 @@ class LaneLookup(Lookup):
         if place is None or not wanted:
             return
 
-        def answered(found: BatchesKeys) -> None:
+        def answered(found: list[BatchKeys]) -> None:
             self._reads = False
-            if name == self._name and found.batches:
-                self._read.update(
-                    {one.first: None if one.keys is None else Counter(dict(one.keys)) for one in found.batches}
-                )
+            if name == self._name and found:
+                self._read.update({one.first: None if one.keys is None else Counter(dict(one.keys)) for one in found})
                 self.changed.emit()
                 self._read_more(name)
 

@@ -21,8 +21,7 @@ from broker_core.operations.browse import (
     BrowsePartition,
     FindOffsets,
     ListLogs,
-    LogBounds,
-    LogNames,
+    LogName,
     MergeStep,
     MessageRow,
     Page,
@@ -202,8 +201,8 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
         if self._sources_ns < 0 or abs(now_ns - self._sources_ns) >= NS_PER_S:
             self._sources_ns = now_ns
 
-            def show(found: LogNames) -> None:
-                self.panel.set_sources(tuple((log.name, log.partitions) for log in found.logs))
+            def show(found: list[LogName]) -> None:
+                self.panel.set_sources(tuple((log.name, log.partitions) for log in found))
 
             self._source_answers.ask(ListLogs(), show, self._failed)
 
@@ -258,10 +257,10 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
         only = where.partitions[0] if len(where.partitions) == 1 else None
         return FindOffsets(topic=where.topic, partition=only, until_ns=self._moment_ns, from_ns=from_ns)
 
-    def _measured(self, found: LogBounds) -> None:
+    def _measured(self, found: list[Bounds]) -> None:
         self._measuring = False
         self._problem = ""
-        start, end = self._bounds_then(found.partitions[0])
+        start, end = self._bounds_then(found[0])
         first_time = self.model.bounds == (0, 0)
         at_end = self.panel.is_at_end()
         self.model.move_bounds(start, end) if not first_time else self.model.show_range(start, end)
@@ -282,7 +281,7 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
         else:
             self._answers.ask(
                 self._find(start.value),
-                lambda found: self._show_place(self.model.place_of_number(found.partitions[0].found)),
+                lambda found: self._show_place(self.model.place_of_number(found[0].found)),
                 self._failed,
             )
 
@@ -328,8 +327,8 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
                     return max(first, min(start.value, end))
             return at.found
 
-        def answered(found: LogBounds) -> None:
-            chosen = [at for at in found.partitions if at.partition in where.partitions]
+        def answered(found: list[Bounds]) -> None:
+            chosen = [at for at in found if at.partition in where.partitions]
             self._cursors = {at.partition: cursor(at) for at in chosen}
             self._there = sum(end - first for first, end in map(self._bounds_then, chosen))
             self._ends = dict(self._cursors) if start.kind == "newest" else {}

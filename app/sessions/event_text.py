@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from broker_core.events import Event, EventKind, is_users
-from broker_core.queues.purge_log import WITHDRAWN
+from broker_core.events import WITHDRAWN, Event, EventKind, is_users
 from resources.outcomes import OUTCOMES
 from widgets.formats import plain_text, session_time
 from widgets.i18n import mark, tr

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from broker_core.operations.rights import Operation, ResourceKind
+from broker_core.operations.entry import Operation, ResourceKind
 
 EVERYBODY = "*"
 ANY_NAME = "*"

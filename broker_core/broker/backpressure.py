@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 import msgspec
 
+from broker_core.broker.fetches import Fetches
 from broker_core.broker.logs import Logs, Topic
 from broker_core.events import EventStream
 from broker_core.flow.config import Answer, FlowConfig
 from broker_core.flow.gate import Gate, Obstacle
 from broker_core.groups.coordinator import GroupCoordinator
-from broker_core.groups.fetches import Fetches
 from broker_core.timers import Timers
 
 

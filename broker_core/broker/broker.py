@@ -13,6 +13,7 @@ from broker_core.broker.cleaning import Cleaning
 from broker_core.broker.conditions import Conditions
 from broker_core.broker.corruption_report import CorruptionReport
 from broker_core.broker.durability import Durability
+from broker_core.broker.fetches import Fetches
 from broker_core.broker.group_offsets import GroupOffsets
 from broker_core.broker.handlers import broker as whole_broker
 from broker_core.broker.handlers import browse, groups, queues, topics
@@ -26,27 +27,25 @@ from broker_core.broker.schemas import Schemas
 from broker_core.broker.session_clock import SessionClock
 from broker_core.broker.share_groups import ShareGroups
 from broker_core.broker.topics import Topics
-from broker_core.broker.transactions import TransactionPorts
+from broker_core.broker.transactions import TransactionCoordinator, TransactionPorts
 from broker_core.broker.views import RecentEvents, Views
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import ErrorCode, must
 from broker_core.events import BROKER_CRASH, EventKind, EventStream
 from broker_core.faults.client_faults import ClientFaults
 from broker_core.files import FileSystem
 from broker_core.flow.client_quotas import ClientQuotas
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.coordinator import GroupCoordinator
-from broker_core.groups.fetches import Fetches
 from broker_core.groups.offsets import OffsetStore
 from broker_core.log.config import LogConfig
 from broker_core.log.growth import Growth
-from broker_core.log.producer_ids import ProducerIds
-from broker_core.operations.observe import AuditAnswer
+from broker_core.log.producers import ProducerIds
+from broker_core.operations.observe import VerdictAnswer
 from broker_core.operations.request import Request
 from broker_core.replies import Reply
 from broker_core.snapshots import MAX_LEASES, MAX_LETTERS, Snapshot
 from broker_core.timers import Timers
-from broker_core.transactions.coordinator import TransactionCoordinator
-from broker_core.transactions.state_log import StateLog
+from broker_core.transactions.transaction import StateLog
 
 T = TypeVar("T")
 
@@ -106,7 +105,7 @@ class Broker:
             timers,
             offsets,
             end_offset=lambda topic, partition: logs.partition(topic, partition).end_offset,
-            partitions_of=logs.partition_count,
+            partitions_of=logs.partitions_there,
             config=group_config,
             positions=self.fetches.position,
             held=self.fetches.held,
@@ -148,7 +147,7 @@ class Broker:
         #: Adds to a snapshot what only the owner of the broker knows, such as the clients that it runs.
         self.complete: Callable[[Snapshot], Snapshot] = lambda snapshot: snapshot
         #: Answers AuditBroker at a time; None if events are not kept.
-        self.auditor: Callable[[int], AuditAnswer] | None = None
+        self.auditor: Callable[[int], list[VerdictAnswer]] | None = None
         self.conditions = Conditions(self, events, timers)
 
     def handle(self, now_ns: int, request: Request[T]) -> Reply[T]:
@@ -157,24 +156,23 @@ class Broker:
         Raises the errors of the call behind it, and INVALID_REQUEST for what only a listener answers.
         """
         handler = next((TABLE[kind] for kind in type(request).__mro__ if kind in TABLE), None)
-        if handler is None:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{type(request).__name__} is answered by a listener alone")
-        found = handler(self, now_ns, request)
+        why_not = f"{type(request).__name__} is answered by a listener alone"
+        found = must(handler, ErrorCode.INVALID_REQUEST, why_not)(self, now_ns, request)
         return found if isinstance(found, Reply) else Reply.of(found)
 
     def snapshot(self, now_ns: int, *, max_leases: int = MAX_LEASES, max_dead_letters: int = MAX_LETTERS) -> Snapshot:
         """The state, with at most so many leases and dead letters of each queue: by default as keyframes have it."""
-        topics, groups, queues = self.views.all(now_ns, max_leases=max_leases, max_dead_letters=max_dead_letters)
+        views = self.views
         return self.complete(
             Snapshot(
                 time_ns=now_ns,
                 events=self._events.count,
-                topics=topics,
-                groups=groups,
-                queues=queues,
+                topics=tuple(views.topic(now_ns, name) for name in self.topics.names()),
+                groups=self.groups.views(now_ns),
+                queues=tuple(views.queue(now_ns, name, max_leases, max_dead_letters) for name in self.queues.names()),
                 actors=self.held.views(),
-                rebalances=tuple(self.groups.rebalances),
-                totals=self.views.totals(),
+                rebalances=tuple(self.groups.history.views),
+                totals=views.totals(),
                 faults=tuple(self.client_faults.views().values()),
                 transactions=self.transactions.views(),
             )
@@ -243,7 +241,7 @@ class Broker:
                 )
 
     def close(self) -> None:
-        self.offsets.close()
+        self.offsets.store.close()
         self.recently_deleted.close()
         self.logs.close()
         self.transactions.states.close()

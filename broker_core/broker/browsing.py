@@ -165,7 +165,7 @@ def step(logs: Logs, asked: BrowseMessages, test: Test | None, schemas: SchemaRe
     rows: list[MessageRow] = []
     looked, size_bytes, chunk = 0, 0, max(4, CHUNK // max(1, len(logs)))
     while len(rows) < asked.most and looked < STEP_LOOKS and size_bytes < READ_BYTES:
-        read = _back(logs, limits, at, chunk) if asked.back else _forth(logs, limits, at, chunk)
+        read = _merged(logs, limits, at, chunk, asked.back)
         if not read:
             return MergeStep(rows=tuple(rows), cursors=at, looked=looked, done=True)
         for message in read:
@@ -194,36 +194,29 @@ class _Skip(NamedTuple):
 Found = StoredMessage | _Skip
 
 
-def _forth(logs: Logs, limits: Limits, at: dict[int, int], chunk: int) -> Sequence[Found]:
-    """The next messages of all partitions in order of time, as far as that order is certain."""
+def _merged(logs: Logs, limits: Limits, at: dict[int, int], chunk: int, back: bool) -> Sequence[Found]:
+    """The next messages of all partitions in order of time, or those before, the newest first, as far as that order is
+    certain.
+    """
     found: list[Found] = []
-    horizon: int | None = None
+    horizons: list[int] = []  # of the partitions that hold more
     for number, log in logs.items():
-        if at[number] >= limits[number][1]:
+        start, end = limits[number]
+        if at[number] <= start if back else at[number] >= end:
             continue
-        part = _messages(log, at[number], min(limits[number][1], at[number] + _fitting(log, chunk)))
+        most = _fitting(log, chunk)
+        first, stop = (max(start, at[number] - most), at[number]) if back else (at[number], min(end, at[number] + most))
+        part = _messages(log, first, stop)
         found += part
-        if part[-1].offset + 1 < limits[number][1]:
-            horizon = part[-1].published_ns if horizon is None else min(horizon, part[-1].published_ns)
+        if back and first > start:
+            horizons.append(part[0].published_ns)
+        elif not back and part[-1].offset + 1 < end:
+            horizons.append(part[-1].published_ns)
+    if back:
+        found.sort(key=lambda one: (-one.published_ns, one.partition, -one.offset))
+        return [one for one in found if not horizons or one.published_ns >= max(horizons)]
     found.sort(key=lambda one: (one.published_ns, one.partition, one.offset))
-    sure = [one for one in found if horizon is None or one.published_ns <= horizon]
-    return sure
-
-
-def _back(logs: Logs, limits: Limits, at: dict[int, int], chunk: int) -> Sequence[Found]:
-    """The messages before, the newest first, as far as that order is certain."""
-    found: list[Found] = []
-    horizon: int | None = None
-    for number, log in logs.items():
-        if at[number] <= limits[number][0]:
-            continue
-        first = max(limits[number][0], at[number] - _fitting(log, chunk))
-        part = _messages(log, first, at[number])
-        found += part
-        if first > limits[number][0]:
-            horizon = part[0].published_ns if horizon is None else max(horizon, part[0].published_ns)
-    found.sort(key=lambda one: (-one.published_ns, one.partition, -one.offset))
-    return [one for one in found if horizon is None or one.published_ns >= horizon]
+    return [one for one in found if not horizons or one.published_ns <= min(horizons)]
 
 
 def _messages(log: BrowsedLog, first: int, end: int) -> list[Found]:

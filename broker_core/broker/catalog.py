@@ -13,7 +13,7 @@ from broker_core.flow.config import FlowConfig
 from broker_core.limits import MAX_WAIT_MS
 from broker_core.log.config import LogConfig
 from broker_core.log.partitioners import PartitionerKind
-from broker_core.log.producer_ids import ProducerIdsState
+from broker_core.log.producers import ProducerIdsState
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.subscription import BacklogPolicy
 from broker_core.schemas.registry import RegistryState

@@ -6,16 +6,13 @@ from broker_core.broker.corruption_report import CorruptionReport
 from broker_core.broker.logs import Logs, Topic
 from broker_core.errors import BrokerError
 from broker_core.events import EventKind, EventStream
-from broker_core.log.cleaner import Cleaner
+from broker_core.log.compaction import Cleaner
 from broker_core.log.partition_log import PartitionLog
 
 
-class _Start:
-    """Where a log begins, and how many markers of transactions it has, before something of it is deleted."""
-
-    def __init__(self, log: PartitionLog) -> None:
-        self.offset = log.start_offset
-        self.markers = log.markers_between(log.start_offset, log.end_offset)
+def _start(log: PartitionLog) -> tuple[int, int]:
+    """Where a log begins, and how many markers of transactions it has."""
+    return log.start_offset, log.markers_between(log.start_offset, log.end_offset)
 
 
 class Cleaning:
@@ -41,7 +38,7 @@ class Cleaning:
         failed: BrokerError | None = None
         for topic in self._logs:
             for log in topic.log.partitions:
-                start = _Start(log)
+                start = _start(log)
                 try:
                     log.apply_retention(now_ns)
                 except BrokerError as error:
@@ -68,24 +65,23 @@ class Cleaning:
         """
         topic = self._logs.topic(name)
         log = topic.partition(partition)
-        start = _Start(log)
+        start = _start(log)
         log.delete_before(before_offset)
         self._deleted(now_ns, topic, log, start, "delete records")
         return log.start_offset
 
-    def _deleted(self, now_ns: int, topic: Topic, log: PartitionLog, start: _Start, cause: str) -> None:
-        count = log.start_offset - start.offset
-        markers = start.markers - log.markers_between(log.start_offset, log.end_offset)
-        if count > 0:
+    def _deleted(self, now_ns: int, topic: Topic, log: PartitionLog, before: tuple[int, int], cause: str) -> None:
+        (old_start, old_markers), (start, markers) = before, _start(log)
+        if start > old_start:
             self._events.emit(
                 now_ns,
                 EventKind.RECORDS_DELETED,
                 topic=log.topic,
                 partition=log.partition,
-                offset=start.offset,
-                count=count,
+                offset=old_start,
+                count=start - old_start,
                 cause=cause,
-                detail={"markers": markers} if markers else None,
+                detail={"markers": old_markers - markers} if old_markers > markers else None,
             )
             topic.make_room(now_ns)
 

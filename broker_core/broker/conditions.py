@@ -20,8 +20,10 @@ from broker_core.events import Event, EventKind, EventStream
 from broker_core.filters import Field, Fields, Filter
 from broker_core.filters.field import called
 from broker_core.groups.states import GroupState
+from broker_core.operations.observe import ConditionAnswer
 from broker_core.plurals import counted
 from broker_core.replies import Reply
+from broker_core.snapshots import GroupView, ShareGroupView
 from broker_core.timers import Timer, Timers
 
 if TYPE_CHECKING:
@@ -59,7 +61,6 @@ _STATE = frozenset((*_EVERYWHERE, *(name for names in STATE_FIELDS.values() for 
 _LINES = 12  # of the state in words
 
 Row = dict[str, Any]
-Found = tuple[bool, str]  # whether the condition holds, and what fits it, or else the state, in words
 
 
 class _Waiting(msgspec.Struct):
@@ -82,16 +83,16 @@ class Conditions:
         self._state = BrokerState(broker)
         self._events = events
         self._timers = timers
-        self.waiting: dict[Reply[Found], _Waiting] = {}
+        self.waiting: dict[Reply[ConditionAnswer], _Waiting] = {}
         self._news: list[Event] = []
         self._looks = False  # soon
 
-    def wait(self, now_ns: int, condition: Filter, deadline_ns: int) -> Reply[Found]:
+    def wait(self, now_ns: int, condition: Filter, deadline_ns: int) -> Reply[ConditionAnswer]:
         """Settled at once where something fits, when something does, or at `deadline_ns`."""
         fitting = self._fitting(now_ns, condition)
         if fitting:
-            return Reply.of((True, fitting))
-        reply: Reply[Found] = Reply()
+            return Reply.of(ConditionAnswer(holds=True, what=fitting))
+        reply: Reply[ConditionAnswer] = Reply()
         timer = self._timers.at_end_of_wait(deadline_ns, lambda at_ns: self._time_out(at_ns, reply))
         if not self.waiting:
             self._events.attach(self._happened)
@@ -116,17 +117,7 @@ class Conditions:
     def rows(self, now_ns: int) -> Iterator[Row]:
         broker = self._broker
         for view in broker.groups.views(now_ns):
-            yield {
-                "kind": "group",
-                "group": view.name,
-                "topic": tuple(dict.fromkeys(each.topic for each in view.offsets)),
-                "client": tuple(member.client for member in view.members),
-                "state": view.state,
-                "members": len(view.members),
-                "generation": view.generation,
-                "lag": lag_of(view),
-                "time": now_ns,
-            }
+            yield _row("group", view) | {"generation": view.generation, "lag": lag_of(view), "time": now_ns}
         for name in broker.queues.names():
             queue = broker.queues.queue(name)
             depth = queue.ready + queue.delayed + queue.in_flight
@@ -146,17 +137,9 @@ class Conditions:
             yield {"kind": "topic", "topic": name, "messages": sum(log.messages_count for log in logs), "time": now_ns}
         for name in broker.share_groups.names():
             shared = broker.share_groups.view(name)
-            yield {
-                "kind": "share_group",
-                "group": name,
-                "topic": tuple(dict.fromkeys(at.topic for at in shared.offsets)),
-                "client": tuple(member.client for member in shared.members),
-                "state": shared.state,
-                "members": len(shared.members),
-                "in_flight": sum(at.in_flight for at in shared.offsets),
-                "lag": sum(at.lag for at in shared.offsets),
-                "time": now_ns,
-            }
+            in_flight = sum(at.in_flight for at in shared.offsets)
+            lag = sum(at.lag for at in shared.offsets)
+            yield _row("share_group", shared) | {"in_flight": in_flight, "lag": lag, "time": now_ns}
 
     # -- inside
 
@@ -196,16 +179,17 @@ class Conditions:
                 )
             if fitting:
                 self._end(reply).cancel()
-                reply.resolve((True, fitting))
+                reply.resolve(ConditionAnswer(holds=True, what=fitting))
 
-    def _time_out(self, now_ns: int, reply: Reply[Found]) -> None:
+    def _time_out(self, now_ns: int, reply: Reply[ConditionAnswer]) -> None:
         waiting = self.waiting[reply]
         self._end(reply)
         condition = waiting.condition
         told = self._unknown(now_ns, condition) or self._none_of_its_kind(now_ns, condition)
         if waiting.happens is not None:
             told = f"no event fits since the wait began (earlier ones do not count); {told}"
-        reply.resolve((False, told + self.words(now_ns, condition=condition.text)))
+        what = told + self.words(now_ns, condition=condition.text)
+        reply.resolve(ConditionAnswer(holds=False, what=what))
 
     def _none_of_its_kind(self, now_ns: int, condition: Filter) -> str:
         """That nothing exists yet that has the fields of a condition on the state, in words."""
@@ -230,7 +214,7 @@ class Conditions:
                     told += f"there is no {'group or queue' if kind == 'group' else kind} {name}, {others}; "
         return told
 
-    def _end(self, reply: Reply[Found]) -> Timer:
+    def _end(self, reply: Reply[ConditionAnswer]) -> Timer:
         timer = self.waiting.pop(reply).timer
         if not self.waiting:
             self._events.detach(self._happened)
@@ -283,6 +267,17 @@ def kinds_with(field: str) -> tuple[str, ...]:
     """What has a field: kinds of `STATE_FIELDS`, "event"."""
     kinds = [kind for kind, names in STATE_FIELDS.items() if field in names or field in _EVERYWHERE]
     return (*kinds, "event") if field in _OF_EVENTS else tuple(kinds)
+
+
+def _row(kind: str, view: GroupView | ShareGroupView) -> Row:
+    return {
+        "kind": kind,
+        "group": view.name,
+        "topic": tuple(dict.fromkeys(at.topic for at in view.offsets)),
+        "client": tuple(member.client for member in view.members),
+        "state": view.state,
+        "members": len(view.members),
+    }
 
 
 def _name(row: Row) -> str:

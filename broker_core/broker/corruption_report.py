@@ -12,7 +12,7 @@ KEPT = 1_000
 class CorruptionReport:
     """`sentences` holds the last findings, the oldest first."""
 
-    def __init__(self, events: EventStream, of_offsets: Callable[[], str] = lambda: "") -> None:
+    def __init__(self, events: EventStream, of_offsets: Callable[[], str]) -> None:
         """`of_offsets()` returns the finding of the offset store, "" for none."""
         self.sentences: deque[str] = deque(maxlen=KEPT)
         self._events = events

@@ -11,7 +11,7 @@ from broker_core.log.group_commit import GroupCommit, Round
 from broker_core.log.partition_log import PartitionLog
 from broker_core.log.topic_log import TopicLog
 from broker_core.queues.journal import Journal
-from broker_core.replies import Reply
+from broker_core.replies import Reply, all_done
 
 T = TypeVar("T")
 
@@ -62,15 +62,14 @@ class Durability:
         """As `settle`, for several logs, each up to its end offset."""
         waits = [self.syncs.durable(log, end_offset) for log, end_offset in ends]
 
-        def synced(_done: Reply[None]) -> None:
-            failed = next((each.error for each in waits if each.done and each.error is not None), None)
+        def synced(_all: Reply[None]) -> None:
+            failed = next((each.error for each in waits if each.error is not None), None)
             if failed is not None:
                 reply.fail(failed)
-            elif not reply.done and all(each.done for each in waits):
+            else:
                 reply.resolve(result(max(now_ns, self._synced_ns)))
 
-        for each in waits or [Reply.of(None)]:
-            each.then(synced)
+        all_done(waits).then(synced)
 
     def end_sync(self, now_ns: int, done: Round) -> None:
         """`done` is a round of `syncs` whose tickets have run: resolve the replies, and serve the readers."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
+from broker_core.broker.fetches import Fetches
 from broker_core.broker.logs import Logs
 from broker_core.events import reader_by_hand
 from broker_core.groups import offset_reset
 from broker_core.groups.coordinator import GroupCoordinator
-from broker_core.groups.fetches import Fetches
 from broker_core.groups.offset_reset import Change, Target
 from broker_core.groups.offsets import OffsetAndMetadata, OffsetStore
 from broker_core.messages import TopicPartition
+from broker_core.operations.groups import PartitionPlace
 
 Committed = tuple[tuple[str, int, OffsetAndMetadata], ...]  # group, partition, what it has committed
 
@@ -66,6 +67,15 @@ class GroupOffsets:
             self._fetches.committed(now_ns, group, client, reader, topic, partition, start, new)
             self._make_room(now_ns, topic)
 
+    def places(self, named: Iterable[PartitionPlace]) -> list[TopicPartition]:
+        """The partitions that are named, each once. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        found: dict[TopicPartition, None] = {}
+        for place in named:
+            count = self._logs.partition_count(place.topic)
+            numbers = range(count) if place.partition is None else (place.partition,)
+            found |= {(place.topic, number): None for number in numbers}
+        return list(found)
+
     def preview_reset(self, group: str, target: Target, partitions: Iterable[TopicPartition]) -> list[Change]:
         return offset_reset.preview(group, target, partitions, self._logs, self.groups.committed)
 
@@ -90,10 +100,6 @@ class GroupOffsets:
         """Commit again what `committed_in` returned before the topic was deleted."""
         for group, partition, value in committed:
             self.store.commit(group, topic, partition, value.offset, value.metadata, value.leader_epoch)
-
-    def close(self) -> None:
-        self.store.flush()
-        self.store.close()
 
     def _make_room(self, now_ns: int, name: str) -> None:
         topic = self._logs.get(name)

@@ -6,8 +6,7 @@ import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
-from broker_core.faults.client_fault import ClientFault
-from broker_core.faults.client_faults import ClientFaults
+from broker_core.faults.client_faults import ClientFault, ClientFaults
 from broker_core.faults.kafka_names import JOIN
 from broker_core.groups.coordinator import GroupCoordinator
 from broker_core.replies import Reply

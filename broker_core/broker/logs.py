@@ -35,30 +35,31 @@ def topic_id(name: str, *made: object) -> bytes:
     return bytes(found)
 
 
-class Topic:
-    """A log with its state. Each part of the broker writes its own fields and reads the others."""
+class Topic(msgspec.Struct, eq=False):
+    """A log with its state. Each part of the broker writes its own fields and reads the others.
 
-    def __init__(self, log: TopicLog, own_id: bytes, owner: str = "") -> None:
-        """`owner` names the queue, subscription or topic of a dead-letter queue; it is "" for any other log."""
-        self.log = log
-        self.owner = owner
-        self.id = own_id
-        self.kafka_settings: dict[str, str] = {}  # that do nothing here, by Kafka's names: kept for those who read them
-        # Backpressure
-        self.gate: Gate | None = None
-        self.is_limited = False  # by the gate itself, and not only by subscriptions
-        self.counts_bytes = False
-        # Queues
-        self.queue: Queue | None = None  # the queue whose log it is
-        self.subscriptions: dict[str, Subscription] = {}
-        # Schemas
-        self.schema: SchemaRule | None = None
-        self.refused = 0  # by the schema
-        self.dead_lettered = 0  # refused by the schema, and dead-lettered
-        self.dead_letters: DeadLetters | None = None  # of what the schema refuses
-        # Publishing
-        self.published = 0
-        self.published_bytes = 0
+    `owner` names the queue, subscription or topic of a dead-letter queue; it is "" for any other log.
+    """
+
+    log: TopicLog
+    id: bytes
+    owner: str = ""
+    kafka_settings: dict[str, str] = {}  # that do nothing here, by Kafka's names: kept for those who read them
+    # Backpressure
+    gate: Gate | None = None
+    is_limited: bool = False  # by the gate itself, and not only by subscriptions
+    counts_bytes: bool = False
+    # Queues
+    queue: Queue | None = None  # the queue whose log it is
+    subscriptions: dict[str, Subscription] = {}
+    # Schemas
+    schema: SchemaRule | None = None
+    refused: int = 0  # by the schema
+    dead_lettered: int = 0  # refused by the schema, and dead-lettered
+    dead_letters: DeadLetters | None = None  # of what the schema refuses
+    # Publishing
+    published: int = 0
+    published_bytes: int = 0
 
     @property
     def name(self) -> str:
@@ -89,23 +90,22 @@ class Topic:
             check_priorities(self.log.name, self.queue.config.priorities, messages)
 
 
-class Logs:
-    """Topics by name, in the order of creation. All names are of one namespace, those of subscriptions too."""
+class Logs(msgspec.Struct, eq=False):
+    """Topics by name, in the order of creation. All names are of one namespace, those of subscriptions too.
 
-    def __init__(
-        self, files: FileSystem, recently_deleted: RecentlyDeleted, config: LogConfig, *, epoch_ms: int
-    ) -> None:
-        """`config` is that of topics which bring none; `epoch_ms` the Unix time of session time 0."""
-        self.config = config
-        self.epoch_ms = epoch_ms
-        self.revision = 0  # of topics and their settings: what a client has noted of them holds while it stays
-        self._files = files
-        self._recently_deleted = recently_deleted
-        self._topics: ByName[Topic] = ByName()
-        self._by_id: dict[bytes, Topic] = {}
-        self._reserved: ByName[None] = ByName()
-        self._strays: dict[str, list[str]] = {}
-        self._on_removed: list[Callable[[Topic], object]] = []
+    `config` is that of topics which bring none; `epoch_ms` the Unix time of session time 0.
+    """
+
+    _files: FileSystem
+    _recently_deleted: RecentlyDeleted
+    config: LogConfig
+    epoch_ms: int
+    revision: int = 0  # of topics and their settings: what a client has noted of them holds while it stays
+    _topics: ByName[Topic] = msgspec.field(default_factory=ByName)
+    _by_id: dict[bytes, Topic] = {}
+    _reserved: ByName[None] = msgspec.field(default_factory=ByName)
+    _strays: dict[str, list[str]] = {}
+    _on_removed: list[Callable[[Topic], object]] = []
 
     # -- look-ups
 
@@ -138,6 +138,10 @@ class Logs:
     def partition_count(self, topic: str) -> int:
         """How many partitions `topic` has. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         return len(self.topic(topic).log.partitions)
+
+    def partitions_there(self, topic: str) -> int:
+        """`partition_count`; 0 for a topic that is not there."""
+        return self.partition_count(topic) if topic in self._topics else 0
 
     def partitions_by_key(self, name: str) -> Partitioner | None:
         """The partitioner of a topic; None for a queue, whose partitions are priorities."""

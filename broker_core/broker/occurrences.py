@@ -41,6 +41,19 @@ class Client(Protocol):
         """A word of `ActorState`."""
 
 
+class QueueGauges(NamedTuple):
+    """How many messages of a queue are in each state."""
+
+    ready: int
+    delayed: int
+    in_flight: int
+    dead: int
+
+    @property
+    def unfinished(self) -> int:
+        return self.ready + self.delayed + self.in_flight
+
+
 class BrokerState:
     """That of a running broker, with the clients in the same process."""
 
@@ -65,16 +78,11 @@ class BrokerState:
             (broker.groups.commits.lag(group, *place), broker.groups.subscribes(group, place[0])) for place in places
         )
 
-    def counts(self, queue: str) -> Mapping[str, int] | None:
+    def counts(self, queue: str) -> QueueGauges | None:
         if not self.is_queue(queue):
             return None
         found = self._broker.queues.queue(queue)
-        return {
-            "ready": found.ready,
-            "delayed": found.delayed,
-            "in_flight": found.in_flight,
-            "dead": found.dead_letters.count(queue),
-        }
+        return QueueGauges(found.ready, found.delayed, found.in_flight, found.dead_letters.count(queue))
 
     def state_of(self, name: str) -> str | None:
         client = self._clients.get(name)
@@ -107,20 +115,11 @@ class SnapshotState:
 
     def lag(self, group: str, topic: str = "") -> int | None:
         found = self._groups.get(group)
-        if found is None:
-            return None
-        return lag_of(found, topic)
+        return None if found is None else lag_of(found, topic)
 
-    def counts(self, queue: str) -> Mapping[str, int] | None:
+    def counts(self, queue: str) -> QueueGauges | None:
         found = self._queues.get(queue)
-        if found is None:
-            return None
-        return {
-            "ready": found.ready,
-            "delayed": found.delayed,
-            "in_flight": found.in_flight,
-            "dead": found.dead,
-        }
+        return None if found is None else QueueGauges(found.ready, found.delayed, found.in_flight, found.dead)
 
     def state_of(self, name: str) -> str | None:
         actor = next((actor.state for actor in self._snapshot.actors if actor.name == name), None)
@@ -191,14 +190,10 @@ def _lag(at: Occurrence) -> int | None:
     return at.state.lag(at.reader, at.event.topic) if at.event.topic else None
 
 
-def _unfinished(counts: Mapping[str, int]) -> int:
-    return counts["ready"] + counts["delayed"] + counts["in_flight"]
-
-
 def _depth(at: Occurrence) -> int | None:
     counts = at.state.counts(_queue(at))
     if counts is not None:
-        return _unfinished(counts)
+        return counts.unfinished
     if at.event is None or not at.event.topic:
         return None
     topic = at.event.topic
@@ -207,13 +202,13 @@ def _depth(at: Occurrence) -> int | None:
 
 def _lag_of(state: State, name: str) -> int | None:
     counts = state.counts(name)
-    return state.lag(name) if counts is None else _unfinished(counts)
+    return state.lag(name) if counts is None else counts.unfinished
 
 
 def _count(which: str, about: str) -> _StateField:
     def get(state: State, name: str) -> int | None:
         counts = state.counts(name)
-        return None if counts is None else counts[which]
+        return None if counts is None else int(getattr(counts, which))
 
     return _StateField(Field(which, "number", about, "jobs"), lambda at: get(at.state, _queue(at)), get, _QUEUE)
 

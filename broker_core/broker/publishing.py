@@ -8,13 +8,13 @@ from typing import NamedTuple
 import msgspec
 
 from broker_core.broker.durability import Durability
+from broker_core.broker.fetches import Fetches
 from broker_core.broker.logs import Logs, Topic
 from broker_core.broker.schemas import Schemas
 from broker_core.clock import ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
 from broker_core.flow.config import Verdict
-from broker_core.groups.fetches import Fetches
 from broker_core.log.batch import ProducerStamp
 from broker_core.log.client_batch import ClientBatch
 from broker_core.log.growth import Growth
@@ -53,27 +53,17 @@ def _ignore(_published: Published) -> None:
     """For callers that need the reply alone."""
 
 
-class Publishing:
+class Publishing(msgspec.Struct, eq=False, dict=True):
     """`fetches` are those of groups, `growth` wakes other readers; `check_append` is the transaction coordinator's."""
 
-    def __init__(
-        self,
-        logs: Logs,
-        schemas: Schemas,
-        durability: Durability,
-        check_append: CheckAppend,
-        fetches: Fetches,
-        growth: Growth,
-        events: EventStream,
-    ) -> None:
-        self._logs = logs
-        self._schemas = schemas
-        self._durability = durability
-        self._check_append = check_append
-        self._fetches = fetches
-        self._growth = growth
-        self._events = events
-        self._parked: dict[Reply[Published | None], Reply[Verdict]] = {}  # offers that wait at a gate
+    _logs: Logs
+    _schemas: Schemas
+    _durability: Durability
+    _check_append: CheckAppend
+    _fetches: Fetches
+    _growth: Growth
+    _events: EventStream
+    _parked: dict[Reply[Published | None], Reply[Verdict]] = {}  # offers that wait at a gate
 
     # -- what can be published
 

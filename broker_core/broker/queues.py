@@ -22,7 +22,7 @@ from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letters import DeadLetters
 from broker_core.queues.lease import Lease, lease_runs
 from broker_core.queues.queue import Queue
-from broker_core.queues.subscription import HOLDS_UP, BacklogPolicy, Subscription, check_backlog, subscribed
+from broker_core.queues.subscription import HOLDS_UP, BacklogConfig, BacklogPolicy, Subscription, subscribed
 from broker_core.replies import Reply
 from broker_core.timers import Timers
 
@@ -139,7 +139,7 @@ class Queues(msgspec.Struct, eq=False, dict=True):
         """
         read = self._logs.topic(topic)
         self._logs.claim(name)
-        check_backlog(max_messages, policy)
+        BacklogConfig(max_messages, policy)
         dead_letters = self._logs.add_dead_letter_queue(config.dead_letter_topic_of(name), name, None)
         queue = subscribed(
             read.log,
@@ -197,10 +197,6 @@ class Queues(msgspec.Struct, eq=False, dict=True):
             for each in names:
                 self._groups.topic_changed(restored_ns, each)
 
-        def remove() -> None:
-            for each in topics:
-                each.log.remove()
-
         def why_not() -> str:
             if read is not None and (there := self._logs.get(read.name)) is not read:
                 if there is None:
@@ -209,7 +205,7 @@ class Queues(msgspec.Struct, eq=False, dict=True):
             return self._logs.why_taken((name, *names))
 
         topic, group = (name, "") if read is None else (read.name, name)
-        deleted = Deleted(names, True, restore, remove, why_not, totals)
+        deleted = Deleted(tuple(each.log for each in topics), True, restore, why_not, totals)
         self._recently_deleted.add(now_ns, name, deleted, restorable=restorable)
         self._events.emit(now_ns, EventKind.TOPIC_DELETED, topic=topic, group=group)
         if read is not None:

@@ -7,23 +7,27 @@ import msgspec
 from broker_core.clock import ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.limits import UNDO_WINDOW_MS
+from broker_core.log.topic_log import TopicLog
 from broker_core.snapshots import Totals
 from broker_core.timers import Timer, Timers
 
 
 class Deleted(msgspec.Struct):
-    """A deleted topic, queue or subscription, with the logs `names`, whose files are still there.
+    """A deleted topic, queue or subscription, with its logs, whose files are still there.
 
-    `restore(now_ns)` brings it back where `why_not()` is ""; `remove()` deletes the files.
+    `restore(now_ns)` brings it back where `why_not()` is "".
     """
 
-    names: tuple[str, ...]
+    logs: tuple[TopicLog, ...]
     is_queue: bool
     restore: Callable[[int], object]
-    remove: Callable[[], object]
     why_not: Callable[[], str]
     totals: Totals = Totals()
     timer: Timer | None = None
+
+    def remove(self) -> None:
+        for log in self.logs:
+            log.remove()
 
 
 class RecentlyDeleted:
@@ -70,7 +74,7 @@ class RecentlyDeleted:
     def make_way(self, name: str) -> None:
         """Remove what has files called `name`, in whatever case, because something new gets that name."""
         for kept, deleted in list(self._deleted.items()):
-            if any(name.lower() == each.lower() for each in (kept, *deleted.names)):
+            if any(name.lower() == each.lower() for each in (kept, *(log.name for log in deleted.logs))):
                 self._remove(kept)
 
     def close(self) -> None:

@@ -6,7 +6,7 @@ from typing import Protocol
 import msgspec
 
 from broker_core.clock import NS_PER_MS, ns_from_ms
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.events import EventStream
 from broker_core.limits import MAX_TTL_MS
 from broker_core.replies import Reply
@@ -14,20 +14,13 @@ from broker_core.timers import Timers
 
 
 class MovableClock(Protocol):
-    """A clock that can be stopped and moved on; times are nanoseconds."""
+    """A clock that can be stopped at `now_ns`, the present time, started again, and moved on; times are nanoseconds."""
 
     @property
-    def is_stopped(self) -> bool:
-        """Whether time is stopped."""
-
-    def stop(self, now_ns: int) -> None:
-        """Stop it at `now_ns`, the present time."""
-
-    def start(self) -> None:
-        """Start it again."""
-
-    def advance(self, by_ns: int) -> None:
-        """Move it on."""
+    def is_stopped(self) -> bool: ...
+    def stop(self, now_ns: int) -> None: ...
+    def start(self) -> None: ...
+    def advance(self, by_ns: int) -> None: ...
 
 
 class SessionClock(msgspec.Struct, eq=False):
@@ -89,13 +82,8 @@ class SessionClock(msgspec.Struct, eq=False):
         return reply
 
     def _moved(self) -> MovableClock:
-        if self.movable is None:
-            raise BrokerError(
-                ErrorCode.INVALID_REQUEST,
-                "the clock of this broker cannot be stopped or moved; open one for tests, by EmbeddedBroker or "
-                "serve --testing",
-            )
-        return self.movable
+        why = "the clock of this broker cannot be stopped or moved; open one for tests, by EmbeddedBroker or "
+        return must(self.movable, ErrorCode.INVALID_REQUEST, f"{why}serve --testing")
 
     def _emit(self, now_ns: int, client: str, cause: str) -> None:
         self._events.emit_action(now_ns, client=client, cause=cause)

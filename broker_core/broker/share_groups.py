@@ -67,8 +67,7 @@ class ShareGroups:
 
     def configure(self, group: str, config: ShareGroupConfig) -> None:
         """Settings from now on. Raises INVALID_GROUP_ID."""
-        self._check(group)
-        self._configs[group] = config
+        self._configs[check_name(group, "group", ErrorCode.INVALID_GROUP_ID)] = config
 
     def entries(self) -> tuple[ShareGroupEntry, ...]:
         return tuple(
@@ -121,7 +120,7 @@ class ShareGroups:
             self._leave(now_ns, group, self.member(group, member_id), "left", keeps=keeps)
             return ShareHeartbeat(LEAVING, None)
         if epoch == JOINING:
-            self._check(group)
+            check_name(group, "group", ErrorCode.INVALID_GROUP_ID)
             if topics is None:
                 raise BrokerError(ErrorCode.INVALID_REQUEST, f"{holder} joins share group {group} without topics")
             return self._join(now_ns, group, member_id, holder, topics, host)
@@ -158,7 +157,7 @@ class ShareGroups:
         def missed(at_ns: int) -> None:
             self._leave(at_ns, group, made, f"missed its heartbeats for {self._session_ns / 1e9:.1f} s")
 
-        session = Deadline(self._timers, now_ns, self._session_ns, excused=bool, missed=missed)
+        session = Deadline(self._timers, now_ns, self._session_ns, bool, missed)
         epoch = 1 if old is None else old.epoch + 1
         told = self._assignment(topics)
         made = members[member_id] = ShareMember(member_id, holder, topics, epoch, session, told, host)
@@ -317,10 +316,3 @@ class ShareGroups:
         members = self.members(group)
         if members:
             raise BrokerError(ErrorCode.NON_EMPTY_GROUP, f"{group} has {len(members)} members; stop them first")
-
-    @staticmethod
-    def _check(group: str) -> None:
-        try:
-            check_name(group, "group")
-        except BrokerError as error:
-            raise BrokerError(ErrorCode.INVALID_GROUP_ID, error.about) from None

@@ -150,11 +150,8 @@ class Topics(msgspec.Struct, eq=False):
             for each in names:
                 self._groups.topic_changed(restored_ns, each)
 
-        def remove() -> None:
-            for each in topics:
-                each.log.remove()
-
-        deleted = Deleted(names, False, restore, remove, lambda: self._logs.why_taken(names), totals)
+        logs = tuple(each.log for each in topics)
+        deleted = Deleted(logs, False, restore, lambda: self._logs.why_taken(names), totals)
         self._recently_deleted.add(now_ns, name, deleted, restorable=restorable)
         self._events.emit(now_ns, EventKind.TOPIC_DELETED, topic=name)
         self._groups.topic_changed(now_ns, name)

@@ -157,7 +157,7 @@ class Admin:
     def delete_records(self, name: str, before: Mapping[int, int]) -> dict[int, int]:
         """Delete the messages below the offset given for each partition; the start offsets now."""
         named = {str(partition): offset for partition, offset in before.items()}
-        starts = self._host.ask(DeleteRecords(topic=name, before=named)).start_offsets
+        starts = self._host.ask(DeleteRecords(topic=name, before=named))
         return {int(partition): offset for partition, offset in starts.items()}
 
     # -- queues
@@ -230,7 +230,7 @@ class Admin:
 
     def dead_letters_by_cause(self, queue: str) -> dict[str, int]:
         """The number of dead letters by cause, the most frequent first."""
-        return self._host.ask(DeadLettersByCause(queue=queue)).causes
+        return self._host.ask(DeadLettersByCause(queue=queue))
 
     def preview_redrive(self, queue: str, offsets: Iterable[int], edits: Edits | None = None) -> RedrivePreview:
         """The outcome that `redrive` would have; nothing is changed."""
@@ -302,7 +302,7 @@ class Admin:
         """The group's position in each partition; a lag is None if nothing is committed."""
         return self.describe_group(group).offsets
 
-    def slow_readers(self, *, max_lag: int | None = None, max_lag_s: float | None = None) -> tuple[SlowReader, ...]:
+    def slow_readers(self, *, max_lag: int | None = None, max_lag_s: float | None = None) -> list[SlowReader]:
         """Groups and queues whose lag is above a limit, in messages or in time, the largest first."""
         max_lag_ns = None if max_lag_s is None else ns_from_s(max_lag_s)
         return self._host.call(lambda now_ns: self._broker.views.slow_readers(now_ns, max_lag, max_lag_ns))

@@ -14,9 +14,8 @@ from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
 from broker_core.groups.assignors import AssignorName, lead
-from broker_core.groups.consumer_member import JOINING, LEAVING, LEAVING_FOR_A_WHILE, ConsumerHeartbeat
 from broker_core.groups.joining import JoinRequest
-from broker_core.groups.members import CONSUMER, JoinResult
+from broker_core.groups.members import CONSUMER, JOINING, LEAVING, LEAVING_FOR_A_WHILE, ConsumerHeartbeat, JoinResult
 from broker_core.groups.protocol import (
     MemberSubscription,
     decode_assignment,

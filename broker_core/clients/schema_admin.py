@@ -46,7 +46,8 @@ class SchemaAdmin:
         self._host.ask(DeleteVersion(subject=subject, version=version, permanent=permanent))
 
     def delete_subject(self, subject: str, *, permanent: bool = False) -> tuple[int, ...]:
-        return tuple(self._host.ask(DeleteSubject(subject=subject, permanent=permanent)).versions)
+        versions = self._host.ask(DeleteSubject(subject=subject, permanent=permanent))
+        return tuple(versions)
 
     def diff(self, subject: str, before: int, after: int | Literal["latest"] = "latest") -> list[SchemaChange]:
         return self._host.call(lambda _now: self.registry.diff(subject, before, after))

@@ -6,7 +6,7 @@ catalog.json.copy      the same, for when that is damaged or missing
 offsets.sqlite         committed offsets
 queue-journal/         changes of queues since their states were saved, see `broker_core.queues.journal`
 queue-states/<queue>   CRC-32C (4 bytes, big-endian) and MessagePack of `KeptQueue`
-transaction-state/     transactional ids, see `broker_core.transactions.state_log`
+transaction-state/     transactional ids, see `broker_core.transactions.transaction`
 <topic>-<partition>/   the logs
 reserve                disk space that is released when a full disk would prevent deleting messages
 
@@ -33,7 +33,7 @@ from broker_core.log.segment import LOG_SUFFIX
 from broker_core.queues import journal
 from broker_core.queues.dead_letters import DeadLettersState
 from broker_core.queues.queue_state import QueueState
-from broker_core.transactions import state_log
+from broker_core.transactions import transaction
 
 OFFSETS_FILE = "offsets.sqlite"
 _LOCK_FILE = "broker.lock"
@@ -99,7 +99,7 @@ def offsets_of(files: ReservedFiles | ReadOnlyFiles, root: Path | str, *, durabl
 
 
 def _close_to_others(root: Path) -> None:
-    own = {_LOCK_FILE, _STATES, RESERVE_FILE, journal.DIRECTORY, state_log.DIRECTORY, "lost+found"}
+    own = {_LOCK_FILE, _STATES, RESERVE_FILE, journal.DIRECTORY, transaction.DIRECTORY, "lost+found"}
     foreign = [
         path.name
         for path in root.iterdir()

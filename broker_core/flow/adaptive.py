@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from broker_core.errors import ConfigError
 from broker_core.settings import AtLeastOne, Settings, TimeMsAboveZero
 
 
@@ -18,13 +17,7 @@ class AdaptiveInterval:
     """The interval in seconds: multiplied after a refusal, divided after a success, at least `base_s`."""
 
     def __init__(self, base_s: float, on_refusal_times: float = 2.0, on_success_divide: float = 1.5) -> None:
-        """Raises INVALID_CONFIG for an interval of 0 or less, and for factors below 1."""
-        if not 0 < base_s < float("inf"):
-            raise ConfigError(f"base interval {base_s} s must be more than 0")
-        if not on_refusal_times >= 1 or not on_success_divide >= 1:
-            raise ConfigError(
-                f"adaptive factors {on_refusal_times} and {on_success_divide} must be at least 1",
-            )
+        """The interval is above 0, both factors are at least 1, as in `AdaptiveConfig`."""
         self.base_s = base_s
         self.interval_s = base_s
         self._times = on_refusal_times

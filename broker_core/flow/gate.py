@@ -67,35 +67,30 @@ class _Offer(msgspec.Struct, eq=False):
     reader: str = ""  # the full subscription, "" for the target itself
 
 
-class Gate:
-    """Backpressure of one topic or queue."""
+class Gate(msgspec.Struct, eq=False):
+    """Backpressure of one topic or queue.
 
-    def __init__(
-        self,
-        target: str,
-        config: FlowConfig,
-        depth: Depth,
-        events: EventStream,
-        timers: Timers,
-        *,
-        evict: Evict | None = None,
-        readers: Callable[[int], Obstacle | None] = lambda _count: None,
-    ) -> None:
-        """`evict` makes room (default: new messages are dropped); `readers(count)` is the obstacle of readers."""
-        self.target = target
-        self.config = config
-        self.counts = GateCounts()
-        self._depth = depth
-        self._events = events
-        self._timers = timers
-        self._evict = evict
-        self._bucket = _bucket_of(config)
-        self._line: OrderedDict[int, _Offer] = OrderedDict()
-        self._readers = readers
-        self._held: dict[str, _Held] = {"": _Held()}  # by reader; "" is the target itself
-        self.full = False  # whatever its limits, it refuses all
-        self._admitting = False
-        self._wake: Timer | None = None
+    `evict` makes room (default: new messages are dropped); `readers(count)` is the obstacle of readers.
+    """
+
+    target: str
+    config: FlowConfig
+    _depth: Depth
+    _events: EventStream
+    _timers: Timers
+    evict: Evict | None = None
+    readers: Callable[[int], Obstacle | None] = lambda _count: None
+    counts: GateCounts = msgspec.field(default_factory=GateCounts)
+    full: bool = False  # whatever its limits, it refuses all
+    _bucket: TokenBucket | None = None
+    _line: OrderedDict[int, _Offer] = msgspec.field(default_factory=OrderedDict)
+    _held: dict[str, _Held] = {}  # by reader; "" is the target itself
+    _admitting: bool = False
+    _wake: Timer | None = None
+
+    def __post_init__(self) -> None:
+        self._bucket = _bucket_of(self.config)
+        self._held[""] = _Held()
 
     @property
     def waiting(self) -> int:
@@ -199,9 +194,6 @@ class Gate:
             rate_limit_per_s=self.config.rate_per_s,
             tokens=None if self._bucket is None else self._bucket.tokens(now_ns),
             slowest=slowest,
-            blocked=(),
-            blocked_ns_total=0,
-            rejected=0,
             dropped=self.counts.dropped,
         )
         return self.held_by(now_ns, "", view)
@@ -223,14 +215,14 @@ class Gate:
             return Obstacle(Answer.REFUSE, f"{self.target} is full")
         config = self.config
         if config.max_messages is None and config.max_bytes is None:
-            return self._readers(offer.count)
+            return self.readers(offer.count)
         messages, size_bytes, slowest = self._depth()
         if config.max_messages is not None and messages + offer.count > config.max_messages:
             cause = f"{self.target} is full: {messages} of {config.max_messages} messages"
         elif config.max_bytes is not None and size_bytes + offer.size_bytes > config.max_bytes:
             cause = f"{self.target} is full: {size_bytes} of {config.max_bytes} bytes"
         else:
-            return self._readers(offer.count)
+            return self.readers(offer.count)
         return Obstacle(ANSWERS[config.policy][0], f"{cause}, slowest reader {slowest}" if slowest else cause)
 
     def _never_fits(self, offer: _Offer) -> bool:
@@ -262,14 +254,14 @@ class Gate:
             self._admit(now_ns, offer)
 
     def _make_room(self, now_ns: int, offer: _Offer, answer: Answer) -> bool:
-        if self._evict is None:
+        if self.evict is None:
             return False
         messages, size_bytes, _ = self._depth()
         config = self.config
         over = messages + offer.count - config.max_messages if config.max_messages is not None else 0
         over_bytes = size_bytes + offer.size_bytes - config.max_bytes if config.max_bytes is not None else 0
         than = offer.priority if answer is Answer.EVICT_LESS_URGENT else None
-        return self._evict(now_ns, max(over, 0), max(over_bytes, 0), than) and self._full(offer) is None
+        return self.evict(now_ns, max(over, 0), max(over_bytes, 0), than) and self._full(offer) is None
 
     def _admit(self, now_ns: int, offer: _Offer) -> None:
         try:

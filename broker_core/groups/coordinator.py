@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+import msgspec
+
 from broker_core.clock import NS_PER_MS
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.events import READ_OUTSIDE, EventKind, EventStream
 from broker_core.groups.commits import Advance, Commits, Held
 from broker_core.groups.config import GroupConfig
-from broker_core.groups.consumer_member import (
+from broker_core.groups.group import Group, GroupType, view_of
+from broker_core.groups.history import RebalanceHistory
+from broker_core.groups.joining import Joining, JoinRequest
+from broker_core.groups.members import (
+    CONSUMER,
     JOINING,
     ConsumerHeartbeat,
     ConsumerHeartbeatResult,
     ConsumerMember,
+    JoinResult,
+    Member,
+    SyncResult,
 )
-from broker_core.groups.group import Group, GroupType, view_of
-from broker_core.groups.history import RebalanceHistory
-from broker_core.groups.joining import Joining, JoinRequest
-from broker_core.groups.kept_members import KeptGroup, kept_bytes, kept_group, member_of
-from broker_core.groups.members import CONSUMER, JoinResult, Member, SyncResult
 from broker_core.groups.mixed_group import MixedGroups
 from broker_core.groups.offset_reset import Change
 from broker_core.groups.offsets import OffsetAndMetadata, OffsetStore
@@ -31,8 +34,89 @@ from broker_core.limits import MAX_METADATA_BYTES
 from broker_core.messages import TopicPartition
 from broker_core.names import check_name
 from broker_core.replies import Reply
-from broker_core.snapshots import GroupView, RebalanceView
+from broker_core.snapshots import GroupView
 from broker_core.timers import Timers
+
+
+class KeptMember(msgspec.Struct, frozen=True, array_like=True):
+    """A member; what stands behind `rebalance_timeout_ms` is of the consumer group protocol."""
+
+    member_id: str
+    client: str
+    host: str
+    instance_id: str
+    protocols: dict[str, bytes]
+    assignment: bytes
+    owned: tuple[TopicPartition, ...]
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    epoch: int = 0
+    previous_epoch: int = 0
+    names: tuple[str, ...] = ()
+    regex: str = ""
+    assignor: str = ""
+    is_classic: bool = False
+    away: bool = False
+
+
+class KeptGroup(msgspec.Struct, frozen=True, array_like=True):
+    """What a restart needs of a group, as Kafka keeps it in `__consumer_offsets`; `settled` where it was Stable, and
+    all of its members are kept: those that came over the network. Those in the broker's own process end with it.
+    """
+
+    type: GroupType
+    protocol_type: str
+    protocol: str
+    leader: str
+    settled: bool
+    members: tuple[KeptMember, ...]
+
+
+_DECODER = msgspec.msgpack.Decoder(KeptGroup)
+#: What a member has under the same name.
+_SAME, _OF_CONSUMERS = KeptMember.__struct_fields__[:7], KeptMember.__struct_fields__[9:]
+
+
+def kept_bytes(group: Group) -> bytes | None:
+    """What to keep of the members, b"" for nothing; None if it stays as it is: until a generation has begun."""
+    if group.type == "classic" and group.state not in {GroupState.STABLE, GroupState.EMPTY}:
+        return None
+    members = tuple(_kept(member) for member in group.members.values() if member.host)
+    if not members:
+        return b""
+    settled = group.state is GroupState.STABLE and len(members) == len(group.members)
+    return msgspec.msgpack.encode(
+        KeptGroup(group.type, group.protocol_type, group.protocol, group.leader, settled, members)
+    )
+
+
+def _kept(member: Member) -> KeptMember:
+    names = _SAME + (_OF_CONSUMERS if isinstance(member, ConsumerMember) else ())
+    return KeptMember(
+        **{name: getattr(member, name) for name in names},
+        session_timeout_ms=0 if member.session is None else member.session.timeout_ns // NS_PER_MS,
+        rebalance_timeout_ms=member.rebalance_timeout_ns // NS_PER_MS,
+    )
+
+
+def kept_group(data: bytes) -> KeptGroup:
+    return _DECODER.decode(data)
+
+
+def member_of(kept: KeptMember, kind: GroupType, now_ns: int) -> Member:
+    make = ConsumerMember if kind == "consumer" else Member
+    member = make(kept.member_id, kept.client, kept.instance_id, now_ns)
+    member.host, member.assignment = kept.host, kept.assignment
+    member.rebalance_timeout_ns = kept.rebalance_timeout_ms * NS_PER_MS
+    if isinstance(member, ConsumerMember):
+        for name in _OF_CONSUMERS:
+            setattr(member, name, getattr(kept, name))
+        member.target = kept.owned
+        # Its rights are looked up with its next heartbeat.
+        member.allowed = frozenset(topic for topic, _ in kept.owned).__contains__
+        member.tell_again()
+    return member
+
 
 __all__ = ["Advance", "GroupCoordinator", "JoinResult", "SyncResult"]
 
@@ -40,10 +124,10 @@ __all__ = ["Advance", "GroupCoordinator", "JoinResult", "SyncResult"]
 class GroupCoordinator:
     """The coordinator of all groups, after Kafka's classic protocol (KIP-62, 134, 345, 429, 800) and KIP-848.
 
-    `end_offset(topic, partition)`, `markers_between(topic, partition, offset, end_offset)` and `partitions_of(topic)`
-    query the log and may raise UNKNOWN_TOPIC_OR_PARTITION. The following serve views only and return None for unknown:
-    `positions(group, topic, partition)` is the position of the owner, `held` the number of delivered messages that are
-    not committed, `published_ns(topic, partition, offset)` the publishing time of a message.
+    `end_offset(topic, partition)` and `markers_between(topic, partition, offset, end_offset)` query the log and may
+    raise UNKNOWN_TOPIC_OR_PARTITION; `partitions_of(topic)` is 0 then. The following serve views only and return None
+    for unknown: `positions(group, topic, partition)` is the position of the owner, `held` the number of delivered
+    messages that are not committed, `published_ns(topic, partition, offset)` the publishing time of a message.
     """
 
     def __init__(
@@ -68,11 +152,11 @@ class GroupCoordinator:
         self._events = events
         self._partitions_of = partitions_of
         self.commits = Commits(offsets, end_offset, markers_between, positions, held, published_ns)
-        self._history = RebalanceHistory(self.config.rebalances_kept)
+        self.history = RebalanceHistory(self.config.rebalances_kept)
         delay_ns = self.config.initial_rebalance_delay_ms * NS_PER_MS
-        self._rebalancer = Rebalancer(events, timers, offsets, self._history, delay_ns, self._count, reads_anew)
+        self._rebalancer = Rebalancer(events, timers, offsets, self.history, delay_ns, partitions_of, reads_anew)
         self._reconciler = Reconciler(
-            timers, offsets, self._rebalancer, self.config, self._count, topic_names, reads_anew, self._expel
+            timers, offsets, self._rebalancer, self.config, partitions_of, topic_names, reads_anew, self._expel
         )
         self._mixed = MixedGroups(self._reconciler, self._rebalancer, self.config)
         self._joining = Joining(timers, self.config, self._rebalancer, self._expel)
@@ -82,15 +166,6 @@ class GroupCoordinator:
             numbers = offsets.numbers(name)
             self._groups[name] = Group(name, numbers.generation, numbers.members)
         offsets.members_of = self._kept
-
-    @property
-    def rebalances(self) -> deque[RebalanceView]:
-        """The last rebalances of all groups, newest last; a running one has no `ended_ns`."""
-        return self._history.views
-
-    @property
-    def rebalances_started(self) -> int:
-        return self._history.started
 
     # -- over a restart
 
@@ -122,7 +197,7 @@ class GroupCoordinator:
         if kept.type == "consumer":
             self._reconciler.read_subscriptions(group)
         else:
-            group.topics = {topic: self._count(topic) for topic in sorted(group.subscribe())}
+            group.topics = {topic: self._partitions_of(topic) for topic in sorted(group.subscribe())}
         for each in kept.members:
             member = group.members[each.member_id]
             self._rebalancer.say_joined(group, now_ns, member, f"{member.client} is a member since before: {cause}")
@@ -336,7 +411,7 @@ class GroupCoordinator:
         self.commits.forget(group)
 
     def topic_changed(self, now_ns: int, topic: str) -> None:
-        count = self._count(topic)
+        count = self._partitions_of(topic)
         if count == 0:
             self.offsets.delete_topic(topic)
             self.commits.forget(topic=topic)
@@ -409,7 +484,7 @@ class GroupCoordinator:
 
     def view(self, now_ns: int, group: str, *, offsets: bool = True) -> GroupView:
         """The view of a group; its offsets are what costs. Raises GROUP_ID_NOT_FOUND."""
-        count = self._count if offsets else None
+        count = self._partitions_of if offsets else None
         return view_of(now_ns, self._existing(group), self.offsets, self.commits, count)
 
     def views(self, now_ns: int) -> tuple[GroupView, ...]:
@@ -431,30 +506,15 @@ class GroupCoordinator:
         detail = {"changes": [list(change) for change in changes]}
         self._events.emit(now_ns, EventKind.OFFSETS_RESET, group=group, count=len(changes), cause=cause, detail=detail)
 
-    def _count(self, topic: str) -> int:
-        try:
-            return self._partitions_of(topic)
-        except BrokerError as error:
-            if error.code is not ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
-                raise
-            return 0
-
     def _found(self, now_ns: int, name: str) -> Group:
         group = self._groups.get(name)
         if group is None:
-            try:
-                check_name(name, "group")
-            except BrokerError as error:
-                raise BrokerError(ErrorCode.INVALID_GROUP_ID, error.about) from None
-            group = self._groups[name] = Group(name)
+            group = self._groups[name] = Group(check_name(name, "group", ErrorCode.INVALID_GROUP_ID))
             group.state_since_ns = now_ns
         return group
 
     def _existing(self, name: str) -> Group:
-        group = self._groups.get(name)
-        if group is None:
-            raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, f"{name!r}")
-        return group
+        return must(self._groups.get(name), ErrorCode.GROUP_ID_NOT_FOUND, f"{name!r}")
 
     def _must_be_empty(self, name: str) -> Group:
         group = self._existing(name)

@@ -248,14 +248,9 @@ class Group:
         self.fail_waiting(member, BrokerError(ErrorCode.REBALANCE_IN_PROGRESS, text))
 
     def join_result(self, member: Member) -> JoinResult:
-        everybody = (
-            tuple(
-                (other.member_id, other.instance_id, other.protocols[self.protocol]) for other in self.members.values()
-            )
-            if member.member_id == self.leader
-            else ()
-        )
-        return JoinResult(member.member_id, self.generation, self.protocol, self.leader, everybody)
+        others = self.members.values() if member.member_id == self.leader else ()
+        told = tuple((other.member_id, other.instance_id, other.protocols[self.protocol]) for other in others)
+        return JoinResult(member.member_id, self.generation, self.protocol, self.leader, told)
 
     def fail_waiting(self, member: Member, error: BrokerError) -> None:
         for reply in (member.join, member.sync):

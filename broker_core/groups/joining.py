@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import msgspec
 
@@ -172,7 +173,7 @@ class Joining(msgspec.Struct, eq=False):
             now_ns,
             request.session_timeout_ms,
             request.max_poll_interval_ms,
-            lambda at_ns, late, sentence, heard_ns: self._missed(group, at_ns, late, sentence, heard_ns),
+            partial(self._missed, group),
         )
 
 

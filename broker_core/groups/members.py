@@ -33,29 +33,21 @@ class SyncResult(msgspec.Struct, frozen=True, gc=False):
     protocol: str
 
 
-class Deadline:
-    """Calls `missed` after `timeout_ns` without a sign of life, unless `excused()`.
+class Deadline(msgspec.Struct, eq=False):
+    """Calls `missed(now_ns)` after `timeout_ns` without a sign of life, unless `excused()`.
 
     Its timer is only armed again when it fires: a heartbeat costs an assignment, not a heap entry.
     """
 
-    __slots__ = ("_excused", "_missed", "_timer", "_timers", "heard_ns", "timeout_ns")
+    _timers: Timers
+    heard_ns: int
+    timeout_ns: int
+    _excused: Callable[[], bool]
+    _missed: Callable[[int], object]
+    _timer: Timer | None = None
 
-    def __init__(
-        self,
-        timers: Timers,
-        now_ns: int,
-        timeout_ns: int,
-        *,
-        excused: Callable[[], bool],
-        missed: Callable[[int], object],
-    ) -> None:
-        self.heard_ns = now_ns
-        self.timeout_ns = timeout_ns
-        self._excused = excused
-        self._missed = missed
-        self._timers = timers
-        self._timer: Timer = timers.at(now_ns + timeout_ns, self._fire)
+    def __post_init__(self) -> None:
+        self._timer = self._timers.at(self.heard_ns + self.timeout_ns, self._fire)
 
     def _fire(self, now_ns: int) -> None:
         if self._excused():
@@ -67,47 +59,32 @@ class Deadline:
             self._missed(now_ns)
 
     def cancel(self) -> None:
-        self._timer.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
 
 
-class Member:
+class Member(msgspec.Struct, eq=False):
     """A member of a group. `owned` are its partitions in the current generation."""
 
-    __slots__ = (
-        "assignment",
-        "client",
-        "epoch",
-        "host",
-        "instance_id",
-        "join",
-        "joined_ns",
-        "member_id",
-        "owned",
-        "poll",
-        "protocols",
-        "rebalance_timeout_ns",
-        "seen_ns",
-        "session",
-        "subscription",
-        "sync",
-    )
+    member_id: str
+    client: str
+    instance_id: str
+    joined_ns: int
+    host: str = ""  # the address of the client; "" for one in the broker's process
+    seen_ns: int = 0
+    protocols: dict[str, bytes] = {}
+    subscription: MemberSubscription = MemberSubscription(())
+    rebalance_timeout_ns: int = 0
+    session: Deadline | None = None
+    poll: Deadline | None = None
+    join: Reply[JoinResult] | None = None
+    sync: Reply[SyncResult] | None = None
+    assignment: bytes = b""
+    owned: tuple[TopicPartition, ...] = ()
+    epoch: int | None = None  # of its own, in the consumer group protocol (KIP-848)
 
-    def __init__(self, member_id: str, client: str, instance_id: str, now_ns: int) -> None:
-        self.member_id = member_id
-        self.client = client
-        self.host = ""  # the address of the client; "" for one in the broker's process
-        self.instance_id = instance_id
-        self.joined_ns = self.seen_ns = now_ns
-        self.protocols: dict[str, bytes] = {}
-        self.subscription = MemberSubscription(())
-        self.rebalance_timeout_ns = 0
-        self.session: Deadline | None = None
-        self.poll: Deadline | None = None
-        self.join: Reply[JoinResult] | None = None
-        self.sync: Reply[SyncResult] | None = None
-        self.assignment = b""
-        self.owned: tuple[TopicPartition, ...] = ()
-        self.epoch: int | None = None  # of its own, in the consumer group protocol (KIP-848)
+    def __post_init__(self) -> None:
+        self.seen_ns = self.joined_ns
 
     @property
     def metadata_bytes(self) -> int:
@@ -148,8 +125,8 @@ class Member:
                 timers,
                 now_ns,
                 timeout_ms * NS_PER_MS,
-                excused=lambda: self.waiting,
-                missed=lambda at_ns: missed(at_ns, self, sentence, made.heard_ns),
+                lambda: self.waiting,
+                lambda at_ns: missed(at_ns, self, sentence, made.heard_ns),
             )
             return made
 
@@ -190,3 +167,87 @@ def read_subscription(protocol_type: str, metadata: bytes, instance_id: str = ""
         return decode_subscription(metadata, instance_id)
     except BrokerError:
         return MemberSubscription((), instance_id=instance_id)
+
+
+JOINING, LEAVING, LEAVING_FOR_A_WHILE = 0, -1, -2  # member epochs of heartbeats with a meaning
+_OTHER = (("", -1),)  # unlike every assignment
+
+
+def _any_topic(_name: str) -> bool:
+    return True
+
+
+class ConsumerHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
+    """The heartbeat of a member of a consumer group (KIP-848). None means unchanged; `owned` are the partitions that it
+    reads now. `topic_regex` stands for the matching topics that `allowed(name)` is true for.
+    """
+
+    client_id: str
+    member_id: str
+    member_epoch: int
+    instance_id: str = ""
+    rebalance_timeout_ms: int | None = None
+    topics: tuple[str, ...] | None = None
+    topic_regex: str | None = None
+    allowed: Callable[[str], bool] = _any_topic
+    assignor: str | None = None
+    owned: tuple[TopicPartition, ...] | None = None
+    host: str = ""
+
+
+class ConsumerHeartbeatResult(msgspec.Struct, frozen=True):
+    """The reply to a heartbeat. `assignment` is the complete current assignment, None if it is unchanged."""
+
+    member_id: str
+    member_epoch: int
+    heartbeat_interval_ms: int
+    assignment: tuple[TopicPartition, ...] | None
+
+
+class ConsumerMember(Member, eq=False):
+    """A member that reconciles: `target` is its future assignment, `revoking` are the partitions to give up first.
+
+    `reported` is the assignment of its last reply, None if it has to be sent again.
+    """
+
+    epoch: int = 0
+    previous_epoch: int = 0
+    names: tuple[str, ...] = ()
+    regex: str = ""
+    allowed: Callable[[str], bool] = _any_topic
+    assignor: str = ""
+    away: bool = False  # a static member that has left temporarily
+    target: tuple[TopicPartition, ...] = ()
+    revoking: frozenset[TopicPartition] = frozenset()
+    reported: tuple[TopicPartition, ...] | None = None
+    timer: Timer | None = None
+    is_classic: bool = False
+
+    def offer(self, protocol_type: str, protocols: Mapping[str, bytes]) -> None:
+        self.protocols = dict(protocols)
+
+    @property
+    def metadata_bytes(self) -> int:
+        return super().metadata_bytes + sum(map(len, self.names))
+
+    @property
+    def may_read(self) -> tuple[TopicPartition, ...]:
+        return tuple(each for each in self.owned if each not in self.revoking)
+
+    def forget(self, topic: str) -> None:
+        """The topic was deleted. One that is made again by that name is another, of which the member is told anew."""
+        self.target = tuple(place for place in self.target if place[0] != topic)
+        self.revoking = frozenset(place for place in self.revoking if place[0] != topic)
+        if not self.revoking:
+            self.stop_timer()
+        if any(name == topic for name, _ in self.reported or ()):
+            self.tell_again()
+
+    def tell_again(self) -> None:
+        """It gets its assignment with its next heartbeat, whatever it was told before."""
+        self.reported = _OTHER
+
+    def stop_timer(self) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+        self.timer = None

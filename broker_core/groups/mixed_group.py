@@ -7,16 +7,28 @@ protocol leaves, the group is classic again.
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.config import GroupConfig
-from broker_core.groups.consumer_member import JOINING, ConsumerHeartbeat, ConsumerMember
 from broker_core.groups.group import Group
 from broker_core.groups.joining import JoinRequest
-from broker_core.groups.members import CONSUMER, JoinResult, Member, SyncResult, read_subscription
+from broker_core.groups.members import (
+    CONSUMER,
+    JOINING,
+    ConsumerHeartbeat,
+    ConsumerMember,
+    JoinResult,
+    Member,
+    SyncResult,
+    read_subscription,
+)
 from broker_core.groups.protocol import encode_assignment
 from broker_core.groups.rebalancing import Rebalancer
 from broker_core.groups.reconciling import DEFAULT_ASSIGNOR, Reconciler
+
+M = TypeVar("M", bound=Member)
 
 
 class MixedGroups:
@@ -35,18 +47,23 @@ class MixedGroups:
         waiting = BrokerError(ErrorCode.REBALANCE_IN_PROGRESS, f"group {group.name} is upgraded; join again")
         for member in list(group.members.values()):
             group.fail_waiting(member, waiting)
-            session_ms = member.session.timeout_ns // NS_PER_MS if member.session is not None else 0
-            member.unwatch()
-            upgraded = ConsumerMember(member.member_id, member.client, member.instance_id, member.joined_ns)
+            upgraded = self._turned(group, now_ns, member, ConsumerMember)
             upgraded.is_classic = True
-            upgraded.offer(CONSUMER, member.protocols)
             upgraded.names = tuple(sorted(member.subscription.topics))
-            upgraded.rebalance_timeout_ns, upgraded.host = member.rebalance_timeout_ns, member.host
-            upgraded.owned = upgraded.target = upgraded.reported = member.owned
+            upgraded.target = upgraded.reported = member.owned
             upgraded.epoch = upgraded.previous_epoch = group.generation
-            group.members[member.member_id] = upgraded
-            self._reconciler.watch(group, now_ns, upgraded, session_ms or self._config.consumer_session_timeout_ms)
         group.type, group.leader, group.protocol = "consumer", "", DEFAULT_ASSIGNOR
+
+    def _turned(self, group: Group, now_ns: int, old: Member, kind: type[M]) -> M:
+        """Put a member of the other `kind` in place of `old`."""
+        session_ms = old.session.timeout_ns // NS_PER_MS if old.session is not None else 0
+        old.unwatch()
+        made = kind(old.member_id, old.client, old.instance_id, old.joined_ns)
+        made.host, made.owned, made.rebalance_timeout_ns = old.host, old.owned, old.rebalance_timeout_ns
+        made.offer(CONSUMER, old.protocols)
+        group.members[old.member_id] = made
+        self._reconciler.watch(group, now_ns, made, session_ms or self._config.consumer_session_timeout_ms)
+        return made
 
     def classic_join(self, group: Group, now_ns: int, request: JoinRequest) -> JoinResult:
         """A classic member joins or rejoins a consumer group; it is answered at once.
@@ -106,15 +123,8 @@ class MixedGroups:
         if not members or not all(each.is_classic for each in members):
             return
         for old in members:
-            session_ms = old.session.timeout_ns // NS_PER_MS if old.session is not None else 0
-            old.unwatch()
             old.stop_timer()
-            member = Member(old.member_id, old.client, old.instance_id, old.joined_ns)
-            member.owned, member.rebalance_timeout_ns = old.owned, old.rebalance_timeout_ns
-            member.host = old.host
-            member.offer(CONSUMER, old.protocols)
-            group.members[old.member_id] = member
-            self._reconciler.watch(group, now_ns, member, session_ms or self._config.consumer_session_timeout_ms)
+            self._turned(group, now_ns, old, Member)
         group.type = "classic"
         group.protocol = group.elect_protocol()
         self._rebalancer.begin(group, now_ns, cause)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from typing import Any
 
 import crc32c
 import msgspec
@@ -38,7 +39,7 @@ class GroupRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class MembersRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The members of a group, see `kept_members`; b"" for none."""
+    """The members of a group, see `coordinator.KeptGroup`; b"" for none."""
 
     group: str
     members: bytes
@@ -49,11 +50,15 @@ class Changes(msgspec.Struct, frozen=True, array_like=True):
 
     offsets: list[OffsetRow]
     groups: list[GroupRow]
-    number: int = 0
     members: list[MembersRow] = []
+    number: int = 0
+
+    @property
+    def rows(self) -> tuple[list[Any], ...]:
+        return self.offsets, self.groups, self.members
 
     def __len__(self) -> int:
-        return len(self.offsets) + len(self.groups) + len(self.members)
+        return sum(map(len, self.rows))
 
 
 class OffsetJournal:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,9 +29,13 @@ CREATE TABLE IF NOT EXISTS members (
     grp TEXT PRIMARY KEY, members BLOB NOT NULL, checksum INTEGER NOT NULL)
     WITHOUT ROWID;
 """
-_OFFSETS = "SELECT * FROM offsets ORDER BY grp, topic, partition"
-_GROUPS = "SELECT * FROM groups ORDER BY grp"
-_MEMBERS = "SELECT * FROM members ORDER BY grp"
+_GONE = (None, b"")  # in the column after the key: of a row that was deleted
+#: (name, primary key, rows) of each table.
+_TABLES: tuple[tuple[str, tuple[str, ...], type[Any]], ...] = (
+    ("offsets", ("grp", "topic", "partition"), OffsetRow),
+    ("groups", ("grp",), GroupRow),
+    ("members", ("grp",), MembersRow),
+)
 # Errors caused by the disk or another process. Any other error of these fixed statements means a corrupt file.
 _OUTSIDE = frozenset(
     {
@@ -82,12 +87,10 @@ class OffsetTable:
             verdict = self.connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             if verdict != "ok":
                 raise CorruptTable(verdict)
-            return Changes(
-                [_row(row, OffsetRow) for row in self.connection.execute(_OFFSETS)],
-                [_row(row, GroupRow) for row in self.connection.execute(_GROUPS)],
-                self.connection.execute("PRAGMA user_version").fetchone()[0],
-                [_row(row, MembersRow) for row in self.connection.execute(_MEMBERS)],
+            offsets, groups, members = (
+                [_row(row, kind) for row in _rows(self.connection, name, key)] for name, key, kind in _TABLES
             )
+            return Changes(offsets, groups, members, self.connection.execute("PRAGMA user_version").fetchone()[0])
         except (sqlite3.Error, UnicodeDecodeError) as error:
             raise self._fault("cannot be read", error) from error
 
@@ -96,33 +99,18 @@ class OffsetTable:
         try:
             execute("BEGIN IMMEDIATE")
             try:
-                many(
-                    "INSERT OR REPLACE INTO offsets "
-                    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, row_checksum(?1, ?2, ?3, ?4, ?5, ?6))",
-                    [
-                        (row.group, row.topic, row.partition, row.offset, row.metadata, row.leader_epoch)
-                        for row in changes.offsets
-                        if row.offset is not None
-                    ],
-                )
-                many(
-                    "DELETE FROM offsets WHERE grp = ? AND topic = ? AND partition = ?",
-                    [(row.group, row.topic, row.partition) for row in changes.offsets if row.offset is None],
-                )
-                many(
-                    "INSERT OR REPLACE INTO groups VALUES (?1, ?2, ?3, row_checksum(?1, ?2, ?3))",
-                    [(row.group, row.generation, row.members) for row in changes.groups if row.generation is not None],
-                )
-                many(
-                    "DELETE FROM groups WHERE grp = ?",
-                    [(row.group,) for row in changes.groups if row.generation is None],
-                )
+                for (name, key, kind), rows in zip(_TABLES, changes.rows, strict=True):
+                    every = [msgspec.structs.astuple(row) for row in rows]
+                    row = ", ".join(f"?{number + 1}" for number in range(len(kind.__struct_fields__)))
+                    many(
+                        f"INSERT OR REPLACE INTO {name} VALUES ({row}, row_checksum({row}))",
+                        [each for each in every if each[len(key)] not in _GONE],
+                    )
+                    many(
+                        f"DELETE FROM {name} WHERE {' AND '.join(f'{column} = ?' for column in key)}",
+                        [each[: len(key)] for each in every if each[len(key)] in _GONE],
+                    )
                 execute(f"PRAGMA user_version = {changes.number}")
-                many(
-                    "INSERT OR REPLACE INTO members VALUES (?1, ?2, row_checksum(?1, ?2))",
-                    [(row.group, row.members) for row in changes.members if row.members],
-                )
-                many("DELETE FROM members WHERE grp = ?", [(row.group,) for row in changes.members if not row.members])
                 execute("COMMIT")
             except sqlite3.Error:
                 if self.connection.in_transaction:
@@ -154,21 +142,20 @@ def quarantine(path: str) -> str:
 
 
 def salvage(path: str) -> Changes:
-    found = Changes([], [], members=[])
-    kinds: tuple[tuple[str, type[Any], list[Any]], ...] = (
-        (_OFFSETS, OffsetRow, found.offsets),
-        (_GROUPS, GroupRow, found.groups),
-        (_MEMBERS, MembersRow, found.members),
-    )
-    for query, kind, rows in kinds:
+    found = Changes([], [], [])
+    for (name, key, kind), rows in zip(_TABLES, found.rows, strict=True):
         with (
             suppress(sqlite3.Error, UnicodeDecodeError),
             closing(sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True)) as old,
         ):
-            for row in old.execute(query):
+            for row in _rows(old, name, key):
                 with suppress(CorruptTable):
                     rows.append(_row(row, kind))
     return found
+
+
+def _rows(connection: sqlite3.Connection, name: str, key: tuple[str, ...]) -> Iterable[tuple[object, ...]]:
+    return connection.execute(f"SELECT * FROM {name} ORDER BY {', '.join(key)}")
 
 
 def _row(row: tuple[object, ...], kind: type[R]) -> R:

@@ -72,7 +72,7 @@ class OffsetStore:
         self._changed_groups: set[str] = set()
         self._members: dict[str, bytes] = {}
         self._changed_members: set[str] = set()
-        #: What is to be kept of a group's members, see `kept_members`; asked when it is written.
+        #: What is to be kept of a group's members, see `coordinator.KeptGroup`; asked when it is written.
         self.members_of: Callable[[str], bytes | None] = lambda _group: None
         self._awaited_by: list[Reply[None]] = []
         self._flushing = False
@@ -336,8 +336,8 @@ class OffsetStore:
         return Changes(
             [self._row(*key) for key in sorted(self._changed)],
             [self._group_row(group) for group in sorted(self._changed_groups)],
-            (self._number + 1) % NUMBERS,
             [MembersRow(group, self._members[group]) for group in sorted(self._changed_members) if self._kept(group)],
+            (self._number + 1) % NUMBERS,
         )
 
     def _kept(self, group: str) -> bool:
@@ -352,8 +352,8 @@ class OffsetStore:
         return Changes(
             [self._row(group, *key) for group, committed in self._offsets.items() for key in committed],
             [self._group_row(group) for group in self._numbers],
-            self._number,
             [MembersRow(group, members) for group, members in self._members.items() if members],
+            self._number,
         )
 
     def _row(self, group: str, topic: str, partition: int) -> OffsetRow:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from typing import Any
 
 import msgspec
 
@@ -263,25 +264,8 @@ class Rebalancer(msgspec.Struct, eq=False):
         detail = {"partitions": [list(partition) for partition in partitions], "member_id": member.member_id}
         self._emit(group, now_ns, kind, client=member.client, cause=str(group.causes), detail=detail)
 
-    def _emit(
-        self,
-        group: Group,
-        now_ns: int,
-        kind: EventKind,
-        *,
-        client: str = "",
-        cause: str = "",
-        detail: Mapping[str, object] | None = None,
-    ) -> None:
-        self._events.emit(
-            now_ns,
-            kind,
-            group=group.name,
-            client=client,
-            generation=group.generation,
-            cause=cause,
-            detail=detail,
-        )
+    def _emit(self, group: Group, now_ns: int, kind: EventKind, **fields: Any) -> None:
+        self._events.emit(now_ns, kind, group=group.name, generation=group.generation, **fields)
 
 
 def rebalancing(group: Group) -> BrokerError:

@@ -8,6 +8,7 @@ revoked. A member has reached the group's epoch when it has nothing left to revo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -17,16 +18,17 @@ from broker_core.clock import NS_PER_MS, s_from_ns
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.assignors import assign
 from broker_core.groups.config import GroupConfig
-from broker_core.groups.consumer_member import (
+from broker_core.groups.group import Group
+from broker_core.groups.joining import JoinRequest
+from broker_core.groups.members import (
+    CONSUMER,
     JOINING,
     LEAVING_FOR_A_WHILE,
     ConsumerHeartbeat,
     ConsumerHeartbeatResult,
     ConsumerMember,
+    Member,
 )
-from broker_core.groups.group import Group
-from broker_core.groups.joining import JoinRequest
-from broker_core.groups.members import CONSUMER, Member
 from broker_core.groups.offsets import OffsetStore
 from broker_core.groups.protocol import MemberSubscription
 from broker_core.groups.rebalancing import Rebalancer
@@ -200,13 +202,7 @@ class Reconciler(msgspec.Struct, eq=False):
         return member
 
     def watch(self, group: Group, now_ns: int, member: Member, session_timeout_ms: int) -> None:
-        member.watch(
-            self._timers,
-            now_ns,
-            session_timeout_ms,
-            0,
-            lambda at_ns, late, sentence, heard_ns: self._expel(group, at_ns, late, sentence, heard_ns),
-        )
+        member.watch(self._timers, now_ns, session_timeout_ms, 0, partial(self._expel, group))
 
     # -- subscriptions and targets
 

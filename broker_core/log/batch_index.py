@@ -5,6 +5,9 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
+from functools import partial
+
+import msgspec
 
 from broker_core.messages import Run
 
@@ -12,39 +15,30 @@ UNKNOWN_BYTES = 0xFFFF_FFFF  # of a batch that was found on disk and not decoded
 MARKER = 0xFFFF_FFFE  # instead of the payload of a control batch, which holds no message
 
 
-class BatchIndex:
+_UINTS = partial(array, "I")
+
+
+class BatchIndex(msgspec.Struct, eq=False):
     """One entry (slot) per batch, in order. `spans` counts offsets, including those removed by compaction.
 
     `positions` and `sizes` are in bytes of the segment file, `payloads` are the bytes of keys and values. Offsets are
     relative to the segment's, so that an entry takes 28 bytes.
     """
 
-    __slots__ = (
-        "_base_offset",
-        "_in_time_order",
-        "last_end_offset",
-        "max_published_ns",
-        "offsets",
-        "payloads",
-        "positions",
-        "published",
-        "sizes",
-        "spans",
-        "with_gaps",
-    )
+    _base_offset: int
+    offsets: array[int] = msgspec.field(default_factory=_UINTS)
+    spans: array[int] = msgspec.field(default_factory=_UINTS)
+    positions: array[int] = msgspec.field(default_factory=_UINTS)
+    sizes: array[int] = msgspec.field(default_factory=_UINTS)
+    payloads: array[int] = msgspec.field(default_factory=_UINTS)
+    published: array[int] = msgspec.field(default_factory=partial(array, "q"))
+    with_gaps: set[int] = set()
+    last_end_offset: int = 0
+    max_published_ns: int | None = None
+    _in_time_order: bool = True
 
-    def __init__(self, base_offset: int) -> None:
-        self._base_offset = base_offset
-        self.offsets = array("I")
-        self.spans = array("I")
-        self.positions = array("I")
-        self.sizes = array("I")
-        self.payloads = array("I")
-        self.published = array("q")
-        self.with_gaps: set[int] = set()
-        self.last_end_offset = base_offset
-        self.max_published_ns: int | None = None
-        self._in_time_order = True
+    def __post_init__(self) -> None:
+        self.last_end_offset = self._base_offset
 
     def __len__(self) -> int:
         return len(self.offsets)

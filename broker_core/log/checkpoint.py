@@ -5,7 +5,7 @@ import struct
 import crc32c
 import msgspec
 
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import ErrorCode, must
 from broker_core.files import FileSystem
 from broker_core.log.corruption import LostRange
 
@@ -62,7 +62,5 @@ class Checkpoint(msgspec.Struct, frozen=True):
         path = f"{directory}/{CHECKPOINT_FILE}"
         if not files.exists(path):
             return None
-        body = read_checked(files, path)
-        if body is None:
-            raise BrokerError(ErrorCode.DAMAGED, f"{path!r} fails its checksum")
+        body = must(read_checked(files, path), ErrorCode.DAMAGED, f"{path!r} fails its checksum")
         return msgspec.msgpack.decode(body, type=cls)

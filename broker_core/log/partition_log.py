@@ -19,6 +19,7 @@ from broker_core.log.batch import (
     ProducerStamp,
     encode_batch,
     encode_batches,
+    encode_marker,
     recompressed,
     set_log_append_time,
 )
@@ -27,7 +28,6 @@ from broker_core.log.client_batch import ClientBatch
 from broker_core.log.compression import PRODUCER, UNCOMPRESSED
 from broker_core.log.config import MAX_SEGMENT_BYTES, LogConfig
 from broker_core.log.corruption import Corruption
-from broker_core.log.markers import encode_marker
 from broker_core.log.partition_reader import PartitionReader
 from broker_core.log.producers import FORGOTTEN_AFTER_NS, RememberedBatch
 from broker_core.log.recovery import Recovery

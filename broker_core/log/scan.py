@@ -6,8 +6,16 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from broker_core.files import FileSystem
-from broker_core.log.batch import HEADER_BYTES, LEAST_RECORD_BYTES, MARK, MARK_AT, BatchHeader, is_intact, parse_header
-from broker_core.log.markers import commits
+from broker_core.log.batch import (
+    HEADER_BYTES,
+    LEAST_RECORD_BYTES,
+    MARK,
+    MARK_AT,
+    BatchHeader,
+    commits,
+    is_intact,
+    parse_header,
+)
 
 _WINDOW_BYTES = 4 * 1_048_576
 

@@ -29,10 +29,7 @@ class _Stored(msgspec.Struct, array_like=True, frozen=True):
     end_offset: int
     covered_bytes: int
     first_ms: int
-    offsets: bytes
-    positions: bytes
-    latest_ms: bytes
-    checksums: bytes
+    columns: tuple[bytes, ...]
     transactions: StoredTransactions
 
 
@@ -112,10 +109,7 @@ class SegmentIndex:
             self.end_offset,
             self.covered_bytes,
             self.first_ms,
-            struct.pack(f"<{len(self)}I", *self._offsets),
-            struct.pack(f"<{len(self)}I", *self._positions),
-            struct.pack(f"<{len(self)}q", *self._latest_ms),
-            struct.pack(f"<{len(self)}I", *self._checksums),
+            tuple(struct.pack(f"<{len(column)}{column.typecode}", *column) for column in self._columns()),
             self.transactions,
         )
         write_checked(files, path, msgspec.msgpack.encode(stored), durable=durable)
@@ -132,9 +126,9 @@ class SegmentIndex:
         index.covered_bytes = stored.covered_bytes
         index.first_ms = stored.first_ms
         index.transactions = stored.transactions
-        count = len(stored.offsets) // 4
-        index._offsets.extend(struct.unpack(f"<{count}I", stored.offsets))
-        index._positions.extend(struct.unpack(f"<{count}I", stored.positions))
-        index._latest_ms.extend(struct.unpack(f"<{count}q", stored.latest_ms))
-        index._checksums.extend(struct.unpack(f"<{count}I", stored.checksums))
+        for column, data in zip(index._columns(), stored.columns, strict=True):
+            column.extend(struct.unpack(f"<{len(data) // column.itemsize}{column.typecode}", data))
         return index
+
+    def _columns(self) -> tuple[array[int], ...]:
+        return self._offsets, self._positions, self._latest_ms, self._checksums

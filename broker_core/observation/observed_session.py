@@ -17,7 +17,7 @@ from broker_core.events import Event, EventKind, EventStream, Sink
 from broker_core.observation.peer import KNOWABLE, Look, Peer
 from broker_core.observation.requests import kind_requested, requested, stopped_for, tells_itself, undone_by
 from broker_core.operations.groups import HoldMember, ReleaseMember
-from broker_core.operations.leases import LeasesDone
+from broker_core.operations.queues import LeasesDone
 from broker_core.recording.hidden_hosts import HiddenHosts
 from broker_core.recording.keyframes import Cadence
 from broker_core.recording.metadata import OBSERVED, STOPPED, utc

@@ -11,8 +11,8 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.catalogue import CATALOGUE
 from broker_core.operations.faults import BeginFault, EndFault
 from broker_core.operations.groups import HoldMember, ReleaseMember
-from broker_core.operations.leases import Ack, Extend, Nack, Release, lease_token
 from broker_core.operations.messages import PublishBatch, PublishMessages, Record, SendMessages
+from broker_core.operations.queues import Ack, Extend, Nack, Release, lease_token
 from broker_core.operations.request import Request
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.dead_letters import PurgeDeadLetters, Redrive, UndoPurgeDeadLetters, UndoRedrive

@@ -15,10 +15,9 @@ from broker_core.limits import MAX_PARTITIONS
 from broker_core.log.config import LogConfig
 from broker_core.log.segment import SegmentView
 from broker_core.messages import Headers, StoredMessage
-from broker_core.operations.entry import Entry
+from broker_core.operations.entry import READ, Entry, Right, Visible
 from broker_core.operations.fields import Name, Number, Offset, Partition
 from broker_core.operations.request import Request, Result
-from broker_core.operations.rights import READ, Right, Visible
 from broker_core.schemas.compatibility import SchemaKind
 from broker_core.snapshots import DeadLetterView, LeaseView
 
@@ -28,10 +27,6 @@ Most = Annotated[int, Meta(ge=1, le=1_000)]
 class LogName(Result, frozen=True, kw_only=True, gc=False):
     name: str
     partitions: int
-
-
-class LogNames(Result, frozen=True, kw_only=True):
-    logs: list[LogName]
 
 
 class PartitionState(Result, frozen=True, kw_only=True):
@@ -62,10 +57,6 @@ class Bounds(Result, frozen=True, kw_only=True, gc=False):
     start: int
     end: int
     found: int
-
-
-class LogBounds(Result, frozen=True, kw_only=True):
-    partitions: list[Bounds]
 
 
 class MessageRow(Result, frozen=True, kw_only=True, gc=False):
@@ -130,24 +121,12 @@ class BatchKeys(Result, frozen=True, kw_only=True):
     keys: list[tuple[bytes | None, int]] | None
 
 
-class BatchesKeys(Result, frozen=True, kw_only=True):
-    """Without the batches that are not durable yet, and those at the end that were too many for one answer."""
-
-    batches: list[BatchKeys]
-
-
 class LeasesPage(Result, frozen=True, kw_only=True):
     """Leases from one offset of a level on; `level` and `offset` are where the next page begins, -1 at the end."""
 
     leases: tuple[LeaseView, ...]
     level: int
     offset: int
-
-
-class Offsets(Result, frozen=True, kw_only=True):
-    """The oldest first."""
-
-    offsets: list[int]
 
 
 class DeadLetterPage(Result, frozen=True, kw_only=True):
@@ -161,7 +140,7 @@ class DeadLetterPage(Result, frozen=True, kw_only=True):
     sizes: dict[int, int]
 
 
-class ListLogs(Request[LogNames], frozen=True, kw_only=True):
+class ListLogs(Request[list[LogName]], frozen=True, kw_only=True):
     """Topics, queues and the dead letters of queues."""
 
 
@@ -172,7 +151,7 @@ class DescribeLogs(Request[PartitionStates], frozen=True, kw_only=True):
     most: Most = 60
 
 
-class FindOffsets(Request[LogBounds], frozen=True, kw_only=True):
+class FindOffsets(Request[list[Bounds]], frozen=True, kw_only=True):
     """A topic or queue: what it holds, as far as that was published by `until_ns`; and the first offset that was
     published at `from_ns` or later. Both are nanoseconds since the broker was opened.
     """
@@ -211,8 +190,10 @@ class DescribeMessage(Request[Present], frozen=True, kw_only=True):
     offset: Offset
 
 
-class CountKeys(Request[BatchesKeys], frozen=True, kw_only=True):
-    """Batches of a partition: (first offset, number of messages)."""
+class CountKeys(Request[list[BatchKeys]], frozen=True, kw_only=True):
+    """Batches of a partition: (first offset, number of messages). Those that are not durable yet are left out, and
+    those at the end that are too many for one answer.
+    """
 
     topic: Name
     partition: Partition
@@ -227,7 +208,9 @@ class ListLeases(Request[LeasesPage], frozen=True, kw_only=True):
     offset: Offset = 0
 
 
-class ListDeadOffsets(Request[Offsets], frozen=True, kw_only=True):
+class ListDeadOffsets(Request[list[int]], frozen=True, kw_only=True):
+    """The oldest first."""
+
     queue: Name
 
 
@@ -261,7 +244,7 @@ ENTRIES = (
         DescribeMessage,
         "GET /v1/topics/{topic}/partitions/{partition}/messages/{offset}",
         "Describe a message, and who holds it",
-        visible=Visible("held", "queue", "queue"),
+        visible=Visible("queue", "queue", "held"),
     ),
     _topic(
         CountKeys,

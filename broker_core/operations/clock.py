@@ -6,10 +6,9 @@ from typing import Annotated
 from msgspec import Meta
 
 from broker_core.limits import MAX_TTL_MS
-from broker_core.operations.entry import Entry
+from broker_core.operations.entry import ADMIN, READ, Entry, Right
 from broker_core.operations.fields import Number
 from broker_core.operations.request import Request, Result
-from broker_core.operations.rights import ADMIN, READ, Right
 from broker_core.settings import about
 
 MembersStay = Annotated[bool, about("members of groups count as heard from, and stay")]

@@ -7,14 +7,13 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from broker_core.messages import Headers
-from broker_core.operations.entry import Entry
+from broker_core.operations.entry import ADMIN, READ, Entry, Right
 from broker_core.operations.fields import Cause, Encoding, JsonValue, Name, Offset, TtlMs
 from broker_core.operations.queues import Messages
 from broker_core.operations.request import Input, Request, Result
-from broker_core.operations.rights import ADMIN, READ, Right
 from broker_core.operations.values import bytes_of, retyped, shown, stored_value
 from broker_core.queues.dead_letter_record import DeadLetterEdit
-from broker_core.queues.dead_letters import RedrivePreview, RedriveResult, Refused
+from broker_core.queues.dead_letters import PurgeResult, RedrivePreview, RedriveResult, Refused
 from broker_core.queues.paced_redrive import PacedRedrive
 from broker_core.settings import about
 from broker_core.snapshots import AttemptView, DeadLetterView
@@ -50,10 +49,6 @@ class Letters(Result, frozen=True, kw_only=True):
 
     count: int
     dead_letters: list[Letter]
-
-
-class Causes(Result, frozen=True, kw_only=True):
-    causes: dict[str, int]
 
 
 class Edit(Input, frozen=True, kw_only=True):
@@ -97,36 +92,26 @@ class RedrivenAnswer(Result, frozen=True, kw_only=True):
     size_bytes: int | UnsetType = UNSET
 
 
-class RefusedLetter(Result, frozen=True, kw_only=True):
-    offset: int
-    error: str
-    message: str
-
-    @classmethod
-    def of(cls, refused: Refused) -> RefusedLetter:
-        return cls(offset=refused.offset, error=refused.error.code.name, message=str(refused.error))
-
-
 class Redriven(Result, frozen=True, kw_only=True):
     """The outcome. While `running`, the redrive goes on; its progress is at the same path."""
 
-    applied: bool
-    running: bool
+    applied: bool = True
+    running: bool = False
     total: int
     done: int
-    redriven: list[RedrivenAnswer]
-    refused: list[RefusedLetter]
+    redriven: tuple[RedrivenAnswer, ...] = ()
+    refused: tuple[Refused, ...] = ()
 
     @classmethod
     def of(cls, paced: PacedRedrive) -> Redriven:
         if paced.reply.done:
             return cls.done_with(paced.reply.result(), paced.total)
-        return cls(applied=True, running=True, total=paced.total, done=paced.done, redriven=[], refused=[])
+        return cls(running=True, total=paced.total, done=paced.done)
 
     @classmethod
     def planned(cls, preview: RedrivePreview, total: int) -> Redriven:
         """What a redrive of `total` would do."""
-        rows = [
+        rows = tuple(
             RedrivenAnswer(
                 offset=each.offset,
                 to_topic=each.origin_topic,
@@ -134,30 +119,15 @@ class Redriven(Result, frozen=True, kw_only=True):
                 size_bytes=len(each.message.value or b""),
             )
             for each in preview.redrivable
-        ]
-        return cls._of(rows, preview.refused, total, applied=False)
+        )
+        done = len(rows) + len(preview.refused)
+        return cls(applied=False, total=total, done=done, redriven=rows, refused=preview.refused)
 
     @classmethod
     def done_with(cls, result: RedriveResult, total: int) -> Redriven:
         """What a redrive of `total` has done."""
-        rows = msgspec.convert(result.redriven, list[RedrivenAnswer], from_attributes=True)
-        return cls._of(rows, result.refused, total, applied=True)
-
-    @classmethod
-    def _of(cls, rows: list[RedrivenAnswer], refused: tuple[Refused, ...], total: int, *, applied: bool) -> Redriven:
-        return cls(
-            applied=applied,
-            running=False,
-            total=total,
-            done=len(rows) + len(refused),
-            redriven=rows,
-            refused=[RefusedLetter.of(each) for each in refused],
-        )
-
-
-class PurgedLetters(Result, frozen=True, kw_only=True):
-    purged: int
-    refused: list[RefusedLetter]
+        rows = msgspec.convert(result.redriven, tuple[RedrivenAnswer, ...], from_attributes=True)
+        return cls(total=total, done=len(rows) + len(result.refused), redriven=rows, refused=result.refused)
 
 
 class ListDeadLetters(Request[Letters], frozen=True, kw_only=True):
@@ -172,7 +142,7 @@ class ListDeadLetters(Request[Letters], frozen=True, kw_only=True):
     encoding: Encoding = "text"
 
 
-class DeadLettersByCause(Request[Causes], frozen=True, kw_only=True):
+class DeadLettersByCause(Request[dict[str, int]], frozen=True, kw_only=True):
     queue: Name
 
 
@@ -201,7 +171,7 @@ class StopRedrive(Request[Redriven], frozen=True, kw_only=True):
     queue: Name
 
 
-class PurgeLetters(Request[PurgedLetters], frozen=True, kw_only=True):
+class PurgeLetters(Request[PurgeResult], frozen=True, kw_only=True):
     """Dead letters to remove: `offsets`, or all of a `cause`, or all."""
 
     queue: Name

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from broker_core.faults.client_fault import ClientFault
-from broker_core.operations.entry import Entry
+from broker_core.faults.client_faults import ClientFault
+from broker_core.operations.entry import ADMIN, READ, Entry, Right
 from broker_core.operations.fields import Name
 from broker_core.operations.request import Request, Result
-from broker_core.operations.rights import ADMIN, READ, Right
 
 
 class FaultAnswer(Result, frozen=True, kw_only=True):
@@ -16,23 +15,11 @@ class FaultAnswer(Result, frozen=True, kw_only=True):
     until_ns: int | None
 
 
-class FaultsAnswer(Result, frozen=True, kw_only=True):
-    faults: list[FaultAnswer]
-
-
 class BeginFault(ClientFault, Request[FaultAnswer], frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which requests of Kafka's clients meet what. All of `client`, `group`, `topic` and `api` must match.
-
-    The effects: "delay" by `delay_ms`; "error" answers with `error`, as NOT_LEADER_OR_FOLLOWER; "drop" closes the
-    connection; "lose_reply" serves the request and closes the connection, "cut_reply" in the middle of the reply;
-    "throttle" serves it and tells `delay_ms`; "hold" serves it when the fault ends; "leader_change" answers what goes
-    to a partition's leader with NOT_LEADER_OR_FOLLOWER, "coordinator_change" what goes to a coordinator with
-    NOT_COORDINATOR; "bandwidth" lets request and reply take as long as `bytes_per_s` says, "slice" sends the reply in
-    pieces of `slice_bytes`, each after `delay_ms`. A delay varies by up to `jitter_ms`.
-    """
+    __doc__ = ClientFault.__doc__
 
 
-class ListFaults(Request[FaultsAnswer], frozen=True, kw_only=True):
+class ListFaults(Request[list[FaultAnswer]], frozen=True, kw_only=True):
     """The faults that clients meet now."""
 
 

@@ -33,6 +33,5 @@ JsonValue = Any  # any JSON value: text as it is, everything else as JSON
 
 PartitionCount = Annotated[int, Meta(ge=1, le=1_000)]
 Positive = Annotated[int, Meta(ge=1, le=MAX_INT)]
-Rate = Annotated[float, Meta(ge=0.001, le=1e9)]
 WaitMs = Annotated[float, Meta(gt=0, le=MAX_WAIT_MS)]
 TtlMs = Annotated[int, Meta(ge=1, le=MAX_TTL_MS)]

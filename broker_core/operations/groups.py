@@ -6,26 +6,14 @@ from typing import Annotated, Literal, Self
 
 from msgspec import Meta
 
+from broker_core.groups.assignors import AssignorName
 from broker_core.groups.offset_reset import Change, Target
 from broker_core.messages import TopicPartition
-from broker_core.operations.entry import Entry, listed
-from broker_core.operations.fields import Name, Partition, Signed
-from broker_core.operations.request import Input, Request, Result
-from broker_core.operations.rights import ADMIN, READ, Right, Visible
-from broker_core.snapshots import GroupView, MemberView, OffsetView, ShareGroupView
-
-
-class MembersAnswer(Result, frozen=True, kw_only=True):
-    state: str
-    members: tuple[MemberView, ...]
-
-
-class GroupsAnswer(Result, frozen=True, kw_only=True):
-    groups: list[GroupView]
-
-
-class OffsetsAnswer(Result, frozen=True, kw_only=True):
-    offsets: tuple[OffsetView, ...]
+from broker_core.operations.entry import ADMIN, READ, Entry, Right, Visible, listed
+from broker_core.operations.fields import Client, Encoding, MaxMessages, Name, Offset, Partition, Signed
+from broker_core.operations.messages import MessageAnswer
+from broker_core.operations.request import Input, Request, Result, Status
+from broker_core.snapshots import GroupView, ShareGroupView
 
 
 class OffsetsReset(Result, frozen=True, kw_only=True):
@@ -45,7 +33,7 @@ class PartitionPlace(Input, frozen=True, kw_only=True):
 ClientName = Annotated[str, Meta(min_length=1, max_length=300, examples=["rdkafka"])]  # as members are listed
 
 
-class ListGroups(Request[GroupsAnswer], frozen=True, kw_only=True):
+class ListGroups(Request[list[GroupView]], frozen=True, kw_only=True):
     """Groups, also those without members."""
 
 
@@ -53,15 +41,7 @@ class DescribeGroup(Request[GroupView], frozen=True, kw_only=True):
     group: Name
 
 
-class ListMembers(Request[MembersAnswer], frozen=True, kw_only=True):
-    group: Name
-
-
 class DeleteGroup(Request[None], frozen=True, kw_only=True):
-    group: Name
-
-
-class ListOffsets(Request[OffsetsAnswer], frozen=True, kw_only=True):
     group: Name
 
 
@@ -115,11 +95,7 @@ class ReleaseMember(Request[None], frozen=True, kw_only=True):
     client: ClientName
 
 
-class ShareGroupsAnswer(Result, frozen=True, kw_only=True):
-    groups: list[ShareGroupView]
-
-
-class ListShareGroups(Request[ShareGroupsAnswer], frozen=True, kw_only=True):
+class ListShareGroups(Request[list[ShareGroupView]], frozen=True, kw_only=True):
     """Share groups, also those without members."""
 
 
@@ -127,18 +103,96 @@ class DescribeShareGroup(Request[ShareGroupView], frozen=True, kw_only=True):
     group: Name
 
 
+SessionMs = Annotated[int, Meta(ge=1_000, le=300_000)]
+
+
+class Place(Result, frozen=True, kw_only=True):
+    topic: str
+    partition: int
+    offset: int
+
+
+class Joined(Result, frozen=True, kw_only=True):
+    """The member's name in all further requests. It is a secret: knowing it is being the member."""
+
+    group: str
+    member: str
+    client_id: str
+    session_timeout_ms: int
+
+
+class PolledAnswer(Result, frozen=True, kw_only=True):
+    messages: list[MessageAnswer]
+    assignment: list[Place]
+
+
+class CommitPlace(Input, frozen=True, kw_only=True):
+    """Everything before `offset` is processed."""
+
+    topic: Name
+    partition: Partition
+    offset: Offset
+
+
+class Join(Request[Joined], frozen=True, kw_only=True):
+    """A new member, which reads `topics`, or all topics whose names begin with `prefix`, also later ones.
+
+    It joins with its first poll, and leaves after `session_timeout_ms` without a request. With
+    `auto_commit_interval_ms` polls commit what earlier ones returned; without, only a commit request does.
+    """
+
+    group: Name
+    topics: Annotated[tuple[Name, ...], Meta(max_length=1_000)] = ()
+    prefix: Annotated[str, Meta(pattern=r"^[a-zA-Z0-9._-]{0,200}$")] = ""
+    client_id: Client = ""
+    instance_id: Client = ""
+    assignor: AssignorName = "range"
+    auto_offset_reset: Literal["earliest", "latest", "none"] = "earliest"
+    guarantee: Literal["at_least_once", "at_most_once"] = "at_least_once"
+    session_timeout_ms: SessionMs = 30_000
+    auto_commit_interval_ms: Annotated[int, Meta(ge=1, le=3_600_000)] | None = None
+
+
+class Poll(Request[PolledAnswer], frozen=True, kw_only=True):
+    """The next messages, at most `max_messages`; waits up to `timeout_ms` for the first."""
+
+    group: Name
+    member: Name
+    max_messages: MaxMessages = 500
+    timeout_ms: Annotated[int, Meta(ge=0, le=60_000)] = 0
+    encoding: Encoding = "text"
+
+
+class CommitOffsets(Request[Status], frozen=True, kw_only=True):
+    """These offsets; without `offsets`, everything that was returned to the member."""
+
+    group: Name
+    member: Name
+    offsets: Annotated[list[CommitPlace], Meta(max_length=10_000)] | None = None
+
+
+class Seek(Request[Status], frozen=True, kw_only=True):
+    group: Name
+    member: Name
+    place: CommitPlace
+
+
+class Leave(Request[None], frozen=True, kw_only=True):
+    group: Name
+    member: Name
+
+
 _READ, _ADMIN = (Right(READ, "group", "group"),), (Right(ADMIN, "group", "group"),)
 _TAG = "Groups"
 _look = partial(Entry, tag=_TAG, rights=_READ)
 _change = partial(Entry, tag=_TAG, rights=_ADMIN, mode="slow", saved="offsets", errors=(409,))
 _member = partial(Entry, tag=_TAG, rights=_ADMIN, errors=(404, 409))
+_of_member = partial(Entry, tag=_TAG, rights=_READ, served_by="listener", errors=(409,))
 
 ENTRIES = (
-    listed(ListGroups, "GET /v1/groups", "List groups", _TAG, Visible("groups", "group")),
-    _look(DescribeGroup, "GET /v1/groups/{group}", "Describe a group: its state, members, offsets and lag"),
-    _look(ListMembers, "GET /v1/groups/{group}/members", "List a group's members and their ids"),
+    listed(ListGroups, "GET /v1/groups", "List groups", _TAG, Visible("group")),
+    _look(DescribeGroup, "GET /v1/groups/{group}", "Describe a group: its state, members, committed offsets and lag"),
     _change(DeleteGroup, "DELETE /v1/groups/{group}", "Delete an empty group and its offsets"),
-    _look(ListOffsets, "GET /v1/groups/{group}/offsets", "List a group's committed offsets and lag"),
     _change(
         ResetOffsets,
         "POST /v1/groups/{group}/offsets/reset",
@@ -149,10 +203,49 @@ ENTRIES = (
     _member(KickMember, "POST /v1/groups/{group}/kick", "Remove a member from its group; it may join again"),
     _member(HoldMember, "POST /v1/groups/{group}/hold", "Hold a member outside its group"),
     _member(ReleaseMember, "POST /v1/groups/{group}/release", "Let a member that is held join its group again"),
-    listed(ListShareGroups, "GET /v1/share-groups", "List share groups", "Groups", Visible("groups", "group")),
+    listed(ListShareGroups, "GET /v1/share-groups", "List share groups", "Groups", Visible("group")),
     _look(
         DescribeShareGroup,
         "GET /v1/share-groups/{group}",
         "Describe a share group: its state, members, start offsets and what is in flight",
+    ),
+    Entry(
+        Join,
+        "POST /v1/groups/{group}/members",
+        "Join a group",
+        tag=_TAG,
+        rights=(*_READ, Right(READ, "topic", "topics")),
+        served_by="listener",
+        created=True,
+        errors=(404, 409),
+        details="The member joins with its first poll, and leaves after `session_timeout_ms` without a request.",
+    ),
+    _of_member(
+        Poll,
+        "POST /v1/groups/{group}/members/{member}/poll",
+        "Get the next messages of a member's partitions; none while its group rebalances",
+        mode="parked",
+    ),
+    _of_member(
+        CommitOffsets,
+        "POST /v1/groups/{group}/members/{member}/commit",
+        "Commit offsets of a member; the response comes when they are stored",
+        mode="parked",
+        saved="offsets",
+        details="Refused after a rebalance: another member gets these messages.",
+    ),
+    _of_member(
+        Seek,
+        "POST /v1/groups/{group}/members/{member}/seek",
+        "Set the next offset of a partition that a member owns",
+        body="place",
+    ),
+    Entry(
+        Leave,
+        "DELETE /v1/groups/{group}/members/{member}",
+        "Leave the group",
+        tag=_TAG,
+        rights=_READ,
+        served_by="listener",
     ),
 )

@@ -1,14 +1,13 @@
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, Self
 
 from msgspec import UNSET, Meta, UnsetType
 
 from broker_core.messages import Headers, Message, StoredMessage
-from broker_core.operations.entry import Entry
+from broker_core.operations.entry import READ, WRITE, Entry, Right
 from broker_core.operations.fields import Client, Encoding, JsonValue, MaxMessages, Name, Offset, Partition, TtlMs
 from broker_core.operations.request import Input, Request, Result
-from broker_core.operations.rights import READ, WRITE, Right
 from broker_core.operations.values import bytes_of, shown, stored_value
 
 
@@ -81,13 +80,14 @@ class MessageAnswer(Result, frozen=True, kw_only=True, gc=False):
     encoding: Encoding
 
     @classmethod
-    def of(cls, stored: StoredMessage, wanted: Encoding = "text") -> MessageAnswer:
+    def of(cls, stored: StoredMessage, wanted: Encoding = "text", **more: Any) -> Self:
         return cls(
             topic=stored.topic,
             partition=stored.partition,
             offset=stored.offset,
             timestamp_ms=stored.timestamp_ms,
             **shown(stored, wanted),
+            **more,
         )
 
 

@@ -7,10 +7,9 @@ from msgspec import Meta
 
 from broker_core.events import Event, EventKind
 from broker_core.filters.parser import MAX_CHARS
-from broker_core.operations.entry import Entry
+from broker_core.operations.entry import ADMIN, READ, Entry, Right
 from broker_core.operations.fields import Name, Number
 from broker_core.operations.request import Input, Request, Result
-from broker_core.operations.rights import ADMIN, READ, Right
 from broker_core.settings import about
 from broker_core.snapshots import ConnectionView, SlowReader, Snapshot, Totals
 
@@ -29,10 +28,6 @@ class BrokerAnswer(Result, frozen=True, kw_only=True):
     damage: list[str]
 
 
-class ConnectionsAnswer(Result, frozen=True, kw_only=True):
-    connections: list[ConnectionView]
-
-
 class EventQuery(Input, frozen=True, kw_only=True):
     """A selection of events: of some kinds (separated by commas), of one topic or queue, of one group."""
 
@@ -40,16 +35,6 @@ class EventQuery(Input, frozen=True, kw_only=True):
     topic: Name | None = None
     group: Name | None = None
     limit: Annotated[int, Meta(ge=1, le=1_000_000, description="End the stream after so many events")] | None = None
-
-
-class SlowReadersAnswer(Result, frozen=True, kw_only=True):
-    slow_readers: list[SlowReader]
-
-
-class DamageAnswer(Result, frozen=True, kw_only=True):
-    """A sentence for each corruption found on the disk, the oldest first."""
-
-    damage: list[str]
 
 
 class Observed(Result, frozen=True, kw_only=True):
@@ -78,7 +63,7 @@ class ObserveBroker(Request[Observed], frozen=True, kw_only=True):
     seen: Number | None = None
 
 
-class ListConnections(Request[ConnectionsAnswer], frozen=True, kw_only=True):
+class ListConnections(Request[list[ConnectionView]], frozen=True, kw_only=True):
     """Open connections."""
 
 
@@ -86,11 +71,11 @@ class CutConnection(Request[None], frozen=True, kw_only=True):
     connection: Number
 
 
-class ListDamage(Request[DamageAnswer], frozen=True, kw_only=True):
-    """Corruption found when the broker was opened, and since."""
+class ListDamage(Request[list[str]], frozen=True, kw_only=True):
+    """A sentence for each corruption found when the broker was opened, and since, the oldest first."""
 
 
-class ListSlowReaders(Request[SlowReadersAnswer], frozen=True, kw_only=True):
+class ListSlowReaders(Request[list[SlowReader]], frozen=True, kw_only=True):
     """The lag above which a reader is slow, in messages or in milliseconds."""
 
     max_lag: Annotated[int, Meta(ge=0, le=1 << 53), about("most messages behind")] = 0
@@ -105,11 +90,7 @@ class VerdictAnswer(Result, frozen=True, kw_only=True):
     explanation: str
 
 
-class AuditAnswer(Result, frozen=True, kw_only=True):
-    verdicts: list[VerdictAnswer]
-
-
-class AuditBroker(Request[AuditAnswer], frozen=True, kw_only=True):
+class AuditBroker(Request[list[VerdictAnswer]], frozen=True, kw_only=True):
     """Whether anything was lost, delivered twice, delivered out of order, or is not done yet."""
 
 

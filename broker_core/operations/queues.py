@@ -1,18 +1,19 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Self
 
 from msgspec import Meta
 
+from broker_core.clock import NS_PER_MS
 from broker_core.flow.config import FlowConfig
-from broker_core.operations.entry import Entry, listed
-from broker_core.operations.fields import Encoding, Name, NewName, Positive
+from broker_core.operations.entry import ADMIN, READ, Entry, Right, Visible, listed
+from broker_core.operations.fields import Cause, Client, Encoding, Name, NewName, Positive, WaitMs
 from broker_core.operations.messages import MessageAnswer
 from broker_core.operations.request import Request, Result
-from broker_core.operations.rights import ADMIN, READ, Right, Visible
 from broker_core.operations.topics import LogSettings
 from broker_core.queues.config import QueueConfig
+from broker_core.queues.lease import Lease
 from broker_core.queues.subscription import BacklogPolicy
 from broker_core.settings import about
 from broker_core.snapshots import QueueView
@@ -28,14 +29,6 @@ class QueueConfigAnswer(Result, frozen=True, kw_only=True):
     flow: FlowConfig | None
 
 
-class QueuesAnswer(Result, frozen=True, kw_only=True):
-    queues: list[QueueView]
-
-
-class Peeked(Result, frozen=True, kw_only=True):
-    messages: list[MessageAnswer]
-
-
 class Messages(Result, frozen=True, kw_only=True):
     messages: int
 
@@ -43,7 +36,7 @@ class Messages(Result, frozen=True, kw_only=True):
 # -- requests
 
 
-class ListQueues(Request[QueuesAnswer], frozen=True, kw_only=True):
+class ListQueues(Request[list[QueueView]], frozen=True, kw_only=True):
     """Queues and subscriptions."""
 
 
@@ -83,7 +76,7 @@ class DeleteQueue(Request[None], frozen=True, kw_only=True):
     queue: Name
 
 
-class Peek(Request[Peeked], frozen=True, kw_only=True):
+class Peek(Request[list[MessageAnswer]], frozen=True, kw_only=True):
     queue: Name
     max_messages: Annotated[int, Meta(ge=1, le=1_000), about("most messages")] = 10
     encoding: Encoding = "text"
@@ -97,14 +90,91 @@ class UndoPurgeQueue(Request[Messages], frozen=True, kw_only=True):
     queue: Name
 
 
+LeaseToken = Annotated[str, Meta(pattern=r"^[0-9]{1,4}\.[0-9]{1,16}\.[0-9]{1,6}\.[a-zA-Z0-9._@:-]{1,300}$")]
+Leases = Annotated[list[LeaseToken], Meta(min_length=1, max_length=10_000)]
+
+
+def lease_token(partition: int, offset: int, attempt: int, holder: str) -> str:
+    return f"{partition}.{offset}.{attempt}.{holder}"
+
+
+class Delivery(MessageAnswer, frozen=True, kw_only=True):
+    """A message, and the lease that acknowledges, refuses, extends or releases it."""
+
+    lease: str
+    attempt: int
+    lease_ms: int
+
+    @classmethod
+    def of_lease(cls, lease: Lease, now_ns: int, wanted: Encoding) -> Self:
+        token = lease_token(lease.partition, lease.offset, lease.attempt, lease.holder)
+        lease_ms = max(0, (lease.deadline_ns - now_ns) // NS_PER_MS)
+        return cls.of(lease.message, wanted, lease=token, attempt=lease.attempt, lease_ms=lease_ms)
+
+
+class LeaseRefused(Result, frozen=True, kw_only=True):
+    lease: str
+    error: str
+    message: str
+
+
+class LeasesDone(Result, frozen=True, kw_only=True):
+    done: int
+    refused: list[LeaseRefused]
+
+
+class Take(Request[list[Delivery]], frozen=True, kw_only=True):
+    """At most `max_messages`; waits up to `timeout_ms` for the first. None if none came in time."""
+
+    queue: Name
+    max_messages: Annotated[int, Meta(ge=1, le=10_000)] = 1
+    timeout_ms: Annotated[int, Meta(ge=0, le=60_000)] = 0
+    holder: Client = ""
+    weight: Annotated[int, Meta(ge=1, le=1_000, description="Its share of a queue that balances by weight")] = 1
+    encoding: Encoding = "text"
+
+
+class Ack(Request[LeasesDone], frozen=True, kw_only=True):
+    """The work on these is done. With `durable` the response comes when that is stored; null: as the queue is set."""
+
+    queue: Name
+    leases: Leases
+    durable: bool | None = None
+
+
+class Nack(Request[LeasesDone], frozen=True, kw_only=True):
+    """The work on these failed: they are delivered again, or, without `requeue`, become dead letters."""
+
+    queue: Name
+    leases: Leases
+    cause: Cause = "nack"
+    requeue: bool = True
+
+
+class Extend(Request[LeasesDone], frozen=True, kw_only=True):
+    """These leases end `lease_ms` from now, or after the queue's own time."""
+
+    queue: Name
+    leases: Leases
+    lease_ms: WaitMs | None = None
+
+
+class Release(Request[LeasesDone], frozen=True, kw_only=True):
+    """These are available again, as if they had not been delivered."""
+
+    queue: Name
+    leases: Leases
+
+
 _READ, _ADMIN = (Right(READ, "queue", "queue"),), (Right(ADMIN, "queue", "queue"),)
 _TAG = "Queues"
 _look = partial(Entry, tag=_TAG, rights=_READ)
 _change = partial(Entry, tag=_TAG, rights=_ADMIN, mode="slow", saved="catalog", errors=(409,))
 _empty = partial(Entry, tag=_TAG, rights=_ADMIN, errors=(409,))
+_lease = partial(Entry, tag=_TAG, rights=_READ, mode="parked", served_by="listener", errors=(409,))
 
 ENTRIES = (
-    listed(ListQueues, "GET /v1/queues", "List queues and subscriptions", _TAG, Visible("queues", "queue")),
+    listed(ListQueues, "GET /v1/queues", "List queues and subscriptions", _TAG, Visible("queue")),
     _change(CreateQueue, "POST /v1/queues", "Create a queue", rights=(Right(ADMIN, "queue", "name"),), created=True),
     _change(
         CreateSubscription,
@@ -126,4 +196,13 @@ ENTRIES = (
         "POST /v1/queues/{queue}/undo-purge",
         "Restore what the last purge removed, up to five minutes later",
     ),
+    _lease(Take, "POST /v1/queues/{queue}/take", "Take messages; each is leased to the caller"),
+    _lease(Ack, "POST /v1/queues/{queue}/ack", "Acknowledge messages: the work is done"),
+    _lease(
+        Nack,
+        "POST /v1/queues/{queue}/nack",
+        "Refuse messages: they are delivered again by the queue's retry policy, or become dead letters",
+    ),
+    _lease(Extend, "POST /v1/queues/{queue}/extend", "Extend leases"),
+    _lease(Release, "POST /v1/queues/{queue}/release", "Release messages, as if they had not been delivered"),
 )

@@ -3,10 +3,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated, Literal, Self
 
-from broker_core.operations.entry import Entry, listed
+from broker_core.operations.entry import ADMIN, READ, WRITE, Entry, Right, Visible, listed
 from broker_core.operations.fields import JsonValue, Subject, Version
 from broker_core.operations.request import Input, Request, Result
-from broker_core.operations.rights import ADMIN, READ, WRITE, Right, Visible
 from broker_core.operations.values import json_of
 from broker_core.schemas.compatibility import SchemaKind
 from broker_core.schemas.diff import SchemaChange
@@ -58,14 +57,6 @@ class CheckAnswer(Result, frozen=True, kw_only=True):
     problems: list[str]
 
 
-class DiffAnswer(Result, frozen=True, kw_only=True):
-    changes: list[SchemaChange]
-
-
-class Versions(Result, frozen=True, kw_only=True):
-    versions: list[int]
-
-
 class ListSubjects(Request[SubjectsAnswer], frozen=True, kw_only=True):
     """Subjects, without those that were deleted."""
 
@@ -78,7 +69,9 @@ class DescribeSubject(Request[SubjectAnswer], frozen=True, kw_only=True):
     subject: Subject
 
 
-class DeleteSubject(Request[Versions], frozen=True, kw_only=True):
+class DeleteSubject(Request[list[int]], frozen=True, kw_only=True):
+    """The result holds the versions that were deleted."""
+
     subject: Subject
     permanent: Annotated[bool, about("delete for good what was deleted before (old data may need it)")] = False
 
@@ -111,7 +104,7 @@ class CheckSchema(Request[CheckAnswer], frozen=True, kw_only=True):
     text: SchemaText
 
 
-class DiffSchemas(Request[DiffAnswer], frozen=True, kw_only=True):
+class DiffSchemas(Request[list[SchemaChange]], frozen=True, kw_only=True):
     """Two versions; without `after`, the latest."""
 
     subject: Subject
@@ -125,7 +118,7 @@ _look = partial(Entry, tag=_TAG, rights=_READ)
 _change = partial(Entry, tag=_TAG, rights=_ADMIN, mode="slow", saved="catalog")
 
 ENTRIES = (
-    listed(ListSubjects, "GET /v1/schemas", "List subjects", _TAG, Visible("subjects", "subject", "subject")),
+    listed(ListSubjects, "GET /v1/schemas", "List subjects", _TAG, Visible("subject", "subject", "subjects")),
     _change(
         SetDefaultCompatibility,
         "PUT /v1/schemas",

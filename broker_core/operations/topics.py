@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 from broker_core.flow.config import FlowConfig
 from broker_core.log.config import Durability, LogConfig, SegmentBytes
 from broker_core.log.partitioners import PartitionerKind
-from broker_core.operations.entry import Entry, listed
+from broker_core.operations.entry import ADMIN, READ, Entry, Right, Visible, listed
 from broker_core.operations.field_info import field_info
 from broker_core.operations.fields import (
     Name,
@@ -18,7 +18,6 @@ from broker_core.operations.fields import (
     PartitionCount,
 )
 from broker_core.operations.request import Input, Request, Result
-from broker_core.operations.rights import ADMIN, READ, Right, Visible
 from broker_core.schemas.rule import SchemaRule
 from broker_core.settings import about
 from broker_core.snapshots import GateView, TopicView
@@ -59,27 +58,22 @@ class AllLogSettings(LogSettings, frozen=True, kw_only=True):
 # -- results
 
 
-class TopicsAnswer(Result, frozen=True, kw_only=True):
-    topics: list[TopicView]
+class TopicSettings(Result, frozen=True, kw_only=True):
+    """What a topic or queue keeps (`log`) and demands of its producers: `flow` holds the limits, `gate` how much of
+    them is used.
+    """
 
-
-class Demands(Result, frozen=True, kw_only=True):
-    """What a topic or queue demands of its producers: `flow` holds the limits, `gate` how much of them is used."""
-
+    log: LogConfig
     partitioner: str
     rule: SchemaRule | None
     flow: FlowConfig | None
     gate: GateView | None
 
 
-class RecordsDeleted(Result, frozen=True, kw_only=True):
-    start_offsets: dict[str, int]
-
-
 # -- requests
 
 
-class ListTopics(Request[TopicsAnswer], frozen=True, kw_only=True):
+class ListTopics(Request[list[TopicView]], frozen=True, kw_only=True):
     """Topics, without the logs of queues."""
 
 
@@ -100,15 +94,11 @@ class DeleteTopic(Request[None], frozen=True, kw_only=True):
     topic: Name
 
 
-class TopicConfig(Request[LogConfig], frozen=True, kw_only=True):
+class TopicConfig(Request[TopicSettings], frozen=True, kw_only=True):
     topic: Name
 
 
-class TopicDemands(Request[Demands], frozen=True, kw_only=True):
-    topic: Name
-
-
-class ConfigureTopic(Request[LogConfig], frozen=True, kw_only=True):
+class ConfigureTopic(Request[TopicSettings], frozen=True, kw_only=True):
     """New settings; a setting that is left out stays as it is."""
 
     topic: Name
@@ -121,8 +111,8 @@ class AddPartitions(Request[TopicView], frozen=True, kw_only=True):
     total: Annotated[PartitionCount, about("number of partitions afterwards")]
 
 
-class DeleteRecords(Request[RecordsDeleted], frozen=True, kw_only=True):
-    """The offset before which messages are deleted, by partition."""
+class DeleteRecords(Request[dict[str, int]], frozen=True, kw_only=True):
+    """The offset before which messages are deleted, by partition. The result holds the new start offsets."""
 
     topic: Name
     before: Annotated[dict[Annotated[str, Meta(pattern="^[0-9]{1,4}$")], Offset], Meta(max_length=10_000)]
@@ -143,7 +133,7 @@ _look = partial(Entry, tag=_TAG, rights=_READ)
 _change = partial(Entry, tag=_TAG, rights=_ADMIN, mode="slow", saved="catalog", errors=(409,))
 
 ENTRIES = (
-    listed(ListTopics, "GET /v1/topics", "List topics", _TAG, Visible("topics", "topic")),
+    listed(ListTopics, "GET /v1/topics", "List topics", _TAG, Visible("topic")),
     _change(
         CreateTopic,
         "POST /v1/topics",
@@ -154,11 +144,10 @@ ENTRIES = (
     ),
     _look(DescribeTopic, "GET /v1/topics/{topic}", "Describe a topic: its partitions, counters and backpressure"),
     _change(DeleteTopic, "DELETE /v1/topics/{topic}", "Delete a topic, its messages and the offsets committed for it"),
-    _look(TopicConfig, "GET /v1/topics/{topic}/config", "Show the settings of a topic's log"),
     _look(
-        TopicDemands,
-        "GET /v1/topics/{topic}/demands",
-        "Show what a topic or queue demands of producers: partitioner, schema rule and limits",
+        TopicConfig,
+        "GET /v1/topics/{topic}/config",
+        "Show the settings of a topic or queue: log, partitioner, schema rule and limits",
         rights=(Right(READ, "topic or queue", "topic"),),
     ),
     _change(

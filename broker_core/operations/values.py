@@ -28,12 +28,8 @@ _decode = msgspec.json.Decoder().decode
 
 def json_bytes(data: bytes | None) -> Any:
     """Bytes of a message for programs: a text if they are UTF-8, else {"base64": ...}."""
-    if data is None:
-        return None
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return {"base64": msgspec.to_builtins(data)}
+    text, encoding = text_of(data)
+    return {"base64": text} if encoding == "base64" else text
 
 
 def bytes_of(text: str | None, encoding: Encoding = "text", what: str = "key") -> bytes | None:

@@ -8,12 +8,11 @@ import msgspec
 
 from broker_core.clock import ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.events import EventKind, EventStream
+from broker_core.events import UNDO_PURGE, EventKind, EventStream
 from broker_core.limits import UNDO_WINDOW_MS
+from broker_core.log.topic_log import TopicLog
 from broker_core.messages import Message, StoredMessage
 from broker_core.queues.dead_letter_record import Edits, decode, encode, with_redrive
-from broker_core.queues.log_port import TopicPort
-from broker_core.queues.queue_events import UNDO_PURGE
 from broker_core.settings import CallArguments, Count, NotNegative, Whole, checked
 from broker_core.snapshots import AttemptView, DeadLetterView
 
@@ -125,10 +124,15 @@ Withdraw = Callable[[str, int, int], bool]  # (topic, partition, offset) -> Fals
 
 
 class Refused(msgspec.Struct, frozen=True):
-    """Dead letter `offset` is unchanged because of `error`."""
+    """Dead letter `offset` is unchanged because of `error`, a code, which `message` tells in a sentence."""
 
     offset: int
-    error: BrokerError
+    error: str
+    message: str
+
+    @classmethod
+    def of(cls, offset: int, error: BrokerError) -> Refused:
+        return cls(offset, error.code.name, str(error))
 
 
 class Redriven(msgspec.Struct, frozen=True, gc=False):
@@ -189,7 +193,7 @@ class _Undoable(msgspec.Struct, frozen=True):
 class DeadLetters:
     """The dead letters in one log, by queue. `purged` and `restored` (by an undo) are totals."""
 
-    def __init__(self, log: TopicPort, events: EventStream, *, undo_window_ms: float = UNDO_WINDOW_MS) -> None:
+    def __init__(self, log: TopicLog, events: EventStream, *, undo_window_ms: float = UNDO_WINDOW_MS) -> None:
         """All messages in partition 0 of `log` are dead letters until `restore`."""
         self.name = log.name
         self.purged = 0
@@ -326,7 +330,7 @@ class DeadLetters:
             try:
                 place = append(_redriven(stored, offset, edits))
             except BrokerError as error:
-                refused.append(Refused(offset, error))
+                refused.append(Refused.of(offset, error))
                 continue
             owners[offset] = self._live.remove(offset)
             self._redriven[dead_letter.queue] += 1
@@ -425,7 +429,7 @@ class DeadLetters:
                 stored = self._stored(offset)
                 dead_letter = decode(stored)
             except BrokerError as error:
-                refused.append(Refused(offset, error))
+                refused.append(Refused.of(offset, error))
             else:
                 yield offset, stored, dead_letter
 

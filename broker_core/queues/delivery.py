@@ -1,17 +1,62 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.log.partition_log import PartitionLog
 from broker_core.log.reserved_headers import expires_ns
-from broker_core.messages import StoredMessage
-from broker_core.queues.log_port import PartitionPort
+from broker_core.messages import Run, StoredMessage
 from broker_core.queues.spans import Span, part_of
 
 _LOST = frozenset({ErrorCode.DAMAGED, ErrorCode.CORRUPT_MESSAGE, ErrorCode.OFFSET_OUT_OF_RANGE})
 _ALL_BYTES = 1 << 62
+
+
+class CommittedPartition:
+    """`log` up to its first open transaction; an aborted message is, like a marker, no message."""
+
+    def __init__(self, log: PartitionLog) -> None:
+        self._log = log
+        self.read, self.message = log.read, log.message
+        self.published_ns, self.batch_end = log.published_ns, log.batch_end
+        self.aborted_ranges, self.messages_between = log.aborted_ranges, log.messages_between
+
+    @property
+    def topic(self) -> str:
+        return self._log.topic
+
+    @property
+    def partition(self) -> int:
+        return self._log.partition
+
+    @property
+    def start_offset(self) -> int:
+        return self._log.start_offset
+
+    @property
+    def high_watermark(self) -> int:
+        return self._log.last_stable_offset
+
+    def markers(self, offset: int, end_offset: int) -> Sequence[int]:
+        aborted = [at for each in self._aborted(offset, end_offset) for at in each]
+        return sorted([*self._log.markers(offset, end_offset), *aborted])
+
+    def runs(self, offset: int, end_offset: int) -> list[Run]:
+        found: list[Run] = []
+        for gone in [*self._aborted(offset, end_offset), range(end_offset, end_offset)]:
+            if offset < gone.start:
+                found += self._log.runs(offset, gone.start)
+            offset = max(offset, gone.stop)
+        return found
+
+    def _aborted(self, offset: int, end_offset: int) -> Iterator[range]:
+        for each in self.aborted_ranges(offset, end_offset):
+            yield range(max(offset, each.start), min(end_offset, each.stop))
+
+
+ReadPartition = PartitionLog | CommittedPartition  # as a lease table reads it
 
 
 class Taken(NamedTuple):
@@ -30,7 +75,7 @@ class Skipped(NamedTuple):
     error: BrokerError | None
 
 
-def read_live(log: PartitionPort, now_ns: int, piece: Span, skipped: list[Skipped]) -> list[StoredMessage]:
+def read_live(log: ReadPartition, now_ns: int, piece: Span, skipped: list[Skipped]) -> list[StoredMessage]:
     """The messages of `piece`. Expired and unreadable ones are added to `skipped`. Raises STORAGE_ERROR, CLOSED."""
     try:
         found = log.read(piece.offset, max_messages=piece.open, max_bytes=_ALL_BYTES)
@@ -75,7 +120,7 @@ def neighbours(messages: list[StoredMessage]) -> Iterator[tuple[int, int]]:
         first = place
 
 
-def by_priority(log: PartitionPort, piece: Span, least_urgent: int) -> Iterator[Span]:
+def by_priority(log: ReadPartition, piece: Span, least_urgent: int) -> Iterator[Span]:
     """`piece` in parts of one priority each; a higher number than `least_urgent` counts as `least_urgent`."""
     try:
         found = log.read(piece.offset, max_messages=piece.open, max_bytes=_ALL_BYTES)

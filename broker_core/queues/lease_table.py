@@ -7,66 +7,24 @@ Acquiring, finishing and expiring cost O(log n) in the messages in flight, indep
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.log.partition_log import PartitionLog
 from broker_core.messages import Run
-from broker_core.queues.delivery import Skipped, Taken, by_priority, neighbours, read_live
+from broker_core.queues.delivery import (
+    CommittedPartition,
+    ReadPartition,
+    Skipped,
+    Taken,
+    by_priority,
+    neighbours,
+    read_live,
+)
 from broker_core.queues.due_heap import DueHeap, Place
-from broker_core.queues.log_port import PartitionPort
 from broker_core.queues.spans import Span, SpanIndex, part_of, shares_of
 from broker_core.queues.states import NEXT_STATE, LeaseAction, LeaseState
 from broker_core.snapshots import AttemptView
-
-
-class CommittedPartition:
-    """`log` up to its first open transaction; an aborted message is, like a marker, no message."""
-
-    def __init__(self, log: PartitionPort) -> None:
-        self._log = log
-        self.read, self.message, self.append_batch = log.read, log.message, log.append_batch
-        self.published_ns, self.batch_end = log.published_ns, log.batch_end
-        self.aborted_ranges, self.messages_between = log.aborted_ranges, log.messages_between
-
-    @property
-    def topic(self) -> str:
-        return self._log.topic
-
-    @property
-    def partition(self) -> int:
-        return self._log.partition
-
-    @property
-    def start_offset(self) -> int:
-        return self._log.start_offset
-
-    @property
-    def end_offset(self) -> int:
-        return self._log.end_offset
-
-    @property
-    def last_stable_offset(self) -> int:
-        return self._log.last_stable_offset
-
-    @property
-    def high_watermark(self) -> int:
-        return self._log.last_stable_offset
-
-    def markers(self, offset: int, end_offset: int) -> Sequence[int]:
-        aborted = [at for each in self._aborted(offset, end_offset) for at in each]
-        return sorted([*self._log.markers(offset, end_offset), *aborted])
-
-    def runs(self, offset: int, end_offset: int) -> list[Run]:
-        found: list[Run] = []
-        for gone in [*self._aborted(offset, end_offset), range(end_offset, end_offset)]:
-            if offset < gone.start:
-                found += self._log.runs(offset, gone.start)
-            offset = max(offset, gone.stop)
-        return found
-
-    def _aborted(self, offset: int, end_offset: int) -> Iterator[range]:
-        for each in self.aborted_ranges(offset, end_offset):
-            yield range(max(offset, each.start), min(end_offset, each.stop))
 
 
 class ReadySpans:
@@ -108,8 +66,8 @@ class LeaseTable:
     takes nothing of open and of aborted transactions.
     """
 
-    def __init__(self, log: PartitionPort, priorities: int = 1, *, committed: bool = False) -> None:
-        self.log: PartitionPort = CommittedPartition(log) if committed else log
+    def __init__(self, log: PartitionLog, priorities: int = 1, *, committed: bool = False) -> None:
+        self.log: ReadPartition = CommittedPartition(log) if committed else log
         self._whole = log
         self.next_offset = log.start_offset
         self.end_offset = log.start_offset
@@ -187,11 +145,9 @@ class LeaseTable:
         if self.next_offset < self.end_offset:
             return 0, self.end_offset - 1
         filled = self._ready.filled()
-        newest = (
-            self.index.newest(lambda span: span.state is LeaseState.AVAILABLE and span.priority == filled[-1])
-            if filled
-            else None
-        )
+        if not filled:
+            return None
+        newest = self.index.newest(lambda span: span.state is LeaseState.AVAILABLE and span.priority == filled[-1])
         return None if newest is None else (filled[-1], newest)
 
     def ready_offsets(self, most: int) -> list[int]:
@@ -386,19 +342,15 @@ class LeaseTable:
             self.insert(span)
         return spans
 
-    def trim(self) -> int:
-        """Finish all messages below the log's start, leased or not. Returns their number."""
+    def trim(self) -> None:
+        """Finish all messages below the log's start, leased or not."""
         start = self._trimmed_to = self.log.start_offset
-        gone = 0
         if start > self.next_offset:
-            gone = min(start, self.end_offset) - self.next_offset
-            self.next_offset += gone
+            self.next_offset = min(start, self.end_offset)
             self._fresh_bytes = self._share(self.next_offset, self.end_offset)
         for first, end, span in list(self.index.runs()):
             if first < start:
                 self.finish(span, first, min(end, start), LeaseAction.REMOVE)
-                gone += min(end, start) - first
-        return gone
 
     # -- leased messages
 

@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.log.partition_log import PartitionLog
 from broker_core.messages import Message
 from broker_core.queues.due_heap import Place
 from broker_core.queues.lease_table import LeaseTable
-from broker_core.queues.log_port import PartitionPort
 from broker_core.queues.spans import Span
 
 
@@ -30,11 +30,11 @@ class Levels:
     the oldest message is next, so that after (its level * ageing) only older messages precede a message.
     """
 
-    def __init__(self, partitions: Sequence[PartitionPort], ageing_ns: int | None) -> None:
+    def __init__(self, partitions: Sequence[PartitionLog], ageing_ns: int | None) -> None:
         self.tables = [LeaseTable(partition) for partition in partitions]
         self.ageing_ns = ageing_ns if len(self.tables) > 1 else None
 
-    def grow(self, partitions: Sequence[PartitionPort]) -> None:
+    def grow(self, partitions: Sequence[PartitionLog]) -> None:
         """The topic has `partitions` now: the new ones are read from their start."""
         raise BrokerError(ErrorCode.INVALID_REQUEST, "a queue has the levels that it was made with")
 
@@ -126,7 +126,7 @@ class TopicLevels(Levels):
     """
 
     def __init__(
-        self, partitions: Sequence[PartitionPort], priorities: int, ageing_ns: int | None, *, committed: bool = False
+        self, partitions: Sequence[PartitionLog], priorities: int, ageing_ns: int | None, *, committed: bool = False
     ) -> None:
         super().__init__((), None)
         self._committed = committed
@@ -134,7 +134,7 @@ class TopicLevels(Levels):
         self._ageing_ns = ageing_ns if priorities > 1 else None
         self.grow(partitions)
 
-    def grow(self, partitions: Sequence[PartitionPort]) -> None:
+    def grow(self, partitions: Sequence[PartitionLog]) -> None:
         self.tables += [
             LeaseTable(partition, self._priorities, committed=self._committed)
             for partition in partitions[len(self.tables) :]

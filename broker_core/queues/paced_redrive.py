@@ -4,47 +4,44 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 from broker_core.clock import NS_PER_S
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.queues.dead_letters import Redriven, RedriveResult, Refused
 from broker_core.replies import Reply
 from broker_core.timers import Timer, Timers
 
 
 class PacedRedrives:
-    """The running redrives of a broker, at most one a queue."""
+    """The last redrive of each queue, which may be running."""
 
     def __init__(self) -> None:
-        self._running: dict[str, PacedRedrive] = {}
         self._last: dict[str, PacedRedrive] = {}
 
     def of(self, queue: str) -> PacedRedrive | None:
-        return self._running.get(queue)
+        """The one that is running."""
+        found = self._last.get(queue)
+        return None if found is None or found.reply.done else found
 
     def last(self, queue: str) -> PacedRedrive:
         """The one that is under way, or the last one. Raises UNKNOWN_DEAD_LETTER if there was none."""
-        found = self._last.get(queue)
-        if found is None:
-            raise BrokerError(ErrorCode.UNKNOWN_DEAD_LETTER, f"no redrive of {queue} at a rate was asked for")
-        return found
+        about = f"no redrive of {queue} at a rate was asked for"
+        return must(self._last.get(queue), ErrorCode.UNKNOWN_DEAD_LETTER, about)
 
     def forget(self, queue: str) -> None:
         """The queue was deleted: what is under way is cancelled, and nothing is known of earlier ones."""
-        running = self._running.get(queue)
-        if running is not None:
-            running.cancel()
-        self._last.pop(queue, None)
+        last = self._last.pop(queue, None)
+        if last is not None:
+            last.cancel()
 
     def check(self, queue: str) -> None:
         """Raises INVALID_REQUEST if a redrive of `queue` is running."""
-        if queue in self._running:
+        if self.of(queue) is not None:
             about = f"a redrive of {queue} is under way; stop it, or let it end"
             raise BrokerError(ErrorCode.INVALID_REQUEST, about)
 
     def start(self, now_ns: int, queue: str, paced: PacedRedrive) -> None:
         """Start `paced`. Raises INVALID_REQUEST if another is running."""
         self.check(queue)
-        self._running[queue] = self._last[queue] = paced
-        paced.reply.then(lambda _done: self._running.pop(queue, None))
+        self._last[queue] = paced
         paced.start(now_ns)
 
 
@@ -95,7 +92,7 @@ class PacedRedrive:
                 result = self._redrive(now_ns, offset)
             except BrokerError as error:
                 # One that is refused does not stop the others.
-                result = RedriveResult((), (Refused(offset, error),))
+                result = RedriveResult((), (Refused.of(offset, error),))
             self._redriven += result.redriven
             self._refused += result.refused
         if self.done < self.total:

@@ -6,101 +6,39 @@ nacked, or whose lease expired, is delivered again, before later ones; after the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
-from broker_core.clock import ns_from_ms
+from broker_core.clock import NS_PER_MS, ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.events import EventKind, EventStream
+from broker_core.events import RESET_OFFSETS, UNDO_PURGE, WITHDRAWN, EventKind, EventStream
 from broker_core.limits import MAX_WAIT_MS, UNDO_WINDOW_MS
+from broker_core.log.topic_log import TopicLog
 from broker_core.messages import StoredMessage
-from broker_core.queues.balancing import Memory
 from broker_core.queues.config import FIRST_COME, QueueConfig
 from broker_core.queues.dead_letters import DeadLetters
 from broker_core.queues.due_heap import DueTimer, Place
 from broker_core.queues.journal import Entry, Journal, QueueJournal
 from broker_core.queues.lease import Lease
-from broker_core.queues.lease_outcomes import LeaseOutcomes
+from broker_core.queues.lease_outcomes import LeaseOutcomes, QueueEvents
 from broker_core.queues.lease_table import LeaseTable
 from broker_core.queues.levels import Levels
-from broker_core.queues.log_port import TopicPort
-from broker_core.queues.purge_log import PurgeLog
-from broker_core.queues.queue_events import QueueEvents
 from broker_core.queues.queue_state import QueueCounts, QueueState, replayed, restored, saved
+from broker_core.queues.spans import Span
 from broker_core.queues.states import LeaseAction, LeaseState
-from broker_core.queues.waiting_acquires import WaitingAcquire, WaitingAcquires
+from broker_core.queues.waiting_acquires import Memory, WaitingAcquire, WaitingAcquires
 from broker_core.replies import Reply
 from broker_core.snapshots import LeaseView, QueueView, RetryView, WaitView
 from broker_core.timers import Timers
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-
-def queue_view(queue: Queue, max_leases: int, max_dead_letters: int) -> QueueView:
-    """At most `max_leases` leases, the lowest offsets of the most urgent levels, and the newest dead letters."""
-    leases = (lease for table in queue.levels.tables for lease in _leases(queue, table))
-    waits = (wait for table in queue.levels.tables for wait in _waits(table)) if queue.delayed else ()
-    retry = queue.config.retry
-    return QueueView(
-        name=queue.name,
-        priorities=len(queue.levels.tables),
-        ready=queue.ready + queue.levels.held_back,
-        delayed=queue.delayed,
-        in_flight=queue.in_flight,
-        dead=queue.dead_letters.count(queue.name),
-        lease_ms=round(queue.config.lease_ms),
-        max_attempts=queue.config.max_attempts or 0,
-        waiting_takers=queue.waiting_takers,
-        acknowledged=queue.counts.acknowledged,
-        redelivered=queue.counts.redelivered,
-        dead_lettered=queue.counts.dead_lettered,
-        redriven=queue.dead_letters.redriven(queue.name),
-        leases=tuple(islice(leases, max_leases)),
-        dead_letters=queue.dead_letters.newest(queue.name, max_dead_letters),
-        gate=None,
-        topic=queue.levels.tables[0].log.topic,
-        dead_letter_topic=queue.dead_letters.name,
-        retry=RetryView(retry.kind, retry.base_ms, retry.max_ms, retry.factor),
-        waits=tuple(islice(waits, max_leases)),
-    )
-
-
-def _leases(queue: Queue, table: LeaseTable) -> Iterator[LeaseView]:
-    for first, end, span in table.index.runs():
-        if span.state is LeaseState.ACQUIRED:
-            for offset in range(first, end):
-                yield LeaseView(
-                    queue.name,
-                    table.log.partition,
-                    offset,
-                    _key(table, offset),
-                    span.holder,
-                    span.since_ns,
-                    span.deadline_ns,
-                    span.attempts,
-                    queue.config.max_attempts or 0,
-                )
-
-
-def _waits(table: LeaseTable) -> Iterator[WaitView]:
-    for first, end, span in table.index.runs():
-        if span.state is LeaseState.DELAYED:
-            for offset in range(first, end):
-                yield WaitView(table.log.partition, offset, None if span.doomed else span.deadline_ns)
-
-
-def _key(table: LeaseTable, offset: int) -> bytes | None:
-    try:
-        return table.log.message(offset).key
-    except BrokerError:  # corrupt, or just deleted
-        return None
-
-
 ABORTED = "aborted"  # the cause of a purge of what a reader of committed messages passes over
 _WRITTEN: Reply[None] = Reply.of(None)
 _DELIVERED, _REDELIVERED = ("delivered",), ("delivered", "redelivered")  # totals
+_Purge = tuple[int, list[tuple[LeaseTable, Span]]]  # its time, and what it has removed
+
+
+def _in_time(now_ns: int, purge: _Purge) -> bool:
+    return now_ns - purge[0] <= UNDO_WINDOW_MS * NS_PER_MS
 
 
 class Queue:
@@ -109,7 +47,7 @@ class Queue:
     def __init__(
         self,
         name: str,
-        log: TopicPort,
+        log: TopicLog,
         dead_letters: DeadLetters,
         events: EventStream,
         timers: Timers,
@@ -119,19 +57,12 @@ class Queue:
         room: Callable[[int], object] | None = None,
         journal: Journal | None = None,
         levels: Levels | None = None,
-        undo_window_ms: float = UNDO_WINDOW_MS,
     ) -> None:
         """`jitter` returns random numbers in [0, 1) for the retry policy.
 
         `room(now_ns)` is called when messages were finished, so that the gate can admit others. `journal` is None for a
-        queue in memory. `levels` are by default the log's partitions. Raises INVALID_CONFIG if the log has fewer
-        partitions than there are priorities.
+        queue in memory. `levels` are by default the log's partitions, of which there is one for each priority.
         """
-        if levels is None and len(log.partitions) < config.priorities:
-            raise BrokerError(
-                ErrorCode.INVALID_CONFIG,
-                f"queue {name!r} has {config.priorities} priorities and {len(log.partitions)} partitions",
-            )
         self.name = name
         self.config = config
         self.dead_letters = dead_letters
@@ -145,7 +76,7 @@ class Queue:
         self._lease_outcomes = LeaseOutcomes(
             name, config, self.levels, self.counts, dead_letters, self._events, self._due, jitter, self._journal
         )
-        self._purge_log = PurgeLog(self.levels, self.counts, self._events, ns_from_ms(undo_window_ms))
+        self._purges: list[_Purge] = []  # within the undo window, the oldest first
         self._room = room
         self._lease_ns = ns_from_ms(config.lease_ms)
         self._waiting_acquires = WaitingAcquires()
@@ -415,15 +346,6 @@ class Queue:
 
     # -- messages without leases
 
-    def first_open_offset(self, partition: int) -> int:
-        """All messages of `partition` below it are finished: the log may be trimmed up to here."""
-        return self.levels.table(partition).first_open_offset
-
-    def trimmed(self, now_ns: int) -> int:
-        gone = sum(table.trim() for table in self.levels.tables)
-        self._finished(now_ns)
-        return gone
-
     def pass_through(self, now_ns: int, holder: str, count: int) -> None:
         """Record that `holder` has taken and acknowledged the next `count` new messages."""
         table = self.levels.tables[0]
@@ -445,36 +367,78 @@ class Queue:
 
     def purge(self, now_ns: int, client: str = "user") -> int:
         """Remove all messages that are not leased. Returns their number."""
-        purged = self._purge_log.purge(now_ns, client)
+        removed = []
+        for level, table in enumerate(self.levels.tables):
+            for span in table.remove_ready(table.ready) + table.remove_delayed():
+                removed.append((table, span))
+                self._events.part(now_ns, EventKind.PURGED, level, span, cause="purge", client=client)
+        purged = sum(span.open for _, span in removed)
+        self.counts.purged += purged
+        if removed:
+            self._purges = [each for each in self._purges if _in_time(now_ns, each)] + [(now_ns, removed)]
         self._finished(now_ns)
         return purged
 
     def can_undo_purge(self, now_ns: int) -> bool:
-        return self._purge_log.can_undo(now_ns)
+        return bool(self._purges) and _in_time(now_ns, self._purges[-1])
 
     def undo_purge(self, now_ns: int, client: str = "user") -> int:
-        brought_back = self._purge_log.undo_purge(now_ns, client)
+        """Restore the messages of the last purge within the undo window. Returns their number."""
+        brought_back, runs = 0, []
+        _, removed = self._purges.pop() if self.can_undo_purge(now_ns) else (0, [])
+        for table, span in removed:
+            count = table.bring_back(span)
+            brought_back += count
+            runs.append((table.log.partition, span.end - count, span.end))
+        self._brought_back(now_ns, UNDO_PURGE, client, brought_back, runs)
         self._finished(now_ns)
         return brought_back
 
+    def _brought_back(self, now_ns: int, what: str, client: str, count: int, runs: list[tuple[int, int, int]]) -> None:
+        self.counts.restored += count
+        if count:
+            self._events.undone(now_ns, what, client, count, runs)
+
     def withdraw(self, now_ns: int, partition: int, offset: int, client: str = "user") -> bool:
         """Remove one message, to undo its redrive; False if it is leased or finished."""
-        self.levels.table(partition).grow()
-        withdrawn = self._purge_log.withdraw(now_ns, partition, offset, client)
+        table = self.levels.table(partition)
+        table.grow()
+        span = table.withdraw(offset)
+        if span is not None:
+            self.counts.purged += 1
+            self._events.part(now_ns, EventKind.PURGED, partition, span, cause=WITHDRAWN, client=client)
         self._finished(now_ns)
-        return withdrawn
+        return span is not None
 
     def turn_away(self, now_ns: int, partition: int, offset: int, client: str) -> bool:
         """Evict a message that `client` has just published; False if it is leased already."""
-        return self._purge_log.turn_away(now_ns, partition, offset, client)
+        span = self.levels.table(partition).withdraw(offset)
+        if span is not None:
+            self._evicted(now_ns, partition, span, "no room", client)
+        return span is not None
 
     def evict(self, now_ns: int, messages: int, size_bytes: int, than: int | None = None) -> bool:
-        """Evict the oldest ready messages to make room; False if impossible. With `than`, only less urgent ones."""
-        return self._purge_log.evict(now_ns, messages, size_bytes, than)
+        """Evict the oldest ready messages to free that many messages and bytes; False if that is impossible. With
+        `than`, only less urgent ones.
+        """
+        evicted = self.levels.evict(messages, size_bytes, than)
+        cause = "room for a newer message" if than is None else f"room for a message of priority {than}"
+        for level, span in evicted:
+            self._evicted(now_ns, level, span, cause)
+        return bool(evicted)
 
     def evict_least_urgent(self, now_ns: int, messages: int) -> list[tuple[int, int]]:
         """Evict up to `messages`, the newest of the least urgent first. Returns (partition, offset) of each."""
-        return self._purge_log.evict_least_urgent(now_ns, messages)
+        found: list[tuple[int, int]] = []
+        while len(found) < messages and self.levels.ready:
+            level, span = self.levels.newest_of_least_urgent()
+            self._evicted(now_ns, level, span, "no room")
+            found.append((level, span.offset))
+        return found
+
+    def _evicted(self, now_ns: int, level: int, span: Span, cause: str, client: str | None = None) -> None:
+        self.counts.evicted += span.open
+        self._events.part(now_ns, EventKind.EVICTED, level, span, cause=cause, client=client)
 
     # -- offsets
 
@@ -489,9 +453,14 @@ class Queue:
         if not table.log.start_offset <= offset <= table.end_offset:
             where = f"{self.name} can be reset to {table.log.start_offset} up to {table.end_offset}"
             raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{where} in partition {partition}, and not to {offset}")
-        for span in self._purge_log.remove_below(now_ns, partition, offset, client):
+        for span in table.remove_below(offset):
+            self.counts.purged += span.open
+            self._events.part(now_ns, EventKind.PURGED, partition, span, cause=RESET_OFFSETS, client=client)
             self._journal.finished(now_ns, partition, span.offset, span.end, "purged", urgent=True)
-        for span in self._purge_log.bring_back_from(now_ns, partition, offset, client):
+        back = table.bring_back_from(offset)
+        runs = [(table.log.partition, span.offset, span.end) for span in back]
+        self._brought_back(now_ns, RESET_OFFSETS, client, sum(span.open for span in back), runs)
+        for span in back:
             self._journal.moved(now_ns, partition, span, "restored")
         written = self._journal.write(now_ns)
         self._finished(now_ns)
@@ -499,9 +468,55 @@ class Queue:
 
     # -- views and state
 
-    def view(self, now_ns: int, max_leases: int = 100, max_dead_letters: int = 100) -> QueueView:
-        """A view with the leases of the lowest offsets and the newest dead letters. The broker adds the gate."""
-        return queue_view(self, max_leases, max_dead_letters)
+    def view(self, max_leases: int = 100, max_dead_letters: int = 100) -> QueueView:
+        """At most `max_leases` leases, the lowest offsets of the most urgent levels, and the newest dead letters. The
+        broker adds the gate.
+        """
+        config, counts, dead_letters = self.config, self.counts, self.dead_letters
+        retry = config.retry
+        return QueueView(
+            name=self.name,
+            priorities=len(self.levels.tables),
+            ready=self.ready + self.levels.held_back,
+            delayed=self.delayed,
+            in_flight=self.in_flight,
+            dead=dead_letters.count(self.name),
+            lease_ms=round(config.lease_ms),
+            max_attempts=config.max_attempts or 0,
+            waiting_takers=self.waiting_takers,
+            acknowledged=counts.acknowledged,
+            redelivered=counts.redelivered,
+            dead_lettered=counts.dead_lettered,
+            redriven=dead_letters.redriven(self.name),
+            leases=tuple(islice(self._leases(), max_leases)),
+            dead_letters=dead_letters.newest(self.name, max_dead_letters),
+            gate=None,
+            topic=self.levels.tables[0].log.topic,
+            dead_letter_topic=dead_letters.name,
+            retry=RetryView(retry.kind, retry.base_ms, retry.max_ms, retry.factor),
+            waits=tuple(islice(self._waits(), max_leases)) if self.delayed else (),
+        )
+
+    def _leases(self) -> Iterator[LeaseView]:
+        for table in self.levels.tables:
+            for first, end, span in table.index.runs():
+                if span.state is LeaseState.ACQUIRED:
+                    yield from (self.lease_view(table, offset, span) for offset in range(first, end))
+
+    def lease_view(self, table: LeaseTable, offset: int, span: Span) -> LeaseView:
+        try:
+            key = table.log.message(offset).key
+        except BrokerError:  # damaged, or deleted a moment ago
+            key = None
+        place = (self.name, table.log.partition, offset, key, span.holder)
+        return LeaseView(*place, span.since_ns, span.deadline_ns, span.attempts, self.config.max_attempts or 0)
+
+    def _waits(self) -> Iterator[WaitView]:
+        for table in self.levels.tables:
+            for first, end, span in table.index.runs():
+                if span.state is LeaseState.DELAYED:
+                    due_ns = None if span.doomed else span.deadline_ns
+                    yield from (WaitView(table.log.partition, offset, due_ns) for offset in range(first, end))
 
     def state(self, now_ns: int) -> QueueState:
         self._journal.write(now_ns)

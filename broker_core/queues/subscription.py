@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
+import msgspec
+
 from broker_core.clock import ns_from_ms
 from broker_core.events import EventStream
+from broker_core.log.topic_log import TopicLog
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letters import DeadLetters
 from broker_core.queues.journal import Journal
 from broker_core.queues.levels import TopicLevels
-from broker_core.queues.log_port import TopicPort
 from broker_core.queues.queue import Queue
 from broker_core.settings import Positive, Settings
 from broker_core.snapshots import GateView
@@ -36,24 +38,14 @@ class BacklogConfig(Settings, frozen=True):
     policy: BacklogPolicy = "drop_newest"
 
 
-def check_backlog(max_messages: int | None, policy: BacklogPolicy) -> None:
-    """Raises INVALID_CONFIG for an invalid backlog."""
-    BacklogConfig(max_messages, policy)
+class Subscription(msgspec.Struct, eq=False):
+    """`queue` reads the partitions of `topic`; for the rest see `BacklogConfig`."""
 
-
-class Subscription:
-    """`queue` reads the partitions of `topic`; at most `max_messages` wait in it, None is no limit."""
-
-    def __init__(
-        self, topic: str, queue: Queue, max_messages: int | None = None, policy: BacklogPolicy = "drop_newest"
-    ) -> None:
-        """Raises INVALID_CONFIG."""
-        check_backlog(max_messages, policy)
-        self.topic = topic
-        self.queue = queue
-        self.max_messages = max_messages
-        self.policy: BacklogPolicy = policy
-        self.is_shared = False  # by the members of a share group
+    topic: str
+    queue: Queue
+    max_messages: int | None
+    policy: BacklogPolicy
+    is_shared: bool = False  # by the members of a share group
 
     def obstacle(self, count: int) -> str:
         """The cause why `count` messages cannot be admitted; "" where there is space."""
@@ -94,21 +86,15 @@ class Subscription:
             policy=self.policy,
             depth=self.queue.ready + self.queue.delayed,
             limit=self.max_messages,
-            rate_limit_per_s=None,
-            tokens=None,
             slowest=self.queue.name,
-            blocked=(),
-            blocked_ns_total=0,
-            rejected=0,
-            dropped=0,
             evicted=self.queue.counts.evicted,
         )
 
 
 def subscribed(
-    log: TopicPort,
+    log: TopicLog,
     name: str,
-    dead_letter_log: TopicPort,
+    dead_letter_log: TopicLog,
     events: EventStream,
     timers: Timers,
     config: QueueConfig,

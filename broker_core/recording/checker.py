@@ -20,9 +20,8 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, MutableMapping
 from typing import Any
 
-from broker_core.events import BROKER_CRASH, Event, EventKind, is_by_hand
+from broker_core.events import BROKER_CRASH, RESET_OFFSETS, UNDO_PURGE, Event, EventKind, is_by_hand
 from broker_core.messages import TopicPartition
-from broker_core.queues.queue_events import RESET_OFFSETS, UNDO_PURGE
 from broker_core.recording.accounts import Offsets
 from broker_core.recording.markers import Markers, markers_of
 from broker_core.recording.violation import MAX_HISTORY, Violation, ownership, shortest

@@ -8,9 +8,8 @@ from operator import itemgetter
 import msgspec
 
 from broker_core.clock import NS_PER_MS
-from broker_core.events import Event, EventKind
+from broker_core.events import RESET_OFFSETS, UNDO_PURGE, Event, EventKind
 from broker_core.queues.config import RetryPolicy
-from broker_core.queues.queue_events import RESET_OFFSETS, UNDO_PURGE
 from broker_core.recording.fold_topics import FoldedGates
 from broker_core.snapshots import DeadLetterView, LeaseView, QueueView, WaitView
 

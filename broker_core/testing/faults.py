@@ -13,8 +13,7 @@ import msgspec
 
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode, must
-from broker_core.faults.client_fault import ClientFault, ClientRequest, Effect
-from broker_core.faults.client_faults import Chosen
+from broker_core.faults.client_faults import Chosen, ClientFault, ClientRequest, Effect
 from broker_core.files import BreakableFiles
 from broker_core.operations.faults import BeginFault, EndFault
 from broker_core.operations.groups import HoldMember, KickMember, ReleaseMember

@@ -11,7 +11,7 @@ from broker_core.clock import s_from_ns
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event
 from broker_core.messages import StoredMessage
-from broker_core.operations.observe import AuditAnswer, VerdictAnswer
+from broker_core.operations.observe import VerdictAnswer
 from broker_core.snapshots import Snapshot, Totals
 
 if TYPE_CHECKING:
@@ -110,14 +110,11 @@ class History:
         """Answer AuditBroker on a host whose events come here already."""
         broker = host.broker
 
-        def answer(now_ns: int) -> AuditAnswer:
-            verdicts = self.audit(broker, now_ns).verdicts.items()
-            return AuditAnswer(
-                verdicts=[
-                    VerdictAnswer(name=name, holds=verdict.holds, explanation=verdict.explanation)
-                    for name, verdict in verdicts
-                ]
-            )
+        def answer(now_ns: int) -> list[VerdictAnswer]:
+            return [
+                VerdictAnswer(name=name, holds=verdict.holds, explanation=verdict.explanation)
+                for name, verdict in self.audit(broker, now_ns).verdicts.items()
+            ]
 
         broker.auditor = answer
 

@@ -142,7 +142,7 @@ def test_promise_34_by_http(tmp_path: Path):
     assert child.stdout is not None and child.stdin is not None
     with child.stdin, child.stdout:
         call = Client(int(child.stdout.readline()))
-        taken = call.done("POST", "/v1/queues/jobs/take", {"max_messages": 2})["deliveries"]
+        taken = call.done("POST", "/v1/queues/jobs/take", {"max_messages": 2})
         leases = [each["lease"] for each in taken]
         assert call.done("POST", "/v1/queues/jobs/ack", {"leases": leases, "durable": True})["done"] == 2
         child.kill()

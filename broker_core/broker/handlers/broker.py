@@ -5,22 +5,23 @@ from typing import TYPE_CHECKING
 from broker_core.broker.conditions import FIELDS, why_never
 from broker_core.broker.handlers import CLIENT
 from broker_core.clock import NS_PER_MS, ns_from_ms
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.filters import FilterError, parse
 from broker_core.operations import clock, faults, observe
 from broker_core.replies import Reply
+from broker_core.snapshots import SlowReader
 
 if TYPE_CHECKING:
     from broker_core.broker.broker import Broker
 
 
-def _list_slow_readers(broker: Broker, now_ns: int, request: observe.ListSlowReaders) -> observe.SlowReadersAnswer:
+def _list_slow_readers(broker: Broker, now_ns: int, request: observe.ListSlowReaders) -> list[SlowReader]:
     max_lag_ns = None if request.max_lag_ms is None else request.max_lag_ms * NS_PER_MS
-    return observe.SlowReadersAnswer(slow_readers=list(broker.views.slow_readers(now_ns, request.max_lag, max_lag_ns)))
+    return broker.views.slow_readers(now_ns, request.max_lag, max_lag_ns)
 
 
-def _list_damage(broker: Broker, _now_ns: int, _request: observe.ListDamage) -> observe.DamageAnswer:
-    return observe.DamageAnswer(damage=list(broker.corruption.sentences))
+def _list_damage(broker: Broker, _now_ns: int, _request: observe.ListDamage) -> list[str]:
+    return list(broker.corruption.sentences)
 
 
 def _observe(broker: Broker, now_ns: int, request: observe.ObserveBroker) -> observe.Observed:
@@ -35,8 +36,8 @@ def _begin_fault(broker: Broker, now_ns: int, request: faults.BeginFault) -> fau
     return next(each for each in _answers(broker) if each.name == name)
 
 
-def _list_faults(broker: Broker, _now_ns: int, _request: faults.ListFaults) -> faults.FaultsAnswer:
-    return faults.FaultsAnswer(faults=_answers(broker))
+def _list_faults(broker: Broker, _now_ns: int, _request: faults.ListFaults) -> list[faults.FaultAnswer]:
+    return _answers(broker)
 
 
 def _end_fault(broker: Broker, now_ns: int, request: faults.EndFault) -> None:
@@ -92,16 +93,9 @@ def _wait_until(broker: Broker, now_ns: int, request: observe.WaitUntil) -> Repl
     never = why_never(condition)
     if never:
         raise BrokerError(ErrorCode.INVALID_REQUEST, f"the condition {request.condition!r} never holds: {never}")
-    deadline_ns = now_ns + ns_from_ms(request.timeout_ms)
-    return broker.conditions.wait(now_ns, condition, deadline_ns).map(
-        lambda found: observe.ConditionAnswer(holds=found[0], what=found[1])
-    )
+    return broker.conditions.wait(now_ns, condition, now_ns + ns_from_ms(request.timeout_ms))
 
 
-def _audit(broker: Broker, now_ns: int, _request: observe.AuditBroker) -> observe.AuditAnswer:
-    if broker.auditor is None:
-        raise BrokerError(
-            ErrorCode.INVALID_REQUEST,
-            "this broker does not keep its events; open one for tests, by EmbeddedBroker or serve --testing",
-        )
-    return broker.auditor(now_ns)
+def _audit(broker: Broker, now_ns: int, _request: observe.AuditBroker) -> list[observe.VerdictAnswer]:
+    why = "this broker does not keep its events; open one for tests, by EmbeddedBroker or serve --testing"
+    return must(broker.auditor, ErrorCode.INVALID_REQUEST, why)(now_ns)

@@ -10,7 +10,6 @@ from broker_core.errors import BrokerError
 from broker_core.limits import MAX_FETCH_BYTES
 from broker_core.log.partition_log import PartitionLog
 from broker_core.operations import browse
-from broker_core.queues.log_port import PartitionPort
 from broker_core.queues.states import LeaseState
 from broker_core.snapshots import DeadLetterView, LeaseView
 
@@ -23,10 +22,8 @@ _KEYS = 5_000  # read for one answer, and one batch more
 _WORDS = {LeaseState.ACQUIRED: "In flight", LeaseState.DELAYED: "Delayed"}
 
 
-def _list_logs(broker: Broker, _now_ns: int, _request: browse.ListLogs) -> browse.LogNames:
-    return browse.LogNames(
-        logs=[browse.LogName(name=name, partitions=broker.logs.partition_count(name)) for name in _names(broker)]
-    )
+def _list_logs(broker: Broker, _now_ns: int, _request: browse.ListLogs) -> list[browse.LogName]:
+    return [browse.LogName(name=name, partitions=broker.logs.partition_count(name)) for name in _names(broker)]
 
 
 def _names(broker: Broker) -> list[str]:
@@ -59,7 +56,7 @@ def _state(log: PartitionLog) -> browse.PartitionState:
     )
 
 
-def _find_offsets(broker: Broker, _now_ns: int, request: browse.FindOffsets) -> browse.LogBounds:
+def _find_offsets(broker: Broker, _now_ns: int, request: browse.FindOffsets) -> list[browse.Bounds]:
     topic, number = request.topic, request.partition
     numbers = range(broker.logs.partition_count(topic)) if number is None else (number,)
     found = []
@@ -67,7 +64,7 @@ def _find_offsets(broker: Broker, _now_ns: int, request: browse.FindOffsets) -> 
         start, end = browsing.bounds(log, request.until_ns)
         at = start if request.from_ns is None else log.offset_for_time(request.from_ns)
         found.append(browse.Bounds(partition=log.partition, start=start, end=end, found=at))
-    return browse.LogBounds(partitions=found)
+    return found
 
 
 def _browse_partition(broker: Broker, _now_ns: int, request: browse.BrowsePartition) -> browse.Page:
@@ -107,7 +104,7 @@ def _describe_message(broker: Broker, _now_ns: int, request: browse.DescribeMess
     return browse.Present(message=message, held=tuple(held), readable=readable)
 
 
-def _count_keys(broker: Broker, _now_ns: int, request: browse.CountKeys) -> browse.BatchesKeys:
+def _count_keys(broker: Broker, _now_ns: int, request: browse.CountKeys) -> list[browse.BatchKeys]:
     log = broker.logs.partition(request.topic, request.partition)
     found: list[browse.BatchKeys] = []
     left = _KEYS
@@ -122,7 +119,7 @@ def _count_keys(broker: Broker, _now_ns: int, request: browse.CountKeys) -> brow
             stored = log.read(first, max_messages=count, max_bytes=MAX_FETCH_BYTES, end_offset=first + count)
             keys = list(Counter(message.key for message in stored).items()) if len(stored) == count else None
         found.append(browse.BatchKeys(first=first, keys=keys))
-    return browse.BatchesKeys(batches=found)
+    return found
 
 
 def _list_leases(broker: Broker, _now_ns: int, request: browse.ListLeases) -> browse.LeasesPage:
@@ -139,23 +136,14 @@ def _list_leases(broker: Broker, _now_ns: int, request: browse.ListLeases) -> br
             left -= 1
             span = table.index.get(offset)
             if span is not None and span.state is LeaseState.ACQUIRED:
-                place = (table.log.partition, offset, _key(table.log, offset))
-                times = (span.since_ns, span.deadline_ns, span.attempts, queue.config.max_attempts or 0)
-                found.append(LeaseView(request.queue, *place, span.holder, *times))
+                found.append(queue.lease_view(table, offset, span))
             offset += 1
         level, offset = level + 1, 0
     return browse.LeasesPage(leases=tuple(found), level=-1, offset=-1)
 
 
-def _key(log: PartitionPort, offset: int) -> bytes | None:
-    try:
-        return log.message(offset).key
-    except BrokerError:  # damaged, or deleted a moment ago
-        return None
-
-
-def _list_dead_offsets(broker: Broker, _now_ns: int, request: browse.ListDeadOffsets) -> browse.Offsets:
-    return browse.Offsets(offsets=list(broker.queues.dead_letters(request.queue).offsets(request.queue)))
+def _list_dead_offsets(broker: Broker, _now_ns: int, request: browse.ListDeadOffsets) -> list[int]:
+    return [*broker.queues.dead_letters(request.queue).offsets(request.queue)]
 
 
 def _read_dead_letters(broker: Broker, _now_ns: int, request: browse.ReadDeadLetters) -> browse.DeadLetterPage:

@@ -10,25 +10,16 @@ if TYPE_CHECKING:
     from broker_core.broker.broker import Broker
 
 
-def _list_groups(broker: Broker, now_ns: int, _request: groups.ListGroups) -> groups.GroupsAnswer:
-    return groups.GroupsAnswer(groups=list(broker.groups.views(now_ns)))
+def _list_groups(broker: Broker, now_ns: int, _request: groups.ListGroups) -> list[GroupView]:
+    return list(broker.groups.views(now_ns))
 
 
 def _describe_group(broker: Broker, now_ns: int, request: groups.DescribeGroup) -> GroupView:
     return broker.groups.view(now_ns, request.group)
 
 
-def _list_members(broker: Broker, now_ns: int, request: groups.ListMembers) -> groups.MembersAnswer:
-    view = broker.groups.view(now_ns, request.group)
-    return groups.MembersAnswer(state=view.state, members=view.members)
-
-
 def _delete_group(broker: Broker, now_ns: int, request: groups.DeleteGroup) -> None:
     broker.groups.delete(now_ns, request.group)
-
-
-def _list_offsets(broker: Broker, now_ns: int, request: groups.ListOffsets) -> groups.OffsetsAnswer:
-    return groups.OffsetsAnswer(offsets=broker.groups.view(now_ns, request.group).offsets)
 
 
 def _reset_offsets(broker: Broker, now_ns: int, request: groups.ResetOffsets) -> groups.OffsetsReset:
@@ -57,16 +48,11 @@ def _places(broker: Broker, request: groups.ResetOffsets) -> list[tuple[str, int
         if request.group not in broker.groups.groups():
             raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, request.group)
         return list(broker.groups.offsets.fetch_all(request.group))
-    found: dict[tuple[str, int], None] = {}
-    for place in request.partitions:
-        numbers = range(broker.logs.partition_count(place.topic)) if place.partition is None else (place.partition,)
-        found |= {(place.topic, number): None for number in numbers}
-    return list(found)
+    return broker.offsets.places(request.partitions)
 
 
-def _list_share_groups(broker: Broker, _now_ns: int, _request: groups.ListShareGroups) -> groups.ShareGroupsAnswer:
-    names = sorted(broker.share_groups.names())
-    return groups.ShareGroupsAnswer(groups=[broker.share_groups.view(name) for name in names])
+def _list_share_groups(broker: Broker, _now_ns: int, _request: groups.ListShareGroups) -> list[ShareGroupView]:
+    return [broker.share_groups.view(name) for name in sorted(broker.share_groups.names())]
 
 
 def _describe_share_group(broker: Broker, _now_ns: int, request: groups.DescribeShareGroup) -> ShareGroupView:

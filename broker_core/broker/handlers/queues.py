@@ -7,7 +7,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.config import FlowConfig
 from broker_core.operations import dead_letters, messages, queues
 from broker_core.queues.dead_letter_record import without_dead_headers
-from broker_core.queues.dead_letters import DeadLetterFilter
+from broker_core.queues.dead_letters import DeadLetterFilter, PurgeResult
 from broker_core.replies import Reply
 from broker_core.snapshots import QueueView
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 _LEASES_SHOWN = 100
 
 
-def _list_queues(broker: Broker, now_ns: int, _request: queues.ListQueues) -> queues.QueuesAnswer:
-    return queues.QueuesAnswer(queues=[broker.views.queue(now_ns, name, 0, 0) for name in broker.queues.names()])
+def _list_queues(broker: Broker, now_ns: int, _request: queues.ListQueues) -> list[QueueView]:
+    return [broker.views.queue(now_ns, name, 0, 0) for name in broker.queues.names()]
 
 
 def _create_queue(broker: Broker, now_ns: int, request: queues.CreateQueue) -> QueueView:
@@ -69,9 +69,9 @@ def _delete_queue(broker: Broker, now_ns: int, request: queues.DeleteQueue) -> N
     broker.queues.delete(now_ns, request.queue)
 
 
-def _peek(broker: Broker, _now_ns: int, request: queues.Peek) -> queues.Peeked:
+def _peek(broker: Broker, _now_ns: int, request: queues.Peek) -> list[messages.MessageAnswer]:
     found = broker.queues.queue(request.queue).peek(request.max_messages)
-    return queues.Peeked(messages=[messages.MessageAnswer.of(each, request.encoding) for each in found])
+    return [messages.MessageAnswer.of(each, request.encoding) for each in found]
 
 
 def _purge_queue(broker: Broker, now_ns: int, request: queues.PurgeQueue) -> queues.Messages:
@@ -93,8 +93,8 @@ def _list_dead_letters(broker: Broker, _now_ns: int, request: dead_letters.ListD
     )
 
 
-def _by_cause(broker: Broker, _now_ns: int, request: dead_letters.DeadLettersByCause) -> dead_letters.Causes:
-    return dead_letters.Causes(causes=broker.queues.dead_letters(request.queue).by_cause(request.queue))
+def _by_cause(broker: Broker, _now_ns: int, request: dead_letters.DeadLettersByCause) -> dict[str, int]:
+    return broker.queues.dead_letters(request.queue).by_cause(request.queue)
 
 
 def _redrive(broker: Broker, now_ns: int, request: dead_letters.Redrive) -> dead_letters.Redriven:
@@ -135,11 +135,8 @@ def _stop_redrive(broker: Broker, _now_ns: int, request: dead_letters.StopRedriv
     return dead_letters.Redriven.of(paced)
 
 
-def _purge_letters(broker: Broker, now_ns: int, request: dead_letters.PurgeLetters) -> dead_letters.PurgedLetters:
-    result = broker.queues.dead_letters(request.queue).purge(now_ns, _offsets(broker, request), CLIENT)
-    return dead_letters.PurgedLetters(
-        purged=result.purged, refused=[dead_letters.RefusedLetter.of(each) for each in result.refused]
-    )
+def _purge_letters(broker: Broker, now_ns: int, request: dead_letters.PurgeLetters) -> PurgeResult:
+    return broker.queues.dead_letters(request.queue).purge(now_ns, _offsets(broker, request), CLIENT)
 
 
 def _undo_redrive(broker: Broker, now_ns: int, request: dead_letters.UndoRedrive) -> Reply[queues.Messages]:

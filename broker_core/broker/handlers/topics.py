@@ -4,19 +4,18 @@ from typing import TYPE_CHECKING
 
 from broker_core.broker.handlers import CLIENT
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.log.config import LogConfig
 from broker_core.operations import messages, schemas, topics
 from broker_core.schemas.compatibility import Compatibility, SchemaKind
+from broker_core.schemas.diff import SchemaChange
 from broker_core.schemas.registry import SchemaVersion
-from broker_core.snapshots import TopicView
+from broker_core.snapshots import QueueView, TopicView
 
 if TYPE_CHECKING:
     from broker_core.broker.broker import Broker
 
 
-def _list_topics(broker: Broker, now_ns: int, _request: topics.ListTopics) -> topics.TopicsAnswer:
-    names = broker.topics.names()
-    return topics.TopicsAnswer(topics=[broker.views.topic(now_ns, name) for name in names])
+def _list_topics(broker: Broker, now_ns: int, _request: topics.ListTopics) -> list[TopicView]:
+    return [broker.views.topic(now_ns, name) for name in broker.topics.names()]
 
 
 def _create_topic(broker: Broker, now_ns: int, request: topics.CreateTopic) -> TopicView:
@@ -40,24 +39,25 @@ def _delete_topic(broker: Broker, now_ns: int, request: topics.DeleteTopic) -> N
     broker.topics.delete(now_ns, request.topic)
 
 
-def _topic_config(broker: Broker, _now_ns: int, request: topics.TopicConfig) -> LogConfig:
-    return broker.topics.config(request.topic)
+def _topic_config(broker: Broker, now_ns: int, request: topics.TopicConfig) -> topics.TopicSettings:
+    return _settings(broker, now_ns, request.topic)
 
 
-def _topic_demands(broker: Broker, now_ns: int, request: topics.TopicDemands) -> topics.Demands:
-    name = request.topic
-    view = (
-        broker.views.queue(now_ns, name, 0, 0).gate if name in broker.queues else broker.views.topic(now_ns, name).gate
+def _settings(broker: Broker, now_ns: int, name: str) -> topics.TopicSettings:
+    views = broker.views
+    view: QueueView | TopicView = (
+        views.queue(now_ns, name, 0, 0) if name in broker.queues else views.topic(now_ns, name)
     )
-    return topics.Demands(
+    return topics.TopicSettings(
+        log=broker.topics.config(name),
         partitioner=broker.topics.partitioner_kind(name),
         rule=broker.schemas.rule(name),
         flow=broker.backpressure.config(name),
-        gate=view,
+        gate=view.gate,
     )
 
 
-def _configure_topic(broker: Broker, now_ns: int, request: topics.ConfigureTopic) -> LogConfig:
+def _configure_topic(broker: Broker, now_ns: int, request: topics.ConfigureTopic) -> topics.TopicSettings:
     before = broker.topics.config(request.topic)
     broker.topics.configure(
         now_ns,
@@ -65,7 +65,7 @@ def _configure_topic(broker: Broker, now_ns: int, request: topics.ConfigureTopic
         log=None if request.log == topics.LogSettings() else request.log.on(before),
         flow=request.flow,
     )
-    return broker.topics.config(request.topic)
+    return _settings(broker, now_ns, request.topic)
 
 
 def _add_partitions(broker: Broker, now_ns: int, request: topics.AddPartitions) -> TopicView:
@@ -73,13 +73,12 @@ def _add_partitions(broker: Broker, now_ns: int, request: topics.AddPartitions) 
     return broker.views.topic(now_ns, request.topic)
 
 
-def _delete_records(broker: Broker, now_ns: int, request: topics.DeleteRecords) -> topics.RecordsDeleted:
+def _delete_records(broker: Broker, now_ns: int, request: topics.DeleteRecords) -> dict[str, int]:
     broker.topics.config(request.topic)  # a topic that is not there has no records, even if none are named
-    starts = {
+    return {
         number: broker.cleaning.delete_records(now_ns, request.topic, int(number), before)
         for number, before in request.before.items()
     }
-    return topics.RecordsDeleted(start_offsets=starts)
 
 
 def _set_schema_rule(broker: Broker, now_ns: int, request: topics.SetSchemaRule) -> None:
@@ -117,9 +116,9 @@ def _describe_subject(broker: Broker, _now_ns: int, request: schemas.DescribeSub
     return schemas.SubjectAnswer.of(broker.schemas.registry, request.subject)
 
 
-def _delete_subject(broker: Broker, now_ns: int, request: schemas.DeleteSubject) -> schemas.Versions:
-    versions = broker.schemas.delete_subject(now_ns, request.subject, permanent=request.permanent, client=CLIENT)
-    return schemas.Versions(versions=list(versions))
+def _delete_subject(broker: Broker, now_ns: int, request: schemas.DeleteSubject) -> list[int]:
+    permanent = request.permanent
+    return list(broker.schemas.delete_subject(now_ns, request.subject, permanent=permanent, client=CLIENT))
 
 
 def _set_compatibility(broker: Broker, now_ns: int, request: schemas.SetCompatibility) -> None:
@@ -154,6 +153,5 @@ def _check_schema(broker: Broker, _now_ns: int, request: schemas.CheckSchema) ->
     return schemas.CheckAnswer(compatible=not problems, problems=problems)
 
 
-def _diff_schemas(broker: Broker, _now_ns: int, request: schemas.DiffSchemas) -> schemas.DiffAnswer:
-    changes = broker.schemas.registry.diff(request.subject, request.before, request.after or "latest")
-    return schemas.DiffAnswer(changes=list(changes))
+def _diff_schemas(broker: Broker, _now_ns: int, request: schemas.DiffSchemas) -> list[SchemaChange]:
+    return list(broker.schemas.registry.diff(request.subject, request.before, request.after or "latest"))

@@ -26,7 +26,7 @@ import msgspec
 from broker_core.broker.acls import Acl, Acls
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
 from broker_core.limits import MAX_NAME_CHARS
-from broker_core.operations.rights import Operation, ResourceKind
+from broker_core.operations.entry import Operation, ResourceKind
 from broker_core.settings import Settings, checked, checked_class
 
 _DECISIONS_KEPT = 10_000

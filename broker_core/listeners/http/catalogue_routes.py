@@ -10,11 +10,10 @@ import msgspec
 from broker_core.listeners.http.context import ByHand, HttpCall, Route, RouteHandler
 from broker_core.listeners.http.routes import connections, leases, members, publishing
 from broker_core.operations.catalogue import CATALOGUE
-from broker_core.operations.entry import Entry
+from broker_core.operations.entry import READ, Entry
 from broker_core.operations.http_form import form_of
 from broker_core.operations.observe import WaitUntil
 from broker_core.operations.request import Request
-from broker_core.operations.rights import READ
 
 _CHECKED = {"topic", "queue", "topic or queue", "broker", "subject"}
 
@@ -23,16 +22,17 @@ def readable(call: HttpCall, entry: Entry, result: Any) -> Any:
     """`result` as its caller may see it: who may read a group need not be allowed to read its topics."""
     visible = entry.visible
     if visible is not None:
-        rows = [
-            each for each in getattr(result, visible.field) if call.may(READ, visible.kind, getattr(each, visible.name))
-        ]
-        result = msgspec.structs.replace(result, **{visible.field: rows})
+        every = getattr(result, visible.field) if visible.field else result
+        rows = [each for each in every if call.may(READ, visible.kind, getattr(each, visible.name))]
+        result = msgspec.structs.replace(result, **{visible.field: rows}) if visible.field else rows
     if any(right.kind in _CHECKED for right in entry.rights):
         return result
     return _named(result, lambda name: call.may(READ, "topic", name) or call.may(READ, "queue", name))
 
 
 def _named(value: Any, may_read: Callable[[str], bool]) -> Any:
+    if isinstance(value, list):
+        return [_named(each, may_read) for each in value]
     if not isinstance(value, msgspec.Struct):
         return value
     changes = {

@@ -18,8 +18,8 @@ from broker_core.listeners.connections import Connection, Connections
 from broker_core.listeners.http.members import Consumers, Members
 from broker_core.listeners.http.metrics import Metrics
 from broker_core.listeners.http.reading import Held, converted, decoded, query_of, read_body
+from broker_core.operations.entry import READ, Operation, ResourceKind, Right
 from broker_core.operations.request import Request as OperationRequest
-from broker_core.operations.rights import READ, Operation, ResourceKind, Right
 from broker_core.replies import Reply
 
 T = TypeVar("T")

@@ -21,7 +21,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind
 from broker_core.listeners.awaiting import ServedHost
 from broker_core.listeners.connections import Connections
-from broker_core.snapshots import GateView, GroupView, QueueView, TopicView
+from broker_core.snapshots import GateView, GroupView, QueueView, Snapshot, TopicView
 
 SYSTEM = "brokerscope"
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -39,7 +39,6 @@ _WORDS = {
 _COUNTED = (EventKind.PUBLISHED, EventKind.DELIVERED, *_WORDS)
 _TOPIC, _GROUP = "messaging_destination_name", "messaging_consumer_group_name"
 _PARTITION = "messaging_destination_partition_id"
-_Views = tuple[tuple[TopicView, ...], tuple[GroupView, ...], tuple[QueueView, ...]]
 
 
 class Metrics(Collector):
@@ -94,16 +93,16 @@ class Metrics(Collector):
         return iter(())
 
     def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
-        def look(now_ns: int) -> tuple[_Views, dict[EventKind, dict[tuple[str, str], int]]]:
+        def look(now_ns: int) -> tuple[Snapshot, dict[EventKind, dict[tuple[str, str], int]]]:
             counts = {kind: dict(counted) for kind, counted in self._counts.items()}
-            return self._host.broker.views.all(now_ns, max_leases=0, max_dead_letters=0), counts
+            return self._host.broker.snapshot(now_ns, max_leases=0, max_dead_letters=0), counts
 
-        (topics, groups, queues), counts = self._host.call(look)
+        state, counts = self._host.call(look)
         yield from _counters(counts)
-        yield from _of_topics(topics)
-        yield from _of_groups(groups)
-        yield from _of_queues(queues)
-        limited: tuple[TopicView | QueueView, ...] = (*topics, *queues)
+        yield from _of_topics(state.topics)
+        yield from _of_groups(state.groups)
+        yield from _of_queues(state.queues)
+        limited: tuple[TopicView | QueueView, ...] = (*state.topics, *state.queues)
         yield from _of_gates([(each.name, each.gate) for each in limited if each.gate is not None])
         listeners = (([listener], self._connections.count(listener)) for listener in ("http", "kafka"))
         yield _gauge("brokerscope_connections", "Open connections", ["listener"], listeners)

@@ -8,7 +8,7 @@ from broker_core.broker.acls import ANY_NAME, Acl, Acls
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access.access import Access, Rule
 from broker_core.listeners.kafka.call import ADMIN, DONE, FEW_ELEMENTS, READ, WRITE, Answer, Call, api, failed, outcome
-from broker_core.operations.rights import Operation, ResourceKind
+from broker_core.operations.entry import Operation, ResourceKind
 
 _ANY, _MATCH, _LITERAL, _PREFIXED = 1, 2, 3, 4
 _DENY, _ALLOW = 2, 3

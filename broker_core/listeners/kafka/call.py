@@ -15,7 +15,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kafka_messages.making import Body
 from broker_core.listeners.access.access import Principal
 from broker_core.listeners.connections import Connection
-from broker_core.operations.rights import Operation, ResourceKind
+from broker_core.operations.entry import Operation, ResourceKind
 from broker_core.replies import Reply
 
 if TYPE_CHECKING:

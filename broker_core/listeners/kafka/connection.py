@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.faults.client_fault import ClientFault
+from broker_core.faults.client_faults import ClientFault
 from broker_core.faults.kafka_names import KAFKA_ERRORS
 from broker_core.kafka_messages.making import Body
 from broker_core.kafka_messages.reading import Data

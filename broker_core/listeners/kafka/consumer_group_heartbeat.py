@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from broker_core.errors import BrokerError
-from broker_core.groups.consumer_member import JOINING, ConsumerHeartbeat
+from broker_core.groups.members import JOINING, ConsumerHeartbeat
 from broker_core.listeners.kafka.call import READ, Answer, Call, Kept, api, failed, given
 from broker_core.messages import TopicPartition
 

@@ -24,7 +24,7 @@ from broker_core.listeners.kafka.call import (
     paced,
 )
 from broker_core.names import check_name
-from broker_core.operations.rights import ResourceKind
+from broker_core.operations.entry import ResourceKind
 
 _UNKNOWN_TOPIC_ID = 100
 

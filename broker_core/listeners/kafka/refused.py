@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
-from broker_core.faults.client_fault import ClientRequest
-from broker_core.groups.consumer_member import JOINING
+from broker_core.faults.client_faults import ClientRequest
+from broker_core.groups.members import JOINING
 from broker_core.kafka_messages.making import Body
 from broker_core.listeners.kafka.call import TABLE, Call, by_partition, given
 from broker_core.listeners.kafka.codec import Header, has_error_code

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
+from broker_core.broker.transactions import NOBODY
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offsets import OffsetAndMetadata
@@ -25,7 +26,6 @@ from broker_core.listeners.kafka.call import (
 from broker_core.log.batch import ProducerStamp
 from broker_core.messages import TopicPartition
 from broker_core.replies import Reply, all_done
-from broker_core.transactions.coordinator import NOBODY
 from broker_core.transactions.transaction import Identity, PendingOffset, TransactionState
 
 T = TypeVar("T")

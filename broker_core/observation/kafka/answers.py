@@ -6,20 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.operations.browse import ListLogs, LogName, LogNames
-from broker_core.operations.groups import (
-    DescribeGroup,
-    DescribeShareGroup,
-    GroupsAnswer,
-    ListGroups,
-    ListMembers,
-    ListOffsets,
-    ListShareGroups,
-    MembersAnswer,
-    OffsetsAnswer,
-    ShareGroupsAnswer,
-)
-from broker_core.operations.topics import DescribeTopic, ListTopics, TopicsAnswer
+from broker_core.operations.browse import ListLogs, LogName
+from broker_core.operations.groups import DescribeGroup, DescribeShareGroup, ListGroups, ListShareGroups
+from broker_core.operations.topics import DescribeTopic, ListTopics
 from broker_core.snapshots import ShareGroupView, Snapshot
 
 WHY_NOT: Final = "A Kafka cluster is only observed: nothing in it is changed, and not all of it is known from outside."
@@ -41,32 +30,17 @@ def _named(views: Iterable[Any], name: str, code: ErrorCode) -> Any:
     raise BrokerError(code, name)
 
 
-def _topic(request: Any, seen: Snapshot, _shares: _Shares) -> Any:
-    return _named(seen.topics, request.topic, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-
-
-def _group(request: Any, seen: Snapshot, _shares: _Shares) -> Any:
-    return _named(seen.groups, request.group, ErrorCode.GROUP_ID_NOT_FOUND)
-
-
-def _members(request: Any, seen: Snapshot, shares: _Shares) -> MembersAnswer:
-    group = _group(request, seen, shares)
-    return MembersAnswer(state=group.state, members=group.members)
-
-
 ANSWERED: Final[Mapping[type[Any], Callable[[Any, Snapshot, _Shares], Any]]] = {
-    ListLogs: lambda _request, seen, _shares: LogNames(
-        logs=[LogName(name=topic.name, partitions=len(topic.partitions)) for topic in seen.topics]
+    ListLogs: lambda _request, seen, _shares: [
+        LogName(name=topic.name, partitions=len(topic.partitions)) for topic in seen.topics
+    ],
+    ListTopics: lambda _request, seen, _shares: list(seen.topics),
+    DescribeTopic: lambda request, seen, _shares: _named(
+        seen.topics, request.topic, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     ),
-    ListTopics: lambda _request, seen, _shares: TopicsAnswer(topics=list(seen.topics)),
-    DescribeTopic: _topic,
-    ListGroups: lambda _request, seen, _shares: GroupsAnswer(groups=list(seen.groups)),
-    DescribeGroup: _group,
-    ListMembers: _members,
-    ListOffsets: lambda request, seen, shares: OffsetsAnswer(offsets=_group(request, seen, shares).offsets),
-    ListShareGroups: lambda _request, _seen, shares: ShareGroupsAnswer(
-        groups=[shares[name] for name in sorted(shares)]
-    ),
+    ListGroups: lambda _request, seen, _shares: list(seen.groups),
+    DescribeGroup: lambda request, seen, _shares: _named(seen.groups, request.group, ErrorCode.GROUP_ID_NOT_FOUND),
+    ListShareGroups: lambda _request, _seen, shares: [shares[name] for name in sorted(shares)],
     DescribeShareGroup: lambda request, _seen, shares: _named(
         shares.values(), request.group, ErrorCode.GROUP_ID_NOT_FOUND
     ),

@@ -38,14 +38,14 @@ class ClusterLogs:
     def close(self) -> None:
         self._cluster.close()
 
-    def find_offsets(self, request: browse.FindOffsets, epoch_ms: int) -> browse.LogBounds:
+    def find_offsets(self, request: browse.FindOffsets, epoch_ms: int) -> list[browse.Bounds]:
         wanted = None if request.partition is None else (request.partition,)
         found = []
         for log in self._logs(request.topic, wanted, epoch_ms).values():
             start, end = browsing.bounds(log, request.until_ns)
             at = start if request.from_ns is None else log.offset_for_time(request.from_ns)
             found.append(browse.Bounds(partition=log.partition, start=start, end=end, found=at))
-        return browse.LogBounds(partitions=found)
+        return found
 
     def page(self, request: browse.BrowsePartition, epoch_ms: int) -> browse.Page:
         log = self._logs(request.topic, (request.partition,), epoch_ms)[request.partition]

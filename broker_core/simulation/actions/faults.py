@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
-from broker_core.faults.client_fault import ClientFault
+from broker_core.faults.client_faults import ClientFault
 from broker_core.settings import PositiveNumber
 from broker_core.simulation.actions.action import Action, Lasting
 from broker_core.simulation.alert_watch import Alert

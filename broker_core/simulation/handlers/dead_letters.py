@@ -72,7 +72,7 @@ class DeadLetterHandler(Handler):
         first = result.refused[0]
         return (
             f"redrove {len(result.redriven)} of {len(offsets)} dead letters of {action.queue}; "
-            f"the one at {first.offset} stays: {first.error}"
+            f"the one at {first.offset} stays: {first.message}"
         ).rstrip(".")
 
     def _append(self, queue: str, offsets: Sequence[int], now_ns: int | None = None) -> RedriveResult:

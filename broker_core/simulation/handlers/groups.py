@@ -210,13 +210,7 @@ class GroupHandler(Handler):
             read = {topic for topic, _ in broker.groups.offsets.fetch_all(action.group)}
             topics = (read | set(spec.topics if spec is not None else ())) & set(broker.topics.names())
             named = [PartitionPlace(topic=topic) for topic in sorted(topics)]
-        return [
-            (place.topic, partition)
-            for place in named
-            for partition in (
-                range(broker.logs.partition_count(place.topic)) if place.partition is None else (place.partition,)
-            )
-        ]
+        return broker.offsets.places(named)
 
     def _reset(self, action: groups.ResetOffsets) -> Plan:
         broker = self._context.broker

@@ -5,7 +5,7 @@ from functools import partial
 from broker_core.clock import NS_PER_MS
 from broker_core.plurals import counted
 from broker_core.queues.config import QueueConfig
-from broker_core.queues.subscription import check_backlog
+from broker_core.queues.subscription import BacklogConfig
 from broker_core.simulation.actions import queues
 from broker_core.simulation.actions.topics import RestoreDeleted
 from broker_core.simulation.context import USER
@@ -37,7 +37,7 @@ class QueueHandler(Handler):
         context.broker.logs.partition_count(action.topic)
         if action.topic in context.broker.queues:
             raise refuse(f"{action.topic} is a queue; a subscription reads a topic")
-        check_backlog(action.max_messages, action.policy)
+        BacklogConfig(action.max_messages, action.policy)
 
         return Plan(action, partial(context.broker.handle, context.now_ns, action), queues.DeleteQueue(queue=name))
 

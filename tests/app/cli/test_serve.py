@@ -61,7 +61,7 @@ def test_a_broker_for_tests_has_a_clock_that_is_moved_and_an_audit() -> None:
 
     with served("--testing") as (where, _process):
         assert ask("POST", where["http"] + "/v1/clock/stop")["stopped"] is True
-        verdicts = ask("GET", where["http"] + "/v1/audit")["verdicts"]
+        verdicts = ask("GET", where["http"] + "/v1/audit")
         assert {each["name"]: each["holds"] for each in verdicts}["nothing_lost"] is True
 
 

@@ -29,7 +29,7 @@ def ask(path, body):
     return json.load(urllib.request.urlopen(request))
 """
 SEND = ASK + "ask('/v1/queues/mail/messages', {'messages': [{'value': 'a letter'}]})\n"
-TAKE = "(lease,) = ask('/v1/queues/mail/take', {})['deliveries']\n"
+TAKE = "(lease,) = ask('/v1/queues/mail/take', {})\n"
 ACK = "ask('/v1/queues/mail/ack', {'leases': [lease['lease']]})\n"
 
 

@@ -20,7 +20,7 @@ def test_keys_of_batches_are_read_and_what_is_not_read_is_said() -> None:
         Admin(host).create_topic("orders", 1)
 
         def read_keys(batches: list[tuple[int, int]]) -> dict[int, Counter[bytes | None] | None]:
-            found = host.ask(CountKeys(topic="orders", partition=0, batches=batches)).batches
+            found = host.ask(CountKeys(topic="orders", partition=0, batches=batches))
             return {one.first: None if one.keys is None else Counter(dict(one.keys)) for one in found}
 
         def publish(keys: list[bytes | None]) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from aiokafka import AIOKafkaConsumer
 from confluent_kafka import Consumer, Message, Producer, ShareConsumer, TopicPartition
 from kafka import KafkaConsumer
@@ -24,7 +25,6 @@ from broker_core.clients.schema_admin import SchemaAdmin
 from broker_core.recording.recorder import Recorder
 from broker_core.simulation.scenario import Scenario
 from broker_core.simulation.scenario_text import scenario_text
-from broker_core.snapshots import Snapshot
 from broker_core.testing.embedded_broker import EmbeddedBroker
 
 KEYFRAME_S = 0.5
@@ -112,12 +112,10 @@ class Clients:
 
 def keyframes(broker: EmbeddedBroker, recorder: Recorder, stop: threading.Event) -> None:
     """The whole state, twice a second."""
-    views = broker.host.broker.views
 
     def take(now_ns: int) -> None:
-        topics, groups, queues = views.all(now_ns, max_leases=100, max_dead_letters=100)
-        events, rebalances, totals = broker.host.events.count, views.rebalances(), views.totals()
-        recorder.keyframe(Snapshot(now_ns, events, topics, groups, queues, rebalances=rebalances, totals=totals))
+        state = broker.host.broker.snapshot(now_ns, max_leases=100, max_dead_letters=100)
+        recorder.keyframe(msgspec.structs.replace(state, actors=(), faults=(), transactions=()))
 
     while not stop.wait(KEYFRAME_S):
         broker.host.call(take)

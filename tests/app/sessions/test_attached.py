@@ -114,7 +114,7 @@ def test_what_is_done_reaches_the_broker(window: Attached) -> None:
     assert newest is not None and newest.kind == EventKind.USER_ACTION, "what was done, and when, is kept"
     assert Admin(host).describe_queue("jobs").dead == 2
     window.do(ConfigureTopic(topic="orders", log=LogSettings(retention_ms=5_000)))
-    assert host.ask(TopicConfig(topic="orders")).retention_ms == 5_000
+    assert host.ask(TopicConfig(topic="orders")).log.retention_ms == 5_000
     window.do(Produce("orders", "by hand", count=2))
     assert Admin(host).describe_topic("orders").published == 11
     with GroupConsumer(host, "billing", ["orders"], client_id="reader") as consumer:

@@ -8,7 +8,7 @@ import pytest
 from app.sessions.session_controller import SessionController
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.groups import DeleteGroup, ResetOffsets
-from broker_core.operations.leases import Take
+from broker_core.operations.queues import Take
 from broker_core.operations.topics import DeleteTopic, ListTopics, TopicConfig
 from tests.app.conftest import Hand
 
@@ -25,13 +25,13 @@ def test_what_a_question_raises_comes_with_the_answer(hand: Hand) -> None:
 
 def test_a_request_of_the_catalogue_is_answered_live_and_after_the_end(open_workbench: Callable[..., Hand]) -> None:
     controller = open_workbench().workbench.controller
-    topics = controller.query(ListTopics()).result(10).topics
+    topics = controller.query(ListTopics()).result(10)
     assert [topic.name for topic in topics] == [topic.name for topic in controller.snapshot.topics]
     with pytest.raises(BrokerError) as told:
         controller.query(TopicConfig(topic="nowhere")).result(10)
     assert told.value.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     controller.stop()
-    assert controller.query(ListTopics()).result(0).topics == topics
+    assert controller.query(ListTopics()).result(0) == topics
 
 
 def test_a_query_that_would_change_something_is_refused(hand: Hand) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from broker_core import Admin, BrokerHost, GroupConsumer, LogConfig, Message, Producer
 from broker_core.files import MemoryFiles
-from broker_core.log.cleaner import Cleaner
+from broker_core.log.compaction import Cleaner
 from broker_core.log.partition_log import PartitionLog
 from tests.benchmarks.core.measure import ROUNDS, Case, show, show_rows, side_by_side, timed
 
@@ -57,7 +57,7 @@ def test_ten_thousand_of_each():
         topics(host, MANY)
         groups(host, MANY)
         listed = timed(lambda: Admin(host).topics()) + timed(lambda: Admin(host).groups())
-        views = timed(lambda: host.call(lambda now_ns: host.broker.views.all(now_ns, max_leases=0, max_dead_letters=0)))
+        views = timed(lambda: host.call(lambda now_ns: host.broker.snapshot(now_ns, max_leases=0, max_dead_letters=0)))
         cleaned = timed(lambda: host.call(host.broker.cleaning.clean))
     took = {"listed": listed, "a snapshot": views, "cleaned": cleaned}
     each = [(name, f"{took_s * 1e3:.1f}") for name, took_s in took.items()]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 from broker_core.broker.corruption_report import CorruptionReport
 from broker_core.broker.durability import Durability
+from broker_core.broker.fetches import Fetches
 from broker_core.broker.logs import Logs, Topic
 from broker_core.broker.publishing import Published, Publishing
 from broker_core.broker.recently_deleted import RecentlyDeleted
 from broker_core.broker.schemas import Schemas
 from broker_core.events import Event, EventStream
 from broker_core.files import MemoryFiles
-from broker_core.groups.fetches import Fetches
 from broker_core.log.config import LogConfig
 from broker_core.log.growth import Growth
 from broker_core.log.partitioners import Partitioner
@@ -39,10 +41,10 @@ class Parts:
         self.stream.attach(self.events.append)
         self.files = MemoryFiles()
         self.logs = Logs(self.files, RecentlyDeleted(self.timers), log or LogConfig(durability="memory"), epoch_ms=0)
-        self.corruption = CorruptionReport(self.stream)
+        self.corruption = CorruptionReport(self.stream, str)
         self.durability = Durability(self.files, self.logs, self.corruption)
         self.schemas = Schemas(self.logs, self.stream)
-        self.fetches = Fetches(self.stream, self.timers, self.logs.partition, NoGroups)
+        self.fetches = Fetches(self.stream, self.timers, self.logs.partition, cast(Any, NoGroups))
         self.growth = Growth(self.timers)
         self.appends: list[tuple[str, int]] = []  # by producers with an id, asked for before they are done
         self.publishing = Publishing(

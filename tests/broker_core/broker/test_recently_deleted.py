@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import pytest
 
 from broker_core.broker.broker import Broker
@@ -14,6 +16,7 @@ from broker_core.groups.config import GroupConfig
 from broker_core.groups.offsets import OffsetStore
 from broker_core.limits import MAX_PARTITIONS, UNDO_WINDOW_MS
 from broker_core.log.config import LogConfig
+from broker_core.log.topic_log import TopicLog
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
 from broker_core.snapshots import Totals
@@ -52,6 +55,16 @@ class BrokerSetup:
         return [each for each in self.files.listdir("") if each.startswith(f"{name}-")]
 
 
+class Log:
+    """In place of a `TopicLog`."""
+
+    def __init__(self, name: str, done: list[str]) -> None:
+        self.name, self._done = name, done
+
+    def remove(self) -> None:
+        self._done.append(f"removed {self.name}")
+
+
 class Kept:
     """The part alone: what is deleted are names, and the test moves the time."""
 
@@ -63,10 +76,9 @@ class Kept:
 
     def delete(self, name: str, *more: str, restorable: bool = True, published: int = 0) -> None:
         deleted = Deleted(
-            (name, *more),
+            cast(tuple[TopicLog, ...], tuple(Log(each, self.done) for each in (name, *more))),
             is_queue=bool(more),
             restore=lambda _now_ns: self.done.append(f"restored {name}"),
-            remove=lambda: self.done.append(f"removed {name}"),
             why_not=lambda: self.why,
             totals=Totals(published=published),
         )
@@ -94,7 +106,7 @@ def test_the_files_go_at_once_where_nothing_is_to_be_restored_and_when_the_broke
     assert kept.done == ["removed orders"]
     kept.delete("jobs", "jobs.dlq")
     kept.part.close()
-    assert kept.done == ["removed orders", "removed jobs"]
+    assert kept.done == ["removed orders", "removed jobs", "removed jobs.dlq"]
 
 
 def test_what_was_restored_stays_when_its_window_ends() -> None:
@@ -123,7 +135,7 @@ def test_a_new_name_ends_the_window_of_what_has_files_of_that_name(name: str) ->
     kept.delete("jobs", "jobs.dlq")
     kept.delete("orders")
     kept.part.make_way(name)
-    assert kept.done == ["removed jobs"]
+    assert kept.done == ["removed jobs", "removed jobs.dlq"]
 
 
 def test_a_topic_comes_back_with_what_was_committed_and_counted() -> None:

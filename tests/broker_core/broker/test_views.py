@@ -7,24 +7,22 @@ import contextlib
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from broker_core.broker.views import topic_view
 from broker_core.errors import BrokerError
 from broker_core.events import EventKind
 from broker_core.flow.config import FlowConfig
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
 from broker_core.schemas.rule import SchemaRule
-from tests.broker_core.broker.parts import Parts
 from tests.broker_core.clients.virtual_broker import VirtualBroker
 from tests.long_form import examples
 
 
 def test_a_topic_is_shown_with_its_partitions_counts_and_schema():
-    parts = Parts()
-    topic = parts.topic("orders", 2)
-    parts.publish("orders", b"a", b"bc", key=b"k")
-    topic.schema = SchemaRule("orders-value")
-    view = topic_view(0, topic)
+    broker = VirtualBroker(1).broker
+    broker.topics.create(0, "orders", 2)
+    broker.publishing.publish_batch(0, "orders", 0, [Message(b"a", b"k"), Message(b"bc", b"k")], client="p")
+    broker.logs.topic("orders").schema = SchemaRule("orders-value")
+    view = broker.views.topic(0, "orders")
     assert (view.name, view.published, view.published_bytes, view.gate, view.schema) == (
         "orders",
         2,

@@ -310,7 +310,7 @@ def test_a17_readers_that_are_behind_are_named_by_lag_and_by_time():
     assert [(each.reader, each.client, each.lag) for each in slow] == [("readers", "reader", 3)]
     old = virtual.broker.views.slow_readers(virtual.now_ns, None, 10**9)
     assert [(each.reader, each.lag_ns >= 2 * 10**9) for each in old] == [("jobs", True)]
-    assert virtual.broker.views.slow_readers(virtual.now_ns, 3, None) == ()
+    assert virtual.broker.views.slow_readers(virtual.now_ns, 3, None) == []
 
 
 def test_who_was_thrown_out_cannot_commit_what_it_was_given_and_is_told():

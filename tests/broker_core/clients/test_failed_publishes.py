@@ -88,7 +88,7 @@ def test_what_lingers_or_stands_behind_another_is_withdrawn_and_the_rest_goes_on
     lingering.withdraw(waits, BrokerError(ErrorCode.REQUEST_TIMED_OUT, "a test"))
     virtual.broker.queues.queue("jobs").purge(virtual.now_ns)
     for offset in range(3):
-        held = virtual.broker.queues.queue("jobs").view(virtual.now_ns).leases
+        held = virtual.broker.queues.queue("jobs").view().leases
         for lease in held:
             virtual.broker.queues.queue("jobs").ack(virtual.now_ns, lease.partition, lease.offset, lease.holder)
         virtual.broker.queues.take(virtual.now_ns, "jobs", f"worker-{offset}")
@@ -224,7 +224,7 @@ def test_what_waited_for_room_one_after_the_other_is_each_stored_once():
     made = sender(virtual)
     batches = [send(made, b"%d" % number) for number in range(4)]
     for worker in ("worker", "a", "b", "c"):
-        for lease in virtual.broker.queues.queue("jobs").view(virtual.now_ns).leases:
+        for lease in virtual.broker.queues.queue("jobs").view().leases:
             virtual.broker.queues.queue("jobs").ack(virtual.now_ns, lease.partition, lease.offset, lease.holder)
         virtual.broker.queues.take(virtual.now_ns, "jobs", worker)
     assert [batch.settled.result().offset for batch in batches] == [1, 2, 3, 4]

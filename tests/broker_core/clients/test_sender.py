@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import given, settings
@@ -27,29 +27,28 @@ from tests.long_form import examples
 STORED, LOST, REFUSED = "stored", "acknowledgement lost", "never arrived"
 
 
-class OtherPublishing(Publishing):
+P = TypeVar("P", bound=Publishing)
+
+
+def published_by(kind: type[P], virtual: VirtualBroker) -> P:
     """What publishes in `virtual` instead of its own."""
-
-    def __init__(self, virtual: VirtualBroker) -> None:
-        broker = virtual.broker
-        super().__init__(
-            broker.logs,
-            broker.schemas,
-            broker.durability,
-            broker.transactions.check_append,
-            broker.fetches,
-            broker.growth,
-            virtual.stream,
-        )
-        broker.publishing = self
+    broker = virtual.broker
+    made = broker.publishing = kind(
+        broker.logs,
+        broker.schemas,
+        broker.durability,
+        broker.transactions.check_append,
+        broker.fetches,
+        broker.growth,
+        virtual.stream,
+    )
+    return made
 
 
-class FlakyPublishing(OtherPublishing):
+class FlakyPublishing(Publishing, eq=False, dict=True):
     """As over a bad line: `fates` says what becomes of each batch that is sent, in order; then all is well."""
 
-    def __init__(self, virtual: VirtualBroker, fates: list[str]) -> None:
-        super().__init__(virtual)
-        self.fates = fates
+    fates: list[str] = []
 
     def publish_batch(
         self, now_ns: int, name: str, partition: int | None, messages: Sequence[Message], **fields: Any
@@ -68,7 +67,7 @@ class FlakyPublishing(OtherPublishing):
 
 def flaky(*fates: str, partitions: int = 1) -> VirtualBroker:
     virtual = VirtualBroker(partitions)
-    FlakyPublishing(virtual, list(fates))
+    published_by(FlakyPublishing, virtual).fates = list(fates)
     return virtual
 
 
@@ -329,7 +328,7 @@ def test_what_a_schema_refuses_or_buries_does_not_hold_up_what_follows():
 
 
 def test_an_error_that_nobody_has_foreseen_fails_its_batch_and_the_next_one_goes_on():
-    class BrokenPublishing(OtherPublishing):
+    class BrokenPublishing(Publishing, eq=False, dict=True):
         def publish_batch(self, now_ns: int, name: str, *fields: Any, **more: Any) -> Reply[Published | None]:
             if name == "commits" and fields[1][0].value == b"raises":
                 raise RuntimeError("a fault")
@@ -340,7 +339,7 @@ def test_an_error_that_nobody_has_foreseen_fails_its_batch_and_the_next_one_goes
             return super().publish_batch(now_ns, name, *fields, **more)
 
     virtual = VirtualBroker(1)
-    BrokenPublishing(virtual)
+    published_by(BrokenPublishing, virtual)
     made = sender(virtual, linger_ms=5, batch_messages=1)
     batches = [send(made, value) for value in (b"raises", b"fails", b"behind")]
     flushed = made.flush()

@@ -220,7 +220,7 @@ def test_what_is_known_of_a_message_from_a_tail_is_what_the_queue_says_later(hos
         assert taken is not None and "jobs" in host.open_batches.open
         stored, lease = taken.message, taken.lease
         assert lease.message is stored
-        view = host.call(lambda now_ns: host.broker.queues.queue("jobs").view(now_ns)).leases[0]
+        view = host.call(lambda now_ns: host.broker.queues.queue("jobs").view()).leases[0]
         assert (view.offset, view.holder, view.attempt) == (lease.offset, lease.holder, taken.attempt)
         assert host.call(lambda _now: host.broker.logs.partition("jobs", 0).message(0)) == stored
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from broker_core.clock import ns_from_s
 from broker_core.errors import BrokerError
 from broker_core.events import Event, EventKind, EventStream
-from broker_core.faults.client_fault import ClientFault, ClientRequest
-from broker_core.faults.client_faults import ClientFaults
+from broker_core.faults.client_faults import ClientFault, ClientFaults, ClientRequest
 from broker_core.timers import Timers
 
 PRODUCE = ClientRequest("shop-1", "Produce", topics=("orders",))

@@ -357,7 +357,7 @@ def test_who_waits_is_refused_once_when_a_reader_that_refuses_is_full():
     setup = GateSetup(max_messages=1)
     setup.offer("1")
     waiting = setup.offer("2", "q")
-    setup.gate._readers = lambda _count: Obstacle(Answer.REFUSE, "mails is full", "mails")
+    setup.gate.readers = lambda _count: Obstacle(Answer.REFUSE, "mails is full", "mails")
     setup.consume()
     assert waiting.result() is Verdict.REFUSED
     assert setup.gate.waiting == 0

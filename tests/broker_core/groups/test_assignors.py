@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.groups.assignors import ASSIGNORS, assign, lead
+from broker_core.groups.assignors import ASSIGNORS, assign, claims, lead
 from broker_core.groups.protocol import MemberSubscription, decode_assignment, encode_subscription
-from broker_core.groups.sticky import claims
 
 TOPICS = ("a", "b", "c")
 

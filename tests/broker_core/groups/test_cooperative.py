@@ -38,7 +38,7 @@ def test_only_the_partitions_that_move_are_revoked():
     assert set(first.owned) < set(before[first]) and set(second.owned) < set(before[second])
     gained = {(event.client, partitions(event)) for event in setup.kinds(EventKind.PARTITIONS_ASSIGNED)}
     assert gained == {("indexer-3", 2)}
-    causes = [view.cause for view in setup.coordinator.rebalances]
+    causes = [view.cause for view in setup.coordinator.history.views]
     assert causes == [
         "indexer-1 joined; indexer-2 joined",
         "indexer-3 joined",
@@ -54,7 +54,7 @@ def test_what_a_dead_member_owned_moves_in_one_round():
     assert [event.client for event in setup.kinds(EventKind.PARTITIONS_REVOKED)] == ["indexer-2"]
     first.heartbeat()
     assert setup.state == "Stable" and len(first.owned) == 6 and set(kept) < set(first.owned)
-    assert len(setup.coordinator.rebalances) == 2
+    assert len(setup.coordinator.history.views) == 2
 
 
 def test_a_sticky_group_keeps_what_it_had_although_it_revokes_everything():
@@ -68,7 +68,7 @@ def test_a_sticky_group_keeps_what_it_had_although_it_revokes_everything():
     second.heartbeat()
     assert len(first.owned) == len(second.owned) == len(third.owned) == 2
     assert set(first.owned) < before
-    assert len(setup.coordinator.rebalances[-1].moved) == 2 and len(setup.coordinator.rebalances[-1].kept) == 4
+    assert len(setup.coordinator.history.views[-1].moved) == 2 and len(setup.coordinator.history.views[-1].kept) == 4
 
 
 @pytest.mark.parametrize("places", [(1, 2, 3, 0), (3, 0, 1, 2), (1, 0, 3, 2)], ids=str)

@@ -6,8 +6,8 @@ from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
 from broker_core.groups import coordinator
-from broker_core.groups.consumer_member import JOINING, ConsumerHeartbeat
 from broker_core.groups.joining import JoinRequest
+from broker_core.groups.members import JOINING, ConsumerHeartbeat
 from broker_core.groups.protocol import encode_assignment
 from tests.broker_core.groups.group_setup import GROUP, GroupSetup
 
@@ -33,7 +33,7 @@ def test_joins_within_the_initial_delay_are_one_rebalance():
     setup.run(5)
     assert setup.state == "Stable"
     assert [client.generation for client in clients] == [1, 1, 1]
-    (only,) = setup.coordinator.rebalances
+    (only,) = setup.coordinator.history.views
     assert only.cause == "indexer-1 joined; indexer-2 joined; indexer-3 joined"
     assert (only.generation_before, only.generation_after, only.before) == (0, 1, ())
     assert len(only.after) == 6 and {client for _, _, client in only.after} == {c.client for c in clients}
@@ -44,8 +44,8 @@ def test_the_initial_delay_ends_at_the_rebalance_timeout_however_many_come():
     for number in range(8):
         setup.member(f"m{number}", rebalance_timeout_ms=3_000).join()
         setup.run(0.5)
-    assert setup.coordinator.rebalances[0].ended_ns == 3 * NS_PER_S
-    assert setup.coordinator.rebalances[1].cause == "m6 joined; m7 joined"
+    assert setup.coordinator.history.views[0].ended_ns == 3 * NS_PER_S
+    assert setup.coordinator.history.views[1].cause == "m6 joined; m7 joined"
 
 
 def test_a_newcomer_waits_until_everybody_has_rejoined():
@@ -60,7 +60,7 @@ def test_a_newcomer_waits_until_everybody_has_rejoined():
     assert setup.state == "Stable"
     assert sorted(first.owned + second.owned + third.owned) == [("commits", n) for n in range(6)]
     assert [c.generation for c in (first, second, third)] == [2, 2, 2]
-    assert setup.coordinator.rebalances[-1].cause == "indexer-3 joined"
+    assert setup.coordinator.history.views[-1].cause == "indexer-3 joined"
 
 
 def test_what_was_owned_is_revoked_before_anything_is_assigned():
@@ -90,7 +90,7 @@ def test_what_was_owned_is_revoked_before_anything_is_assigned():
     done = setup.events[-1]
     assert done.generation == 2 and done.cause == "indexer-3 joined" and done.detail is not None
     assert len(done.detail["before"]) == 6 and len(done.detail["after"]) == 6
-    assert done.detail["started_ns"] == setup.coordinator.rebalances[-1].started_ns
+    assert done.detail["started_ns"] == setup.coordinator.history.views[-1].started_ns
 
 
 def test_a_leave_is_a_rebalance_and_the_last_one_empties_the_group():
@@ -98,10 +98,10 @@ def test_a_leave_is_a_rebalance_and_the_last_one_empties_the_group():
     first, second = setup.group_of(2)
     second.leave()
     first.heartbeat()
-    assert setup.coordinator.rebalances[-1].cause == "indexer-2 left"
+    assert setup.coordinator.history.views[-1].cause == "indexer-2 left"
     assert set(owners(setup).values()) == {"indexer-1"}
     first.leave("indexer-1 was dragged to the bench")
-    last = setup.coordinator.rebalances[-1]
+    last = setup.coordinator.history.views[-1]
     assert setup.state == "Empty" and owners(setup) == {}
     assert last.cause == "indexer-1 was dragged to the bench"
     assert last.after == () and last.ended_ns == setup.now_ns and last.generation_after == 3
@@ -115,10 +115,10 @@ def test_a_silent_member_is_removed_at_its_session_timeout_and_not_before():
     start_ns = setup.now_ns
     second.heartbeat()
     setup.run(9.999)
-    assert len(setup.coordinator.rebalances) == 1
+    assert len(setup.coordinator.history.views) == 1
     setup.run(0.001)
-    assert setup.coordinator.rebalances[-1].started_ns == start_ns + 10 * NS_PER_S
-    assert setup.coordinator.rebalances[-1].cause == "indexer-2 missed its heartbeats for 10.0 s"
+    assert setup.coordinator.history.views[-1].started_ns == start_ns + 10 * NS_PER_S
+    assert setup.coordinator.history.views[-1].cause == "indexer-2 missed its heartbeats for 10.0 s"
     setup.run(1)
     assert setup.state == "Stable" and set(owners(setup).values()) == {"indexer-1"}
     assert refused(setup.coordinator.heartbeat, setup.now_ns, GROUP, second.member_id, 1) is (
@@ -146,10 +146,10 @@ def test_a_member_that_stops_polling_is_removed_although_it_heartbeats():
     setup.run(5)
     setup.coordinator.polled(setup.now_ns, GROUP, client.member_id)
     setup.run(19)
-    assert len(setup.coordinator.rebalances) == 1
+    assert len(setup.coordinator.history.views) == 1
     client.crash()
     setup.run(1)
-    assert setup.coordinator.rebalances[-1].cause == "indexer-1 did not poll for 20.0 s"
+    assert setup.coordinator.history.views[-1].cause == "indexer-1 did not poll for 20.0 s"
 
 
 def test_who_does_not_rejoin_in_time_is_dropped_and_the_others_go_on():
@@ -163,7 +163,7 @@ def test_who_does_not_rejoin_in_time_is_dropped_and_the_others_go_on():
     setup.run(0.1)
     assert setup.state == "Stable"
     assert set(owners(setup).values()) == {"indexer-1", "indexer-3"}
-    assert setup.coordinator.rebalances[-1].cause == "indexer-3 joined; indexer-2 did not rejoin within 5.0 s"
+    assert setup.coordinator.history.views[-1].cause == "indexer-3 joined; indexer-2 did not rejoin within 5.0 s"
     second.heartbeat()
     assert second.errors == [ErrorCode.UNKNOWN_MEMBER_ID]
 
@@ -194,8 +194,8 @@ def test_a_leader_that_never_syncs_is_dropped_and_another_one_leads():
     setup.run(5)
     assert setup.state == "Stable" and second.led == 1
     assert owners(setup) == {("commits", n): "indexer-2" for n in range(6)}
-    assert "indexer-1 did not sync within 5.0 s" in setup.coordinator.rebalances[-1].cause
-    assert len(setup.coordinator.rebalances) == 1
+    assert "indexer-1 did not sync within 5.0 s" in setup.coordinator.history.views[-1].cause
+    assert len(setup.coordinator.history.views) == 1
 
 
 def test_a_follower_that_never_syncs_is_dropped_after_the_others_went_on():
@@ -207,7 +207,7 @@ def test_a_follower_that_never_syncs_is_dropped_after_the_others_went_on():
     setup.run(2)
     assert setup.state == "Stable" and reply.done
     setup.run(6)
-    assert setup.coordinator.rebalances[-1].cause == "indexer-2 did not sync within 5.0 s"
+    assert setup.coordinator.history.views[-1].cause == "indexer-2 did not sync within 5.0 s"
     assert set(owners(setup).values()) == {"indexer-1"}
 
 
@@ -236,7 +236,7 @@ def test_a_join_while_the_leader_assigns_starts_over_within_the_same_rebalance()
     first.join()
     assert setup.state == "Stable"
     assert (first.generation, second.generation) == (2, 2)
-    (only,) = setup.coordinator.rebalances
+    (only,) = setup.coordinator.history.views
     assert only.cause == "indexer-1 joined; indexer-2 joined" and only.generation_after == 2
 
 
@@ -246,7 +246,7 @@ def test_a_changed_subscription_is_a_rebalance():
     second.topics = ("commits", "issues")
     second.join()
     first.heartbeat()
-    assert setup.coordinator.rebalances[-1].cause == "indexer-2 changed its subscription"
+    assert setup.coordinator.history.views[-1].cause == "indexer-2 changed its subscription"
     assert owners(setup)["issues", 0] == "indexer-2"
     assert setup.coordinator.view(setup.now_ns, GROUP).topics == ("commits", "issues")
 
@@ -258,7 +258,7 @@ def test_the_same_join_again_in_a_stable_group_changes_nothing_unless_the_leader
     assert again.result().generation == 1 and setup.state == "Stable"
     first.join()
     assert setup.state == "Preparing rebalance"
-    assert setup.coordinator.rebalances[-1].cause == "indexer-1 asked for a rebalance"
+    assert setup.coordinator.history.views[-1].cause == "indexer-1 asked for a rebalance"
 
 
 def world_metadata(setup: GroupSetup) -> bytes:
@@ -276,9 +276,9 @@ def test_more_partitions_rebalance_only_the_groups_that_want_them():
     setup.coordinator.topic_changed(setup.now_ns, "commits")
     client.heartbeat()
     assert len(client.owned) == 8
-    assert setup.coordinator.rebalances[-1].cause == "topic commits got more partitions"
+    assert setup.coordinator.history.views[-1].cause == "topic commits got more partitions"
     setup.coordinator.topic_changed(setup.now_ns, "commits")
-    assert len(setup.coordinator.rebalances) == 2
+    assert len(setup.coordinator.history.views) == 2
 
 
 def test_a_deleted_topic_is_nobodys_and_its_offsets_are_forgotten():
@@ -289,11 +289,11 @@ def test_a_deleted_topic_is_nobodys_and_its_offsets_are_forgotten():
     setup.coordinator.topic_changed(setup.now_ns, "commits")
     client.heartbeat()
     assert client.owned == () and setup.coordinator.committed(GROUP, "commits", 0) is None
-    assert setup.coordinator.rebalances[-1].cause == "topic commits was deleted"
+    assert setup.coordinator.history.views[-1].cause == "topic commits was deleted"
     setup.partitions["commits"] = 2
     setup.coordinator.topic_changed(setup.now_ns, "commits")
     client.heartbeat()
-    assert setup.coordinator.rebalances[-1].cause == "topic commits was created" and len(client.owned) == 2
+    assert setup.coordinator.history.views[-1].cause == "topic commits was created" and len(client.owned) == 2
 
 
 def test_a_leader_that_gives_a_partition_twice_is_refused():
@@ -413,7 +413,7 @@ def test_many_causes_are_counted_not_listed():
     for number in range(20):
         setup.member(f"m{number}").join()
     setup.run(3)
-    cause = setup.coordinator.rebalances[-1].cause
+    cause = setup.coordinator.history.views[-1].cause
     assert cause.startswith("m0 joined; m1 joined") and cause.endswith("; and 12 more")
 
 
@@ -422,5 +422,5 @@ def test_the_history_is_bounded():
     (client,) = setup.group_of(1)
     for _ in range(5):
         client.join()
-    assert len(setup.coordinator.rebalances) == 3 and setup.coordinator.rebalances_started == 6
-    assert all(view.ended_ns is not None for view in setup.coordinator.rebalances)
+    assert len(setup.coordinator.history.views) == 3 and setup.coordinator.history.started == 6
+    assert all(view.ended_ns is not None for view in setup.coordinator.history.views)

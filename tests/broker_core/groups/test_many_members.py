@@ -34,7 +34,7 @@ def test_members_join_and_leave_in_waves_and_every_partition_always_finds_an_own
     setup.run(30)
     assert setup.state == "Stable" and len(ownership.owner) == count
     # Joins are coalesced: a handful of rebalances, not one for each member.
-    assert len(setup.coordinator.rebalances) <= 12
+    assert len(setup.coordinator.history.views) <= 12
     rng.shuffle(clients)
     waves = [clients[first::5] for first in range(5)]
     for wave in waves[:-1]:

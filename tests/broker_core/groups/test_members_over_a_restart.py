@@ -8,7 +8,7 @@ import pytest
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
-from broker_core.groups.consumer_member import ConsumerHeartbeat, ConsumerHeartbeatResult
+from broker_core.groups.members import ConsumerHeartbeat, ConsumerHeartbeatResult
 from broker_core.groups.offsets import OffsetStore
 from tests.broker_core.groups.group_setup import GROUP, Client, GroupSetup
 
@@ -52,7 +52,7 @@ def test_classic_members_go_on_in_their_generation(tmp_path: Path, lost: str):
             (tmp_path / name).unlink(missing_ok=True)
     setup = restarted(store, path)
     coordinator = setup.coordinator
-    assert (setup.state, coordinator.rebalances_started) == ("Stable", 0)
+    assert (setup.state, coordinator.history.started) == ("Stable", 0)
     view = coordinator.view(0, GROUP)
     assert {member.member_id: member.partitions for member in view.members} == had
     assert {key: member.host for key, member in coordinator.members(GROUP).items()} == dict.fromkeys(had, HOST)
@@ -63,7 +63,7 @@ def test_classic_members_go_on_in_their_generation(tmp_path: Path, lost: str):
     setup.run(9)
     coordinator.heartbeat(setup.now_ns, GROUP, members[0].member_id, members[0].generation)
     setup.run(2)
-    assert coordinator.rebalances_started == 1, "the other one has not come back in time"
+    assert coordinator.history.started == 1, "the other one has not come back in time"
 
 
 def test_members_of_the_process_itself_end_with_it(tmp_path: Path):
@@ -111,7 +111,7 @@ def test_members_of_the_new_protocol_go_on_in_their_epoch_and_are_told_once_more
     for name, epoch in epochs.items():
         first, second = beat(setup, name, epoch), beat(setup, name, epoch)
         assert (first.member_epoch, first.assignment, second.assignment) == (epoch, owned[name], None)
-    assert setup.coordinator.rebalances_started == 0
+    assert setup.coordinator.history.started == 0
 
 
 def test_a_group_that_was_reconciling_gets_a_new_epoch(tmp_path: Path):

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
 from broker_core.groups.assignors import lead
-from broker_core.groups.consumer_member import LEAVING, LEAVING_FOR_A_WHILE, ConsumerHeartbeat
 from broker_core.groups.joining import JoinRequest
+from broker_core.groups.members import LEAVING, LEAVING_FOR_A_WHILE, ConsumerHeartbeat
 from broker_core.groups.protocol import MemberSubscription, decode_assignment, encode_subscription
 from broker_core.messages import TopicPartition
 from tests.broker_core.groups.group_setup import GROUP, GroupSetup

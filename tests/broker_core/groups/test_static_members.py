@@ -24,7 +24,7 @@ def test_a_restarted_static_member_gets_its_partitions_back_without_a_rebalance(
     second.crash()
     again = setup.member("indexer-2", instance_id="rack-2")
     again.join()
-    assert setup.state == "Stable" and len(setup.coordinator.rebalances) == 1
+    assert setup.state == "Stable" and len(setup.coordinator.history.views) == 1
     assert again.owned == second.owned and again.generation == 1
     assert again.member_id != second.member_id
     view = setup.coordinator.view(setup.now_ns, GROUP)
@@ -67,7 +67,7 @@ def test_a_restart_with_another_subscription_is_a_rebalance():
     first, _ = static_group(setup)
     again = setup.member("indexer-2", "issues", instance_id="rack-2")
     again.join()
-    assert setup.coordinator.rebalances[-1].cause == "indexer-2 changed its subscription"
+    assert setup.coordinator.history.views[-1].cause == "indexer-2 changed its subscription"
     first.heartbeat()
     assert again.owned == (("issues", 0), ("issues", 1), ("issues", 2)) and len(first.owned) == 6
 
@@ -113,7 +113,7 @@ def test_a_silent_static_member_is_waited_for_until_its_session_ends():
     setup.run(30)
     names = [member.client for member in setup.coordinator.view(setup.now_ns, GROUP).members]
     assert names == ["indexer-1", "indexer-3"]
-    assert setup.coordinator.rebalances[-1].cause == "indexer-2 missed its heartbeats for 60.0 s"
+    assert setup.coordinator.history.views[-1].cause == "indexer-2 missed its heartbeats for 60.0 s"
 
 
 def test_a_group_of_silent_static_members_only_is_emptied_by_their_sessions():

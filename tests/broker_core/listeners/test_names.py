@@ -11,7 +11,7 @@ import pytest
 
 from broker_core import Admin, BrokerHost, GroupConsumer, Producer
 from broker_core.events import Event
-from broker_core.groups.consumer_member import JOINING, ConsumerHeartbeat
+from broker_core.groups.members import JOINING, ConsumerHeartbeat
 from broker_core.listeners.access.access import Access, Principal, PrincipalEntry, Rule
 from broker_core.listeners.http.catalogue_routes import catalogue_routes
 from broker_core.listeners.http.listener import HttpListener
@@ -19,7 +19,7 @@ from broker_core.listeners.http.routes import connections, mini_broker, registry
 from broker_core.listeners.kafka.apis import APIS
 from broker_core.listeners.kafka.codec import Header, response
 from broker_core.listeners.kafka.listener import KafkaListener
-from broker_core.operations.rights import Operation
+from broker_core.operations.entry import Operation
 from tests.broker_core.listeners.kafka.conftest import QUICK
 from tests.broker_core.listeners.kafka.raw import served
 
@@ -233,7 +233,7 @@ def test_no_request_names_what_may_not_be_read(opened: Opened, route: str):
 
 
 def test_who_may_read_a_group_is_told_of_its_topics_that_it_may_read(opened: Opened):
-    groups = {group["name"]: group for group in json.loads(asked(opened, "GET", "/v1/groups"))["groups"]}
+    groups = {group["name"]: group for group in json.loads(asked(opened, "GET", "/v1/groups"))}
     assert [at["topic"] for at in groups["low-committed"]["offsets"]] == [OPEN]
     assert groups["low-consumer"]["topics"] == [OPEN]
     assert groups["low-consumer"]["members"][0]["partitions"] == [[OPEN, 0]]

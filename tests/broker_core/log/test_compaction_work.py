@@ -9,8 +9,7 @@ import pytest
 
 from broker_core.errors import BrokerError
 from broker_core.files import AppendFile, Data, MemoryFiles, WrappedFiles
-from broker_core.log.cleaner import BEHIND_FRACTION, USUAL_FRACTION, Cleaner
-from broker_core.log.compaction import SLICE_BYTES, Compaction, is_due
+from broker_core.log.compaction import BEHIND_FRACTION, SLICE_BYTES, USUAL_FRACTION, Cleaner, Compaction, is_due
 from broker_core.log.config import LogConfig
 from broker_core.log.partition_log import PartitionLog
 from broker_core.log.segment import Segment

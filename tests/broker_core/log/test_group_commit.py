@@ -11,7 +11,7 @@ from broker_core.files import MemoryFiles
 from broker_core.log.config import LogConfig
 from broker_core.log.group_commit import GroupCommit, Round
 from broker_core.log.partition_log import PartitionLog
-from broker_core.log.producer_ids import MAX_EPOCH, ProducerIds, ProducerIdsState
+from broker_core.log.producers import MAX_EPOCH, ProducerIds, ProducerIdsState
 from broker_core.messages import Message
 from broker_core.replies import Reply
 
@@ -95,10 +95,12 @@ def test_a_log_that_goes_away_takes_its_waiters_along():
 def test_producer_ids_never_come_twice_and_a_name_counts_up_its_epoch():
     ids = ProducerIds()
     assert [ids.register(), ids.register("a"), ids.register(), ids.register("a")] == [(0, 0), (1, 0), (2, 0), (1, 1)]
-    again = ProducerIds(ids.state())
+    again = ProducerIds()
+    again.restore(ids.state())
     assert again.register("a") == (1, 2)
     assert again.register()[0] >= 1_000  # those that were handed out after the state was kept are skipped
-    worn = ProducerIds(ProducerIdsState(5, {"a": (1, MAX_EPOCH)}))
+    worn = ProducerIds()
+    worn.restore(ProducerIdsState(5, {"a": (1, MAX_EPOCH)}))
     assert worn.register("a") == (5, 0)
 
 

@@ -8,9 +8,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import MemoryFiles
-from broker_core.log.batch import ProducerStamp, decode_batch, parse_header
+from broker_core.log.batch import ProducerStamp, commits, decode_batch, encode_marker, parse_header
 from broker_core.log.compaction import Compaction
-from broker_core.log.markers import commits, encode_marker
 from broker_core.log.partition_log import PartitionLog
 from broker_core.messages import Message
 from tests.long_form import examples

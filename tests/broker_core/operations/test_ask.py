@@ -9,8 +9,7 @@ import pytest
 
 from broker_core import Admin, BrokerError, BrokerHost, ErrorCode, LogConfig, Request
 from broker_core.operations.groups import DeleteGroup
-from broker_core.operations.leases import Take
-from broker_core.operations.queues import CreateQueue, Messages, PurgeQueue
+from broker_core.operations.queues import CreateQueue, Messages, PurgeQueue, Take
 from broker_core.operations.topics import (
     ConfigureTopic,
     CreateTopic,
@@ -29,15 +28,15 @@ def test_an_operation_has_its_result_and_is_saved(tmp_path: Path):
         host.ask(CreateQueue(name="mail"))
         assert host.ask(PurgeQueue(queue="mail")) == Messages(messages=0)
     with BrokerHost(tmp_path / "data") as host:
-        assert [each.name for each in host.ask(ListTopics()).topics] == ["orders"]
-        assert host.ask(TopicConfig(topic="orders")).segment_ms == 5_000
+        assert [each.name for each in host.ask(ListTopics())] == ["orders"]
+        assert host.ask(TopicConfig(topic="orders")).log.segment_ms == 5_000
         assert Admin(host).queues() == ("mail",)
 
 
 def test_what_is_left_out_stays_as_it_is():
     with BrokerHost() as host:
         host.ask(CreateTopic(name="orders", log=LogSettings(segment_ms=5_000)))
-        changed = host.ask(ConfigureTopic(topic="orders", log=LogSettings(retention_ms=60_000)))
+        changed = host.ask(ConfigureTopic(topic="orders", log=LogSettings(retention_ms=60_000))).log
         assert (changed.segment_ms, changed.retention_ms) == (5_000, 60_000)
 
 

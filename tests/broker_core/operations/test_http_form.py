@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from broker_core.flow.config import FlowConfig
 from broker_core.operations.catalogue import CATALOGUE, entry_of
 from broker_core.operations.dead_letters import Edit, Redrive
-from broker_core.operations.groups import PartitionPlace, ResetOffsets
+from broker_core.operations.groups import CommitPlace, PartitionPlace, ResetOffsets, Seek
 from broker_core.operations.http_form import HttpParts, form_of
-from broker_core.operations.members import CommitPlace, Seek
 from broker_core.operations.messages import PublishBatch, PublishMessages, Record
 from broker_core.operations.observe import ListSlowReaders
 from broker_core.operations.queues import Peek

@@ -17,10 +17,9 @@ from broker_core.clients.http_broker import HttpBroker
 from broker_core.listeners.http import catalogue_routes
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.operations import catalogue
-from broker_core.operations.entry import Entry
+from broker_core.operations.entry import ADMIN, READ, Entry, Operation, Right
 from broker_core.operations.fields import Name
 from broker_core.operations.request import Request, Result
-from broker_core.operations.rights import ADMIN, READ, Operation, Right
 from broker_core.replies import Reply
 
 # -- what a file of operations/ would hold

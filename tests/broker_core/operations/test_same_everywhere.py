@@ -35,7 +35,7 @@ from broker_core.operations.dead_letters import (
     UndoPurgeDeadLetters,
     UndoRedrive,
 )
-from broker_core.operations.groups import DeleteGroup, DescribeGroup, ListGroups, ListOffsets, ResetOffsets
+from broker_core.operations.groups import DeleteGroup, DescribeGroup, ListGroups, ResetOffsets
 from broker_core.operations.messages import ReadMessages
 from broker_core.operations.observe import ListSlowReaders
 from broker_core.operations.queues import (
@@ -89,7 +89,6 @@ REQUESTS: list[Request[Any]] = [
     DeleteRecords(topic="orders", before={"0": 1_000}),
     ListGroups(),
     DescribeGroup(group="billing"),
-    ListOffsets(group="billing"),
     ListSlowReaders(max_lag=1),
     ListSlowReaders(max_lag_ms=3_600_000),
     ResetOffsets(group="billing", form="earliest", dry_run=True),

@@ -92,7 +92,7 @@ class MemoryPartition:
 
 
 class MemoryTopic:
-    """The partitions of a topic, in memory."""
+    """The partitions of a topic, in memory, in place of a `TopicLog`."""
 
     def __init__(self, name: str, partitions: int = 1) -> None:
         self.name = name

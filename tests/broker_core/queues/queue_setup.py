@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -25,15 +25,15 @@ class QueueSetup:
 
     def __init__(self, *, jitter: Callable[[], float] = lambda: 0.5, queue: str = "jobs", **config: Any) -> None:
         self.config = QueueConfig(**{"lease_ms": 100.0, "max_attempts": 3, **config})
-        self.log = MemoryTopic(queue, self.config.priorities)
-        self.dead_letter_log = MemoryTopic(f"{queue}.dlq")
+        self.log: Any = MemoryTopic(queue, self.config.priorities)
+        self.dead_letter_log: Any = MemoryTopic(f"{queue}.dlq")
         self.events: list[Event] = []
         self.stream = EventStream()
         self.stream.attach(self.events.append)
         self.timers = Timers()
         self.now_ms = 0
         self.jitter = jitter
-        self.dead_letters = DeadLetters(self.dead_letter_log, self.stream)
+        self.dead_letters = DeadLetters(cast(Any, self.dead_letter_log), self.stream)
         self.queue = self.new_queue()
 
     def new_queue(self) -> Queue:

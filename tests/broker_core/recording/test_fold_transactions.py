@@ -3,7 +3,6 @@
 import msgspec
 import pytest
 
-from broker_core.broker.broker import Broker
 from broker_core.recording.accounts import Accounts
 from broker_core.snapshots import PartitionView, Snapshot
 from broker_core.transactions.transaction import PendingOffset
@@ -12,17 +11,8 @@ from tests.broker_core.transactions.coordinator_setup import CoordinatorSetup
 
 
 def snapshot(setup: CoordinatorSetup) -> Snapshot:
-    broker: Broker = setup.broker
-    topics, groups, queues = broker.views.all(setup.now_ns, max_leases=9, max_dead_letters=9)
-    return Snapshot(
-        setup.now_ns,
-        len(setup.events),
-        topics,
-        groups,
-        queues,
-        totals=broker.views.totals(),
-        transactions=broker.transactions.views(),
-    )
+    state = setup.broker.snapshot(setup.now_ns, max_leases=9, max_dead_letters=9)
+    return msgspec.structs.replace(state, events=len(setup.events), actors=(), rebalances=(), faults=())
 
 
 def without_sizes(found: Snapshot) -> Snapshot:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from broker_core.faults.client_fault import ClientFault
+from broker_core.faults.client_faults import ClientFault
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.offset_reset import Target
 from broker_core.operations.schemas import SchemaText

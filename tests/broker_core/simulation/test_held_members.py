@@ -6,7 +6,7 @@ import pytest
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind
-from broker_core.faults.client_fault import ClientRequest
+from broker_core.faults.client_faults import ClientRequest
 from broker_core.groups.joining import JoinRequest
 from broker_core.groups.protocol import MemberSubscription, encode_subscription
 from broker_core.simulation import Simulation

@@ -285,7 +285,7 @@ def test_it_is_asked_for_by_http_too(broker: EmbeddedBroker):
     broker.create_queue("mail")
     broker.publish("mail", "letter")
     with urllib.request.urlopen(f"{broker.http_url}/v1/audit", timeout=30) as answer:
-        verdicts = {each["name"]: each for each in json.load(answer)["verdicts"]}
+        verdicts = {each["name"]: each for each in json.load(answer)}
     assert verdicts["nothing_lost"]["holds"] is True
     assert verdicts["everything_done"]["holds"] is False
     assert "queue mail has 1 message that nobody has taken" in verdicts["everything_done"]["explanation"]

@@ -15,7 +15,7 @@ from kafka import KafkaProducer
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind
-from broker_core.faults.client_fault import ClientRequest
+from broker_core.faults.client_faults import ClientRequest
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.replies import Reply
 from broker_core.testing.embedded_broker import EmbeddedBroker

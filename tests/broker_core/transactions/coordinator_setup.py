@@ -15,8 +15,7 @@ from broker_core.log.config import Durability, LogConfig
 from broker_core.messages import Message
 from broker_core.replies import Reply
 from broker_core.timers import Timers
-from broker_core.transactions.state_log import DIRECTORY
-from broker_core.transactions.transaction import Identity
+from broker_core.transactions.transaction import DIRECTORY, Identity
 from tests.broker_core.log.test_transactions import committed
 
 EPOCH_MS = 1_700_000_000_000

@@ -20,10 +20,10 @@ from broker_core.events import Event
 from broker_core.listeners.awaiting import ServedHost
 from broker_core.listeners.http.context import ByHand, HttpCall, Routes
 from broker_core.listeners.http.gate import problem_of
+from broker_core.operations.entry import READ
 from broker_core.operations.faults import BeginFault, FaultAnswer
 from broker_core.operations.observe import (
     BrokerAnswer,
-    ConnectionsAnswer,
     CutConnection,
     DescribeBroker,
     EventQuery,
@@ -31,8 +31,8 @@ from broker_core.operations.observe import (
     ObserveBroker,
     Observed,
 )
-from broker_core.operations.rights import READ
 from broker_core.operations.values import text_of
+from broker_core.snapshots import ConnectionView
 from broker_core.version import program_version
 
 BUFFER_EVENTS = 10_000
@@ -148,8 +148,8 @@ async def _describe_broker(call: HttpCall, _request: DescribeBroker) -> BrokerAn
     )
 
 
-async def _list_connections(call: HttpCall, _request: ListConnections) -> ConnectionsAnswer:
-    return ConnectionsAnswer(connections=list(call.context.connections.views()))
+async def _list_connections(call: HttpCall, _request: ListConnections) -> list[ConnectionView]:
+    return list(call.context.connections.views())
 
 
 async def _observe_broker(call: HttpCall, request: ObserveBroker) -> Observed:

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.http.context import SPARE_S, ByHand, HttpCall
-from broker_core.operations.leases import Ack, Delivery, Extend, LeaseRefused, LeasesDone, Nack, Release, Take, Taken
+from broker_core.operations.queues import Ack, Delivery, Extend, LeaseRefused, LeasesDone, Nack, Release, Take
 from broker_core.queues.lease import Lease
 from broker_core.queues.queue import Queue
 from broker_core.replies import Reply, all_done
 
 
-async def _take(call: HttpCall, request: Take) -> Taken:
+async def _take(call: HttpCall, request: Take) -> list[Delivery]:
     holder = call.named(request.holder)
     wait_ns = call.wait_ms(request.timeout_ms) * NS_PER_MS
 
@@ -36,7 +36,7 @@ async def _take(call: HttpCall, request: Take) -> Taken:
         leases = []
     call.connection.messages_out += len(leases)
     now_ns = call.host.now_ns
-    return Taken(deliveries=[Delivery.of(lease, now_ns, request.encoding) for lease in leases])
+    return [Delivery.of_lease(lease, now_ns, request.encoding) for lease in leases]
 
 
 async def _each(

@@ -6,10 +6,10 @@ from broker_core.clients.membership import ConsumerConfig
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.http.context import ByHand, HttpCall
 from broker_core.listeners.http.members import GroupMember
-from broker_core.operations.members import CommitOffsets, Join, Joined, Leave, Place, Poll, PolledAnswer, Seek
+from broker_core.operations.entry import READ
+from broker_core.operations.groups import CommitOffsets, Join, Joined, Leave, Place, Poll, PolledAnswer, Seek
 from broker_core.operations.messages import MessageAnswer
 from broker_core.operations.request import Status
-from broker_core.operations.rights import READ
 
 
 async def _join(call: HttpCall, request: Join) -> Joined:

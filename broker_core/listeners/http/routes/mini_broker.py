@@ -12,9 +12,9 @@ from broker_core.listeners.http.context import HttpCall, Routes
 from broker_core.listeners.http.routes import mini_broker_models as models
 from broker_core.listeners.http.routes.publishing import publish
 from broker_core.messages import StoredMessage
+from broker_core.operations.entry import READ, WRITE, Right
 from broker_core.operations.fields import Encoding
 from broker_core.operations.messages import Record
-from broker_core.operations.rights import READ, WRITE, Right
 from broker_core.operations.topics import CreateTopic
 from broker_core.operations.values import shown_pair
 

@@ -16,8 +16,8 @@ from starlette.responses import Response
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.http.context import SLASH, HttpCall, RouteHandler, Routes
+from broker_core.operations.entry import ADMIN, READ, WRITE
 from broker_core.operations.fields import Subject
-from broker_core.operations.rights import ADMIN, READ, WRITE
 from broker_core.operations.schemas import (
     CompatibilityMode,
     DeleteSubject,
@@ -157,7 +157,7 @@ async def delete_subject(call: HttpCall) -> list[int]:
         raise _Refused(404, 40405, f"Subject '{name}' was not deleted first before being permanently deleted")
     if not permanent and name not in live and name in _registry(call).subjects(deleted=True):
         raise _Refused(404, 40404, f"Subject '{name}' was soft deleted.Set permanent=true to delete permanently")
-    return (await call.ask(DeleteSubject(subject=name, permanent=permanent))).versions
+    return await call.ask(DeleteSubject(subject=name, permanent=permanent))
 
 
 @_serve("GET", "/subjects/{subject}/versions")

@@ -6,7 +6,7 @@ import pytest
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access.access import ANYBODY, Access, PrincipalEntry, Rule, is_loopback
-from broker_core.operations.rights import Operation
+from broker_core.operations.entry import Operation
 
 FILE = """
 [[principals]]

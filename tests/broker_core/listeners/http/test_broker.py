@@ -11,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from broker_core.listeners.access.access import Access, PrincipalEntry, Rule
 from broker_core.listeners.http.routes.connections import Subscriber
-from broker_core.operations.rights import Operation
+from broker_core.operations.entry import Operation
 from tests.broker_core.listeners.http.client import Client
 from tests.broker_core.listeners.http.raw import until
 
@@ -36,7 +36,7 @@ def test_a22_metrics_have_the_names_of_opentelemetry(call):
     call.done("POST", "/consume", {"consumer_id": "c1", "max_messages": 3})
     call.done("POST", "/v1/queues", {"name": "jobs", "settings": {"max_attempts": 1}, "flow": {"max_messages": 9}})
     call.done("POST", "/v1/queues/jobs/messages", {"messages": [{"value": "v"}] * 4})
-    taken = call.done("POST", "/v1/queues/jobs/take", {"max_messages": 2})["deliveries"]
+    taken = call.done("POST", "/v1/queues/jobs/take", {"max_messages": 2})
     call.done("POST", "/v1/queues/jobs/nack", {"leases": [taken[0]["lease"]]})
     answer = call.get("/metrics")
     assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
@@ -178,7 +178,7 @@ def test_connections_are_seen_and_cut(listener, call):
     call.done("POST", "/producers/register", {"topic": "orders", "producer_id": "till"})
     call.done("POST", "/v1/topics/orders/messages", {"messages": [{"value": "v"}] * 7, "producer_id": "till"})
     call.get("/v1/topics/nowhere")
-    found = {each["client"]: each for each in call.done("GET", "/v1/connections")["connections"]}
+    found = {each["client"]: each for each in call.done("GET", "/v1/connections")}
     mine, its = found["till"], found[""]
     assert (mine["listener"], mine["messages_in"], mine["errors"]) == ("http", 7, 1)
     assert "nowhere" in mine["last_error"]
@@ -187,7 +187,7 @@ def test_connections_are_seen_and_cut(listener, call):
     assert call("DELETE", f"/v1/connections/{its['id']}").status == 204
     assert other.recv(4_096) == b""
     other.close()
-    until(lambda: len(call.done("GET", "/v1/connections")["connections"]) == 1)
+    until(lambda: len(call.done("GET", "/v1/connections")) == 1)
     assert call("DELETE", f"/v1/connections/{its['id']}").status == 404
 
 
@@ -202,8 +202,8 @@ def test_the_broker_describes_itself(call):
 def test_slow_readers_are_named(call):
     call.done("POST", "/consumers/register", {"topic": "orders", "consumer_id": "c1"})
     call.done("POST", "/v1/topics/orders/messages", {"messages": [{"value": "v"}] * 5})
-    assert call.done("GET", "/v1/slow-readers?max_lag=5")["slow_readers"] == []
-    found = call.done("GET", "/v1/slow-readers?max_lag=4")["slow_readers"]
+    assert call.done("GET", "/v1/slow-readers?max_lag=5") == []
+    found = call.done("GET", "/v1/slow-readers?max_lag=4")
     assert [(each["reader"], each["lag"]) for each in found] == [("c1", 5)]
 
 
@@ -284,9 +284,9 @@ def test_what_may_not_be_read_is_not_listed(guarded, connect):
     shop, boss = connect(guarded, token=SHOP), connect(guarded, token=BOSS)
     assert set(shop.done("GET", "/stats")["topics"]) == {"orders", "mail-out", "mail-secret"}
     assert shop.done("GET", "/stats")["consumers"] == {}
-    assert {each["name"] for each in shop.done("GET", "/v1/topics")["topics"]} == {"orders", "mail-out", "mail-secret"}
-    assert [each["name"] for each in shop.done("GET", "/v1/queues")["queues"]] == ["jobs"]
-    assert len(boss.done("GET", "/v1/topics")["topics"]) == 4
+    assert {each["name"] for each in shop.done("GET", "/v1/topics")} == {"orders", "mail-out", "mail-secret"}
+    assert [each["name"] for each in shop.done("GET", "/v1/queues")] == ["jobs"]
+    assert len(boss.done("GET", "/v1/topics")) == 4
 
 
 def test_events_of_what_may_not_be_read_are_not_sent(guarded, connect):
@@ -300,7 +300,7 @@ def test_events_of_what_may_not_be_read_are_not_sent(guarded, connect):
 
 def test_connections_show_the_principal(guarded, connect):
     boss = connect(guarded, token=BOSS)
-    assert "boss" in {each["principal"] for each in boss.done("GET", "/v1/connections")["connections"]}
+    assert "boss" in {each["principal"] for each in boss.done("GET", "/v1/connections")}
 
 
 # -- many at once

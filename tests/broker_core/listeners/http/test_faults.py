@@ -32,9 +32,9 @@ def test_a_fault_is_begun_listed_and_ended(call):
     )
     assert begun["name"] == "fault-1"
     assert begun["what"] == "NOT_LEADER_OR_FOLLOWER: Produce to orders, 3 times"
-    assert call.done("GET", "/v1/faults") == {"faults": [begun]}
+    assert call.done("GET", "/v1/faults") == [begun]
     call.done("DELETE", "/v1/faults/fault-1")
-    assert call.done("GET", "/v1/faults") == {"faults": []}
+    assert call.done("GET", "/v1/faults") == []
 
 
 def test_what_does_not_go_together_is_said_in_a_sentence(call):

@@ -102,7 +102,7 @@ def test_a_body_without_a_type_changes_nothing(listener, call):
     with raw(listener) as connection:
         connection.sendall(request("POST", "/v1/topics", b'{"name":"orders"}'))
         assert status_of(connection.recv(65_536)) == 415
-    assert call.get("/v1/topics").json == {"topics": []}
+    assert call.get("/v1/topics").json == []
 
 
 def test_a_request_with_two_ends_is_refused_and_its_connection_closed(listener):

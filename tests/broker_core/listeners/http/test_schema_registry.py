@@ -18,7 +18,7 @@ from google.protobuf.message_factory import GetMessageClass
 from broker_core import Admin, BrokerError, BrokerHost, Producer, SchemaRule
 from broker_core import AvroSerializer as OwnAvroSerializer
 from broker_core.listeners.access.access import Access, PrincipalEntry, Rule
-from broker_core.operations.rights import Operation
+from broker_core.operations.entry import Operation
 from broker_core.schemas.protobuf_text import file_of
 from broker_core.schemas.registry import SchemaRegistry
 

@@ -37,7 +37,7 @@ from broker_core import Admin, BrokerHost
 from broker_core.listeners.access.access import Access, PrincipalEntry, Rule
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.listeners.kafka.listener import KafkaListener
-from broker_core.operations.rights import Operation
+from broker_core.operations.entry import Operation
 from tests.broker_core.listeners.kafka.test_who_may_come_in import client
 
 BOSS, SHOP = "the token of the boss", "the token of the shop"

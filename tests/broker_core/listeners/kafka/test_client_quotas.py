@@ -12,7 +12,7 @@ from broker_core import Admin, BrokerHost
 from broker_core.clock import NS_PER_S
 from broker_core.listeners.access.access import Access, Rule
 from broker_core.listeners.kafka.listener import KafkaListener
-from broker_core.operations.rights import Operation
+from broker_core.operations.entry import Operation
 from tests.broker_core.listeners.kafka.raw import KEYS, asked
 from tests.broker_core.listeners.kafka.test_produce_and_consume import consume, produce
 

@@ -14,8 +14,7 @@ from confluent_kafka import Consumer, Producer
 from kafka import KafkaConsumer
 
 from broker_core import Admin, BrokerHost
-from broker_core.faults.client_fault import ClientFault
-from broker_core.faults.client_faults import ClientFaults
+from broker_core.faults.client_faults import ClientFault, ClientFaults
 from broker_core.faults.kafka_names import KAFKA_APIS, KAFKA_ERRORS
 from broker_core.listeners.access.access import ANYBODY
 from broker_core.listeners.kafka.apis import APIS

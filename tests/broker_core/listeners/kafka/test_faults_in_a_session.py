@@ -10,7 +10,7 @@ from confluent_kafka import KafkaError, Producer
 
 from broker_core import Admin
 from broker_core.events import Event, EventKind
-from broker_core.faults.client_fault import Effect
+from broker_core.faults.client_faults import Effect
 from broker_core.listeners.kafka.listener import KafkaListener
 from tests.broker_core.engine.test_engine_host import SCENARIO, served
 

@@ -12,7 +12,7 @@ from broker_core.listeners.access.access import Access, Rule
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.log.batch import ProducerStamp, encode_batch
 from broker_core.messages import Message
-from broker_core.operations.rights import Operation
+from broker_core.operations.entry import Operation
 
 from .raw import asked
 

@@ -20,7 +20,7 @@ from broker_core.listeners.access.access import Access, PrincipalEntry, Rule, di
 from broker_core.listeners.access.limits import GuardConfig
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.listeners.listener import TlsConfig
-from broker_core.operations.rights import Operation
+from broker_core.operations.entry import Operation
 from tests.broker_core.listeners import certificates
 
 TOKEN, OTHER = "the shop's long token", "the auditor's long token"

@@ -25,7 +25,7 @@ from kafka.errors import ClusterAuthorizationFailedError
 from broker_core import Admin, BrokerHost
 from broker_core.listeners.access.access import Access, PrincipalEntry, Rule
 from broker_core.listeners.kafka.listener import KafkaListener
-from broker_core.operations.rights import Operation
+from broker_core.operations.entry import Operation
 from tests.broker_core.listeners.kafka.raw import KEYS, asked
 from tests.broker_core.listeners.kafka.test_scram_and_tls import client
 

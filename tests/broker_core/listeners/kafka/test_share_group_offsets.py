@@ -19,7 +19,7 @@ from broker_core.events import Event
 from broker_core.groups.config import GroupConfig
 from broker_core.listeners.access.access import Access, Rule
 from broker_core.listeners.kafka.listener import KafkaListener
-from broker_core.operations.rights import Operation
+from broker_core.operations.entry import Operation
 from broker_core.recording.checker import Checker
 from tests.broker_core.listeners.kafka.raw import KEYS, asked
 from tests.broker_core.listeners.kafka.test_share_groups import taken

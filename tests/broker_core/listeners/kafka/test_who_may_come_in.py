@@ -11,7 +11,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from broker_core import Admin, BrokerHost
 from broker_core.listeners.access.access import Access, PrincipalEntry, Rule
 from broker_core.listeners.kafka.listener import KafkaListener
-from broker_core.operations.rights import Operation
+from broker_core.operations.entry import Operation
 
 TOKEN = "a token that is long enough"
 

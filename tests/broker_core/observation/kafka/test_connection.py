@@ -22,7 +22,7 @@ from broker_core.listeners.listener import TlsConfig
 from broker_core.observation.kafka.config import ConnectionConfig, connection_config
 from broker_core.observation.kafka.connection import ALLOWED, CLIENT_ID, BrokerConnection
 from broker_core.observation.kafka.peer import KafkaPeer
-from broker_core.operations.rights import Operation
+from broker_core.operations.entry import Operation
 from broker_core.testing import EmbeddedBroker
 from tests.broker_core.listeners import certificates
 from tests.broker_core.observation.kafka.conftest import Observer

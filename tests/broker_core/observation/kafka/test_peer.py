@@ -394,8 +394,8 @@ def test_questions_are_answered_from_what_was_seen_and_nothing_is_changed(broker
     broker.create_topic("orders")
     commit(broker, "billing", "orders", 0)
     peer = observe().peer
-    assert [topic.name for topic in peer.ask(ListTopics()).topics] == ["orders"]
-    assert [group.name for group in peer.ask(ListGroups()).groups] == ["billing"]
+    assert [topic.name for topic in peer.ask(ListTopics())] == ["orders"]
+    assert [group.name for group in peer.ask(ListGroups())] == ["billing"]
     with pytest.raises(BrokerError) as missing:
         peer.ask(DescribeGroup(group="nobody"))
     assert missing.value.code is ErrorCode.GROUP_ID_NOT_FOUND
@@ -413,8 +413,8 @@ def test_messages_are_read_without_a_group(broker: EmbeddedBroker, observe: Obse
     published(broker, "orders", 5)
     published(broker, "orders", 3, partition=1)
     peer = seen.peer
-    assert [(log.name, log.partitions) for log in peer.ask(ListLogs()).logs] == [("orders", 2)]
-    found = peer.ask(FindOffsets(topic="orders")).partitions
+    assert [(log.name, log.partitions) for log in peer.ask(ListLogs())] == [("orders", 2)]
+    found = peer.ask(FindOffsets(topic="orders"))
     assert [(at.partition, at.start, at.end) for at in found] == [(0, 0, 5), (1, 0, 3)]
     page = peer.ask(BrowsePartition(topic="orders", partition=0, first=1, end=4))
     assert [(row.offset, row.key, row.preview) for row in page.rows] == [
@@ -424,7 +424,7 @@ def test_messages_are_read_without_a_group(broker: EmbeddedBroker, observe: Obse
     assert [(row.partition, row.offset) for row in back.rows] == [(1, 2), (1, 1), (1, 0)]
     when_ns = back.rows[0].published_ns
     assert 0 <= when_ns <= seen.look().snapshot.time_ns
-    later = peer.ask(FindOffsets(topic="orders", partition=1, from_ns=when_ns + NS_PER_S, until_ns=0)).partitions[0]
+    later = peer.ask(FindOffsets(topic="orders", partition=1, from_ns=when_ns + NS_PER_S, until_ns=0))[0]
     assert (later.end, later.found) == (0, 3)
     message = peer.ask(DescribeMessage(topic="orders", partition=0, offset=2)).message
     assert message is not None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from broker_core.broker.fetches import Deliveries
 from broker_core.events import reader_by_hand
-from broker_core.groups.fetches import Deliveries
 
 END = 12
 BY_HAND = reader_by_hand(7)

@@ -1,20 +1,22 @@
 """Fetches of consumer groups, waiting ones included, and the record of deliveries.
 
 A fetch without messages waits until its deadline, and is served when one of its partitions grows. Which offsets of a
-delivery are given for the first time is decided in `deliveries.py`.
+delivery are given for the first time is decided by `Deliveries`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
 from broker_core.errors import BrokerError
 from broker_core.events import FETCHED_AGAIN, EventKind, EventStream, is_by_hand
+from broker_core.groups.coordinator import GroupCoordinator
 from broker_core.limits import MAX_FETCH_BYTES, MAX_PARTITION_FETCH_BYTES
+from broker_core.log.partition_log import PartitionLog
 from broker_core.messages import Run, StoredMessage, TopicPartition
 from broker_core.replies import Reply
 from broker_core.timers import Timer, Timers
@@ -101,46 +103,6 @@ def _without(runs: list[tuple[int, int, str]], start: int, end: int) -> list[tup
 FetchReply = Reply[list[StoredMessage]]
 
 
-class ReadableLog(Protocol):
-    """A partition log as fetches read it."""
-
-    @property
-    def start_offset(self) -> int:
-        """The first available offset."""
-
-    @property
-    def end_offset(self) -> int:
-        """The offset of the next message."""
-
-    @property
-    def last_stable_offset(self) -> int:
-        """Below it no message belongs to an open transaction."""
-
-    def read(
-        self, offset: int, *, max_messages: int, max_bytes: int, end_offset: int | None = None
-    ) -> list[StoredMessage]:
-        """Messages from `offset` on, at least one whatever its size; `max_bytes` counts keys and values."""
-
-    def messages_between(self, offset: int, end_offset: int) -> int:
-        """The number of offsets between the two that are not markers, including removed messages."""
-
-    def runs(self, offset: int, end_offset: int) -> list[Run]:
-        """The messages from `offset` up to `end_offset`, by time of publishing."""
-
-    def aborted_ranges(self, offset: int, end_offset: int) -> list[range]:
-        """The offsets of the aborted batches between the two."""
-
-
-class Groups(Protocol):
-    """The groups as fetches ask them."""
-
-    def committed(self, group: str, topic: str, partition: int) -> int | None:
-        """The committed offset, from before a restart, too."""
-
-    def is_member(self, group: str, member_id: str) -> bool:
-        """Whether it is in the group now."""
-
-
 class _Fetch(msgspec.Struct, eq=False):
     """What is asked for; the `timer` ends a wait for it."""
 
@@ -153,34 +115,27 @@ class _Fetch(msgspec.Struct, eq=False):
     timer: Timer | None = None
 
 
-class Fetches:
+class Fetches(msgspec.Struct, eq=False, dict=True):
     """All fetches of all groups. Counts are in messages. `member` is a member id, or a reader by hand."""
 
-    def __init__(
-        self,
-        events: EventStream,
-        timers: Timers,
-        log: Callable[[str, int], ReadableLog],
-        groups: Callable[[], Groups],
-    ) -> None:
-        self._groups = groups
-        self._by_hand: set[str] = set()  # readers by hand that are there
-        self._events = events
-        self._timers = timers
-        self._log = log
-        self._waiting: dict[FetchReply, _Fetch] = {}
-        self._waiting_for: dict[TopicPartition, dict[FetchReply, None]] = {}
-        self._positions: dict[tuple[str, str, int], int] = {}
-        self._deliveries: dict[tuple[str, str, int], Deliveries] = {}
-        self._stable: set[tuple[str, str, int]] = set()  # where a group was given committed messages only, last
-        # The owner that has read since its assignment, with its first and end offset.
-        self._held: dict[tuple[str, str, int], tuple[str, int, int]] = {}
-        self._readers: dict[str, dict[str, None]] = {}
-        self._turn: dict[str, int] = {}
-        self.delivered = 0
-        self.redelivered = 0
-        self.fetched_again = 0
-        self.acknowledged = 0
+    _events: EventStream
+    _timers: Timers
+    _log: Callable[[str, int], PartitionLog]
+    _groups: Callable[[], GroupCoordinator]
+    _by_hand: set[str] = set()  # readers by hand that are there
+    _waiting: dict[FetchReply, _Fetch] = {}
+    _waiting_for: dict[TopicPartition, dict[FetchReply, None]] = {}
+    _positions: dict[tuple[str, str, int], int] = {}
+    _deliveries: dict[tuple[str, str, int], Deliveries] = {}
+    _stable: set[tuple[str, str, int]] = set()  # where a group was given committed messages only, last
+    # The owner that has read since its assignment, with its first and end offset.
+    _held: dict[tuple[str, str, int], tuple[str, int, int]] = {}
+    _readers: dict[str, dict[str, None]] = {}
+    _turn: dict[str, int] = {}
+    delivered: int = 0
+    redelivered: int = 0
+    fetched_again: int = 0
+    acknowledged: int = 0
 
     def begin(self, group: str, topic: str, partition: int, offset: int, *, holds_up: bool = True) -> None:
         """The group reads from `offset` on. With `holds_up`, producers wait for it although it has not committed
@@ -292,7 +247,7 @@ class Fetches:
             self._say(now_ns, kind, key, run, client, member, cause=cause)
 
     @staticmethod
-    def _runs(log: ReadableLog, start: int, end: int, *, stable: bool) -> list[tuple[Run, bool]]:
+    def _runs(log: PartitionLog, start: int, end: int, *, stable: bool) -> list[tuple[Run, bool]]:
         """The messages between, and whether they are live: one that reads committed messages drops aborted ones."""
         found: list[tuple[Run, bool]] = []
         for span in log.aborted_ranges(start, end) if stable else ():

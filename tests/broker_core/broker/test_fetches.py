@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from broker_core.broker import fetches
 from broker_core.events import EventKind
-from broker_core.groups import fetches
 from broker_core.messages import Message
 from tests.broker_core.clients.virtual_broker import VirtualBroker
 
