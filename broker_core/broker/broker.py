@@ -45,7 +45,6 @@ from broker_core.operations.request import Request
 from broker_core.replies import Reply
 from broker_core.snapshots import MAX_LEASES, MAX_LETTERS, Snapshot
 from broker_core.timers import Timers
-from broker_core.transactions.transaction import StateLog
 
 T = TypeVar("T")
 
@@ -89,8 +88,8 @@ class Broker:
         self.recently_deleted = RecentlyDeleted(timers)
         self.corruption = CorruptionReport(events, lambda: offsets.corruption)
         logs = self.logs = Logs(files, self.recently_deleted, log_config, epoch_ms=epoch_ms)
-        self.durability = Durability(files, logs, self.corruption)
-        self.cleaning = Cleaning(logs, self.corruption, events)
+        self.durability = Durability(files, logs, self.corruption.add)
+        self.cleaning = Cleaning(logs, self.durability, self.corruption, events)
         self.fetches = Fetches(
             events,
             timers,
@@ -119,12 +118,10 @@ class Broker:
         self.transactions = TransactionCoordinator(
             events,
             timers,
-            StateLog(files, self.durability.syncs, log_config, epoch_ms),
+            self.durability.states,
             TransactionPorts(logs, self.durability, self.offsets, self.fetches, self.growth, self.producer_ids),
             epoch_ms=epoch_ms,
         )
-        self.durability.cover(lambda: self.transactions.states.logs)
-        self.cleaning.cover(lambda: self.transactions.states.logs)
         self.backpressure = Backpressure(logs, self.groups, self.fetches, events, timers)
         self.schemas = Schemas(logs, events)
         self.topics = Topics(
@@ -244,5 +241,4 @@ class Broker:
         self.offsets.store.close()
         self.recently_deleted.close()
         self.logs.close()
-        self.transactions.states.close()
         self.durability.close()

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-
 from broker_core.broker.corruption_report import CorruptionReport
+from broker_core.broker.durability import Durability
 from broker_core.broker.logs import Logs, Topic
 from broker_core.errors import BrokerError
 from broker_core.events import EventKind, EventStream
@@ -16,19 +15,15 @@ def _start(log: PartitionLog) -> tuple[int, int]:
 
 
 class Cleaning:
-    """Retention is applied at once; compactions run in slices."""
+    """Retention is applied at once; compactions run in slices, also of the states of transactions."""
 
-    def __init__(self, logs: Logs, corruption: CorruptionReport, events: EventStream) -> None:
+    def __init__(self, logs: Logs, durability: Durability, corruption: CorruptionReport, events: EventStream) -> None:
         self._logs = logs
+        self._durability = durability
         self._corruption = corruption
         self._events = events
         self._cleaner = Cleaner()
-        self._compacted: list[Callable[[], Iterable[PartitionLog]]] = []
         logs.on_removed(self._forget)
-
-    def cover(self, logs: Callable[[], Iterable[PartitionLog]]) -> None:
-        """These logs, which are no topic's, are compacted, too."""
-        self._compacted.append(logs)
 
     def clean(self, now_ns: int) -> None:
         """Apply retention, begin the compactions that are due, and report what was found corrupt.
@@ -45,9 +40,8 @@ class Cleaning:
                     failed = failed or error
                 self._deleted(now_ns, topic, log, start, "retention")
             self._cleaner.begin(now_ns, topic.log.partitions)
-        for logs in self._compacted:
-            self._cleaner.begin(now_ns, logs())
-        self._corruption.update(now_ns)
+        self._cleaner.begin(now_ns, self._durability.states.logs)
+        self._corruption.update(now_ns, self._durability.all_logs())
         if failed is not None:
             raise failed
 

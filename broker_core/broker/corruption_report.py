@@ -19,22 +19,18 @@ class CorruptionReport:
         self._of_offsets = of_offsets
         self._reported_of_offsets = ""
         self._reported: dict[PartitionLog, frozenset[str]] = {}
-        self._watched: list[Callable[[], Iterable[PartitionLog]]] = []
-
-    def watch(self, logs: Callable[[], Iterable[PartitionLog]]) -> None:
-        self._watched.append(logs)
 
     def add(self, now_ns: int, sentence: str, topic: str = "", partition: int | None = None) -> None:
         self.sentences.append(f"{topic}/{partition}: {sentence}" if topic else sentence)
         self._events.emit(now_ns, EventKind.DAMAGE, topic=topic, partition=partition, cause=sentence)
 
-    def update(self, now_ns: int) -> None:
+    def update(self, now_ns: int, logs: Iterable[PartitionLog]) -> None:
         of_offsets = self._of_offsets()
         if of_offsets != self._reported_of_offsets:
             self._reported_of_offsets = of_offsets
             self.add(now_ns, of_offsets)
         known, self._reported = self._reported, {}
-        for log in (log for logs in self._watched for log in logs()):
+        for log in logs:
             sentences = dict.fromkeys((*log.recovery.notes, *(lost.sentence for lost in log.lost)))
             for sentence in sentences:
                 if sentence not in known.get(log, ()):

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import TypeVar
 
-from broker_core.broker.corruption_report import CorruptionReport
 from broker_core.broker.logs import Logs, Topic
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import FileSystem
@@ -12,28 +12,28 @@ from broker_core.log.partition_log import PartitionLog
 from broker_core.log.topic_log import TopicLog
 from broker_core.queues.journal import Journal
 from broker_core.replies import Reply, all_done
+from broker_core.transactions.transaction import StateLog
 
 T = TypeVar("T")
 
 
 class Durability:
-    """`syncs` holds the replies that wait for a sync; `journal` is shared by all queues."""
+    """`syncs` holds the replies that wait for a sync; `journal` is shared by all queues, `states` by transactions.
 
-    def __init__(self, files: FileSystem, logs: Logs, corruption: CorruptionReport) -> None:
+    `on_corrupt(now_ns, sentence)` is told what is wrong in the journal.
+    """
+
+    def __init__(self, files: FileSystem, logs: Logs, on_corrupt: Callable[[int, str], object]) -> None:
         self.syncs = GroupCommit()
-        self.journal = Journal(files, self.syncs, logs.config, logs.epoch_ms, corruption.add)
+        self.journal = Journal(files, self.syncs, logs.config, logs.epoch_ms, on_corrupt)
+        self.states = StateLog(files, self.syncs, logs.config, logs.epoch_ms)
         self._logs = logs
         self._synced_ns = 0
         logs.on_removed(self._forget)
-        self._corruption = corruption
-        self._covered: list[Callable[[], Iterable[PartitionLog]]] = []
-        self.cover(logs.partitions)
-        self.cover(lambda: self.journal.logs)
 
-    def cover(self, logs: Callable[[], Iterable[PartitionLog]]) -> None:
-        """These logs are made durable in every tick, too, and what is found corrupt in them is reported."""
-        self._covered.append(logs)
-        self._corruption.watch(logs)
+    def all_logs(self) -> Iterable[PartitionLog]:
+        """Those of topics, and the broker's own."""
+        return chain(self._logs.partitions(), self.journal.logs, self.states.logs)
 
     def journal_of(self, log: TopicLog) -> Journal | None:
         """The journal for a queue that reads `log`; None for a queue that is kept in memory."""
@@ -82,10 +82,10 @@ class Durability:
 
     def note_unsynced(self) -> None:
         """Include appends without a waiting reply in the next round; called once in every tick."""
-        for logs in self._covered:
-            self.syncs.note(logs())
+        self.syncs.note(self.all_logs())
 
     def close(self) -> None:
+        self.states.close()
         self.journal.close()
 
     def _forget(self, topic: Topic) -> None:

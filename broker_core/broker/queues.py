@@ -21,8 +21,9 @@ from broker_core.log.partitioners import Partitioner
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letters import DeadLetters
 from broker_core.queues.lease import Lease, lease_runs
+from broker_core.queues.levels import Levels, TopicLevels
 from broker_core.queues.queue import Queue
-from broker_core.queues.subscription import HOLDS_UP, BacklogConfig, BacklogPolicy, Subscription, subscribed
+from broker_core.queues.subscription import HOLDS_UP, BacklogConfig, BacklogPolicy, Subscription
 from broker_core.replies import Reply
 from broker_core.timers import Timers
 
@@ -96,24 +97,12 @@ class Queues(msgspec.Struct, eq=False, dict=True):
         The leases of one that is `restored` come from the journal, its id is `kept_id`. Raises INVALID_TOPIC,
         TOPIC_ALREADY_EXISTS.
         """
-        dead_letter_queue = config.dead_letter_topic_of(name)
         self._logs.claim(name)  # first: making a queue twice must not fail because of its dead-letter queue
-        self._logs.claim(dead_letter_queue)
+        self._logs.claim(config.dead_letter_topic_of(name))
         topic = self._logs.add(name, config.priorities, Partitioner("crc32"), log, kept_id=kept_id, now_ns=now_ns)
         if flow is not None:
             self._backpressure.limit(now_ns, topic, flow)
-        dead_letters = self._logs.add_dead_letter_queue(dead_letter_queue, name, log)
-        queue = topic.queue = self._queues[name] = Queue(
-            name,
-            topic.log,
-            DeadLetters(dead_letters, self._events),
-            self._events,
-            self._timers,
-            config,
-            jitter=self._jitter(name),
-            room=topic.make_room,
-            journal=self._durability.journal_of(topic.log),
-        )
+        queue = topic.queue = self._add(name, topic, Levels(topic.log.partitions, config), config, log)
         if not restored:  # its beginning was told before the restart
             queue.begin(now_ns)
             self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=name, count=config.priorities)
@@ -140,21 +129,11 @@ class Queues(msgspec.Struct, eq=False, dict=True):
         read = self._logs.topic(topic)
         self._logs.claim(name)
         BacklogConfig(max_messages, policy)
-        dead_letters = self._logs.add_dead_letter_queue(config.dead_letter_topic_of(name), name, None)
-        queue = subscribed(
-            read.log,
-            name,
-            dead_letters,
-            self._events,
-            self._timers,
-            config,
-            jitter=self._jitter(name),
-            journal=self._durability.journal_of(read.log),
-            room=read.make_room,
-            from_end=from_end,
-        )
+        levels = TopicLevels(read.log.partitions, config)
+        for table in levels.tables if from_end else ():
+            table.skip_to(table.end_offset)
+        queue = self._add(name, read, levels, config)
         self._logs.reserve(name)
-        self._queues[name] = queue
         if not restored:
             queue.begin(now_ns)
         read.subscriptions[name] = Subscription(topic, queue, max_messages, policy)
@@ -342,9 +321,25 @@ class Queues(msgspec.Struct, eq=False, dict=True):
 
     # -- inside
 
-    def _jitter(self, queue: str) -> Jitter:
-        # With the name, so that queues of one seed do not retry in step.
-        return Jitter(self.jitter_seed + zlib.crc32(queue.encode()))
+    def _add(
+        self, name: str, read: Topic, levels: Levels, config: QueueConfig, log: LogConfig | None = None
+    ) -> Queue:
+        """A queue over the log of `read`, with its dead-letter queue, whose log has the configuration `log`."""
+        dead_letters = self._logs.add_dead_letter_queue(config.dead_letter_topic_of(name), name, log)
+        queue = self._queues[name] = Queue(
+            name,
+            read.log,
+            DeadLetters(dead_letters, self._events),
+            self._events,
+            self._timers,
+            config,
+            # With the name, so that queues of one seed do not retry in step.
+            jitter=Jitter(self.jitter_seed + zlib.crc32(name.encode())),
+            room=read.make_room,
+            journal=self._durability.journal_of(read.log),
+            levels=levels,
+        )
+        return queue
 
     def _ack_run(self, now_ns: int, first: Lease, count: int, durable: bool | None) -> Reply[None]:
         return self.queue(first.queue).ack(

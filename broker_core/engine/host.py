@@ -161,7 +161,7 @@ class BrokerHost(Host, Closable):
                 with contextlib.suppress(BrokerError):
                     directory.save_catalog(self.broker.catalog())
         self.broker.count_from_now()
-        self.broker.corruption.update(now_ns)
+        self.broker.corruption.update(now_ns, self.broker.durability.all_logs())
         for sentence in self.broker.corruption.sentences:
             _log.warning("%s", sentence)
 

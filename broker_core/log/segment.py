@@ -72,7 +72,7 @@ class Segment:
         has_gaps: bool = False,
         open_before: Mapping[int, int] | None = None,
     ) -> None:
-        self._context = context
+        self.context = context
         self.base_offset = base_offset
         self.path = segment_path(context.directory, base_offset)
         self.index_path = segment_path(context.directory, base_offset, INDEX_SUFFIX)
@@ -86,14 +86,6 @@ class Segment:
         self.removed = 0  # messages removed by compaction, as far as counted since the log was opened
         self.file = context.files.open_append(self.path)
         self._blocks: dict[int, BatchIndex] = {}
-
-    @property
-    def files(self) -> FileSystem:
-        return self._context.files
-
-    @property
-    def epoch_ms(self) -> int:
-        return self._context.epoch_ms
 
     @property
     def size_bytes(self) -> int:
@@ -117,7 +109,7 @@ class Segment:
         return cold_ns if latest_ns is None else max(cold_ns, latest_ns)
 
     def _session_ns(self, timestamp_ms: int) -> int:
-        return (timestamp_ms - self._context.epoch_ms) * NS_PER_MS
+        return (timestamp_ms - self.context.epoch_ms) * NS_PER_MS
 
     def append(self, data: Data, base_offset: int, count: int, payload_bytes: int, published_ns: int) -> None:
         """Append one batch. Raises STORAGE_ERROR without any change."""
@@ -178,7 +170,7 @@ class Segment:
 
     def _load(self, block: Block) -> BatchIndex:
         index = BatchIndex(self.base_offset)
-        files = self._context.files
+        files = self.context.files
         if self.has_gaps and block.checksum != places_checksum(
             files.read(self.path, block.start, block.end - block.start)
         ):
@@ -203,16 +195,16 @@ class Segment:
         return index
 
     def _lose(self, start_offset: int, end_offset: int, position: int) -> None:
-        self._context.corruption.add(start_offset, end_offset, f"{self.path!r} is damaged from byte {position} on")
+        self.context.corruption.add(start_offset, end_offset, f"{self.path!r} is damaged from byte {position} on")
 
     def batch(self, index: BatchIndex, slot: int) -> bytes:
         """The bytes of the batch in this slot. Raises DAMAGED if they are corrupt."""
         position = index.positions[slot]
-        data = self._context.files.read(self.path, position, index.sizes[slot])
+        data = self.context.files.read(self.path, position, index.sizes[slot])
         base_offset = index.base_offset(slot)
         if not is_intact(data, base_offset):
             self._lose(base_offset, index.end_offset(slot), position)
-            self._context.corruption.check_between(base_offset, base_offset + 1)
+            self.context.corruption.check_between(base_offset, base_offset + 1)
         return data
 
     def records(self, index: BatchIndex, slot: int) -> Sequence[tuple[int, int]]:
@@ -231,7 +223,7 @@ class Segment:
             return None
         start = at_least
         if self.cold is not None:
-            number = self.cold.number_for_time(self._context.epoch_ms - (-published_ns // NS_PER_MS))
+            number = self.cold.number_for_time(self.context.epoch_ms - (-published_ns // NS_PER_MS))
             first = self.cold.block(number).offset if number < len(self.cold) else self.cold.end_offset
             start = max(start, first)
         for index in self.indexes(start):
@@ -242,7 +234,7 @@ class Segment:
 
     def rewritten(self, path: str, index: BatchIndex, *, durable: bool) -> Segment | None:
         """Replace the file atomically by the one at `path`. Returns the new segment, None for an empty one."""
-        files = self._context.files
+        files = self.context.files
         files.remove(self.index_path)  # its positions are invalid now
         if index:
             self.file.close()
@@ -251,10 +243,10 @@ class Segment:
             files.remove(path)
             self.remove()
         if durable:
-            files.fsync_dir(self._context.directory)
+            files.fsync_dir(self.context.directory)
         if not index:
             return None
-        segment = Segment(self._context, self.base_offset, has_gaps=True)
+        segment = Segment(self.context, self.base_offset, has_gaps=True)
         segment.transactions = self.transactions  # compaction keeps the markers
         segment.warm = index
         segment.first_ns = index.published[0]
@@ -269,9 +261,9 @@ class Segment:
         index.transactions = self.transactions.stored()
         warm = self.warm
         for slot, published_ns in enumerate(warm.published):
-            timestamp_ms = self._context.epoch_ms + published_ns // NS_PER_MS
+            timestamp_ms = self.context.epoch_ms + published_ns // NS_PER_MS
             index.add(warm.base_offset(slot), warm.end_offset(slot), warm.sizes[slot], timestamp_ms, interval_bytes)
-        index.save(self._context.files, self.index_path, durable=durable)
+        index.save(self.context.files, self.index_path, durable=durable)
 
     def view(self) -> SegmentView:
         return SegmentView(
@@ -292,8 +284,8 @@ class Segment:
 
     def remove(self) -> None:
         self.file.close()
-        self._context.files.remove(self.path)
-        self._context.files.remove(self.index_path)
+        self.context.files.remove(self.path)
+        self.context.files.remove(self.index_path)
 
 
 def _add_found(index: BatchIndex, position: int, header: BatchHeader, published_ns: int) -> None:

@@ -50,13 +50,13 @@ class SegmentRewrite:
 
     def _add(self, base_offset: int, span: int, data: bytes, payload_bytes: int, published_ns: int) -> None:
         self.index.add(base_offset, span, len(self.content), len(data), payload_bytes, published_ns)
-        timestamp_ms = self._segment.epoch_ms + published_ns // NS_PER_MS
+        timestamp_ms = self._segment.context.epoch_ms + published_ns // NS_PER_MS
         self.sparse.add(base_offset, base_offset + span, len(data), timestamp_ms, self._interval_bytes)
         self.content += data
 
     def write(self, slice_bytes: int, *, durable: bool) -> Iterator[int]:
         """Write the content to `path` in slices. Yields the size of each in bytes. Raises STORAGE_ERROR."""
-        files = self._segment.files
+        files = self._segment.context.files
         files.remove(self.path)
         file = files.open_append(self.path)
         try:

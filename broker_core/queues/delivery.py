@@ -19,17 +19,10 @@ class CommittedPartition:
 
     def __init__(self, log: PartitionLog) -> None:
         self._log = log
+        self.topic, self.partition = log.topic, log.partition
         self.read, self.message = log.read, log.message
         self.published_ns, self.batch_end = log.published_ns, log.batch_end
         self.aborted_ranges, self.messages_between = log.aborted_ranges, log.messages_between
-
-    @property
-    def topic(self) -> str:
-        return self._log.topic
-
-    @property
-    def partition(self) -> int:
-        return self._log.partition
 
     @property
     def start_offset(self) -> int:

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from broker_core.clock import ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.partition_log import PartitionLog
 from broker_core.messages import Message
+from broker_core.queues.config import QueueConfig
 from broker_core.queues.due_heap import Place
 from broker_core.queues.lease_table import LeaseTable
 from broker_core.queues.spans import Span
@@ -26,13 +28,14 @@ def check_priorities(queue: str, levels: int, messages: Sequence[Message]) -> No
 class Levels:
     """A lease table for each level, 0 the most urgent.
 
-    With `ageing_ns`, a message rises one level each time that long has passed since it was published. Within a level
+    With ageing, a message rises one level each time that long has passed since it was published. Within a level
     the oldest message is next, so that after (its level * ageing) only older messages precede a message.
     """
 
-    def __init__(self, partitions: Sequence[PartitionLog], ageing_ns: int | None) -> None:
-        self.tables = [LeaseTable(partition) for partition in partitions]
-        self.ageing_ns = ageing_ns if len(self.tables) > 1 else None
+    def __init__(self, partitions: Sequence[PartitionLog], config: QueueConfig) -> None:
+        self.tables = [LeaseTable(partition) for partition in partitions[: config.priorities]]
+        ageing_ms = config.ageing_ms if config.priorities > 1 else None
+        self._ageing_ns = None if ageing_ms is None else ns_from_ms(ageing_ms)
 
     def grow(self, partitions: Sequence[PartitionLog]) -> None:
         """The topic has `partitions` now: the new ones are read from their start."""
@@ -69,10 +72,10 @@ class Levels:
         """(level, priority or None, whether later messages may come from there too) of the next message, if one is
         ready.
         """
-        if self.ageing_ns is None:
+        if self._ageing_ns is None:
             return next(((level, None, True) for level, table in enumerate(self.tables) if table.ready), None)
         heads = [
-            (max(level - (now_ns - published_ns) // self.ageing_ns, 0), published_ns, level)
+            (max(level - (now_ns - published_ns) // self._ageing_ns, 0), published_ns, level)
             for level, table in enumerate(self.tables)
             for _, published_ns, _ in table.heads()
         ]
@@ -122,16 +125,13 @@ class Levels:
 class TopicLevels(Levels):
     """The partitions of a topic as levels without an order: the most urgent message of all is next, then the oldest.
 
-    With `ageing_ns`, messages rise as in `Levels`. A message whose priority has no level counts as the least urgent.
+    With ageing, messages rise as in `Levels`. A message whose priority has no level counts as the least urgent.
     """
 
-    def __init__(
-        self, partitions: Sequence[PartitionLog], priorities: int, ageing_ns: int | None, *, committed: bool = False
-    ) -> None:
-        super().__init__((), None)
-        self._committed = committed
-        self._priorities = priorities
-        self._ageing_ns = ageing_ns if priorities > 1 else None
+    def __init__(self, partitions: Sequence[PartitionLog], config: QueueConfig) -> None:
+        super().__init__((), config)
+        self._priorities = config.priorities
+        self._committed = config.isolation_level == "read_committed"
         self.grow(partitions)
 
     def grow(self, partitions: Sequence[PartitionLog]) -> None:

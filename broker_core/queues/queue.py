@@ -67,8 +67,7 @@ class Queue:
         self.config = config
         self.dead_letters = dead_letters
         self.counts = QueueCounts()
-        ageing_ns = None if config.ageing_ms is None else ns_from_ms(config.ageing_ms)
-        self.levels = levels or Levels(log.partitions[: config.priorities], ageing_ns)
+        self.levels = levels or Levels(log.partitions, config)
         self._events = QueueEvents(name, log.name, events)
         self._timers = timers
         self._due = DueTimer(timers, self._end_waits)

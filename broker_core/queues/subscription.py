@@ -6,22 +6,13 @@ subscription only. Messages that are delivered at once to a waiting consumer do 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal
 
 import msgspec
 
-from broker_core.clock import ns_from_ms
-from broker_core.events import EventStream
-from broker_core.log.topic_log import TopicLog
-from broker_core.queues.config import QueueConfig
-from broker_core.queues.dead_letters import DeadLetters
-from broker_core.queues.journal import Journal
-from broker_core.queues.levels import TopicLevels
 from broker_core.queues.queue import Queue
 from broker_core.settings import Positive, Settings
 from broker_core.snapshots import GateView
-from broker_core.timers import Timers
 
 BacklogPolicy = Literal["block", "reject", "drop_newest", "drop_oldest", "priority_evict"]
 HOLDS_UP: frozenset[BacklogPolicy] = frozenset({"block", "reject"})  # policies that stop producers
@@ -89,30 +80,3 @@ class Subscription(msgspec.Struct, eq=False):
             slowest=self.queue.name,
             evicted=self.queue.counts.evicted,
         )
-
-
-def subscribed(
-    log: TopicLog,
-    name: str,
-    dead_letter_log: TopicLog,
-    events: EventStream,
-    timers: Timers,
-    config: QueueConfig,
-    *,
-    jitter: Callable[[], float],
-    journal: Journal | None,
-    room: Callable[[int], object] | None = None,
-    from_end: bool = True,
-) -> Queue:
-    """A queue over a topic's log, from its end; with `from_end` False, to be restored, from its start."""
-    ageing_ns = None if config.ageing_ms is None else ns_from_ms(config.ageing_ms)
-    levels = TopicLevels(
-        log.partitions, config.priorities, ageing_ns, committed=config.isolation_level == "read_committed"
-    )
-    dead_letters = DeadLetters(dead_letter_log, events)
-    queue = Queue(
-        name, log, dead_letters, events, timers, config, jitter=jitter, room=room, journal=journal, levels=levels
-    )
-    for table in queue.levels.tables if from_end else ():
-        table.skip_to(table.end_offset)
-    return queue

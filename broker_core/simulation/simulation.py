@@ -114,7 +114,7 @@ class Simulation:
         now_ns, scenario = self.loop.now_ns, self.scenario
         self.events.emit(now_ns, EventKind.SESSION_STARTED, detail={"scenario": scenario.title, "seed": self.seed})
         self._create(now_ns)
-        self.broker.corruption.update(now_ns)
+        self.broker.corruption.update(now_ns, self.broker.durability.all_logs())
         for consumer in scenario.consumers:
             for name in names_of(consumer):
                 joining = self.context.add(ConsumerActor(name, consumer, self.context.effects_of))

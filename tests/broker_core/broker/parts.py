@@ -42,7 +42,7 @@ class Parts:
         self.files = MemoryFiles()
         self.logs = Logs(self.files, RecentlyDeleted(self.timers), log or LogConfig(durability="memory"), epoch_ms=0)
         self.corruption = CorruptionReport(self.stream, str)
-        self.durability = Durability(self.files, self.logs, self.corruption)
+        self.durability = Durability(self.files, self.logs, self.corruption.add)
         self.schemas = Schemas(self.logs, self.stream)
         self.fetches = Fetches(self.stream, self.timers, self.logs.partition, cast(Any, NoGroups))
         self.growth = Growth(self.timers)
