@@ -321,9 +321,7 @@ class Queues(msgspec.Struct, eq=False, dict=True):
 
     # -- inside
 
-    def _add(
-        self, name: str, read: Topic, levels: Levels, config: QueueConfig, log: LogConfig | None = None
-    ) -> Queue:
+    def _add(self, name: str, read: Topic, levels: Levels, config: QueueConfig, log: LogConfig | None = None) -> Queue:
         """A queue over the log of `read`, with its dead-letter queue, whose log has the configuration `log`."""
         dead_letters = self._logs.add_dead_letter_queue(config.dead_letter_topic_of(name), name, log)
         queue = self._queues[name] = Queue(
