@@ -65,7 +65,7 @@ class GroupOffsets:
         for topic, partition, old, new in changes:
             start = (self.groups.commits.start(group, topic, partition) or 0) if old is None else old
             self._fetches.committed(now_ns, group, client, reader, topic, partition, start, new)
-            self._make_room(now_ns, topic)
+            self._logs.make_room_in(now_ns, topic)
 
     def places(self, named: Iterable[PartitionPlace]) -> list[TopicPartition]:
         """The partitions that are named, each once. Raises UNKNOWN_TOPIC_OR_PARTITION."""
@@ -85,7 +85,7 @@ class GroupOffsets:
         cause = f"{group} was reset {offset_reset.sentence(target)}"
         self.groups.reset(now_ns, group, changes, cause)
         for topic in dict.fromkeys(change.topic for change in changes):
-            self._make_room(now_ns, topic)
+            self._logs.make_room_in(now_ns, topic)
         return changes
 
     def committed_in(self, topic: str) -> Committed:
@@ -100,8 +100,3 @@ class GroupOffsets:
         """Commit again what `committed_in` returned before the topic was deleted."""
         for group, partition, value in committed:
             self.store.commit(group, topic, partition, value.offset, value.metadata, value.leader_epoch)
-
-    def _make_room(self, now_ns: int, name: str) -> None:
-        topic = self._logs.get(name)
-        if topic is not None:
-            topic.make_room(now_ns)

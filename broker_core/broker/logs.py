@@ -286,6 +286,12 @@ class Logs(msgspec.Struct, eq=False):
         for topic in self._topics.values():
             topic.make_room(now_ns)
 
+    def make_room_in(self, now_ns: int, name: str) -> None:
+        """As `Topic.make_room`; a subscription, or what is not there, has no gate."""
+        topic = self._topics.get(name)
+        if topic is not None:
+            topic.make_room(now_ns)
+
     def close(self) -> None:
         for topic in self._topics.values():
             topic.log.close()

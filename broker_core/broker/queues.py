@@ -275,7 +275,7 @@ class Queues(msgspec.Struct, eq=False, dict=True):
         written = self.queue(lease.queue).ack(
             now_ns, lease.partition, lease.offset, lease.holder, attempt=lease.attempt, durable=durable
         )
-        self._make_room(now_ns, lease.queue)
+        self._logs.make_room_in(now_ns, lease.queue)
         return written
 
     def ack_many(self, now_ns: int, leases: Sequence[Lease], *, durable: bool | None = None) -> Reply[None]:
@@ -292,7 +292,7 @@ class Queues(msgspec.Struct, eq=False, dict=True):
                     with contextlib.suppress(BrokerError):
                         written = self._ack_run(now_ns, msgspec.structs.replace(lease, offset=offset), 1, durable)
         for name in {lease.queue: None for lease in leases}:
-            self._make_room(now_ns, name)
+            self._logs.make_room_in(now_ns, name)
         if late is None:
             return written
         failed, first = Reply[None](), late
@@ -306,7 +306,7 @@ class Queues(msgspec.Struct, eq=False, dict=True):
         self.queue(lease.queue).nack(
             now_ns, lease.partition, lease.offset, lease.holder, cause, requeue=requeue, attempt=lease.attempt
         )
-        self._make_room(now_ns, lease.queue)
+        self._logs.make_room_in(now_ns, lease.queue)
 
     def release(self, now_ns: int, lease: Lease) -> None:
         """Undo the delivery: the attempt does not count. Raises INVALID_LEASE."""
@@ -343,8 +343,3 @@ class Queues(msgspec.Struct, eq=False, dict=True):
         return self.queue(first.queue).ack(
             now_ns, first.partition, first.offset, first.holder, count=count, attempt=first.attempt, durable=durable
         )
-
-    def _make_room(self, now_ns: int, queue: str) -> None:
-        topic = self._logs.get(queue)  # a subscription has none
-        if topic is not None and topic.gate is not None:
-            topic.gate.room(now_ns)
