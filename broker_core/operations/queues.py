@@ -107,6 +107,7 @@ class Delivery(MessageAnswer, frozen=True, kw_only=True):
 
     @classmethod
     def of_lease(cls, lease: Lease, now_ns: int, wanted: Encoding) -> Self:
+        """The message is in the encoding `wanted`; `lease_ms` is what is left at `now_ns`."""
         token = lease_token(lease.partition, lease.offset, lease.attempt, lease.holder)
         lease_ms = max(0, (lease.deadline_ns - now_ns) // NS_PER_MS)
         return cls.of(lease.message, wanted, lease=token, attempt=lease.attempt, lease_ms=lease_ms)
