@@ -38,7 +38,7 @@ def page_of(simulation, first, end):
 
 
 def bounds(simulation, until_ns=None):
-    return [(at.start, at.end) for at in simulation.ask(FindOffsets(topic="t", until_ns=until_ns)).partitions]
+    return [(at.start, at.end) for at in simulation.ask(FindOffsets(topic="t", until_ns=until_ns))]
 
 
 def walk(simulation, cursors, *, back, text="", until_ns=None, ends=None, most=7):
@@ -150,7 +150,7 @@ def test_a_time_leads_to_the_first_message_that_is_not_older():
     simulation = topic(1)
     for number in range(4):
         publish(simulation, number * S, 0, b"x")
-    (at,) = simulation.ask(FindOffsets(topic="t", partition=0, from_ns=2 * S - 1)).partitions
+    (at,) = simulation.ask(FindOffsets(topic="t", partition=0, from_ns=2 * S - 1))
     assert (at.partition, at.start, at.end, at.found) == (0, 0, 4, 2)
 
 
