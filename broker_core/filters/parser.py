@@ -34,6 +34,14 @@ from broker_core.filters.error import FilterError, Sentence
 from broker_core.filters.field import KIND_WORDS, Field, Fields, called
 from broker_core.filters.value import Value, is_unit, starts_with_number, value_of
 
+MAX_CHARS = 2_000
+MAX_DEPTH = 40
+_KEYWORDS = {"and", "or", "not"}
+_OPTIONS = re2.Options()
+_OPTIONS.log_errors = False
+_OPTIONS.never_capture = True
+_OPTIONS.case_sensitive = False
+_OPTIONS.max_mem = 1_048_576
 # Of the operators the longer ones come first: "<=" is not "<" and "=". A quote that is not closed begins a word.
 _PIECE = re.compile(
     r"""(?P<SPACE>\s+)|(?P<OPEN>\()|(?P<CLOSE>\))|(?P<TEXT>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')"""
@@ -82,16 +90,6 @@ def tokens(text: str) -> list[Token]:
 
 def quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-MAX_CHARS = 2_000
-MAX_DEPTH = 40
-_KEYWORDS = {"and", "or", "not"}
-_OPTIONS = re2.Options()
-_OPTIONS.log_errors = False
-_OPTIONS.never_capture = True
-_OPTIONS.case_sensitive = False
-_OPTIONS.max_mem = 1_048_576
 
 
 class Parser:

@@ -27,7 +27,7 @@ from broker_core.listeners.kafka.readers import Fetched
 from broker_core.log.batch import parse_header
 from broker_core.log.segment_transactions import AbortedTransaction
 
-MOST = 1_000  # Kafka's max.incremental.fetch.session.cache.slots
+MOST_SESSIONS = 1_000  # Kafka's max.incremental.fetch.session.cache.slots
 MOST_PLACES = 20_000  # of one session, which are all looked at for each answer
 MOST_PLACES_TOGETHER = 200_000
 INITIAL_EPOCH, FINAL_EPOCH = 0, -1
@@ -81,7 +81,7 @@ class FetchSessions:
     def make_room(self) -> None:
         """Those that were not used longest go where there are too many, or too many partitions in all."""
         while len(self._sessions) > 1 and (
-            len(self._sessions) > MOST
+            len(self._sessions) > MOST_SESSIONS
             or sum(len(each.places) for each in self._sessions.values()) > MOST_PLACES_TOGETHER
         ):
             self._sessions.popitem(last=False)

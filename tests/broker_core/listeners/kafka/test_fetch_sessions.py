@@ -53,7 +53,7 @@ def test_an_epoch_is_used_once_and_nobody_else_uses_the_session():
 
 
 def test_there_are_so_many_and_no_more(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(fetch, "MOST", 3)
+    monkeypatch.setattr(fetch, "MOST_SESSIONS", 3)
     sessions = FetchSessions()
     numbers = [begun(sessions).number for _ in range(5)]
     with pytest.raises(BrokerError):
