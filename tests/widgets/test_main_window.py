@@ -329,7 +329,7 @@ def test_digits_that_run_lay_no_bar_out_anew(qtbot, kind, show):
     bar.show()
     for digit in range(10):  # the widest is among them
         show(bar, digit)
-    QApplication.processEvents()
+        QApplication.processEvents()
     watch = Watch()
     bar.installEventFilter(watch)
     show(bar, 1)
