@@ -138,10 +138,11 @@ class AppearanceHandlers(Handlers):
         return self._context.controller.scenario.title if self._context.controller.scenario is not None else ""
 
     def _keep_arrangement(self) -> None:
-        self._context.settings.keep_arrangement(self._scenario(), to_text(self._context.canvas.arrangement))
+        settings, text = self._context.settings, to_text(self._context.canvas.arrangement)
+        settings.arrangements = {**settings.arrangements, self._scenario(): text}
 
     def _restore_arrangement(self) -> None:
-        self._context.canvas.set_arrangement(from_text(self._context.settings.arrangement(self._scenario())))
+        self._context.canvas.set_arrangement(from_text(self._context.settings.arrangements.get(self._scenario(), "")))
 
     def _present(self) -> None:
         self._context.appearance.present()

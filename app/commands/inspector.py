@@ -39,9 +39,9 @@ class InspectorHandlers(Handlers):
         panel = window.parts.inspector
         panel.followed.connect(self.open_link)
         panel.momentChosen.connect(views.momentChosen)
-        panel.backWanted.connect(self.back)
+        panel.backWanted.connect(lambda: views.inspect(views.visits.back()))
         views.momentChosen.connect(context.controller.travel.to)
-        panel.forwardWanted.connect(self.forward)
+        panel.forwardWanted.connect(lambda: views.inspect(views.visits.forward()))
         window.parts.rebalances.chosen.connect(lambda key: views.select(f"rebalance:{key[0]}/{key[1]}"))
         window.tab(AssignmentsPanel).currentChanged.connect(self._lane)
         window.tab(OffsetsPanel).currentChanged.connect(self._lane)
@@ -51,8 +51,8 @@ class InspectorHandlers(Handlers):
         window.tab(RedeliveriesPanel).opened.connect(partial(self._redelivery, browse=True))
         window.tab(SchemasPanel).currentChanged.connect(self._schema)
         before, after = tr("There is nothing before."), tr("There is nothing after.")
-        self.bind_with("inspect_back", self.back, lambda: views.visits.has_back, before)
-        self.bind_with("inspect_forward", self.forward, lambda: views.visits.has_forward, after)
+        self.bind_with("inspect_back", panel.backWanted.emit, lambda: views.visits.has_back, before)
+        self.bind_with("inspect_forward", panel.forwardWanted.emit, lambda: views.visits.has_forward, after)
 
     def open_link(self, target: str) -> None:
         kind, _, name = target.partition(":")
@@ -62,12 +62,6 @@ class InspectorHandlers(Handlers):
         else:
             self._context.views.select(target)
             self._context.registry.refresh()
-
-    def back(self) -> None:
-        self._context.views.inspect(self._context.views.visits.back())
-
-    def forward(self) -> None:
-        self._context.views.inspect(self._context.views.visits.forward())
 
     def _lane(self, key: Hashable) -> None:
         if isinstance(key, tuple) and len(key) >= 2:

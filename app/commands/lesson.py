@@ -73,7 +73,7 @@ class LessonHandlers(Handlers):
         context, controller = self._context, self._context.controller
         lesson = controller.collectors.lesson.lesson
         self._name = controller.path.stem if controller.path is not None else ""
-        self._kept = context.settings.lesson_progress(self._name)
+        self._kept = context.settings.lessons.get(self._name, frozenset())
         self._next, self._next_title, self._current = None, "", -1
         self._held_at_s = self._late_s = 0.0
         self._waited_for = set()
@@ -151,8 +151,8 @@ class LessonHandlers(Handlers):
 
     def _keep(self, done: frozenset[str]) -> None:
         if done != self._kept:
-            self._kept = done
-            self._context.settings.keep_lesson_progress(self._name, done)
+            self._kept, settings = done, self._context.settings
+            settings.lessons = {**settings.lessons, self._name: done}
 
     def _did(self, command: str) -> None:
         controller = self._context.controller
@@ -169,7 +169,7 @@ class LessonHandlers(Handlers):
         self._context.open_scenario(self._next)
 
     def start_over(self) -> None:
-        self._context.settings.keep_lesson_progress(self._name, frozenset())
+        self._keep(frozenset())
         self._context.attempt(self._context.controller.restart)
 
     def point(self, number: int) -> bool:

@@ -60,8 +60,8 @@ class ScenarioHandlers(Handlers):
 
     def pick(self) -> None:
         found = {path.stem: path for path in shipped_scenarios()}
-        progress = self._context.settings.lesson_progress
-        facts = [scenario_facts(stem, load_scenario(path)[0], progress(stem)) for stem, path in found.items()]
+        done, none = self._context.settings.lessons, frozenset[str]()
+        facts = [scenario_facts(stem, load_scenario(path)[0], done.get(stem, none)) for stem, path in found.items()]
         path = self._context.controller.path
         picker = ScenarioPicker(
             facts, path.stem if path is not None and path.stem in found else "", self._context.window
@@ -102,15 +102,14 @@ class ScenarioHandlers(Handlers):
 
     def _run(self, text: str) -> None:
         """A draft is a file of its own, so that it can be started again, and that its session says what ran."""
-        try:
-            scenario = parse_scenario(text)
-            path = _draft_path(scenario.title)
+
+        def run() -> None:
+            path = _draft_path(parse_scenario(text).title)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-        except (ScenarioError, OSError) as error:
-            self._context.controller.failed.emit(str(error))
-            return
-        self._context.open_scenario(path)
+            self._context.open_scenario(path)
+
+        self._context.attempt(run)
 
     def _save(self, editor: ScenarioEditor, text: str) -> None:
         suggested = str(drafts_folder() / "scenario.yaml")

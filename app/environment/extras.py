@@ -26,18 +26,18 @@ def packages(
     return [re.split(r"[^A-Za-z0-9_.-]", line, maxsplit=1)[0] for line in of_extra]
 
 
-def _installed(distribution: str) -> bool:
+def version_of(distribution: str) -> str:
+    """ "" if it is not installed."""
     try:
-        metadata.version(distribution)
+        return metadata.version(distribution)
     except metadata.PackageNotFoundError:
-        return False
-    return True
+        return ""
 
 
 def why_missing(
     extra: Extra,
     requirements: Callable[[], Sequence[str]] = _requirements,
-    installed: Callable[[str], bool] = _installed,
+    installed: Callable[[str], object] = version_of,
 ) -> str:
     """What of `extra` is not installed and the command that installs it, in one sentence; "" if all is there."""
     absent = [name for name in packages(extra, requirements) if not installed(name)]

@@ -77,8 +77,10 @@ class Settings:
     #: (folder, title) of reports that were made lately, the newest first.
     reports = _json("reports/recent", (), tuple[tuple[str, str], ...])
     report_habits = _json("reports/habits", ReportHabits(), ReportHabits)
-    _lessons = _json("lessons", {}, dict[str, frozenset[str]])
-    _arrangements = _json("arrangements", {}, dict[str, str])
+    #: By scenario, the texts of the steps of its lesson that were done.
+    lessons = _json("lessons", {}, dict[str, frozenset[str]])
+    #: By scenario, where boxes of its canvas stand that were moved by hand, as text.
+    arrangements = _json("arrangements", {}, dict[str, str])
     _layouts = _json("layouts", {}, dict[str, str])
 
     def __init__(self, store: QSettings | None = None) -> None:
@@ -94,19 +96,6 @@ class Settings:
         self._here[name] = value
         if self._store is not None:
             self._store.setValue(name, value)
-
-    def lesson_progress(self, scenario: str) -> frozenset[str]:
-        return self._lessons.get(scenario, frozenset())
-
-    def keep_lesson_progress(self, scenario: str, steps: frozenset[str]) -> None:
-        self._lessons = {**self._lessons, scenario: steps}
-
-    def arrangement(self, scenario: str) -> str:
-        """Where boxes of a scenario's canvas stand that were moved by hand, as text."""
-        return self._arrangements.get(scenario, "")
-
-    def keep_arrangement(self, scenario: str, text: str) -> None:
-        self._arrangements = {**self._arrangements, scenario: text}
 
     def layout_names(self) -> tuple[str, ...]:
         """Those that ship, then those that the user has named."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 import platform
 from importlib import metadata
 
-from app.environment.extras import packages
+from app.environment.extras import packages, version_of
 from widgets.i18n import mark, tr
 
 CANVAS = mark(
@@ -40,26 +40,19 @@ def parts() -> list[str]:
 
 def about() -> str:
     lines = [
-        f"## Brokerscope {_version('brokerscope')}",
+        f"## Brokerscope {version_of('brokerscope')}",
         tr("A desktop workbench for message brokers. Apache License 2.0."),
         tr("Qt is used under the LGPL 3: it is installed as a package of its own and can be exchanged."),
         "",
         f"| {tr('Part')} | {tr('Version')} | {tr('Licence')} |",
         "|---|---|---|",
-        *(f"| {name} | {_version(name)} | {_licence(name)} |" for name in parts() if _version(name)),
+        *(f"| {name} | {version_of(name)} | {_licence(name)} |" for name in parts() if version_of(name)),
         "| Inter, JetBrains Mono | | SIL Open Font License 1.1 |",
         "| Apache ECharts, Swagger UI | | Apache-2.0 |",
         "",
         f"Python {platform.python_version()}, {platform.system()} {platform.machine()}",
     ]
     return "\n\n".join(lines[:3]) + "\n\n" + "\n".join(lines[3:])
-
-
-def _version(name: str) -> str:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return ""
 
 
 def _licence(name: str) -> str:

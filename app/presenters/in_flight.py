@@ -99,12 +99,6 @@ _MORE = (
 )
 
 
-def _attempt(row: Row) -> str:
-    if isinstance(row, GroupHold):
-        return NOT_APPLICABLE
-    return attempt_words(row)
-
-
 class InFlightModel(SnapshotModel[Row]):
     """Leases, the one that ends first on top; `source` gives those of a queue: a snapshot holds the first ones only.
 
@@ -141,7 +135,7 @@ class InFlightModel(SnapshotModel[Row]):
                 "Attempt",
                 lambda row: row.attempt,
                 (84,),
-                text=_attempt,
+                text=lambda row: NOT_APPLICABLE if isinstance(row, GroupHold) else attempt_words(row),
                 roles={Role.WARN: lambda row: "failure" if row.attempt >= row.max_attempts > 1 else ""},
                 about="Deliveries of this message so far; after the last one it goes to the dead letters.",
             ),

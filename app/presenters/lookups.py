@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
@@ -133,9 +134,7 @@ class LaneLookup(Lookup):
             rows: tuple[Fact, ...] = (("", tr("Counting...")),)
         else:
             rows = key_facts(self._counts.with_read(self._read))
-        return InspectorFacts(
-            facts.kind, facts.name, facts.state, (facts.sections[0], browse, (title, rows), *facts.sections[1:])
-        )
+        return replace(facts, sections=(facts.sections[0], browse, (title, rows), *facts.sections[1:]))
 
     def _answered(self, name: str, counts: KeyCounts) -> None:
         if name == self._name and counts != self._counts:

@@ -131,7 +131,7 @@ def test_a_lesson_that_was_finished_in_several_runs_asks_its_question(open_workb
     assert not panel.question.isVisible()
     lesson = hand.workbench.controller.collectors.lesson.lesson
     assert lesson is not None
-    settings.keep_lesson_progress("hot-key", frozenset(step.text for step in lesson.steps[1:]))
+    settings.lessons = {"hot-key": frozenset(step.text for step in lesson.steps[1:])}
     hand.workbench.controller.open(find_scenario("hot-key"))
     hand.show()
     assert not panel.question.isVisible(), "the first one is to be done"
@@ -152,7 +152,7 @@ def test_a_recorded_session_shows_its_steps_and_adds_nothing(open_workbench: Cal
     folder = controller.folder
     assert folder is not None
     controller.stop()
-    hand.workbench.settings.keep_lesson_progress("first-session", frozenset())
+    hand.workbench.settings.lessons = {}
     controller.open_session(folder, 12 * NS_PER_S)
     hand.qtbot.waitUntil(lambda: controller.collectors.lesson.done[2] is not None, timeout=20_000)
     arrive(hand)
@@ -162,7 +162,7 @@ def test_a_recorded_session_shows_its_steps_and_adds_nothing(open_workbench: Cal
     controller.travel.to(2 * NS_PER_S)
     arrive(hand)
     assert done(hand) == [0]
-    assert hand.workbench.settings.lesson_progress("first-session") == frozenset()
+    assert hand.workbench.settings.lessons == {}
 
 
 def test_show_me_where_draws_a_ring_around_it(open_workbench: Callable[..., Hand]) -> None:

@@ -57,7 +57,7 @@ def test_the_picker_tells_how_far_each_lesson_has_come(hand: Hand) -> None:
     lesson = load_scenario(find_scenario("hot-key"))[0].lesson
     assert lesson is not None
     texts = [step.text for step in lesson.steps]
-    settings.keep_lesson_progress("hot-key", frozenset({*texts[:2], "a step that is no more"}))
+    settings.lessons = {"hot-key": frozenset({*texts[:2], "a step that is no more"})}
     picker = picker_of(hand)
     told: dict[str, str] = {}
     for stem in ("hot-key", "static-members", "rate-limits"):
@@ -70,7 +70,7 @@ def test_the_picker_tells_how_far_each_lesson_has_come(hand: Hand) -> None:
     assert item.data(Qt.ItemDataRole.AccessibleTextRole) == f"Hot key. {told['hot-key']}"
     picker.reject()
     hand.qtbot.waitUntil(lambda: hand.workbench.window.findChild(ScenarioPicker) is None, timeout=5_000)
-    settings.keep_lesson_progress("hot-key", frozenset(texts))
+    settings.lessons = {"hot-key": frozenset(texts)}
     picker = picker_of(hand)
     picker.select("hot-key")
     assert picker.progress.text() == "Lesson: done"

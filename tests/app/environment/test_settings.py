@@ -82,7 +82,7 @@ def test_the_store_is_asked_once_and_told_each_time(store: QSettings, monkeypatc
         counted.setattr(store, "value", value)
         settings.keep_layout("Mine", WindowLayout())
         assert settings.layout_names() == settings.layout_names()
-        assert settings.arrangement("one") == settings.arrangement("one") == ""
+        assert settings.arrangements == settings.arrangements == {}
     assert asked == ["layouts", "arrangements"] and "Mine" in settings.layout_names()
     store.sync()
     assert "Mine" in Settings(QSettings(store.fileName(), QSettings.Format.IniFormat)).layout_names()
