@@ -53,7 +53,7 @@ class TimelineModel:
             now_ns=end_ns,
             samples=self._samples(end_ns),
             peak_per_s=round(self._peak(end_ns)),
-            bands=collector.spans.bands(end_ns),
+            bands=collector.bands(end_ns),
             ticks=(*collector.ticks(), *marks),
             head_ns=snapshot.time_ns if self._looking_back else None,
             branch_ns=self._branch_ns,

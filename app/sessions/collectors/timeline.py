@@ -74,41 +74,15 @@ class Spans:
         return tuple(found)
 
 
-class TimelineSpans:
-    """A sink for the events that begin and end something."""
-
-    def __init__(self) -> None:
-        self._rebalances = Spans("rebalances", tr("{count:,} rebalances"))
-        self._blocked = Spans("backpressure", tr("Producers were blocked {count:,} times"))
-
-    kinds = frozenset(
-        {
-            EventKind.REBALANCE_STARTED,
-            EventKind.REBALANCE_COMPLETED,
-            EventKind.PRODUCER_BLOCKED,
-            EventKind.PRODUCER_UNBLOCKED,
-        }
-    )
-
-    def __call__(self, event: Event) -> None:
-        kind = event.kind
-        if kind is EventKind.REBALANCE_STARTED:
-            label = tr("{group} rebalances, {{lasted}}: {cause}", group=event.group, cause=event.cause)
-            self._rebalances.begin((event.group, ""), event.time_ns, label)
-        elif kind is EventKind.REBALANCE_COMPLETED:
-            label = tr("{group} rebalanced, {{lasted}}: {cause}", group=event.group, cause=event.cause)
-            self._rebalances.end((event.group, ""), event.time_ns, label)
-        elif kind is EventKind.PRODUCER_BLOCKED:
-            label = tr("{client} blocked by {topic}, {{lasted}}", client=event.client, topic=event.topic)
-            self._blocked.begin((event.topic, event.client), event.time_ns, label)
-        elif kind is EventKind.PRODUCER_UNBLOCKED:
-            self._blocked.end((event.topic, event.client), event.time_ns)
-
-    def bands(self, now_ns: int) -> tuple[Band, ...]:
-        return (*self._rebalances.bands(now_ns), *self._blocked.bands(now_ns))
-
-
 TICKS_MAX = 300
+_SPANNING = frozenset(
+    {
+        EventKind.REBALANCE_STARTED,
+        EventKind.REBALANCE_COMPLETED,
+        EventKind.PRODUCER_BLOCKED,
+        EventKind.PRODUCER_UNBLOCKED,
+    }
+)
 
 
 class _Mark:
@@ -136,20 +110,31 @@ class _Mark:
 class TimelineCollector:
     """A sink of the event stream. It is called by the engine's thread and read by the window's, and only grows."""
 
-    kinds = frozenset({kind for kind, info in KINDS.items() if info.lane} | TimelineSpans.kinds)
+    kinds = _SPANNING | {kind for kind, info in KINDS.items() if info.lane}
 
     def __init__(self) -> None:
         self._marks: list[_Mark] = []
         self._newest: dict[EventKind, _Mark] = {}
         self._gap_ns = 0
-        self.spans = TimelineSpans()
+        self._rebalances = Spans("rebalances", tr("{count:,} rebalances"))
+        self._blocked = Spans("backpressure", tr("Producers were blocked {count:,} times"))
 
     def __call__(self, event: Event) -> None:
-        info = KINDS.get(event.kind)
-        if info is not None and info.lane:
-            self._mark(event)
-        else:
-            self.spans(event)
+        group, client = (event.group, ""), (event.topic, event.client)
+        match event.kind:
+            case EventKind.REBALANCE_STARTED:
+                label = tr("{group} rebalances, {{lasted}}: {cause}", group=event.group, cause=event.cause)
+                self._rebalances.begin(group, event.time_ns, label)
+            case EventKind.REBALANCE_COMPLETED:
+                label = tr("{group} rebalanced, {{lasted}}: {cause}", group=event.group, cause=event.cause)
+                self._rebalances.end(group, event.time_ns, label)
+            case EventKind.PRODUCER_BLOCKED:
+                label = tr("{client} blocked by {topic}, {{lasted}}", client=event.client, topic=event.topic)
+                self._blocked.begin(client, event.time_ns, label)
+            case EventKind.PRODUCER_UNBLOCKED:
+                self._blocked.end(client, event.time_ns)
+            case kind if kind in self.kinds:
+                self._mark(event)
 
     def _mark(self, event: Event) -> None:
         count = max(1, event.count)
@@ -178,6 +163,9 @@ class TimelineCollector:
                 newest[each.kind] = each
                 kept.append(each)
         self._marks, self._newest = kept, newest
+
+    def bands(self, now_ns: int) -> tuple[Band, ...]:
+        return (*self._rebalances.bands(now_ns), *self._blocked.bands(now_ns))
 
     def ticks(self) -> tuple[Tick, ...]:
         return tuple(mark.tick() for mark in tuple(self._marks))

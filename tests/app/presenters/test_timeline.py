@@ -77,7 +77,7 @@ def test_what_lasts_is_put_together_when_there_is_too_much_of_it() -> None:
         for second in range(5_000)
         for part, kind in ((0.0, K.PRODUCER_BLOCKED), (0.5, K.PRODUCER_UNBLOCKED))
     ]
-    bands = fed(*blocked).spans.bands(5_000 * NS_PER_S)
+    bands = fed(*blocked).bands(5_000 * NS_PER_S)
     assert len(bands) <= SPANS_MAX + 1
     assert bands[0].start_ns == 0 and bands[-1].end_ns == round(4_999.5 * NS_PER_S)
     assert "times" in bands[0].label
