@@ -57,7 +57,7 @@ class MessageHandlers(Handlers):
         self.bind_with("show_life", self._show_life, lambda: self._place, select)
         self.bind_with("copy_message", self._copy, lambda: self._place, select)
         context.views.refreshed.connect(self._show_reason)
-        context.controller.travel.changed.connect(self._read_again)
+        context.controller.travel.changed.connect(lambda: self._read(self._place) if self._place is not None else None)
         context.controller.opened.connect(self._forget)
 
     @property
@@ -66,10 +66,6 @@ class MessageHandlers(Handlers):
 
     def _show_reason(self) -> None:
         self._panel.forbid_produce(self._context.why_ended())
-
-    def _read_again(self) -> None:
-        if self._place is not None:
-            self._read(self._place)
 
     def _forget(self) -> None:
         self._message = self._place = None

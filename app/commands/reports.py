@@ -81,7 +81,7 @@ class ReportHandlers(Handlers):
         context.jobs.done.connect(self._report_done)
         self._controller.ending.connect(lambda: QTimer.singleShot(PREPARE_AFTER_MS, self, self._jobs.prepare_report))
         jobs, panel = context.window.tab(JobsPanel), context.window.tab(ReportPanel)
-        jobs.cancelRequested.connect(self._cancel_job)
+        jobs.cancelRequested.connect(lambda job_id: job.cancel() if (job := self._jobs.find(job_id)) else None)
         jobs.openRequested.connect(self._open_result)
         panel.openRequested.connect(self._open_report)
         panel.folderRequested.connect(lambda key: self._open(Path(key)) if key is not None else None)
@@ -154,11 +154,6 @@ class ReportHandlers(Handlers):
     def _report_done(self, job: Job) -> None:
         if isinstance(job, ReportJob):
             self.reports.add(job.folder, job.facts.title)
-
-    def _cancel_job(self, job_id: str) -> None:
-        job = self._jobs.find(job_id)
-        if job is not None:
-            job.cancel()
 
     def _open_result(self, job_id: str) -> None:
         job = self._jobs.find(job_id)

@@ -38,8 +38,8 @@ class TimelineHandlers(Handlers):
         bind, travel = context.registry.bind, context.controller.travel
         for name, seconds in _STEPS_S.items():
             bind(name, partial(travel.by, seconds * NS_PER_S), self._why_nowhere)
-        bind("previous_event", partial(self._step, -1), self._why_no_events)
-        bind("next_event", partial(self._step, 1), self._why_no_next)
+        bind("previous_event", lambda: travel.step(-1, self._controller.present), self._why_no_events)
+        bind("next_event", lambda: travel.step(1, self._controller.present), self._why_no_next)
         bind("first_moment", partial(travel.to, 0), self._why_nowhere)
         bind("last_moment", lambda: travel.to(self._controller.end_ns), self._why_nowhere)
         bind("go_to", self._ask_where, self._why_nowhere)
@@ -51,8 +51,8 @@ class TimelineHandlers(Handlers):
         travel.turned.connect(self._turned)
         travel.changed.connect(self._arrived)
         context.controller.opened.connect(self._opened)
-        context.window.timeline.seekRequested.connect(self._seek)
-        context.window.parts.rebalances.opened.connect(self._to_rebalance)
+        context.window.timeline.seekRequested.connect(travel.to)
+        context.window.parts.rebalances.opened.connect(lambda key: travel.to(key[1]))
 
     # -- why not
 
@@ -81,17 +81,6 @@ class TimelineHandlers(Handlers):
         return self._why_nowhere() or controller.why_no_branch()
 
     # -- going
-
-    def _seek(self, time_ns: object) -> None:
-        if isinstance(time_ns, int):
-            self._controller.travel.to(time_ns)
-
-    def _step(self, events: int) -> None:
-        self._controller.travel.step(events, self._controller.present)
-
-    def _to_rebalance(self, key: object) -> None:
-        if isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], int):
-            self._controller.travel.to(key[1])
 
     def _turned(self) -> None:
         travel = self._controller.travel
