@@ -13,6 +13,8 @@ from app.presenters.table import TableModel
 from app.sessions.collectors.refusals import Refusal
 from app.sessions.collectors.schemas import Registered
 from broker_core.errors import BrokerError
+from broker_core.schemas.diff import SchemaChange
+from broker_core.schemas.registry import SchemaVersion
 from broker_core.snapshots import Snapshot
 from widgets.facts import Fact
 from widgets.formats import Times
@@ -24,16 +26,12 @@ CHECK_CHARS = 1_000_000
 
 
 class VersionRow(NamedTuple):
-    """One version of a subject; `changes` are (what, pointer, before, after) against the version before."""
+    """`changes` are those against the version before."""
 
-    subject: str
-    version: int
-    id: int
-    kind: str
+    found: SchemaVersion
     compatibility: str
     topics: str
-    text: str
-    changes: tuple[tuple[str, str, str, str], ...]
+    changes: tuple[SchemaChange, ...]
 
 
 def version_rows(known: Registered, there: frozenset[str]) -> tuple[VersionRow, ...]:
@@ -48,18 +46,13 @@ def version_rows(known: Registered, there: frozenset[str]) -> tuple[VersionRow, 
     for subject in registry.subjects():
         versions = registry.versions(subject)
         for place in range(len(versions) - 1, -1, -1):
-            found = registry.version(subject, versions[place])
             changed = registry.diff(subject, versions[place - 1], versions[place]) if place else []
             rows.append(
                 VersionRow(
-                    subject,
-                    found.version,
-                    found.id,
-                    found.kind.value,
+                    registry.version(subject, versions[place]),
                     registry.compatibility_of(subject).value,
                     ", ".join(users.get(subject, ())),
-                    found.text,
-                    tuple((one.what, one.pointer, one.before or "", one.after or "") for one in changed),
+                    tuple(changed),
                 )
             )
     return tuple(rows)
@@ -68,10 +61,10 @@ def version_rows(known: Registered, there: frozenset[str]) -> tuple[VersionRow, 
 class VersionsModel(TableModel[VersionRow]):
     def __init__(self, parent: QObject | None = None) -> None:
         columns: tuple[Column[VersionRow], ...] = (
-            Column("Subject", lambda row: row.subject, (120, 2)),
-            number_column("Version", lambda row: row.version, (70,)),
-            number_column("Id", lambda row: row.id, (44, 0, 2), shown=str),
-            Column("Kind", lambda row: row.kind, (64, 0, 1)),
+            Column("Subject", lambda row: row.found.subject, (120, 2)),
+            number_column("Version", lambda row: row.found.version, (70,)),
+            number_column("Id", lambda row: row.found.id, (44, 0, 2), shown=str),
+            Column("Kind", lambda row: row.found.kind.value, (64, 0, 1)),
             Column(
                 "Compatibility",
                 lambda row: row.compatibility,
@@ -80,7 +73,7 @@ class VersionsModel(TableModel[VersionRow]):
             ),
             Column("Topics", lambda row: row.topics or tr("none"), (120, 2), about="Topics held to it."),
         )
-        super().__init__(columns, key=lambda row: (row.subject, row.version), parent=parent)
+        super().__init__(columns, key=lambda row: (row.found.subject, row.found.version), parent=parent)
 
 
 class RefusalsModel(TableModel[Refusal]):
@@ -134,13 +127,13 @@ class SchemasPresenter(PanelPresenter[SchemasPanel]):
         if row is None:
             self.panel.set_details(None)
             return
-        changes = [_change(*change) for change in row.changes]
+        found, changes = row.found, tuple(map(_change, row.changes))
         self.panel.set_details(
             SchemaDetails(
-                row.subject,
-                tr("{subject}, version {version}", subject=row.subject, version=row.version),
-                pretty(row.text),
-                tuple(changes) or (tr("The first version: there is none before it to compare it with."),),
+                found.subject,
+                tr("{subject}, version {version}", subject=found.subject, version=found.version),
+                pretty(found.text),
+                changes or (tr("The first version: there is none before it to compare it with."),),
             )
         )
 
@@ -156,11 +149,12 @@ class SchemasPresenter(PanelPresenter[SchemasPanel]):
             self.panel.set_verdict(not problems, problems or (tr("The latest version accepts this message."),))
 
 
-def _change(what: str, pointer: str, before: str, after: str) -> str:
-    values = {"place": pointer or tr("the whole"), "before": before, "after": after}
-    if what == "added":
+def _change(change: SchemaChange) -> str:
+    place = change.pointer or tr("the whole")
+    values = {"place": place, "before": change.before or "", "after": change.after or ""}
+    if change.what == "added":
         return tr("Added at {place}: {after}", **values)
-    if what == "removed":
+    if change.what == "removed":
         return tr("Removed from {place}: {before}", **values)
     return tr("Changed at {place}: {before} became {after}", **values)
 
@@ -181,32 +175,34 @@ class SchemaLookup(Lookup):
 
     def facts(self, snapshot: Snapshot, name: str) -> InspectorFacts | None:
         subject, _, number = name.rpartition("/")
-        versions = [row for row in self._rows() if row.subject == subject]
-        row = next((row for row in versions if str(row.version) == number), None)
+        versions = [row for row in self._rows() if row.found.subject == subject]
+        row = next((row for row in versions if str(row.found.version) == number), None)
         if row is None:
             return None
-        topics = {topic.name for topic in snapshot.topics}
+        topics, newest = {topic.name for topic in snapshot.topics}, max(each.found.version for each in versions)
         used = [one.strip() for one in row.topics.split(",") if one.strip()]
         facts: list[Fact] = [
-            (
-                tr("Version"),
-                tr("{version} of {count}", version=row.version, count=max(each.version for each in versions)),
-            ),
-            (tr("Kind"), row.kind),
+            (tr("Version"), tr("{version} of {count}", version=number, count=newest)),
+            (tr("Kind"), row.found.kind.value),
             (tr("Compatibility"), row.compatibility),
-            (tr("Id"), str(row.id)),
+            (tr("Id"), str(row.found.id)),
             *(_used(one, topics) for one in used),
         ]
         facts += [
-            (tr("Other version"), str(each.version), f"schema:{subject}/{each.version}")
+            (tr("Other version"), str(each.found.version), f"schema:{subject}/{each.found.version}")
             for each in versions
             if each is not row
         ]
         sections: list[Section] = [("", tuple(facts))]
         if row.changes:
-            changes = tuple((change[0], " ".join(part for part in change[1:] if part)) for change in row.changes)
+            changes = tuple(
+                (one.what, " ".join(part for part in (one.pointer, one.before, one.after) if part))
+                for one in row.changes
+            )
             sections.append((tr("Changed"), changes))
-        return InspectorFacts(tr("Schema"), subject, "", tuple(sections), payload=row.text.encode(), has_payload=True)
+        return InspectorFacts(
+            tr("Schema"), subject, "", tuple(sections), payload=row.found.text.encode(), has_payload=True
+        )
 
 
 def _used(words: str, topics: set[str]) -> Fact:

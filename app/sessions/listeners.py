@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 from PySide6.QtCore import QObject, Signal
 
@@ -40,18 +41,17 @@ class Listeners(QObject):
         self._host: EngineHost | None = None
         self._connections: Connections | None = None
         self._last_requests: tuple[RequestView, ...] = ()
-        self._close: dict[str, Callable[[], None]] = {}
-        self._where: dict[str, str] = {}
-        self._problems: dict[str, str] = {}
-        self._opening: set[str] = set()
+        self._close: dict[Kind, Callable[[], None]] = {}
+        self._facts = {kind: ListenerFacts(kind, "", False, port) for kind, port in PORTS.items()}
         self._replies = Replies(self)
         controller.ending.connect(self.close_all)
 
     def facts(self) -> tuple[ListenerFacts, ...]:
-        return tuple(
-            ListenerFacts(kind, self._where.get(kind, ""), kind in self._opening, port, self._problems.get(kind, ""))
-            for kind, port in PORTS.items()
-        )
+        return tuple(self._facts.values())
+
+    def _note(self, kind: Kind, **changes: Any) -> None:
+        self._facts[kind] = replace(self._facts[kind], **changes)
+        self.changed.emit()
 
     def connections(self) -> tuple[ConnectionView, ...]:
         return () if self._connections is None else self._connections.views()
@@ -70,7 +70,7 @@ class Listeners(QObject):
 
     def open(self, kind: Kind, port: int) -> None:
         """Open a listener on the session that is shown; `reported` tells where it is, or why it cannot be opened."""
-        if kind in self._close or kind in self._opening:
+        if kind in self._close or self._facts[kind].opening:
             return
         host = self._host or self._controller.host(NEW_TOPIC_PARTITIONS)
         if host is None:
@@ -78,48 +78,41 @@ class Listeners(QObject):
             return
         if self._host is None:
             self._host, self._connections = host, Connections(lambda: host.now_ns)
-        self._opening.add(kind)
-        self._problems.pop(kind, None)
-        self.changed.emit()
+        self._note(kind, opening=True, problem="")
         worker = ThreadPoolExecutor(1, thread_name_prefix=f"open-{kind}")
         opened = worker.submit(_open, kind, port, host, self._connections)
         self._replies.follow(opened, partial(self._opened, kind), partial(self._failed, kind))
         worker.shutdown(wait=False)
 
-    def _opened(self, kind: str, opened: tuple[str, Callable[[], None]]) -> None:
-        self._opening.discard(kind)
+    def _opened(self, kind: Kind, opened: tuple[str, Callable[[], None]]) -> None:
         where, close = opened
         if self._host is None:
             close()  # the session has ended since
+            where = ""
         else:
-            self._close[kind], self._where[kind] = close, where
+            self._close[kind] = close
             self.reported.emit(tr("Open: {where}. Only programs on this machine can connect.", where=where))
-        self.changed.emit()
+        self._note(kind, opening=False, where=where)
 
-    def _failed(self, kind: str, error: BrokerError) -> None:
-        self._opening.discard(kind)
-        self._problems[kind] = str(error)
+    def _failed(self, kind: Kind, error: BrokerError) -> None:
         self.reported.emit(str(error))
-        self.changed.emit()
+        self._note(kind, opening=False, problem=str(error))
 
     def shut(self, kind: Kind) -> None:
-        close = self._close.pop(kind, None)
-        self._where.pop(kind, None)
-        if close is not None:
+        if (close := self._close.pop(kind, None)) is not None:
             close()
-            self.changed.emit()
+            self._note(kind, where="")
 
     def close_all(self) -> None:
         for close in list(self._close.values()):
             close()
         self._close.clear()
-        self._where.clear()
-        self._problems.clear()
         self._last_requests = self.requests()  # to be read after the end
         if self._host is not None:
             self._host.close()
         self._host = self._connections = None
-        self.changed.emit()
+        for kind in PORTS:
+            self._note(kind, where="", problem="")
 
     def cut(self, number: int) -> None:
         if self._connections is not None and self._connections.cut(number, "cut in the window"):

@@ -35,7 +35,7 @@ def test_q16_what_did_the_schema_refuse(open_workbench: Callable[..., Hand]) -> 
 def test_versions_are_listed_with_what_each_changed(open_workbench: Callable[..., Hand]) -> None:
     hand = opened(open_workbench, 50)
     panel = hand.workbench.window.tab(SchemasPanel)
-    assert [row.version for row in hand.workbench.views.presenter(SchemasPresenter).model.rows] == [2, 1]
+    assert [row.found.version for row in hand.workbench.views.presenter(SchemasPresenter).model.rows] == [2, 1]
     panel.select(0)
     assert '"currency"' in panel.text.toPlainText()
     assert panel.changes.toPlainText() == 'Added at /properties/currency: {"type":"string"}'
@@ -70,7 +70,7 @@ def test_a_scenario_without_schemas_says_how_to_see_some(hand: Hand) -> None:
 def shown(hand: Hand) -> tuple[list[tuple[int, str]], list[tuple[str, int]]]:
     """Versions with their topics, and refusals with their counts."""
     views = hand.workbench.views
-    versions = [(row.version, row.topics) for row in views.presenter(SchemasPresenter).model.rows]
+    versions = [(row.found.version, row.topics) for row in views.presenter(SchemasPresenter).model.rows]
     return versions, [(row.client, row.messages) for row in views.presenter(SchemasPresenter).refusals.rows]
 
 
