@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import get_args
+from typing import Any
 
 import msgspec
 
@@ -11,7 +11,7 @@ from app.commands.forms import free_name, group_names, name_error, place_names
 from app.commands.registry import Command
 from app.presenters.what_if import group_of
 from broker_core.flow.config import FlowConfig
-from broker_core.groups.assignors import AssignorName
+from broker_core.groups.assignors import ASSIGNORS
 from broker_core.operations.queues import QueueConfigAnswer, QueueConfiguration
 from broker_core.operations.topics import DescribeTopic, TopicConfig
 from broker_core.simulation.actions import UserAction
@@ -103,9 +103,6 @@ class DuplicateHandlers(Handlers):
         if group is None:
             return
         topics = group.topics or tuple(sorted({at.topic for at in group.offsets}))
-        assignor: AssignorName = "range"
-        for known in get_args(AssignorName):
-            if group.assignor == known:
-                assignor = known
+        assignor: Any = group.assignor if group.assignor in ASSIGNORS else "range"
         about = tr("A group that reads the same by the same assignor, without members yet.")
         self._ask(name, "group", about, group_names(snapshot), lambda v: CreateGroup(v["name"], topics, assignor))
