@@ -37,7 +37,7 @@ class OffsetHandlers(Handlers):
         super().__init__(context)
         no_group, no_owner = tr("There is no group."), tr("No consumer owns a partition now.")
         self.bind_action("reset_offsets", ResetOffsets, self.ask_reset, lambda: self._snapshot.groups, no_group)
-        self.bind_action("seek", Seek, self.ask_seek, self._owned, no_owner)
+        self.bind_action("seek", Seek, self.ask_seek, self._is_any_owned, no_owner)
         panel = context.window.tab(OffsetsPanel)
         panel.resetWanted.connect(lambda: context.registry.trigger("reset_offsets"))
         panel.seekWanted.connect(lambda: context.registry.trigger("seek"))
@@ -61,14 +61,8 @@ class OffsetHandlers(Handlers):
         name = self._context.selected_group() or (row[0] if row else "")
         return group_of(self._snapshot, name) or next(iter(groups), None)
 
-    def _owned(self) -> dict[str, tuple[str, str, int]]:
-        """(consumer, topic, partition) of each partition that is owned, by a key of the form."""
-        return {
-            f"{topic}/{partition} {member.client}": (member.client, topic, partition)
-            for group in self._snapshot.groups
-            for member in group.members
-            for topic, partition in member.partitions
-        }
+    def _is_any_owned(self) -> bool:
+        return any(member.partitions for group in self._snapshot.groups for member in group.members)
 
     @property
     def _epoch_ms(self) -> int:
@@ -142,8 +136,13 @@ class OffsetHandlers(Handlers):
         dialog.open()
 
     def ask_seek(self) -> None:
-        context, keys = self._context, self._owned()
-        row, consumer = self._row(), context.selected("consumer")
+        keys = {
+            f"{topic}/{partition} {member.client}": (member.client, topic, partition)
+            for group in self._snapshot.groups
+            for member in group.members
+            for topic, partition in member.partitions
+        }
+        row, consumer = self._row(), self._context.selected("consumer")
         first = next((key for key, place in keys.items() if row is not None and place[1:] == row[1:]), "")
         first = first or next((key for key, place in keys.items() if place[0] == consumer), "")
 
