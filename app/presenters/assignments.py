@@ -3,8 +3,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from PySide6.QtCore import QObject
-
 from app.filters.parsing import help_rows
 from app.presenters.columns import Column, number_column, state_column, time_column
 from app.presenters.owners import Owners
@@ -43,7 +41,7 @@ class OwnershipRow(NamedTuple):
 
 
 class OwnershipModel(TableModel[OwnershipRow]):
-    def __init__(self, owners: Owners, times: Times, parent: QObject | None = None) -> None:
+    def __init__(self, owners: Owners, times: Times) -> None:
         self._owners = owners
         self._ownership = Ownership()
         columns: tuple[Column[OwnershipRow], ...] = (
@@ -65,7 +63,7 @@ class OwnershipModel(TableModel[OwnershipRow]):
                 field="owned_by",
             ),
         )
-        super().__init__(columns, key=lambda row: (row.topic, row.partition), parent=parent)
+        super().__init__(columns, key=lambda row: (row.topic, row.partition))
 
     def attach(self, ownership: Ownership) -> None:
         self._ownership = ownership
@@ -134,7 +132,7 @@ class AssignmentRow(NamedTuple):
 
 
 class AssignmentsModel(SnapshotModel[AssignmentRow]):
-    def __init__(self, owners: Owners, times: Times, parent: QObject | None = None) -> None:
+    def __init__(self, owners: Owners, times: Times) -> None:
         self._ownership = Ownership()
         columns: tuple[Column[AssignmentRow], ...] = (
             Column("Topic", lambda row: row.topic, (130, 3)),
@@ -151,7 +149,7 @@ class AssignmentsModel(SnapshotModel[AssignmentRow]):
             ),
             state_column("State", lambda row: row.state, (190, 1), about="The state of the group."),
         )
-        super().__init__(columns, key=lambda row: row[:3], parent=parent)
+        super().__init__(columns, key=lambda row: row[:3])
 
     def attach(self, ownership: Ownership) -> None:
         self._ownership = ownership

@@ -4,7 +4,6 @@ from collections.abc import Container
 from typing import NamedTuple
 
 import numpy as np
-from PySide6.QtCore import QObject
 
 from app.presenters.backpressure import producer_state
 from app.presenters.columns import Column, number_column
@@ -52,7 +51,7 @@ def _verdict(row: RateRow) -> str:
 
 
 class RateTable(TableModel[RateRow]):
-    def __init__(self, rates: Rates, parent: QObject | None = None) -> None:
+    def __init__(self, rates: Rates) -> None:
         self._rates = rates
         columns: tuple[Column[RateRow], ...] = (
             Column("Name", lambda row: row.name, (100, 3)),
@@ -87,7 +86,7 @@ class RateTable(TableModel[RateRow]):
                 about="The consumer whose oldest message has waited longest is the slowest.",
             ),
         )
-        super().__init__(columns, key=lambda row: (row.kind, row.name), parent=parent)
+        super().__init__(columns, key=lambda row: (row.kind, row.name))
 
     def set_snapshot(self, snapshot: Snapshot) -> None:
         rows = [self._topic(topic.name, snapshot.time_ns) for topic in snapshot.topics]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
 from broker_core.filters import Field, Fields
 from broker_core.filters.field import Kind, folded
@@ -116,9 +116,8 @@ class ColumnModel(QAbstractTableModel, Generic[Row]):
         columns: Sequence[Column[Row]],
         key: Callable[[Row], Hashable],
         more: Sequence[tuple[Field, Callable[[Row], Any]]],
-        parent: QObject | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self.columns = tuple(columns)
         self._key = key
         self._getters: list[dict[int, Callable[[Row], object]]] = [self._getters_of(c) for c in self.columns]

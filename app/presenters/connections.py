@@ -3,8 +3,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QObject
-
 from app.presenters.columns import Column, Place, number_column
 from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.presenters.requests import latency
@@ -19,7 +17,7 @@ from widgets.roles import Role
 
 
 class ConnectionsModel(TableModel[ConnectionView]):
-    def __init__(self, times: Times, parent: QObject | None = None) -> None:
+    def __init__(self, times: Times) -> None:
         def flow(messages_per_s: float, bytes_per_s: float) -> str:
             return f"{per_second(messages_per_s)}, {byte_size(bytes_per_s)}"
 
@@ -96,7 +94,7 @@ class ConnectionsModel(TableModel[ConnectionView]):
             *_errors((80, 0, 2), (160, 4, 1)),
         )
         self.now_ns = 0
-        super().__init__(columns, key=lambda row: row.id, parent=parent)
+        super().__init__(columns, key=lambda row: row.id)
 
     def _idle_ns(self, row: ConnectionView) -> int:
         return max(0, self.now_ns - row.heard_ns)
@@ -105,7 +103,7 @@ class ConnectionsModel(TableModel[ConnectionView]):
 class ApisModel(TableModel[ApiView]):
     """One row an API of the selected connection, the busiest first."""
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self) -> None:
         columns: tuple[Column[ApiView], ...] = (
             Column("API", lambda row: row.api, (110, 2)),
             number_column("Count", lambda row: row.requests, (60,)),
@@ -127,7 +125,7 @@ class ApisModel(TableModel[ApiView]):
             number_column("Bytes out", lambda row: row.reply_bytes, (78, 0, 2), shown=byte_size),
             *_errors((60, 0, 1), (90, 3, 3)),
         )
-        super().__init__(columns, key=lambda row: row.api, parent=parent)
+        super().__init__(columns, key=lambda row: row.api)
 
 
 def _errors(of_count: Place, of_last: Place) -> tuple[Column[Any], Column[Any]]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import chain
 from operator import attrgetter
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
 from app.filters.parsing import help_rows
 from app.presenters.columns import Column, number_column, time_column
@@ -56,7 +56,7 @@ class DeadLettersModel(SnapshotModel[DeadLetterView]):
 
     causes_changed = Signal(list)
 
-    def __init__(self, times: Times, parent: QObject | None = None) -> None:
+    def __init__(self, times: Times) -> None:
         self._now_ns = 0
         self._bins: tuple[Sequence[DeadLetterView], ...] = ()
         self.source: Callable[[QueueView], Sequence[DeadLetterView]] = attrgetter("dead_letters")
@@ -110,7 +110,7 @@ class DeadLettersModel(SnapshotModel[DeadLetterView]):
                 about="How often it was sent back to its origin already; a high count is a loop.",
             ),
         )
-        super().__init__(columns, key=letter_key, haystack=_haystack, parent=parent, more=(*_MORE, size))
+        super().__init__(columns, key=letter_key, haystack=_haystack, more=(*_MORE, size))
 
     def _size(self, row: DeadLetterView) -> int:
         return self.size_of(row)

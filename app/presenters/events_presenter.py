@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import Qt
 
 from app.filters.parsing import help_rows, parsed
 from app.presenters.columns import Column, number_column, state_column, time_column
@@ -26,7 +26,7 @@ def _key_text(row: Event) -> str:
 
 
 class EventsModel(PagedModel[Event]):
-    def __init__(self, owners: Owners, times: Times, parent: QObject | None = None) -> None:
+    def __init__(self, owners: Owners, times: Times) -> None:
         columns: tuple[Column[Event], ...] = (
             number_column("#", lambda row: row.seq, (74, 0, 2), field="seq"),
             time_column("Time (session)", lambda row: row.time_ns, times, (110,)),
@@ -55,7 +55,7 @@ class EventsModel(PagedModel[Event]):
                 value=lambda row: row.key,
             ),
         )
-        super().__init__(columns, lambda row: row.seq, parent, more=_MORE)
+        super().__init__(columns, lambda row: row.seq, more=_MORE)
 
     def test(self, wanted: Filter) -> Callable[[Event], bool] | None:
         """What asks an event; None if every one fits."""

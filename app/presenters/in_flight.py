@@ -5,7 +5,6 @@ from itertools import chain
 from operator import attrgetter
 
 import msgspec
-from PySide6.QtCore import QObject
 
 from app.presenters.columns import Column, number_column, time_column
 from app.presenters.lease_sweep import LeaseSweep
@@ -104,7 +103,7 @@ class InFlightModel(SnapshotModel[Row]):
 
     Time left comes from the clock: a lease that stays costs nothing."""
 
-    def __init__(self, owners: Owners, times: Times, parent: QObject | None = None) -> None:
+    def __init__(self, owners: Owners, times: Times) -> None:
         self._now_ns = 0
         self.whole = self.listed = 0
         self._sources: tuple[Sequence[Row], ...] = ()
@@ -167,7 +166,7 @@ class InFlightModel(SnapshotModel[Row]):
                 live=True,
             ),
         )
-        super().__init__(columns, key=_key, parent=parent, more=_MORE)
+        super().__init__(columns, key=_key, more=_MORE)
 
     def _left_ns(self, row: Row) -> int | None:
         known = isinstance(row, LeaseView) and row.has_limits

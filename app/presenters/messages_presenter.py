@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import Qt
 
 from app.filters.parsing import help_rows, parsed
 from app.presenters.columns import Column, number_column, time_column
@@ -40,7 +40,7 @@ NO_KEY = ""
 class MessagesModel(PagedModel[MessageRow]):
     """Columns: published, partition, offset, key, payload, headers, size. Offsets without a message say why."""
 
-    def __init__(self, times: Times, parent: QObject | None = None) -> None:
+    def __init__(self, times: Times) -> None:
         columns: tuple[Column[MessageRow], ...] = (
             time_column(
                 "Published (session)",
@@ -92,7 +92,7 @@ class MessagesModel(PagedModel[MessageRow]):
                 about="Bytes of the value.",
             ),
         )
-        super().__init__(columns, message_key, parent, more=_MORE)
+        super().__init__(columns, message_key, more=_MORE)
 
 
 _MORE: tuple[tuple[Field, Callable[[Any], Any]], ...] = (

@@ -3,8 +3,6 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import NamedTuple
 
-from PySide6.QtCore import QObject
-
 from app.presenters.columns import Column, Place, number_column
 from app.presenters.lag_trend import FALLING, RISING, STEADY, LagTrend, counts_removed, lag_trend
 from app.presenters.owners import Owners
@@ -63,7 +61,7 @@ def _pace(trend: LagTrend) -> str:
 
 
 class OffsetsModel(SnapshotModel[OffsetRow]):
-    def __init__(self, owners: Owners, rates: Rates, parent: QObject | None = None) -> None:
+    def __init__(self, owners: Owners, rates: Rates) -> None:
         self._rates = rates
         self._summaries: list[str] = []
 
@@ -122,7 +120,7 @@ class OffsetsModel(SnapshotModel[OffsetRow]):
                 kind="duration",
             ),
         )
-        super().__init__(columns, key=lambda row: row[:3], parent=parent)
+        super().__init__(columns, key=lambda row: row[:3])
 
     def summary(self) -> str:
         return "  ".join(self._summaries)

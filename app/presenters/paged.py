@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 
 from app.presenters.columns import Column, ColumnModel, Index, Row
 from broker_core.filters import Field
@@ -31,11 +31,10 @@ class PagedModel(ColumnModel[Row]):
         self,
         columns: Sequence[Column[Row]],
         key: Callable[[Row], Hashable],
-        parent: QObject | None = None,
         *,
         more: Sequence[tuple[Field, Callable[[Row], Any]]] = (),
     ) -> None:
-        super().__init__(columns, key, more, parent)
+        super().__init__(columns, key, more)
         self._first = 0
         self._end = 0
         self._pages: dict[int, list[Row | None]] = {}

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
-
 from app.presenters.columns import Column, number_column, state_column, time_column
 from app.presenters.owners import Owners
 from app.presenters.panel_presenter import PanelPresenter, Sources, overfull_words
@@ -37,7 +35,7 @@ def _where(row: Redelivery) -> str:
 class RedeliveriesModel(TableModel[Redelivery]):
     """One row a run of messages that were delivered again at once, the newest first. Keys are (seq, offset)."""
 
-    def __init__(self, owners: Owners, times: Times, parent: QObject | None = None) -> None:
+    def __init__(self, owners: Owners, times: Times) -> None:
         def cause(row: Redelivery) -> str:
             return "" if row.why is None else row.why.cause
 
@@ -99,7 +97,7 @@ class RedeliveriesModel(TableModel[Redelivery]):
             (Field("partition", "number", "The partition."), lambda row: row.delivered.partition),
             (Field("offset", "number", "The first offset."), lambda row: row.offset),
         )
-        super().__init__(columns, key=lambda row: (row.delivered.seq, row.offset), parent=parent, more=more)
+        super().__init__(columns, key=lambda row: (row.delivered.seq, row.offset), more=more)
 
 
 class RedeliveriesPresenter(PanelPresenter[RedeliveriesPanel]):

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
-
 from app.presenters.columns import Column, number_column, state_column, time_column
 from app.presenters.table import TableModel
 from app.sessions.event_text import event_word
@@ -12,7 +10,7 @@ from widgets.formats import Times, duration, plain_text
 
 
 class RedrivenModel(TableModel[RedrivenMessage]):
-    def __init__(self, times: Times, parent: QObject | None = None) -> None:
+    def __init__(self, times: Times) -> None:
         columns: tuple[Column[RedrivenMessage], ...] = (
             time_column("Redriven (session)", lambda row: row.redriven.time_ns, times, (130,), field="redriven_at"),
             Column("Queue", lambda row: row.redriven.group, (90, 1, 3)),
@@ -56,7 +54,7 @@ class RedrivenModel(TableModel[RedrivenMessage]):
                 about="Time from the redrive until then.",
             ),
         )
-        super().__init__(columns, key=lambda row: row.redriven.seq, parent=parent, more=_MORE)
+        super().__init__(columns, key=lambda row: row.redriven.seq, more=_MORE)
 
 
 _MORE = ((Field("redriven", "flag", "Redriven, as all here."), lambda _row: True),)

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from PySide6.QtCore import QObject
-
 from app.presenters.columns import Column
 from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.presenters.table import TableModel
@@ -18,13 +16,13 @@ class JobsPresenter(PanelPresenter[JobsPanel]):
 
 
 class ReportsModel(TableModel[Report]):
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self) -> None:
         columns: tuple[Column[Report], ...] = (
             Column("Of", lambda row: row.title, (180, 3)),
             Column("Made", lambda row: row.made, (130,)),
             Column("Folder", lambda row: str(row.folder), (160, 4, 1), hint=lambda row: str(row.folder)),
         )
-        super().__init__(columns, key=lambda row: str(row.folder), parent=parent)
+        super().__init__(columns, key=lambda row: str(row.folder))
 
 
 class ReportsPresenter(PanelPresenter[ReportPanel]):

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QObject
-
 from app.presenters.columns import Column, number_column, time_column
 from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.presenters.table import TableModel
@@ -19,7 +17,7 @@ _APIS_TOLD = 4
 
 
 class RequestsModel(TableModel[RequestView]):
-    def __init__(self, times: Times, parent: QObject | None = None) -> None:
+    def __init__(self, times: Times) -> None:
         columns: tuple[Column[RequestView], ...] = (
             time_column("Time", lambda row: row.time_ns, times, (84,)),
             Column("Client", lambda row: row.client or tr("not known yet"), (140, 3)),
@@ -43,7 +41,7 @@ class RequestsModel(TableModel[RequestView]):
                 roles={Role.WARN: lambda row: "failure" if row.error else ""},
             ),
         )
-        super().__init__(columns, key=lambda row: row.number, parent=parent)
+        super().__init__(columns, key=lambda row: row.number)
 
 
 class RequestsPresenter(PanelPresenter[RequestsPanel]):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
 import msgspec
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
 from app.presenters.columns import Column, number_column, time_column
 from app.presenters.lookups import Lookup
@@ -59,7 +59,7 @@ def version_rows(known: Registered, there: frozenset[str]) -> tuple[VersionRow, 
 
 
 class VersionsModel(TableModel[VersionRow]):
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self) -> None:
         columns: tuple[Column[VersionRow], ...] = (
             Column("Subject", lambda row: row.found.subject, (120, 2)),
             number_column("Version", lambda row: row.found.version, (70,)),
@@ -73,11 +73,11 @@ class VersionsModel(TableModel[VersionRow]):
             ),
             Column("Topics", lambda row: row.topics or tr("none"), (120, 2), about="Topics held to it."),
         )
-        super().__init__(columns, key=lambda row: (row.found.subject, row.found.version), parent=parent)
+        super().__init__(columns, key=lambda row: (row.found.subject, row.found.version))
 
 
 class RefusalsModel(TableModel[Refusal]):
-    def __init__(self, times: Times, parent: QObject | None = None) -> None:
+    def __init__(self, times: Times) -> None:
         columns: tuple[Column[Refusal], ...] = (
             time_column("Last (session)", lambda row: row.last_ns, times, (110,)),
             number_column("Messages", lambda row: row.messages, (84,)),
@@ -86,7 +86,7 @@ class RefusalsModel(TableModel[Refusal]):
             Column("Became", lambda row: tr(row.became), (96, 0, 1)),
             Column("Reason", lambda row: row.cause, (200, 4)),
         )
-        super().__init__(columns, key=lambda row: (row.topic, row.client, row.cause, row.became), parent=parent)
+        super().__init__(columns, key=lambda row: (row.topic, row.client, row.cause, row.became))
 
 
 class SchemasPresenter(PanelPresenter[SchemasPanel]):

@@ -3,8 +3,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
-from PySide6.QtCore import QObject
-
 from app.presenters.columns import Column, number_column, state_column, time_column
 from app.presenters.not_kept import not_recorded, only_of_now
 from app.presenters.panel_presenter import PanelPresenter, Sources
@@ -45,7 +43,7 @@ def state_word(row: SegmentRow) -> str:
 
 
 class SegmentsModel(TableModel[SegmentRow]):
-    def __init__(self, times: Times, parent: QObject | None = None) -> None:
+    def __init__(self, times: Times) -> None:
         columns: tuple[Column[SegmentRow], ...] = (
             Column("Topic or queue", lambda row: row.partition.topic, (110, 2), field="topic"),
             number_column("Partition", lambda row: row.partition.partition, (78,), shown=str),
@@ -81,7 +79,7 @@ class SegmentsModel(TableModel[SegmentRow]):
                 about="Whether the index file covers the segment: without it, an opening scans the file.",
             ),
         )
-        super().__init__(columns, key=lambda row: row.key, parent=parent, more=_MORE)
+        super().__init__(columns, key=lambda row: row.key, more=_MORE)
 
     def facts(self, key: Hashable) -> tuple[Fact, ...]:
         row = self.row_of(key)

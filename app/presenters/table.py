@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 
 from app.filters.parsing import parsed
 from app.filters.row_filter import RowFilter, Wanted
@@ -108,11 +108,10 @@ class TableModel(ColumnModel[Row]):
         columns: Sequence[Column[Row]],
         key: Callable[[Row], Hashable],
         haystack: Callable[[Row], str] | None = None,
-        parent: QObject | None = None,
         *,
         more: Sequence[tuple[Field, Callable[[Row], Any]]] = (),
     ) -> None:
-        super().__init__(columns, key, more, parent)
+        super().__init__(columns, key, more)
         self._haystack = haystack or self._all_texts
         self.rows: Sequence[Row] = ()
         self._shown: list[Row] = []
