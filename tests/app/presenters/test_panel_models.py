@@ -224,11 +224,17 @@ def test_the_latest_dead_letter_is_on_top_and_payloads_are_escaped(qapp):
     assert all(text.isprintable() for text in shown)
 
 
+def facts_of(model, offset):
+    letter = model.row_of(("builds", offset))
+    assert letter is not None
+    return dead_letter_facts(letter, Times())
+
+
 def test_details_tell_every_attempt_and_the_whole_payload(qapp):
     model = DeadLettersModel(Times())
     snapshot = made_up.living()
     model.set_snapshot(snapshot)
-    facts = dead_letter_facts(model.row_of(("builds", 1)), Times())
+    facts = facts_of(model, 1)
     assert facts.payload == "<img src=x onerror=alert(1)><b>not bold</b> &amp; plain"
     assert [attempt.outcome for attempt in facts.attempts] == [
         "nacked: build broke",
@@ -238,7 +244,7 @@ def test_details_tell_every_attempt_and_the_whole_payload(qapp):
     assert dict(facts.facts)["Origin"] == "builds/1 at offset 901"
     assert dict(facts.headers)["content-type"] == "application/json"
     assert model.row_of(("builds", 999)) is None
-    none = dead_letter_facts(model.row_of(("builds", 3)), Times())
+    none = facts_of(model, 3)
     assert none.payload == "(no value)"
 
 
@@ -247,7 +253,7 @@ def test_a_huge_payload_is_cut_and_it_is_said(qapp):
     letter = msgspec.structs.replace(made_up.dead_letter(0, S), value=b"line\tone\n" * 10_000)
     queue = msgspec.structs.replace(made_up.queue(S), dead_letters=(letter,))
     model.set_snapshot(msgspec.structs.replace(made_up.living(), queues=(queue,)))
-    facts = dead_letter_facts(model.row_of(("builds", 0)), Times())
+    facts = facts_of(model, 0)
     payload = facts.payload
     assert payload.startswith("line\tone\nline\tone\n")
     assert payload.endswith("… 70,000 more bytes")
