@@ -42,9 +42,9 @@ class StoredSession(Source):
         self.problems = list(session.problems)
         self.playback = FolderPlayback(folder)
         if not session.recording:
-            self.playback.check()
-        if self.playback.problem:
-            self.problems.append(self.playback.problem)
+            self.playback.keyframes.check()
+        if self.playback.keyframes.problem:
+            self.problems.append(self.playback.keyframes.problem)
         self.text = session.scenario_text
         self.scenario: Scenario
         self.scenario, self._scenario_problem = _scenario(self.text, session.metadata)

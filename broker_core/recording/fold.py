@@ -55,7 +55,7 @@ class FoldedBroker:
         elif kind in _HANDED_OVER:
             self._hand_over(event)
         elif kind in _BACK:
-            queue = self.queues.find(event.group)
+            queue = self.queues.by_name.get(event.group)
             if queue is not None:
                 queue.ended(event)
         else:
@@ -64,11 +64,11 @@ class FoldedBroker:
 
     def _hand_over(self, event: Event) -> None:
         delivered = EventKind.ACKNOWLEDGED not in {event.kind, event.cause}
-        queue = self.queues.find(event.group)
+        queue = self.queues.by_name.get(event.group)
         if queue is not None:
             (queue.delivered if delivered else queue.ended)(event)
             return
-        group = self.groups.find(event.group) or (None if delivered else self.groups.found(event))
+        group = self.groups.by_name.get(event.group) or (None if delivered else self.groups.found(event))
         if group is not None:
             (group.delivered if delivered else group.acknowledged)(event)
 
@@ -80,7 +80,7 @@ class FoldedBroker:
     def _topic_deleted(self, event: Event) -> None:
         if not self.queues.remove(event.group or event.topic):
             self.topics.remove(event.topic)
-            for _, group in self.groups.items():
+            for group in self.groups.by_name.values():
                 group.forget(event.topic)
 
     def _user_action(self, event: Event) -> None:
@@ -103,7 +103,7 @@ class Fold:
     ) -> None:
         """`find_letter(queue, offset)` finds dead letters, `published_before(place, offset, time_ns)` older ones."""
         self._time_ns = keyframe.time_ns
-        self._events = keyframe.events
+        self.events = keyframe.events
         self._published = PublishTimes()
         self._published_before = published_before
         self._broker = FoldedBroker(keyframe, find_letter)
@@ -125,12 +125,8 @@ class Fold:
             EventKind.SESSION_ENDED: self._ended,
         }
 
-    @property
-    def events(self) -> int:
-        return self._events
-
     def add(self, event: Event) -> None:
-        self._events = event.seq + 1
+        self.events = event.seq + 1
         self._time_ns = event.time_ns
         self._count(event)
         self._broker.add(event)
@@ -148,7 +144,7 @@ class Fold:
             return
         if event.kind is EventKind.PURGED:
             # Purged dead letters are counted by the dead-letter queue.
-            queue = self._broker.queues.find(event.group)
+            queue = self._broker.queues.by_name.get(event.group)
             if queue is None or event.topic != queue.topic:
                 return
         if event.kind is EventKind.DELIVERED and event.attempt != 1:
@@ -226,7 +222,7 @@ class Fold:
 
         return Snapshot(
             time_ns=time_ns,
-            events=self._events,
+            events=self.events,
             topics=topics.views(time_ns, broker.deepest),
             groups=broker.groups.views(time_ns, published_ns),
             queues=broker.queues.views(time_ns, broker.gates),

@@ -34,6 +34,7 @@ class FoldedGroup:
 
     def __init__(self, view: GroupView, time_ns: int, topics: FoldedTopics, markers: Markers) -> None:
         self._view = view
+        self.name = view.name
         self._logs = topics
         self._markers = markers  # those since the keyframe
         self._older_markers: dict[TopicPartition, int] = {}  # how many of the keyframe lie behind the committed offset
@@ -65,10 +66,6 @@ class FoldedGroup:
                 self._held[place] = (first, offset.position, max(0, offset.position - first - offset.in_flight))
             if offset.position is not None:
                 self._positions[place] = offset.position
-
-    @property
-    def name(self) -> str:
-        return self._view.name
 
     def state(self, event: Event) -> None:
         leader = str(event.told.get("leader", self._view.leader))
@@ -251,7 +248,7 @@ class FoldedGroups:
         self._topics = topics
         self._markers = Markers(keyframe.topics)
         self._early: dict[str, list[Event]] = {}
-        self._groups = {view.name: self._folded(view, keyframe.time_ns) for view in keyframe.groups}
+        self.by_name = {view.name: self._folded(view, keyframe.time_ns) for view in keyframe.groups}
         self._history = RebalanceHistory(max(REBALANCES_KEPT, len(keyframe.rebalances)), keyframe.rebalances)
         self.handlers: dict[EventKind, Callable[[Event], object]] = {
             EventKind.MEMBER_JOINED: lambda event: self.found(event).joined(event),
@@ -266,33 +263,25 @@ class FoldedGroups:
             EventKind.REBALANCE_COMPLETED: self._completed,
         }
 
-    def find(self, name: str) -> FoldedGroup | None:
-        """The group, where it is one: queues have deliveries and acknowledgements too."""
-        return self._groups.get(name)
-
-    def items(self) -> list[tuple[str, FoldedGroup]]:
-        """All of them by name, in the order of the keyframe, then of their birth."""
-        return list(self._groups.items())
-
     def _folded(self, view: GroupView, time_ns: int) -> FoldedGroup:
         return FoldedGroup(view, time_ns, self._topics, self._markers)
 
     def found(self, event: Event) -> FoldedGroup:
         """The group of an event, made where it is not there: one without members may acknowledge, too."""
-        group = self._groups.get(event.group) or self.create(event.group, event.time_ns)
+        group = self.by_name.get(event.group) or self.create(event.group, event.time_ns)
         group.generation(event)
         return group
 
     def create(self, name: str, time_ns: int) -> FoldedGroup:
-        if name not in self._groups:
+        if name not in self.by_name:
             view = GroupView(name, "Empty", 0, "", "", (), (), (), time_ns)
-            self._groups[name] = self._folded(view, time_ns)
+            self.by_name[name] = self._folded(view, time_ns)
             for event in self._early.pop(name, ()):
-                self._groups[name].began(event)
-        return self._groups[name]
+                self.by_name[name].began(event)
+        return self.by_name[name]
 
     def _began(self, event: Event) -> None:
-        group = self._groups.get(event.group)
+        group = self.by_name.get(event.group)
         if group is not None:
             group.began(event)
         else:  # a reader that assigned its partitions itself: its first commit makes the group
@@ -301,7 +290,7 @@ class FoldedGroups:
     def _state(self, event: Event) -> None:
         self.found(event).state(event)
         if event.cause == "Dead":
-            del self._groups[event.group]
+            del self.by_name[event.group]
 
     def _started(self, event: Event) -> None:
         self.found(event)
@@ -316,7 +305,7 @@ class FoldedGroups:
         )
 
     def views(self, time_ns: int, published_ns: PublishedNs) -> tuple[GroupView, ...]:
-        return tuple(group.view(time_ns, published_ns) for group in self._groups.values())
+        return tuple(group.view(time_ns, published_ns) for group in self.by_name.values())
 
     def rebalances(self) -> tuple[RebalanceView, ...]:
         return tuple(self._history.views)
@@ -325,10 +314,10 @@ class FoldedGroups:
         """The slowest reader of `topic`: its name and number of unfinished messages. `bounds` are start, end and
         markers by partition. Without readers, all that nobody has finished.
         """
-        readers = [group for group in self._groups.values() if group.reads(topic)]
+        readers = [group for group in self.by_name.values() if group.reads(topic)]
         if readers:
             return max((_unfinished(topic, bounds, (group,), begun=True), group.name) for group in readers)
-        return _unfinished(topic, bounds, tuple(self._groups.values()), begun=False), ""
+        return _unfinished(topic, bounds, tuple(self.by_name.values()), begun=False), ""
 
 
 def _unfinished(topic: str, bounds: Sequence[Bounds], groups: Sequence[FoldedGroup], *, begun: bool) -> int:

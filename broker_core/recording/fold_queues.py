@@ -35,32 +35,23 @@ class FoldedQueue:
         self.topic = view.topic or view.name
         self.dead_letter_topic = view.dead_letter_topic
         self.subscription = self.topic != view.name
-        self._waiting = view.ready + view.delayed
+        self.waiting = view.ready + view.delayed  # to be taken, now or after a delay
         self._retry = msgspec.convert(msgspec.structs.asdict(view.retry), RetryPolicy)
         self._due: dict[LeasePlace, int | None] = {(wait.partition, wait.offset): wait.due_ns for wait in view.waits}
         self._unlisted = view.delayed - len(view.waits)  # delayed messages without a known due time
         self._in_flight = view.in_flight
-        self._dead = view.dead
+        self.dead = view.dead
         self._counts = {name: getattr(view, name) for name in _COUNTED}
         self._leases = {(lease.partition, lease.offset): lease for lease in view.leases}
         self._letters = {letter.offset: letter for letter in view.dead_letters}
         self._gone: dict[int, DeadLetterView] = {}
         self._evicted = 0
 
-    @property
-    def waiting(self) -> int:
-        """Messages that wait to be taken, now or after a delay."""
-        return self._waiting
-
-    @property
-    def dead(self) -> int:
-        return self._dead
-
     def published(self, count: int) -> None:
-        self._waiting += count
+        self.waiting += count
 
     def delivered(self, event: Event) -> None:
-        self._waiting -= event.count
+        self.waiting -= event.count
         self._in_flight += event.count
         if (event.attempt or 1) > 1:
             self._counts["redelivered"] += event.count
@@ -83,7 +74,7 @@ class FoldedQueue:
         if event.kind is EventKind.ACKNOWLEDGED:
             self._counts["acknowledged"] += event.count
         else:
-            self._waiting += event.count
+            self.waiting += event.count
         for place in self._places(event):
             self._leases.pop(place, None)
             self._wait(place, event)
@@ -107,20 +98,20 @@ class FoldedQueue:
     def taken_out(self, event: Event) -> None:
         if event.offset is None:
             return
-        self._waiting -= event.count
+        self.waiting -= event.count
         self._forget(event)
         if event.kind is EventKind.EVICTED:
             self._evicted += event.count
 
     def brought_back(self, count: int) -> None:
-        self._waiting += count
+        self.waiting += count
 
     def dead_lettered(self, event: Event) -> None:
         """A message became a dead letter, after its last attempt had ended."""
-        self._waiting -= event.count
+        self.waiting -= event.count
         self._forget(event)
         self._counts["dead_lettered"] += event.count
-        self._dead += event.count
+        self.dead += event.count
         if event.to_offset is None:
             return
         self.dead_letter_topic = self.dead_letter_topic or event.to_topic
@@ -153,7 +144,7 @@ class FoldedQueue:
             self._remove_dead(event)
 
     def _remove_dead(self, event: Event) -> None:
-        self._dead -= event.count
+        self.dead -= event.count
         offset = event.offsets.start
         letter = self._letters.pop(offset, None)
         if letter is not None:
@@ -165,7 +156,7 @@ class FoldedQueue:
         if letter is not None:
             self._letters[offset] = letter
         if letter is not None or unseen:
-            self._dead += 1
+            self.dead += 1
             return True
         return False
 
@@ -188,17 +179,17 @@ class FoldedQueue:
             for place, due_ns in sorted(self._due.items(), key=itemgetter(0))
             if due_ns is None or due_ns > time_ns
         )
-        delayed = min(len(waits) + self._unlisted, self._waiting)
-        depth = self._waiting if self.subscription else self._waiting + self._in_flight
+        delayed = min(len(waits) + self._unlisted, self.waiting)
+        depth = self.waiting if self.subscription else self.waiting + self._in_flight
         gate = gates.view(self._view.name, time_ns, depth, self._view.name)
         if gate is not None:
             gate = msgspec.structs.replace(gate, evicted=gate.evicted + self._evicted)
         return msgspec.structs.replace(
             self._view,
-            ready=self._waiting - delayed,
+            ready=self.waiting - delayed,
             delayed=delayed,
             in_flight=self._in_flight,
-            dead=self._dead,
+            dead=self.dead,
             leases=tuple(lease for _, lease in sorted(self._leases.items())),
             waits=waits,
             dead_letters=tuple(self._whole(letter, find) for _, letter in sorted(self._letters.items())),
@@ -214,10 +205,10 @@ class FoldedQueues:
     """All queues by name."""
 
     def __init__(self, queues: tuple[QueueView, ...], find: FindLetter) -> None:
-        self._queues = {view.name: FoldedQueue(view) for view in queues}
+        self.by_name = {view.name: FoldedQueue(view) for view in queues}
         self._of_topic: dict[str, list[FoldedQueue]] = {}
         self._find = find
-        for queue in self._queues.values():
+        for queue in self.by_name.values():
             self._of_topic.setdefault(queue.topic, []).append(queue)
         self.handlers: dict[EventKind, Callable[[Event], object]] = {
             EventKind.QUEUE_CREATED: self._created,
@@ -231,18 +222,12 @@ class FoldedQueues:
             EventKind.USER_ACTION: self._undone,
         }
 
-    def find(self, name: str) -> FoldedQueue | None:
-        return self._queues.get(name)
-
-    def items(self) -> list[tuple[str, FoldedQueue]]:
-        return list(self._queues.items())
-
     def published(self, topic: str, count: int) -> None:
         for queue in self._of_topic.get(topic, ()):
             queue.published(count)
 
     def remove(self, name: str) -> bool:
-        queue = self._queues.pop(name, None)
+        queue = self.by_name.pop(name, None)
         if queue is None:
             return False
         self._of_topic[queue.topic].remove(queue)
@@ -255,14 +240,14 @@ class FoldedQueues:
         name = event.group or event.topic
         # Events do not hold settings: 0 is "not known" until the next keyframe.
         view = QueueView(name, event.count, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, (), (), None, topic=event.topic)
-        queue = self._queues[name] = FoldedQueue(view)
+        queue = self.by_name[name] = FoldedQueue(view)
         self._of_topic.setdefault(queue.topic, []).append(queue)
 
     def _handing(self, take: Callable[[FoldedQueue, Event], object]) -> Callable[[Event], object]:
         """What hands an event to its queue, where that is known."""
 
         def handed(event: Event) -> None:
-            queue = self._queues.get(event.group)
+            queue = self.by_name.get(event.group)
             if queue is not None:
                 take(queue, event)
 
@@ -271,14 +256,14 @@ class FoldedQueues:
     def _undone(self, event: Event) -> None:
         offsets = event.told.get("offsets")
         if event.cause in {UNDO_PURGE, "undo redrive"} and isinstance(offsets, list):
-            sharing = [queue for queue in self._queues.values() if queue.dead_letter_topic == event.topic]
+            sharing = [queue for queue in self.by_name.values() if queue.dead_letter_topic == event.topic]
             for offset in offsets:
                 any(
                     queue.dead_letter_restored(int(offset), self._find, unseen=queue is sharing[-1])
                     for queue in sharing
                 )
-        elif event.cause in {UNDO_PURGE, RESET_OFFSETS} and event.group in self._queues:
-            self._queues[event.group].brought_back(event.count)
+        elif event.cause in {UNDO_PURGE, RESET_OFFSETS} and event.group in self.by_name:
+            self.by_name[event.group].brought_back(event.count)
 
     def views(self, time_ns: int, gates: FoldedGates) -> tuple[QueueView, ...]:
-        return tuple(queue.view(time_ns, gates, self._find) for queue in self._queues.values())
+        return tuple(queue.view(time_ns, gates, self._find) for queue in self.by_name.values())

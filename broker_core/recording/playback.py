@@ -40,33 +40,25 @@ class FolderPlayback:
 
     def __init__(self, folder: Path, recorder: Recorder | None = None) -> None:
         self._recorder = recorder
-        self._keyframes = Keyframes(folder)
+        self.keyframes = Keyframes(folder)
         self._index = EventIndex(folder, None if recorder is None else recorder.unsealed)
         self._times = FolderTimes(self._index)
         self._fold: Fold | None = None
         self._base = (-1, -1)  # the keyframe that it began at
         self._shown_ns = 0
 
-    @property
-    def problem(self) -> str:
-        """What is wrong with the keyframes, in a sentence; "" where nothing is."""
-        return self._keyframes.problem
-
-    def check(self) -> None:
-        self._keyframes.check()
-
     def at(self, time_ns: int) -> Snapshot:
         self._catch_up()
-        keyframe = self._keyframes.before(time_ns)
+        keyframe = self.keyframes.before(time_ns)
         return self._go(keyframe, self._shown_ns <= time_ns, time_ns=time_ns)
 
     def end(self) -> Snapshot:
         self._catch_up()
-        return self._go(self._keyframes.before_event(1 << 62), self._fold is not None)
+        return self._go(self.keyframes.before_event(1 << 62), self._fold is not None)
 
     def after_event(self, seq: int) -> Snapshot:
         self._catch_up()
-        keyframe = self._keyframes.before_event(seq + 1)
+        keyframe = self.keyframes.before_event(seq + 1)
         return self._go(keyframe, self._fold is not None and self._fold.events <= seq + 1, to_seq=seq)
 
     def events(self, first_seq: int, to_seq: int) -> Iterator[Event]:
@@ -76,12 +68,12 @@ class FolderPlayback:
     def moments(self, most: int) -> Iterator[Snapshot]:
         """At most `most` keyframes from the beginning to the end; none in a session of version 1."""
         self._catch_up()
-        return self._keyframes.spread(most)
+        return self.keyframes.spread(most)
 
     def _catch_up(self) -> None:
         if self._recorder is not None:
             self._recorder.flush()
-        self._keyframes.refresh()
+        self.keyframes.refresh()
 
     def _go(
         self, keyframe: Snapshot, ahead: bool, *, time_ns: int | None = None, to_seq: int | None = None
@@ -90,7 +82,7 @@ class FolderPlayback:
         fold, base = self._fold, (keyframe.time_ns, keyframe.events)
         if fold is None or not ahead or base != self._base:
             self._base = base
-            fold = self._fold = Fold(keyframe, self._keyframes.letter, self._times.of)
+            fold = self._fold = Fold(keyframe, self.keyframes.letter, self._times.of)
         for event in self._index.events(fold.events, to_ns=time_ns, to_seq=to_seq):
             fold.add(event)
         snapshot = fold.snapshot(time_ns)

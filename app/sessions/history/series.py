@@ -304,13 +304,13 @@ class SessionSeries:
 
     def _read_levels(self) -> dict[Key, float]:
         broker, levels = self._broker, dict[Key, float]()
-        for name, group in broker.groups.items():
+        for name, group in broker.groups.by_name.items():
             lags = list(group.lags())
             levels.update({lag(name, *place): behind for place, behind, _ in lags if behind is not None})
             whole = total_lag(behind for _place, behind, _ in lags)
             # Part of a sum is no level: it would leap as soon as the rest is known.
             if whole is not None and not any(behind is None and wanted for _place, behind, wanted in lags):
                 levels[lag(name)] = whole
-        for name, queue in broker.queues.items():
+        for name, queue in broker.queues.by_name.items():
             levels[depth(name)], levels[dead(name)] = queue.waiting, queue.dead
         return levels

@@ -203,13 +203,13 @@ def test_a_keyframe_of_another_moment_than_its_header_says_is_passed_over(tmp_pa
 def test_all_damaged_keyframes_and_letters_are_named_when_a_session_is_opened(tmp_path: Path) -> None:
     _letters(tmp_path / "s")
     playback = FolderPlayback(tmp_path / "s")
-    playback.check()
-    assert playback.problem == ""
+    playback.keyframes.check()
+    assert playback.keyframes.problem == ""
     flip(tmp_path / "s" / "keyframes" / "frames.bin", -3)
     flip(tmp_path / "s" / "keyframes" / "letters.bin", 40)
-    playback.check()
-    assert "1 of 4 keyframes are damaged" in playback.problem
-    assert "1 of 4 lists of dead letters are damaged" in playback.problem
+    playback.keyframes.check()
+    assert "1 of 4 keyframes are damaged" in playback.keyframes.problem
+    assert "1 of 4 lists of dead letters are damaged" in playback.keyframes.problem
     keyframes = Keyframes(tmp_path / "s")
     assert keyframes.letter("jobs", 0) is None
     kept = keyframes.letter("jobs", 3)

@@ -128,7 +128,7 @@ def test_a_torn_or_damaged_keyframe_costs_time_not_truth(tmp_path: Path) -> None
     path.write_bytes(damaged)
     playback = FolderPlayback(tmp_path / "s")
     assert differences(told(playback.at(10 * NS_PER_S)), expected) == []
-    assert "cannot be read" in playback.problem
+    assert "cannot be read" in playback.keyframes.problem
     path.write_bytes(b"rubbish" * 100)
     assert "damaged from byte 0" in FolderPlayback(tmp_path / "s").problem
 
