@@ -103,7 +103,7 @@ class SimulatedSource(Source):
             live.text,
             self.seed,
             tuple(live.actions),
-            live.recorder.session_id if live.recorder is not None else "",
+            live.recorder.metadata.session_id if live.recorder is not None else "",
             live.folder.name if live.folder is not None else "a session that was not recorded",
         )
 

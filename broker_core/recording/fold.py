@@ -79,7 +79,7 @@ class FoldedBroker:
 
     def _topic_deleted(self, event: Event) -> None:
         if not self.queues.remove(event.group or event.topic):
-            self.topics.remove(event.topic)
+            self.topics.by_name.pop(event.topic, None)
             for group in self.groups.by_name.values():
                 group.forget(event.topic)
 

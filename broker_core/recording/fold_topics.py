@@ -92,7 +92,7 @@ class FoldedTopics:
     def __init__(
         self, topics: tuple[TopicView, ...], gates: FoldedGates, transactions: tuple[TransactionView, ...] = ()
     ) -> None:
-        self._topics = {view.name: _Topic(view) for view in topics}
+        self.by_name = {view.name: _Topic(view) for view in topics}
         self._gates = gates
         self._open = {each.client: each.producer_id for each in transactions}
         self.handlers: dict[EventKind, Callable[[Event], object]] = {
@@ -105,7 +105,7 @@ class FoldedTopics:
         }
 
     def published(self, event: Event) -> None:
-        topic = self._topics.get(event.topic)
+        topic = self.by_name.get(event.topic)
         if topic is not None and event.partition is not None and event.offset is not None:
             topic.published += event.count
             topic.published_bytes += event.size_bytes
@@ -115,19 +115,16 @@ class FoldedTopics:
                 if self._open and (producer_id := self._open.get(event.client)) is not None:
                     part.transactions.setdefault(producer_id, event.offset)
 
-    def remove(self, name: str) -> None:
-        self._topics.pop(name, None)
-
     def _created(self, event: Event) -> None:
-        topic = self._topics.get(event.topic)
+        topic = self.by_name.get(event.topic)
         if topic is None:
             compacted = event.told.get("cleanup") == "compact"
-            topic = self._topics[event.topic] = _Topic(TopicView(event.topic, (), 0, 0, None, compacted=compacted))
+            topic = self.by_name[event.topic] = _Topic(TopicView(event.topic, (), 0, 0, None, compacted=compacted))
         for number in range(len(topic.partitions), event.count):
             topic.partitions.append(_Partition(PartitionView(number, 0, 0, 0)))
 
     def _deleted(self, event: Event) -> None:
-        topic = self._topics.get(event.topic)
+        topic = self.by_name.get(event.topic)
         if topic is not None and event.partition is not None and event.offset is not None:
             part = topic.partitions[event.partition]
             part.start = event.offset + event.count
@@ -141,26 +138,26 @@ class FoldedTopics:
         producer_id = int(event.told.get("producer_id", -1))
         for (name, partition), offset in markers_of(event):
             if partition < self.partition_count(name):
-                part = self._topics[name].partitions[partition]
+                part = self.by_name[name].partitions[partition]
                 part.transactions.pop(producer_id, None)
                 part.end = offset + 1
                 part.markers += 1
 
     def _buried(self, event: Event) -> None:
         """The dead-letter queue of a topic with a schema is listed as a topic."""
-        topic = self._topics.get(event.to_topic)
+        topic = self.by_name.get(event.to_topic)
         if topic is not None and event.to_partition is not None and event.to_offset is not None:
             topic.partitions[event.to_partition].end = event.to_offset + 1
 
     def partition_count(self, topic: str) -> int:
-        found = self._topics.get(topic)
+        found = self.by_name.get(topic)
         return 0 if found is None else len(found.partitions)
 
     def end_offset(self, topic: str, partition: int) -> int:
-        return self._topics[topic].partitions[partition].end if partition < self.partition_count(topic) else 0
+        return self.by_name[topic].partitions[partition].end if partition < self.partition_count(topic) else 0
 
     def views(self, time_ns: int, deepest: Deepest) -> tuple[TopicView, ...]:
-        return tuple(self._view(name, topic, time_ns, deepest) for name, topic in self._topics.items())
+        return tuple(self._view(name, topic, time_ns, deepest) for name, topic in self.by_name.items())
 
     def _view(self, name: str, topic: _Topic, time_ns: int, deepest: Deepest) -> TopicView:
         depth, slowest = 0, ""

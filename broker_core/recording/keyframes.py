@@ -153,13 +153,6 @@ class Keyframes:
                     problems.append(f"{path.name} ends in the middle of a record.")
         self.problem = " ".join([self.problem] * bool(self.problem) + problems)
 
-    def __len__(self) -> int:
-        return len(self._index)
-
-    @property
-    def last_ns(self) -> int:
-        return self._index[-1].time_ns if self._index else 0
-
     def spread(self, most: int) -> Iterator[Snapshot]:
         """At most `most` keyframes, evenly from the first to the last."""
         step = max(1, -(-len(self._index) // most))

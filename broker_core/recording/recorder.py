@@ -66,7 +66,7 @@ class Recorder:
         self._written = 0
         self._last_ns = 0
         self._lock = SessionLock(folder)
-        self._metadata = meta.new_metadata(
+        self.metadata = meta.new_metadata(
             scenario=scenario_name,
             seed=seed,
             clock=clock,
@@ -98,8 +98,8 @@ class Recorder:
         for name in (schema.SCENARIO_FILE, schema.ACTIONS_FILE):
             private.create(self.folder / name)
         (self.folder / schema.SCENARIO_FILE).write_text(scenario_text, encoding="utf-8")
-        self._metadata = msgspec.structs.replace(self._metadata, checksums=self._checksums(schema.SCENARIO_FILE))
-        meta.write_metadata(self.folder, self._metadata)
+        self.metadata = msgspec.structs.replace(self.metadata, checksums=self._checksums(schema.SCENARIO_FILE))
+        meta.write_metadata(self.folder, self.metadata)
 
     def __call__(self, event: Event) -> None:
         if self._refusing:
@@ -129,15 +129,11 @@ class Recorder:
             self._keyframes.append(snapshot)
             self._frames_taken += 1
 
-    @property
-    def session_id(self) -> str:
-        return self._metadata.session_id
-
     def note(self, **extra: Any) -> None:
         """Add to the `extra` of the session's metadata, at once; an error of the disk is reported by the recording."""
-        self._metadata = msgspec.structs.replace(self._metadata, extra={**self._metadata.extra, **extra})
+        self.metadata = msgspec.structs.replace(self.metadata, extra={**self.metadata.extra, **extra})
         with contextlib.suppress(OSError):
-            meta.write_metadata(self.folder, self._metadata)
+            meta.write_metadata(self.folder, self.metadata)
 
     def unsealed(self, folder: str) -> tuple[Written, ...]:
         """The batches of `folder` that are on disk and not in a sealed segment yet; from any thread."""
@@ -190,14 +186,14 @@ class Recorder:
         if self.error is None:
             (self.folder / schema.UNSEALED).rmdir()
         metadata = msgspec.structs.replace(
-            self._metadata,
+            self.metadata,
             ended=ended if self.error is None else meta.FAILED,
             ended_at=meta.now_utc(),
             duration_ns=max(time_ns or 0, self._last_ns),
             events=self._taken + len(self._pending) + self.missed,
             totals=None if totals is None else dict(totals),
             error="" if self.error is None else str(self.error),
-            checksums=self._metadata.checksums | self._checksums(schema.ACTIONS_FILE),
+            checksums=self.metadata.checksums | self._checksums(schema.ACTIONS_FILE),
         )
         meta.write_metadata(self.folder, metadata)
 

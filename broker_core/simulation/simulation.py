@@ -86,7 +86,6 @@ class Simulation:
         # Where the schedule goes by events: how many there were, and what comes after so many of them.
         self._happened = 0
         self._awaited: list[tuple[int, Callable[[], object]]] = []
-        self._outstanding: list[Scheduled] = []
         self._on_action: list[Callable[[int, dict[str, object]], object]] = []
 
     def on_action(self, listener: Callable[[int, dict[str, object]], object]) -> None:
@@ -172,11 +171,11 @@ class Simulation:
         self.broker.queues.jitter_seed = self.seed
 
     def _schedule(self, scheduled: Scheduled) -> None:
-        waited = False
+        waited = done = False
 
         def do(at_ns: int) -> None:
-            nonlocal waited
-            if scheduled not in self._outstanding:
+            nonlocal waited, done
+            if done:
                 return
             # What has a number of events before it is what a person did in another run: it comes when it came then.
             if not scheduled.after_events and self.context.faults.postpone(at_ns, do):
@@ -187,7 +186,7 @@ class Simulation:
                 self._awaited.append((scheduled.after_events, lambda: do(at_ns)))
                 self.loop.timers.at(at_ns, do)
                 return
-            self._outstanding.remove(scheduled)
+            done = True
             try:
                 self.events.acting = SCENARIO
                 self._do(scheduled.do, record=False)
@@ -202,7 +201,6 @@ class Simulation:
             finally:
                 self.events.acting = ""
 
-        self._outstanding.append(scheduled)
         self.loop.timers.at(ns_from_s(scheduled.at_s), do)
 
     def _count(self, event: Event) -> None:

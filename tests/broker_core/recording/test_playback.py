@@ -121,7 +121,7 @@ def test_a_torn_or_damaged_keyframe_costs_time_not_truth(tmp_path: Path) -> None
     whole = path.read_bytes()
     path.write_bytes(whole[:-10])
     torn = Keyframes(tmp_path / "s")
-    assert len(torn) >= 9 and not torn.problem
+    assert len(list(torn.spread(100))) >= 9 and not torn.problem
     assert differences(told(FolderPlayback(tmp_path / "s").at(10 * NS_PER_S)), expected) == []
     damaged = bytearray(whole)
     damaged[-60] ^= 0xFF
