@@ -130,7 +130,7 @@ def test_a_torn_or_damaged_keyframe_costs_time_not_truth(tmp_path: Path) -> None
     assert differences(told(playback.at(10 * NS_PER_S)), expected) == []
     assert "cannot be read" in playback.keyframes.problem
     path.write_bytes(b"rubbish" * 100)
-    assert "damaged from byte 0" in FolderPlayback(tmp_path / "s").problem
+    assert "damaged from byte 0" in FolderPlayback(tmp_path / "s").keyframes.problem
 
 
 def test_a_payload_is_written_once(tmp_path: Path) -> None:
