@@ -117,6 +117,7 @@ def _broken(tables: Tables) -> Values:
 _GROUP, _QUEUE, _TOPIC = "a group or queue", "a queue", "a topic"
 _LAG, _WAITING = partial(_at_ends, "lag", "group", "lag"), partial(_at_ends, "queues", "queue", "waiting")
 _TURNED_AWAY = _sum("backpressure_series", "topic", "rejected", "dropped", "evicted", "expired")
+_BLOCKED = _sum("backpressure", "client", "blocked_ns")
 _DONE_P99 = _percentile("p99_ns", "acknowledged")
 FIGURES: Final = (
     *(
@@ -145,14 +146,7 @@ FIGURES: Final = (
     AssertedFigure(
         "turned_away", "messages refused, dropped, evicted or expired", "backpressure", _TURNED_AWAY, _TOPIC
     ),
-    AssertedFigure(
-        "blocked",
-        "producers' time blocked",
-        "backpressure",
-        _sum("backpressure", "client", "blocked_ns"),
-        "a producer",
-        "duration",
-    ),
+    AssertedFigure("blocked", "producers' time blocked", "backpressure", _BLOCKED, "a producer", "duration"),
     AssertedFigure("rebalances", "rebalances", "rebalances", lambda tables: {"": len(tables["rebalances"])}),
     AssertedFigure(
         "unread", "longest that nobody read a partition", "rebalances", _longest_unread, "a group", "duration"

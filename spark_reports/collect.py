@@ -23,7 +23,6 @@ from spark_reports.parts import (
     passes_of,
     tables_of,
     titles,
-    weights,
 )
 from spark_reports.passes import runs as runs_pass
 from spark_reports.scale import Scale
@@ -70,11 +69,6 @@ class Made:
     def shown(self) -> frozenset[str]:
         """The names of what page and paper are drawn from: these, and which hue everything has."""
         return frozenset(self.written()) | (self.tables.keys() & {"hues"})
-
-
-def steps(parts: Collection[str], prefix: str = "") -> dict[str, float]:
-    """What each step of `make_tables` weighs; their names begin with `prefix`."""
-    return {prefix + name: weight for name, weight in weights(parts).items()}
 
 
 def make_tables(

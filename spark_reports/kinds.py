@@ -8,12 +8,12 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from spark_reports.assertions import judge, verdicts_table
-from spark_reports.collect import Made, about, make_runs, make_tables, read_all, steps
+from spark_reports.collect import Made, about, make_runs, make_tables, read_all
 from spark_reports.delivery import JUNIT, PDF, PICTURES, REPORT, SCHEMA, TABLES
 from spark_reports.errors import Cancelled
 from spark_reports.exports import dated, junit, write_table
 from spark_reports.outcome import Outcome
-from spark_reports.parts import figures_of
+from spark_reports.parts import figures_of, weights
 from spark_reports.progress import Progress
 from spark_reports.request import COMPARE, HISTORY, Request
 from spark_reports.schema_document import document
@@ -95,7 +95,7 @@ def _session(spark: SparkSession, request: Request, found: Found, progress: Prog
     from spark_reports.page.page import render
 
     (info,) = found.infos
-    progress.plan(steps(request.parts))
+    progress.plan(weights(request.parts))
     made = make_tables(spark, info, progress, request.from_ns, request.to_ns, parts=request.parts)
     progress.close()
     info = replace(info, notes=(*info.notes, *made.notes, *made.failed))
@@ -124,13 +124,15 @@ def _figures(spark: SparkSession, request: Request, found: Found, progress: Prog
 
 
 def _comparison(spark: SparkSession, request: Request, found: Found, progress: Progress) -> Report:
+    import polars as pl
+
     from spark_reports.findings.comparison import comparison_findings
     from spark_reports.findings.find import findings_table
     from spark_reports.findings.settings import Settings
     from spark_reports.page.comparison_page import render_comparison
 
     labels = names(found.infos)
-    each = (steps(request.parts, f"{number} ") for number in range(len(labels)))
+    each = (weights(request.parts, f"{number} ") for number in range(len(labels)))
     progress.plan({"runs": 8.0, "comparison": 1.0} | {name: weight for some in each for name, weight in some.items()})
     figures = _figures(spark, request, found, progress)
     made = [
@@ -139,7 +141,9 @@ def _comparison(spark: SparkSession, request: Request, found: Found, progress: P
     ]
     progress.close()
     with progress.step("comparison", "Comparing"):
-        errors = runs.errors(figures, _latency_over_time(made))
+        over_time = ((number, one.tables.get("latency_over_time")) for number, one in enumerate(made))
+        known = {number: pl.DataFrame(table) for number, table in over_time if table is not None}
+        errors = runs.errors(figures, known)
         tables = {
             "runs": arrow(figures, runs.schema(figures_of(request.parts))),
             "comparison": arrow(runs.comparison(runs.measures(figures), errors), runs.COMPARISON_SCHEMA),
@@ -155,13 +159,6 @@ def _comparison(spark: SparkSession, request: Request, found: Found, progress: P
         progress,
         _problems(found),
     )
-
-
-def _latency_over_time(made: list[Made]) -> dict[int, pl.DataFrame]:
-    import polars as pl
-
-    tables = ((number, one.tables.get("latency_over_time")) for number, one in enumerate(made))
-    return {number: pl.DataFrame(table) for number, table in tables if table is not None}
 
 
 def _dated(tables: Mapping[str, pa.Table], info: SessionInfo) -> dict[str, pa.Table]:

@@ -79,8 +79,6 @@ _AHEAD = (
     *("spark_reports.kinds", "spark_reports.findings.find", "spark_reports.page.page"),
 )
 
-_PAPER_AHEAD = ("spark_reports.paper.contents",)
-
 
 class Making:
     """A report that is being made. Created before Java starts, so that errors of the sessions come early."""
@@ -177,8 +175,10 @@ class Making:
         return outcome
 
     def _load_ahead(self) -> None:
-        for name in (*_AHEAD, *(_PAPER_AHEAD if self._request.formats & {"pdf", "png"} else ())):
+        for name in _AHEAD:
             importlib.import_module(name)
+        if self._request.formats & {"pdf", "png"}:
+            importlib.import_module("spark_reports.paper.contents")
         if "html" in self._request.formats:
             from spark_reports.page.document import compile_templates
 

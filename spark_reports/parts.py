@@ -112,5 +112,6 @@ def figures_of(names: Collection[str]) -> frozenset[str]:
     return frozenset(figure for name in names for figure in PARTS[name].figures)
 
 
-def weights(names: Collection[str]) -> dict[str, float]:
-    return {name: _WEIGHTS.get(name, 1.0) for name in passes_of(names)} | {"tables": 1.0}
+def weights(names: Collection[str], prefix: str = "") -> dict[str, float]:
+    """What each step of making these parts weighs; the names of steps begin with `prefix`."""
+    return {prefix + name: _WEIGHTS.get(name, 1.0) for name in (*passes_of(names), "tables")}

@@ -60,19 +60,10 @@ def find(
 
 def findings_table(found: Sequence[Finding]) -> pa.Table:
     """The findings as a table of the report, each with its remedy."""
-    rows = (
-        {name: bare(value) if isinstance(value, str) else value for name, value in _row(one).items()} for one in found
-    )
-    return pa.Table.from_pylist(list(rows), _SCHEMA)
-
-
-def _row(finding: Finding) -> dict[str, object]:
-    remedy = remedy_of(finding)
-    told = finding._asdict() | {"harm": finding.harm.words(), "harm_s": finding.harm.weight_s}
-    if remedy is None:
-        return told
-    return told | {
-        "advice": remedy.advice,
-        "setting": remedy.here,
-        **{name: getattr(remedy, name) for name in ("kafka", "rabbitmq", "sqs", "scenario")},
-    }
+    rows = []
+    for one in found:
+        row = one._asdict() | {"harm": one.harm.words(), "harm_s": one.harm.weight_s}
+        if remedy := remedy_of(one):
+            row |= remedy._asdict() | {"setting": remedy.here}
+        rows.append({name: bare(value) if isinstance(value, str) else value for name, value in row.items()})
+    return pa.Table.from_pylist(rows, _SCHEMA)

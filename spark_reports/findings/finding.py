@@ -29,15 +29,14 @@ class Harm(NamedTuple):
     message_s: float = 0.0
 
     @property
-    def weight_s(self) -> float:
-        """What findings are ordered by: seconds of waiting, a message that got nowhere for a minute."""
-        failed = self.rejected + self.lost + self.dead
-        return failed * FAILED_WEIGHS_S + self.delayed * self.delayed_s + self.waiting_s + self.message_s
+    def took_time_s(self) -> float:
+        """How long messages and clients waited, besides what failed."""
+        return self.delayed * self.delayed_s + self.waiting_s + self.message_s
 
     @property
-    def took_time(self) -> bool:
-        """Whether messages or clients waited, besides what failed."""
-        return self.weight_s > (self.rejected + self.lost + self.dead) * FAILED_WEIGHS_S
+    def weight_s(self) -> float:
+        """What findings are ordered by: seconds of waiting, a message that got nowhere for a minute."""
+        return (self.rejected + self.lost + self.dead) * FAILED_WEIGHS_S + self.took_time_s
 
     def words(self) -> str:
         """3 messages rejected, 22 messages lost, 48 messages delayed by 1.2 s each; "" for none."""

@@ -21,7 +21,6 @@ class Settings:
     """The scenario by name; {} for what it does not have. `seed` is the one of the run, None if unknown."""
 
     def __init__(self, text: str = "", seed: int | None = None) -> None:
-        self.text = text
         self._seed = seed
         self._told = _read(text)
 
@@ -30,14 +29,8 @@ class Settings:
         about = self._told.get("about")
         return about.strip() if isinstance(about, str) else ""
 
-    def topic(self, name: str) -> Mapping[str, Any]:
-        return self._named("topics", name)
-
-    def queue(self, name: str) -> Mapping[str, Any]:
-        return self._named("queues", name)
-
     def queue_config(self, name: str) -> Mapping[str, Any]:
-        return _mapping(self.queue(name).get("config"))
+        return _mapping(self._named("queues", name).get("config"))
 
     def share_limits(self, group: str) -> ShareLimits:
         """Of a share group or subscription on a topic (NAME or NAME.TOPIC)."""

@@ -28,7 +28,7 @@ def verdict(
     harmful = [one for one in findings if one.level != BAD and one.harm.weight_s > 0]
     told = _soundness(bad, problems) or _loss(harmful, parts)
     if harmful:
-        slowest = next((one for one in harmful if one.harm.took_time), harmful[0])
+        slowest = next((one for one in harmful if one.harm.took_time_s), harmful[0])
         told += f" {slowest.headline}."
     elif not bad and not problems:
         told += " Nothing did harm."

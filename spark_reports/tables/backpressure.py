@@ -35,7 +35,7 @@ def backpressure(control: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     )
 
 
-def backpressure_series(blocks: pl.DataFrame, rollup: pl.DataFrame) -> pl.DataFrame:
+def series(blocks: pl.DataFrame, rollup: pl.DataFrame) -> pl.DataFrame:
     blocked = pl.col("blocked_ns")
     waits = blocks.group_by("topic").agg(
         pl.len().cast(pl.Int64).alias("blocks"), blocked.sum(), blocked.max().alias("longest_ns")
@@ -54,7 +54,7 @@ def _messages(rollup: pl.DataFrame, kinds: tuple[str, ...]) -> pl.DataFrame:
     return rollup.filter(kind.is_in(kinds)).with_columns(*counts)
 
 
-def backpressure_over_time(blocks: pl.DataFrame, rollup: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+def over_time(blocks: pl.DataFrame, rollup: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     """Per topic and time bucket: producer-nanoseconds blocked, messages rejected and dropped; without quiet ones."""
     width_ns = scale.width_ns
     columns = ("topic", "start_ns", "blocked_ns", "rejected", "dropped")

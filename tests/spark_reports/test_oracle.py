@@ -153,8 +153,8 @@ def test_backpressure(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
                     OVER (PARTITION BY topic, client ORDER BY seq) AS until
                 FROM control WHERE kind LIKE 'producer_%') WHERE kind = 'producer_blocked' GROUP BY ALL""",
     )
-    assert rows(backpressure.backpressure_series(frames.blocks, frames.rollup), "topic", "blocked_ns") == blocked
-    over_time = backpressure.backpressure_over_time(frames.blocks, frames.rollup, frames.scale)
+    assert rows(backpressure.series(frames.blocks, frames.rollup), "topic", "blocked_ns") == blocked
+    over_time = backpressure.over_time(frames.blocks, frames.rollup, frames.scale)
     assert over_time["blocked_ns"].sum() == blocked[0][1]
 
 

@@ -8,10 +8,20 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_reports.collect import steps
 from spark_reports.frames import PASSES, Frames, read_frames
 from spark_reports.kinds import make_kind
-from spark_reports.parts import EVERY, IN_HISTORY, PARTS, figures_of, in_order, made_for, passes_of, tables_of, titles
+from spark_reports.parts import (
+    EVERY,
+    IN_HISTORY,
+    PARTS,
+    figures_of,
+    in_order,
+    made_for,
+    passes_of,
+    tables_of,
+    titles,
+    weights,
+)
 from spark_reports.request import COMPARE, HISTORY, Request
 from spark_reports.session import inspect
 from spark_reports.sessions import Found
@@ -65,7 +75,7 @@ def test_only_the_tables_of_the_parts_are_made_and_written(
     (tmp_path / "tables").mkdir()
     report = make_kind(spark, request, Found((inspect(str(recorded)),)), progress)
     report.write(tmp_path, request.formats)
-    assert progress.steps == {*steps(asked), "page", "prints"}
+    assert progress.steps == {*weights(asked), "page", "prints"}
     assert {path.stem for path in (tmp_path / "tables").iterdir()} == tables_of(asked) | {"findings"}
     assert {path.stem for path in (tmp_path / "pictures").iterdir()} == {"consumers", "dead-letters"}
     for table in TABLES:

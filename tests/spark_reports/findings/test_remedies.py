@@ -178,7 +178,7 @@ def test_every_remedy_names_what_there_is() -> None:
 )
 def test_a_scenario_that_cannot_be_read_sets_nothing(text: str) -> None:
     settings = Settings(text)
-    assert (settings.topic("x"), settings.queue_config("q"), list(settings.rate_limits())) == ({}, {}, [])
+    assert (settings.queue_config("q"), list(settings.rate_limits())) == ({}, [])
 
 
 def test_how_busy_programs_of_their_own_are_is_not_known_and_nothing_follows_from_it() -> None:

@@ -42,12 +42,12 @@ def test_backpressure_pairs_blocks_and_closes_open_ones_at_the_end() -> None:
     )
     found = rolled(table, SCALE)
     check(
-        backpressure.backpressure_series(blocks, found),
+        backpressure.series(blocks, found),
         backpressure.SERIES_SCHEMA,
         [("t", 2, 3 * S, 2 * S, 2, 0, 0, 0), ("u", 0, 0, 0, 0, 1, 0, 0)],
     )
     check(
-        backpressure.backpressure_over_time(blocks, found, SCALE),
+        backpressure.over_time(blocks, found, SCALE),
         backpressure.TIME_SCHEMA,
         [("t", 0, S // 2, 2, 0), ("t", S, 3 * S // 2, 0, 0), ("t", 2 * S, S, 0, 0), ("u", 3 * S, 0, 0, 1)],
     )
