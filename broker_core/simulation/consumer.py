@@ -171,11 +171,11 @@ class ConsumerActor(Actor):
         self.mute(self._muted)
 
     def _resume(self, partitions: Sequence[TopicPartition]) -> None:
-        effects, client = self._effects, self._client
-        for topic, partition in partitions if effects is not None else ():
-            offset = None if effects is None else effects.offset(topic, partition)
-            if offset is not None and client is not None:
-                client.seek(topic, partition, offset)
+        if self._effects is None or self._client is None:
+            return
+        for place in partitions:
+            if (offset := self._effects.offset(*place)) is not None:
+                self._client.seek(*place, offset)
 
     def _commit(self, client: Consumer) -> bool:
         try:

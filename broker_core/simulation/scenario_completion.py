@@ -143,7 +143,7 @@ def _choices(stack: list[_Container], known: Scenario | None) -> Iterator[Choice
         named = inmost if not inmost.is_list else next((one for one in reversed(stack) if not one.is_list), inmost)
         for name in sorted(_names(known, named)):
             yield Choice(name, names=named.key)
-        for word in dict.fromkeys(_words(kind)):
+        for word in dict.fromkeys((*allowed_words(kind), *(("true", "false") if bool in members(kind) else ()))):
             yield Choice(word)
         yield from _keys_of(kind, {})
     else:
@@ -156,13 +156,6 @@ def _keys_of(kind: Any, there: dict[str, str]) -> Iterator[Choice]:
     fields = [name for name in keys(found) if name not in there]
     for name in sorted(fields, key=lambda name: (name not in needed, fields.index(name))):
         yield Choice(f"{name}: ", name in needed)
-
-
-def _words(kind: Any) -> Iterator[str]:
-    yield from allowed_words(kind)
-    for each in members(kind):
-        if each is bool:
-            yield from ("true", "false")
 
 
 def _names(known: Scenario | None, named: _Container) -> set[str]:
