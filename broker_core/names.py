@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
+from itertools import count
 from typing import TypeVar
 
 from broker_core.errors import BrokerError, ErrorCode
@@ -29,6 +31,15 @@ def check_name(name: str, what: str = "topic", code: ErrorCode = ErrorCode.INVAL
         )
     if name in {".", ".."} or name.partition(".")[0].lower() in _RESERVED or name.endswith("."):
         raise BrokerError(code, f"{what} {name!r} is reserved by the file system")
+    return name
+
+
+def free_name(name: str, what: str, taken: Container[str]) -> str:
+    """`name`, or the first like "rule-1" for "". Raises INVALID_REQUEST if it is taken, INVALID_TOPIC if invalid."""
+    if not name:
+        return next(free for number in count(1) if (free := f"{what}-{number}") not in taken)
+    if check_name(name, what) in taken:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is a {what} {name} already; end that first")
     return name
 
 

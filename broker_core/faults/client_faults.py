@@ -12,11 +12,11 @@ import msgspec
 from msgspec import Meta
 
 from broker_core.clock import ns_from_s
-from broker_core.errors import BrokerError, ConfigError, ErrorCode, must
+from broker_core.errors import ConfigError, ErrorCode, must
 from broker_core.events import EventKind, EventStream
 from broker_core.faults.kafka_names import JOIN, KAFKA_APIS, KAFKA_ERRORS
 from broker_core.jitter import Jitter
-from broker_core.names import check_name
+from broker_core.names import free_name
 from broker_core.plurals import counted
 from broker_core.replies import Reply
 from broker_core.settings import NotNegative, Positive, Settings, TimeS, WaitMsNumber
@@ -257,15 +257,7 @@ class ClientFaults:
 
     def named(self, fault: ClientFault) -> ClientFault:
         """`fault` with a name. Raises INVALID_REQUEST if the name is taken, INVALID_TOPIC if it is invalid."""
-        if not fault.name:
-            number = 1
-            while f"fault-{number}" in self._running:
-                number += 1
-            return msgspec.structs.replace(fault, name=f"fault-{number}")
-        check_name(fault.name, "fault")
-        if fault.name in self._running:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is a fault {fault.name} already; end that first")
-        return fault
+        return msgspec.structs.replace(fault, name=free_name(fault.name, "fault", self._running))
 
     def begin(self, now_ns: int, fault: ClientFault, *, chosen: Chosen | None = None, what: str = "") -> ClientFault:
         """Activate `fault`. Returns it with its name. Raises as `named`.

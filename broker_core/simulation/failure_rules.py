@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import msgspec
 
-from broker_core.errors import BrokerError, ErrorCode, must
+from broker_core.errors import ErrorCode, must
 from broker_core.messages import StoredMessage
-from broker_core.names import check_name
+from broker_core.names import free_name
 from broker_core.simulation.actions.faults import Crash, FailMatching
 from broker_core.simulation.actor import Actor
 from broker_core.simulation.fault_injector import FaultInjector, LastingFaults
@@ -45,15 +45,7 @@ class FailureRules:
 
     def named(self, rule: FailMatching) -> FailMatching:
         """`rule` with a name. Raises INVALID_REQUEST if its name is taken."""
-        if not rule.rule:
-            number = 1
-            while f"rule-{number}" in self._rules:
-                number += 1
-            return msgspec.structs.replace(rule, rule=f"rule-{number}")
-        check_name(rule.rule, "rule")
-        if rule.rule in self._rules:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is a rule {rule.rule} already")
-        return rule
+        return msgspec.structs.replace(rule, rule=free_name(rule.rule, "rule", self._rules))
 
     def rule(self, name: str) -> FailMatching:
         """Raises INVALID_REQUEST if there is no such rule."""

@@ -13,14 +13,8 @@ import pytest
 import resources
 from broker_core.clock import NS_PER_S
 from broker_core.errors import ArrivalError
-from broker_core.simulation.arrivals import (
-    BurstyArrivals,
-    FileArrivals,
-    MadeArrivals,
-    RampArrivals,
-    RateArrivals,
-    arrivals,
-)
+from broker_core.simulation.arrival_files import FileArrivals
+from broker_core.simulation.arrivals import BurstyArrivals, MadeArrivals, RampArrivals, RateArrivals, arrivals
 
 ROWS = [
     {"time": 1000, "who": 7, "what": "a"},
