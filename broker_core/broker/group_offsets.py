@@ -99,4 +99,4 @@ class GroupOffsets:
     def put_back(self, topic: str, committed: Committed) -> None:
         """Commit again what `committed_in` returned before the topic was deleted."""
         for group, partition, value in committed:
-            self.store.commit(group, topic, partition, value.offset, value.metadata, value.leader_epoch)
+            self.store.commit(group, topic, partition, value)

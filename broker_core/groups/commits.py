@@ -50,7 +50,7 @@ class Commits(msgspec.Struct, eq=False):
             elif backwards and value != self._offsets.fetch(group, topic, partition):
                 values[topic, partition] = value
         for (topic, partition), value in values.items():
-            self._offsets.commit(group, topic, partition, value.offset, value.metadata, value.leader_epoch)
+            self._offsets.commit(group, topic, partition, value)
         return advances
 
     def reset(self, group: str, changes: Iterable[Change]) -> None:
@@ -59,7 +59,7 @@ class Commits(msgspec.Struct, eq=False):
         for change in wanted:
             self.check(change.topic, change.partition, OffsetAndMetadata(change.to_offset))
         for change in wanted:
-            self._offsets.commit(group, change.topic, change.partition, change.to_offset)
+            self._offsets.commit(group, change.topic, change.partition, OffsetAndMetadata(change.to_offset))
 
     def committed(self, group: str, topic: str, partition: int) -> int | None:
         value = self._offsets.fetch(group, topic, partition)

@@ -96,10 +96,8 @@ class OffsetStore:
 
     # -- offsets
 
-    def commit(
-        self, group: str, topic: str, partition: int, offset: int, metadata: str = "", leader_epoch: int = -1
-    ) -> None:
-        self._put(group, topic, partition, OffsetAndMetadata(offset, metadata, leader_epoch))
+    def commit(self, group: str, topic: str, partition: int, value: OffsetAndMetadata) -> None:
+        self._put(group, topic, partition, value)
         self._changed.add((group, topic, partition))
 
     def fetch(self, group: str, topic: str, partition: int) -> OffsetAndMetadata | None:

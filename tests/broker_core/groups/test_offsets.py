@@ -18,10 +18,14 @@ from tests.broker_core.groups.group_setup import GROUP, GroupSetup
 from tests.long_form import both, form
 
 
+def commit(store: OffsetStore, group: str, topic: str, partition: int, *value) -> None:
+    store.commit(group, topic, partition, OffsetAndMetadata(*value))
+
+
 def filled(path: Path, rows: int = 3) -> OffsetStore:
     store = OffsetStore(path)
     for number in range(rows):
-        store.commit("g", "commits", number, number * 10, f"note {number}", number)
+        commit(store, "g", "commits", number, number * 10, f"note {number}", number)
     store.set_numbers("g", 4, 9)
     store.flush()
     return store
@@ -72,7 +76,7 @@ def test_what_was_flushed_is_there_after_a_restart(tmp_path):
 def test_reads_see_a_commit_at_once_and_the_file_sees_it_at_the_flush(tmp_path):
     path = tmp_path / "offsets.sqlite"
     store = filled(path)
-    store.commit("g", "commits", 0, 99)
+    commit(store, "g", "commits", 0, 99)
     assert store.fetch("g", "commits", 0) == OffsetAndMetadata(99)
     other = OffsetStore(path)
     assert other.fetch("g", "commits", 0) == OffsetAndMetadata(0, "note 0", 0)
@@ -88,8 +92,8 @@ def test_one_flush_is_one_sqlite_commit(tmp_path):
     said: list[str] = []
     store._table.connection.set_trace_callback(said.append)
     for number in range(50):
-        store.commit("g", "commits", number, number)
-        store.commit("g", "commits", number, number + 1)
+        commit(store, "g", "commits", number, number)
+        commit(store, "g", "commits", number, number + 1)
     assert said == [] and store.flush() == 50
     assert sum(line == "COMMIT" for line in said) == 1
 
@@ -97,8 +101,8 @@ def test_one_flush_is_one_sqlite_commit(tmp_path):
 def test_deletions_are_written_too(tmp_path):
     path = tmp_path / "offsets.sqlite"
     store = filled(path)
-    store.commit("other", "issues", 0, 5)
-    store.commit("other", "commits", 0, 6)
+    commit(store, "other", "issues", 0, 5)
+    commit(store, "other", "commits", 0, 6)
     store.delete("g", "commits", 1)
     store.delete("g", "commits", 77)
     store.delete_topic("issues")
@@ -135,7 +139,7 @@ def damaged(path: Path, damage: str) -> bytes:
 def test_a_damaged_file_is_put_aside_and_rebuilt_from_its_journal_without_loss(tmp_path, damage):
     path = tmp_path / "offsets.sqlite"
     store = filled(path, rows=2_000)
-    store.commit("g", "commits", 0, 1)
+    commit(store, "g", "commits", 0, 1)
     store.flush()
     store.delete("g", "commits", 1)
     store.close()
@@ -149,7 +153,7 @@ def test_a_damaged_file_is_put_aside_and_rebuilt_from_its_journal_without_loss(t
     del expected["commits", 1]
     assert {key: value.offset for key, value in store.fetch_all("g").items()} == expected
     assert store.numbers("g") == GroupNumbers(4, 9)
-    store.commit("g", "commits", 0, 7)
+    commit(store, "g", "commits", 0, 7)
     store.close()
     again = OffsetStore(path)
     assert again.corruption == "" and again.fetch("g", "commits", 0) == OffsetAndMetadata(7)
@@ -226,7 +230,7 @@ def test_a_journal_cut_at_any_byte_gives_a_state_that_was_flushed(tmp_path):
 def test_the_journal_is_written_anew_when_most_of_it_is_history(tmp_path):
     store = filled(tmp_path / "offsets.sqlite")
     for number in range(400):
-        store.commit("g", "commits", 0, number, "x" * 1_000)
+        commit(store, "g", "commits", 0, number, "x" * 1_000)
         store.flush()
     assert (tmp_path / "offsets.sqlite.journal").stat().st_size < 300_000
     store.close()
@@ -239,7 +243,7 @@ def test_the_journal_is_written_anew_when_most_of_it_is_history(tmp_path):
 def test_damage_while_running_loses_nothing(tmp_path, monkeypatch):
     path = tmp_path / "offsets.sqlite"
     store = filled(path)
-    store.commit("g", "commits", 5, 55)
+    commit(store, "g", "commits", 5, 55)
 
     def broken(changes):
         raise CorruptTable("database disk image is malformed")
@@ -260,7 +264,7 @@ def test_a_full_disk_is_a_clean_error_and_the_changes_wait(tmp_path):
         f"PRAGMA max_page_count = {store._table.connection.execute('PRAGMA page_count').fetchone()[0]}"
     )
     for number in range(5_000):
-        store.commit("g", "commits", number, number, "x" * 50)
+        commit(store, "g", "commits", number, number, "x" * 50)
     with pytest.raises(BrokerError) as caught:
         store.flush()
     assert caught.value.code is ErrorCode.STORAGE_ERROR
@@ -329,8 +333,8 @@ def test_promises_4_and_28_no_bit_at_all(tmp_path):
 def test_a_group_that_was_deleted_is_not_brought_back_by_the_journal(tmp_path: Path):
     path = tmp_path / "offsets.sqlite"
     store = OffsetStore(path)
-    store.commit("kept", "t", 0, 1)
-    store.commit("gone", "t", 0, 2)
+    commit(store, "kept", "t", 0, 1)
+    commit(store, "gone", "t", 0, 2)
     store.flush()
     store.delete_group("gone")
     store.close()
@@ -351,7 +355,7 @@ def test_promise_28_a_cut_write_ahead_log_loses_no_commit_and_is_said(tmp_path: 
     path = tmp_path / "offsets.sqlite"
     store = OffsetStore(path)
     for offset in range(10):
-        store.commit("billing", "orders", offset, offset + 1)
+        commit(store, "billing", "orders", offset, offset + 1)
         store.flush()
     # As after the death of the process: what is in the log alone is not yet in the file.
     kept = tmp_path / "kept"
@@ -363,7 +367,7 @@ def test_promise_28_a_cut_write_ahead_log_loses_no_commit_and_is_said(tmp_path: 
     assert [committed(found, number) for number in range(10)] == list(range(1, 11))
     assert "-wal" in found.corruption
     assert "rebuilt from its journal" in found.corruption
-    found.commit("billing", "orders", 0, 100)
+    commit(found, "billing", "orders", 0, 100)
     found.close()
     again = OffsetStore(kept / "offsets.sqlite")
     assert (again.corruption, committed(again)) == ("", 100)
@@ -374,11 +378,11 @@ def test_a_death_between_journal_and_file_is_no_damage(tmp_path: Path):
     path = tmp_path / "offsets.sqlite"
     store = OffsetStore(path)
     for offset in (1, 2):
-        store.commit("billing", "orders", 0, offset)
+        commit(store, "billing", "orders", 0, offset)
         store.flush()
     for _ in range(50):
         store.flush()  # of nothing, as a tick does
-    store.commit("billing", "orders", 0, 3)
+    commit(store, "billing", "orders", 0, 3)
     ticket = store.begin_flush()
     assert ticket is not None and store._journal is not None
     store._journal.append(ticket.changes)
