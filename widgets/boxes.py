@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QLayout, QScrollArea, QVBoxLayout, QWidget
 
 
 class Gap(int):
@@ -38,6 +39,14 @@ def scrolled(inner: QWidget, parent: QWidget | None = None) -> QScrollArea:
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     area.setWidget(inner)
     return area
+
+
+def put_in_columns(grid: QGridLayout, widgets: Sequence[QWidget], across: int) -> None:
+    """`widgets` row by row in so many columns of one width; those that were there may stand elsewhere."""
+    for place, widget in enumerate(widgets):
+        grid.addWidget(widget, place // across, place % across)
+    for column in range(grid.columnCount()):
+        grid.setColumnStretch(column, int(column < across))
 
 
 def _filled(box: Box, parts: tuple[Part, ...], margins: Margins | None, spacing: int | None) -> Box:

@@ -11,7 +11,7 @@ from widgets.canvas.view import Party
 from widgets.facts import plain_label, set_plain_tip
 from widgets.i18n import tr
 from widgets.icons import icon, icon_pixmap
-from widgets.panels.cell_painter import draw_badge, tabular_font
+from widgets.panels.cell_painter import draw_badge, draw_text, tabular_font
 from widgets.theme import Theme, current_theme, px, qcolour, state_style
 
 MOVE_HEIGHT = 22
@@ -114,11 +114,7 @@ def _said(move: Move) -> str:
 
 
 def _elided(painter: QPainter, where: QRectF, text: str, colour: str) -> None:
-    font = tabular_font(12)
-    painter.setFont(font)
-    painter.setPen(qcolour(colour))
-    cut = QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideMiddle, where.width())
-    painter.drawText(where, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), cut)
+    draw_text(painter, where, text, tabular_font(12), colour, elide=Qt.TextElideMode.ElideMiddle)
 
 
 def _badge_width(party: Party) -> float:

@@ -10,7 +10,9 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
 from widgets.bytes_text import contained
+from widgets.icons import icon_pixmap
 from widgets.panels.cell_painter import as_plain, tabular_font
+from widgets.theme import current_theme, px, state_style
 
 
 def plain_label(
@@ -98,6 +100,15 @@ def set_why_not(widget: QWidget, why_not: str, tip: str = "") -> None:
     """Enable `widget` unless there is a reason against it, which is its tool tip then; else that is `tip`."""
     widget.setEnabled(not why_not)
     set_plain_tip(widget, why_not or tip)
+
+
+def show_state(state: str, icon: QLabel, word: QLabel) -> None:
+    """A state word as icon and word, in its colour."""
+    style = state_style(state)
+    colour = current_theme().colour(style.token)
+    icon.setPixmap(icon_pixmap(style.icon, colour, px(16), icon.devicePixelRatioF()))
+    word.setText(style.word)
+    word.setStyleSheet(f"color: {colour};")
 
 
 class LinkButton(QPushButton):

@@ -22,7 +22,7 @@ from widgets.boxes import hbox, vbox
 from widgets.facts import mark_wrong, plain_label
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
-from widgets.panels.cell_painter import Index, as_plain, tabular_font
+from widgets.panels.cell_painter import Index, as_plain, draw_text, tabular_font
 from widgets.theme import Theme, current_theme, px, qcolour, state_style, ui_font
 
 ROW_HEIGHT = 24
@@ -30,6 +30,7 @@ SECTION_HEIGHT = 28
 SPARK_WIDTH = 40
 # Rows of one kind; past that the section says how many there are more.
 ROWS_MAX = 300
+_MIDDLE = Qt.TextElideMode.ElideMiddle
 _ROW = int(Qt.ItemDataRole.UserRole) + 1
 _SECTION = int(Qt.ItemDataRole.UserRole) + 2
 
@@ -88,45 +89,28 @@ class _Delegate(QStyledItemDelegate):
             painter.drawRect(option.rect.adjusted(0, 0, -1, -1))
         painter.restore()
 
-    @staticmethod
-    def _text(painter: QPainter, rect: QRectF, text: str, colour: str, side: Qt.AlignmentFlag) -> float:
-        metrics = QFontMetricsF(painter.font())
-        cut = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, rect.width())
-        painter.setPen(qcolour(colour))
-        painter.drawText(rect, int(side | Qt.AlignmentFlag.AlignVCenter), cut)
-        return metrics.horizontalAdvance(cut)
-
     def _head(self, painter: QPainter, rect: QRectF, section: NavSection, theme: Theme) -> None:
-        painter.setFont(ui_font(12, ui_font().weight().DemiBold))
-        used = self._text(painter, rect.adjusted(24, 0, -40, 0), section.title, theme.muted, Qt.AlignmentFlag.AlignLeft)
-        painter.setFont(tabular_font(12))
-        self._text(
-            painter,
-            rect.adjusted(30 + used, 0, -6, 0),
-            f"{len(section.rows) + section.more:,}",
-            theme.muted,
-            Qt.AlignmentFlag.AlignLeft,
-        )
+        bold = ui_font(12, ui_font().weight().DemiBold)
+        used = draw_text(painter, rect.adjusted(24, 0, -40, 0), section.title, bold, theme.muted, elide=_MIDDLE)
+        count = f"{len(section.rows) + section.more:,}"
+        draw_text(painter, rect.adjusted(30 + used, 0, -6, 0), count, tabular_font(12), theme.muted, elide=_MIDDLE)
 
     def _row(self, painter: QPainter, rect: QRectF, row: NavRow, theme: Theme) -> None:
         left, right = 22.0, -6.0
         if not row.id:
-            painter.setFont(ui_font(12))
-            self._text(painter, rect.adjusted(4, 0, right, 0), row.name, theme.muted, Qt.AlignmentFlag.AlignLeft)
+            draw_text(painter, rect.adjusted(4, 0, right, 0), row.name, ui_font(12), theme.muted, elide=_MIDDLE)
             return
-        painter.setFont(ui_font(13))
-        name_width = QFontMetricsF(painter.font()).horizontalAdvance(row.name)
-        painter.setFont(tabular_font(12))
-        width = QFontMetricsF(painter.font()).horizontalAdvance(row.figure)
+        name_width = QFontMetricsF(ui_font(13)).horizontalAdvance(row.name)
+        width = QFontMetricsF(tabular_font(12)).horizontalAdvance(row.figure)
         # The curve goes first if there is no room for everything.
         if len(row.series) > 1 and rect.width() - left + right - name_width - width - 12 > SPARK_WIDTH:
             spark = QRectF(rect.right() - SPARK_WIDTH - 6, rect.y() + 5, SPARK_WIDTH, rect.height() - 10)
             self._spark(painter, spark, row.series, theme)
             right -= SPARK_WIDTH + 6
         inner = rect.adjusted(left, 0, right, 0)
-        self._text(painter, inner, row.figure, theme.muted, Qt.AlignmentFlag.AlignRight)
-        painter.setFont(ui_font(13))
-        self._text(painter, inner.adjusted(0, 0, -width - 6, 0), row.name, theme.text, Qt.AlignmentFlag.AlignLeft)
+        side = Qt.AlignmentFlag.AlignRight
+        draw_text(painter, inner, row.figure, tabular_font(12), theme.muted, side, _MIDDLE)
+        draw_text(painter, inner.adjusted(0, 0, -width - 6, 0), row.name, ui_font(13), theme.text, elide=_MIDDLE)
 
     @staticmethod
     def _spark(painter: QPainter, where: QRectF, series: Sequence[float], theme: Theme) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QIcon, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QIcon, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QDialog,
     QLineEdit,
@@ -20,13 +20,12 @@ from widgets.boxes import vbox
 from widgets.facts import plain_label
 from widgets.i18n import tr
 from widgets.name_search import fit
-from widgets.panels.cell_painter import Index
+from widgets.panels.cell_painter import Index, draw_text
 from widgets.theme import Theme, current_theme, qcolour, ui_font
 
 _ENTRY = Qt.ItemDataRole.UserRole
 _WIDTH, _ROW = 560, 40
 LISTED = 200  # further ones are never read
-_VCENTRE = Qt.AlignmentFlag.AlignVCenter
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,22 +90,12 @@ class _EntryDelegate(QStyledItemDelegate):
     def _draw(painter: QPainter, rect: QRectF, entry: PaletteEntry, theme: Theme) -> None:
         mode = QIcon.Mode.Disabled if entry.reason else QIcon.Mode.Normal
         entry.icon.paint(painter, int(rect.x()), int(rect.center().y() - 9), 18, 18, Qt.AlignmentFlag.AlignCenter, mode)
-        title_font, small = ui_font(13), ui_font(12)
-        title_width = QFontMetricsF(title_font).horizontalAdvance(entry.title)
+        small = ui_font(12)
         left = rect.adjusted(30, 0, 0, 0)
-        painter.setFont(title_font)
-        painter.setPen(qcolour(theme.disabled if entry.reason else theme.text))
-        painter.drawText(left, int(_VCENTRE | Qt.AlignmentFlag.AlignLeft), entry.title)
-        painter.setFont(small)
-        painter.setPen(qcolour(theme.muted))
-        painter.drawText(
-            left.adjusted(title_width + 10, 0, 0, 0), int(_VCENTRE | Qt.AlignmentFlag.AlignLeft), entry.category
-        )
-        metrics = QFontMetricsF(small)
-        used = title_width + metrics.horizontalAdvance(entry.category) + 30
-        room = max(0.0, left.width() - used)
-        right = metrics.elidedText(entry.reason or entry.shortcut, Qt.TextElideMode.ElideRight, room)
-        painter.drawText(left, int(_VCENTRE | Qt.AlignmentFlag.AlignRight), right)
+        title = draw_text(painter, left, entry.title, ui_font(13), theme.disabled if entry.reason else theme.text)
+        used = title + draw_text(painter, left.adjusted(title + 10, 0, 0, 0), entry.category, small, theme.muted)
+        room, side = left.adjusted(min(left.width(), used + 30), 0, 0, 0), Qt.AlignmentFlag.AlignRight
+        draw_text(painter, room, entry.reason or entry.shortcut, small, theme.muted, side)
 
 
 class CommandPalette(QDialog):

@@ -5,6 +5,7 @@ import contextlib
 import signal
 import threading
 from pathlib import Path
+from typing import Any
 
 from app.cli.errors import CommandError
 from app.cli.folders import folder
@@ -12,7 +13,7 @@ from app.cli.numbers import whole
 from app.cli.output import print_json
 from app.cli.parser import Command, Parser, with_exits
 from app.cli.signals import end_signals
-from app.cli.target import add_token, check_directory, token_of
+from app.cli.target import LOOPBACK, add_token, check_directory, token_of
 from broker_core import BrokerHost, HostConfig, LogConfig
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.connections import Connections
@@ -22,8 +23,6 @@ from broker_core.listeners.listener import TlsConfig
 from broker_core.log.config import Durability
 from broker_core.operations.http_form import DEFAULT_PORT
 from broker_core.testing.history import History
-
-LOOPBACK = "127.0.0.1"
 
 
 def command() -> Command:
@@ -131,33 +130,15 @@ def serve(options: argparse.Namespace) -> int:
         if options.testing:
             host.broker.clock.movable = host.clock
             History().attach(host)
-        connections = Connections(lambda: host.now_ns)
         http = kafka = None
+        connections = Connections(lambda: host.now_ns)
+        of_both: dict[str, Any] = {"address": options.address, "access": access, "tls": tls, "connections": connections}
         if options.kafka is not None:
-            kafka = opened.enter_context(
-                KafkaListener(
-                    host,
-                    address=options.address,
-                    port=options.kafka,
-                    access=access,
-                    tls=tls,
-                    connections=connections,
-                    create_topics=options.create_topics,
-                )
-            )
+            listener = KafkaListener(host, port=options.kafka, create_topics=options.create_topics, **of_both)
+            kafka = opened.enter_context(listener)
         if options.http is not None:
-            http = opened.enter_context(
-                HttpListener(
-                    host,
-                    address=options.address,
-                    port=options.http,
-                    access=access,
-                    tls=tls,
-                    connections=connections,
-                    names=options.name,
-                    origins=options.origin,
-                )
-            )
+            names, origins = options.name, options.origin
+            http = opened.enter_context(HttpListener(host, port=options.http, names=names, origins=origins, **of_both))
         _say_where(options, http, kafka)
         # A wait without a timeout cannot be interrupted by signals on some systems.
         while not over.wait(1.0):

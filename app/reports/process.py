@@ -12,7 +12,7 @@ from typing import Any
 from app.environment.exits import Exit, exit_of
 from app.environment.extras import why_missing
 from app.environment.paths import logs_folder
-from app.reports.warm_spark import JOB_FOLDER, SharedSpark, WarmSpark
+from app.reports.warm_spark import JOB_FOLDER, SharedSpark, WarmSpark, end_process
 from broker_core.errors import BrokerError
 from broker_core.recording.reader import seal
 from spark_reports.errors import ReportError as RequestError
@@ -21,7 +21,6 @@ from spark_reports.request import HISTORY, Request, arguments_of
 from spark_reports.session import is_remote
 
 Progress = Callable[[dict[str, Any]], object]
-CANCEL_TIMEOUT_S = 10.0
 LOGS_KEPT = 10
 
 
@@ -132,14 +131,7 @@ class ReportProcess:
         self.cancelled = True
         if self._warm is not None:
             self._warm.close()
-        process = self._process
-        if process is None or process.poll() is not None:
-            return
-        process.terminate()
-        try:
-            process.wait(CANCEL_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
+        end_process(self._process)
 
 
 def _keep(log: str) -> str:

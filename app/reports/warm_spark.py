@@ -51,6 +51,18 @@ def _is_last(line: str) -> bool:
     return '"report"' in line or '"error"' in line
 
 
+def end_process(process: subprocess.Popen[str] | None) -> None:
+    """By force, where it does not end within `END_TIMEOUT_S`."""
+    if process is None or process.poll() is not None:
+        return
+    process.terminate()
+    try:
+        process.wait(END_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
 class WarmSpark:
     """One at most. A report takes it with `take` and gives it back; other reports get none until then."""
 
@@ -120,14 +132,7 @@ class WarmSpark:
     def close(self) -> None:
         """End the process, with the report that it makes; the next report starts it again."""
         process, self._process = self._process, None
-        if process is None or process.poll() is not None:
-            return
-        process.terminate()
-        try:
-            process.wait(END_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        end_process(process)
 
 
 class SharedSpark:

@@ -60,10 +60,10 @@ def parts():
 
     panels = (
         MessagesPanel(model(7)),
-        DeadLettersPanel(model(8)),
+        DeadLettersPanel(model(8), model(8)),
         SchemasPanel(model(6), model(6)),
         LogOnDiskPanel(model(11)),
-        AssignmentsPanel(model(6)),
+        AssignmentsPanel(model(6), model(6)),
         OffsetsPanel(model(12)),
         InFlightPanel(model(8)),
         BackpressurePanel(),

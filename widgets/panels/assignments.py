@@ -39,11 +39,9 @@ class AssignmentsPanel(TablePanel):
     groupChosen = Signal(str)
     historyShown = Signal(bool)
 
-    def __init__(
-        self, model: QAbstractItemModel, over_time: QAbstractItemModel | None = None, parent: QWidget | None = None
-    ) -> None:
-        """`over_time` is the history of one group; without one there is only the table."""
-        self.over_time = None if over_time is None else RowTable(over_time)
+    def __init__(self, model: QAbstractItemModel, over_time: QAbstractItemModel, parent: QWidget | None = None) -> None:
+        """`over_time` is the history of one group."""
+        self.over_time = RowTable(over_time)
         super().__init__(model, parent)
         self.groups = QComboBox(self)
         self.groups.setAccessibleName(tr("Group of the history"))
@@ -55,12 +53,10 @@ class AssignmentsPanel(TablePanel):
         self.history_button.toggled.connect(self._show_history)
         self.title_row.insertWidget(2, self.history_button)
         self.title_row.insertWidget(3, self.groups)
-        self.history_button.setVisible(over_time is not None)
-        if self.over_time is not None and over_time is not None:
-            self.over_time.setAccessibleName(tr("Ownership history"))
-            self._pages.addWidget(self.over_time)
-            for signal in (over_time.rowsInserted, over_time.rowsRemoved, over_time.layoutChanged):
-                signal.connect(self._on_rows)
+        self.over_time.setAccessibleName(tr("Ownership history"))
+        self._pages.addWidget(self.over_time)
+        for signal in (over_time.rowsInserted, over_time.rowsRemoved, over_time.layoutChanged):
+            signal.connect(self._on_rows)
 
     def body(self) -> QWidget:
         self._pages = QStackedWidget(self)
@@ -68,7 +64,7 @@ class AssignmentsPanel(TablePanel):
         return self._pages
 
     def focus_body(self) -> None:
-        if self.over_time is not None and self.over_time.isVisible():
+        if self.over_time.isVisible():
             self.over_time.setFocus(Qt.FocusReason.OtherFocusReason)
         else:
             super().focus_body()
@@ -92,7 +88,7 @@ class AssignmentsPanel(TablePanel):
         self._on_rows()
 
     def _on_rows(self, *what: object) -> None:
-        if self.over_time is None or self._pages.currentWidget() is not self.over_time:
+        if self._pages.currentWidget() is not self.over_time:
             super()._on_rows(*what)
             return
         shown = self.over_time.model().rowCount()

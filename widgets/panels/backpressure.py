@@ -14,13 +14,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from widgets.boxes import scrolled, vbox
+from widgets.boxes import put_in_columns, scrolled, vbox
 from widgets.dialogs.form import indent
 from widgets.facts import push_button, set_plain_tip, set_why_not
 from widgets.i18n import mark, tr
 from widgets.icons import icon_pixmap
 from widgets.panels.block_chains import BlockChains
-from widgets.panels.cell_painter import draw_bar, tabular_font
+from widgets.panels.cell_painter import draw_bar, draw_text, tabular_font
 from widgets.panels.panel import Panel, PanelInfo
 from widgets.theme import Theme, current_theme, px, qcolour, state_style, ui_font
 
@@ -252,25 +252,13 @@ class Gauge(QWidget):
         font = ui_font(12, QFont.Weight.DemiBold)
         width = QFontMetricsF(font).horizontalAdvance(style.word)
         x = self.width() - 12 - width
-        painter.setFont(font)
-        painter.setPen(qcolour(colour))
-        painter.drawText(QRectF(x, px(10), width + 2, px(20)), int(Qt.AlignmentFlag.AlignVCenter), style.word)
+        draw_text(painter, QRectF(x, px(10), width + 2, px(20)), style.word, font, colour)
         scale = self.devicePixelRatioF()
         painter.drawPixmap(round(x - 20), px(20) - 8, icon_pixmap(style.icon, colour, 16, scale))
-        name_font = ui_font(13, QFont.Weight.DemiBold)
-        painter.setFont(name_font)
-        painter.setPen(qcolour(theme.text))
-        room = x - 20 - 12 - 8
-        metrics = QFontMetricsF(name_font)
-        name = metrics.elidedText(facts.target, Qt.TextElideMode.ElideMiddle, room)
-        painter.drawText(QRectF(12, px(10), room, px(20)), int(Qt.AlignmentFlag.AlignVCenter), name)
-        used = metrics.horizontalAdvance(name) + 8
-        painter.setFont(ui_font(12))
-        painter.setPen(qcolour(theme.muted))
-        if room - used > 40:
-            painter.drawText(
-                QRectF(12 + used, px(10), room - used, px(20)), int(Qt.AlignmentFlag.AlignVCenter), facts.kind
-            )
+        where, bold = QRectF(12, px(10), x - 20 - 12 - 8, px(20)), ui_font(13, QFont.Weight.DemiBold)
+        used = draw_text(painter, where, facts.target, bold, theme.text, elide=Qt.TextElideMode.ElideMiddle) + 8
+        if where.width() - used > 40:
+            draw_text(painter, where.adjusted(used, 0, 0, 0), facts.kind, ui_font(12), theme.muted)
 
     def _line(
         self,
@@ -284,14 +272,10 @@ class Gauge(QWidget):
         right: bool = False,
         width: float = 1.0,
     ) -> None:
-        font = tabular_font(pixels, weight)
-        painter.setFont(font)
-        painter.setPen(qcolour(colour))
         room = (self.width() - 24) * width
         where = QRectF(self.width() - 12 - room if right else 12, px(round(top)), room, px(20))
         side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
-        cut = QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideRight, room)
-        painter.drawText(where, int(side | Qt.AlignmentFlag.AlignVCenter), cut)
+        draw_text(painter, where, text, tabular_font(pixels, weight), colour, side)
 
 
 class BackpressurePanel(Panel):
@@ -410,12 +394,6 @@ class BackpressurePanel(Panel):
         if across == self._across:
             return
         self._across = across
+        put_in_columns(self._grid, self.gauges, across)
         for gauge in self.gauges:
-            self._grid.removeWidget(gauge)
-        for column in range(self._grid.columnCount()):
-            self._grid.setColumnStretch(column, 0)
-        for place, gauge in enumerate(self.gauges):
-            self._grid.addWidget(gauge, place // across, place % across)
             gauge.show()
-        for column in range(across):
-            self._grid.setColumnStretch(column, 1)

@@ -37,6 +37,24 @@ def tabular_font(pixels: int = 13, weight: QFont.Weight = QFont.Weight.Normal) -
     return ui_font(pixels, weight, tabular=True)
 
 
+def draw_text(
+    painter: QPainter,
+    where: QRectF,
+    text: str,
+    font: QFont,
+    colour: str,
+    side: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
+    elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+) -> float:
+    """Draw on one line in the middle of the height, cut where there is no room; the width that was used."""
+    metrics = QFontMetricsF(font)
+    cut = metrics.elidedText(text, elide, where.width())
+    painter.setFont(font)
+    painter.setPen(qcolour(colour))
+    painter.drawText(where, int(side | _CENTRE), cut)
+    return metrics.horizontalAdvance(cut)
+
+
 def draw_badge(painter: QPainter, where: QRectF, hue: int, letter: str, theme: Theme) -> None:
     fill = theme.owner(hue)
     painter.setPen(Qt.PenStyle.NoPen)

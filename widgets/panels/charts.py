@@ -7,7 +7,7 @@ from PySide6.QtCore import QAbstractItemModel, QEvent, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QGridLayout, QWidget
 
-from widgets.boxes import scrolled
+from widgets.boxes import put_in_columns, scrolled
 from widgets.i18n import tr
 from widgets.panels.curves import ChartFacts
 from widgets.panels.panel import Panel, PanelInfo, side_by_side
@@ -62,10 +62,7 @@ class ChartGrid(QWidget):
         if across == self._across:
             return
         self._across = across
-        for column in range(self._grid.columnCount()):
-            self._grid.setColumnStretch(column, 0)
-        for place, chart in enumerate(self._charts):
-            self._grid.addWidget(chart, place // across, place % across)
+        put_in_columns(self._grid, self._charts, across)
         self.show_alone(next((chart for chart in self._charts if chart.is_alone), None))
 
 

@@ -186,13 +186,11 @@ class DeadLettersPanel(TablePanel):
     viewChanged = Signal(bool)
     redrivenChosen = Signal(object)
 
-    def __init__(
-        self, model: QAbstractItemModel, redriven: QAbstractItemModel | None = None, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, model: QAbstractItemModel, redriven: QAbstractItemModel, parent: QWidget | None = None) -> None:
         self.details = DeadLetterDetails()
         self.causes = QListWidget()
         self._views = QStackedWidget()
-        self.redriven = None if redriven is None else RowTable(redriven)
+        self.redriven = RowTable(redriven)
         self.redriven_button = QToolButton()
         self.more = QToolButton()
         self._menu = QMenu(self.more)
@@ -226,9 +224,8 @@ class DeadLettersPanel(TablePanel):
         self.table.setMinimumWidth(260)
         parts, widths = (self.causes, self.table, self.details), (160, 900, 300)
         self._views.addWidget(side_by_side(self, *parts, stretch=(0, 1, 0), widths=widths, collapsible=True))
-        if self.redriven is not None:
-            self.redriven.setAccessibleName(tr("Redriven"))
-            self._views.addWidget(self.redriven)
+        self.redriven.setAccessibleName(tr("Redriven"))
+        self._views.addWidget(self.redriven)
         return self._views
 
     def restyle(self) -> None:
@@ -240,19 +237,14 @@ class DeadLettersPanel(TablePanel):
         self.redriven_button.setCheckable(True)
         self.redriven_button.setProperty("role", "toggle")
         self.redriven_button.setToolTip(tr("What the redrive did to each message"))
-        self.redriven_button.setVisible(self.redriven is not None)
         self.redriven_button.toggled.connect(self._on_view)
         self.title_row.insertWidget(self.title_row.count() - 1, self.redriven_button)
-        if self.redriven is not None:
-            self.redriven.selectionModel().currentRowChanged.connect(
-                lambda index, _old: self.redrivenChosen.emit(index.data(Role.KEY) if index.isValid() else None)
-            )
-            for signal in (
-                self.redriven.model().rowsInserted,
-                self.redriven.model().rowsRemoved,
-                self.redriven.model().modelReset,
-            ):
-                signal.connect(self._on_rows)
+        self.redriven.selectionModel().currentRowChanged.connect(
+            lambda index, _old: self.redrivenChosen.emit(index.data(Role.KEY) if index.isValid() else None)
+        )
+        rows = self.redriven.model()
+        for signal in (rows.rowsInserted, rows.rowsRemoved, rows.modelReset):
+            signal.connect(self._on_rows)
 
     def _fill_more(self) -> None:
         self.more.setText(tr("More"))
@@ -342,7 +334,7 @@ class DeadLettersPanel(TablePanel):
         return self._why_all
 
     def _on_rows(self, *_what: object) -> None:
-        if self.redriven is not None and self.redriven_button.isChecked():
+        if self.shows_redriven:
             rows = self.redriven.model().rowCount()
             self.set_count(f"{rows:,}")
             self.set_empty_words(tr(NONE_REDRIVEN[0]), tr(NONE_REDRIVEN[1]))
@@ -352,16 +344,9 @@ class DeadLettersPanel(TablePanel):
         self._show_actions()
 
     def _show_actions(self) -> None:
-        chosen, shown = self.selected_count(), self.model.rowCount()
-        shown = 0 if self.shows_redriven else shown
-        empty = (
-            ""
-            if shown
-            else tr("There are no dead letters.")
-            if not self.filter_text
-            else tr("The filter matches none.")
-        )
-        self._why_all = self._forbidden or empty
+        chosen, shown = self.selected_count(), 0 if self.shows_redriven else self.model.rowCount()
+        empty = tr("The filter matches none.") if self.filter_text else tr("There are no dead letters.")
+        self._why_all = self._forbidden or ("" if shown else empty)
         self._why_selected = self._why_all or (
             "" if chosen else tr("Select dead letters first: click one, or Ctrl+A for all.")
         )

@@ -7,14 +7,14 @@ from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
 from widgets.boxes import hbox, vbox
 from widgets.bytes_text import contained
-from widgets.facts import Fact, FactsGrid, plain_label
+from widgets.facts import Fact, FactsGrid, plain_label, show_state
 from widgets.i18n import tr
-from widgets.icons import icon, icon_pixmap
+from widgets.icons import icon
 from widgets.panels.life_path import LifePath, LifeStep
 from widgets.panels.panel import Panel, PanelInfo
 from widgets.panels.payload import PayloadView
 from widgets.panels.soft_area import FADE_PIXELS, SoftArea
-from widgets.theme import current_theme, px, state_style
+from widgets.theme import current_theme
 
 PAYLOAD_HEIGHT = 190
 MOMENT = "at:"
@@ -169,8 +169,4 @@ class InspectorPanel(Panel):
         self._icon.setVisible(bool(state))
         self._state.setVisible(bool(state))
         if state:
-            style = state_style(state)
-            colour = current_theme().colour(style.token)
-            self._icon.setPixmap(icon_pixmap(style.icon, colour, px(16), self.devicePixelRatioF()))
-            self._state.setText(style.word)
-            self._state.setStyleSheet(f"color: {colour};")
+            show_state(state, self._icon, self._state)

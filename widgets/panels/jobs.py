@@ -7,11 +7,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QSizePolicy, QWidget
 
 from widgets.boxes import hbox, scrolled, vbox
-from widgets.facts import plain_label, push_button, set_plain_tip
+from widgets.facts import plain_label, push_button, set_plain_tip, show_state
 from widgets.i18n import tr
-from widgets.icons import icon_pixmap
 from widgets.panels.panel import Panel, PanelInfo
-from widgets.theme import current_theme, px, state_style
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +51,8 @@ class JobRow(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
 
     def restyle(self) -> None:
-        if self._facts is None:
-            return
-        style = state_style(self._facts.state)
-        colour = current_theme().colour(style.token)
-        self._icon.setPixmap(icon_pixmap(style.icon, colour, px(16), self.devicePixelRatioF()))
-        self._state.setText(style.word)
-        self._state.setStyleSheet(f"color: {colour};")
+        if self._facts is not None:
+            show_state(self._facts.state, self._icon, self._state)
 
     def set_facts(self, facts: JobFacts) -> None:
         if facts == self._facts:

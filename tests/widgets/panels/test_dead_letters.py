@@ -33,7 +33,7 @@ def panel(qtbot):
     model = table_of(TITLES, [row(number) for number in range(8)])
     for at, spare in enumerate((4, 0, 2, 0, 3, 1, 0, 0)):
         model.setHeaderData(at, Qt.Orientation.Horizontal, ColumnLook("text", 86, 1, spare), Role.LOOK)
-    made = DeadLettersPanel(model)
+    made = DeadLettersPanel(model, table_of(TITLES, []))
     qtbot.addWidget(made)
     made.resize(1200, 320)
     made.show()

@@ -80,7 +80,7 @@ def test_tables_draw_any_text_as_text(qtbot, qapp, kind, columns, theme):
 
 def test_a_header_click_sorts(qtbot):
     rows = [(number, [name] * 6) for number, name in enumerate(("b", "c", "a"))]
-    panel = show(qtbot, AssignmentsPanel(table_of([str(at) for at in range(6)], rows)))
+    panel = show(qtbot, AssignmentsPanel(table_of([str(at) for at in range(6)], rows), table_of(["0"], [])))
     header = panel.table.horizontalHeader()
     where = header.sectionViewportPosition(0) + 20
     qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(where, 10))
