@@ -45,7 +45,7 @@ def put_in_columns(grid: QGridLayout, widgets: Sequence[QWidget], across: int) -
     """`widgets` row by row in so many columns of one width; those that were there may stand elsewhere."""
     for place, widget in enumerate(widgets):
         grid.addWidget(widget, place // across, place % across)
-    for column in range(grid.columnCount()):
+    for column in range(max(across, grid.columnCount())):
         grid.setColumnStretch(column, int(column < across))
 
 
