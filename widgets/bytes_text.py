@@ -18,8 +18,6 @@ _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
 class Shown(NamedTuple):
-    """Text, and how many of the bytes it stands for."""
-
     text: str
     shown_bytes: int
 

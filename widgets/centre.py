@@ -74,7 +74,6 @@ class _PanelFrame(QScrollArea):
         self.fill()
 
     def fill(self) -> None:
-        """The panel takes the room, and its minimum at least."""
         if (area := self.widget()) is not None:
             area.resize(self.viewport().size().expandedTo(area.minimumSize()))
 
@@ -115,7 +114,6 @@ class Centre(QSplitter):
         self.settle()
 
     def set_shown(self, on: bool, *, maximised: bool = False) -> None:
-        """Show the panel, or the canvas alone; maximised, the panel alone."""
         self._maximised = on and maximised
         self._canvas.setVisible(not self._maximised)
         self._frame.setVisible(on)

@@ -52,11 +52,9 @@ class CodeField(QPlainTextEdit):
         self._fit_margin()
 
     def set_completion(self, complete: Complete) -> None:
-        """List what may be written while a word is written, and on Ctrl+Space."""
         self.completions = CompletionList(self, complete)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Two spaces for Tab; a new line begins where the last one did; what may follow is listed."""
         if event.key() == Qt.Key.Key_Tab and not event.modifiers():
             self.insertPlainText("  ")
             return

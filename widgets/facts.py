@@ -103,7 +103,6 @@ def set_why_not(widget: QWidget, why_not: str, tip: str = "") -> None:
 
 
 def show_state(state: str, icon: QLabel, word: QLabel) -> None:
-    """A state word as icon and word, in its colour."""
     style = state_style(state)
     colour = current_theme().colour(style.token)
     icon.setPixmap(icon_pixmap(style.icon, colour, px(16), icon.devicePixelRatioF()))
@@ -169,7 +168,6 @@ class FactsGrid(QWidget):
         self._rows: list[tuple[QLabel, QLabel, LinkButton]] = []
 
     def set_facts(self, facts: Sequence[Fact]) -> None:
-        """Show (label, value) pairs, or (label, value, target of the link)."""
         while len(self._rows) < len(facts):
             self._add_row()
         for place, (name, value, link) in enumerate(self._rows):

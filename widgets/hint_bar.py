@@ -67,7 +67,6 @@ class HintBar(QFrame):
         return found
 
     def clear(self) -> None:
-        """Another session: what was offered for the last one is past."""
         self._waiting.clear()
         self._show()
 

@@ -174,7 +174,6 @@ class MainWindow(QMainWindow):
         return self._named[name]
 
     def tab(self, kind: type[P]) -> P:
-        """The panel of that class; KeyError if it has no tab."""
         found = self._named[kind.info.name]
         assert isinstance(found, kind)
         return found
@@ -226,7 +225,6 @@ class MainWindow(QMainWindow):
         self._settle()
 
     def toggle_bottom(self, on: bool) -> None:
-        """Open the panels, as large as they were, or fold them to their tabs."""
         self._end_focus()
         if not on:
             self._give_back_the_height()
@@ -258,7 +256,6 @@ class MainWindow(QMainWindow):
         self._settle()
 
     def focus_canvas(self, on: bool) -> None:
-        """Show canvas and timeline alone; and what was there before."""
         self._give_back_the_height()
         self._focused = on
         for part in (self.left_dock, self.right_dock, self.tabs, self.status):

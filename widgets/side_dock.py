@@ -80,11 +80,9 @@ class SideDock(QWidget):
 
     @property
     def room(self) -> int:
-        """How wide it wants to stand now, in pixels."""
         return self.open_width if self.is_open else px(STRIP_WIDTH)
 
     def set_open_width(self, width: int) -> None:
-        """Stand so wide, now or once it opens."""
         self._width = width / scale()
 
     def note_width(self) -> None:

@@ -73,7 +73,6 @@ class BookmarkField(QLineEdit):
                 self.named.emit(self._time_ns, self._before, name)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter and Escape end it; every other key is the text's."""
         if event.key() == Qt.Key.Key_Escape:
             self.setText(self._before)
         if event.key() in {Qt.Key.Key_Escape, Qt.Key.Key_Return, Qt.Key.Key_Enter}:

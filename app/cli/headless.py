@@ -69,7 +69,6 @@ def _progress() -> Progress:
 
 
 def _drive(live: LiveSession, until_ns: int, speed: float | None, progress: Progress, bar: TaskID) -> None:
-    """Let the session go on to its end."""
     loop = live.simulation.loop
     started_s = looked_s = time.perf_counter()
     while True:

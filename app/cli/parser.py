@@ -32,7 +32,6 @@ class Parser(argparse.ArgumentParser):
     """As `ArgumentParser`. Parsers of verbs are of this kind, too."""
 
     def error(self, message: str) -> NoReturn:
-        """Print the error without the usage, and exit."""
         told = next(
             (match.expand(ours) for theirs, ours in _PLAIN if (match := re.fullmatch(theirs, message))), message
         )

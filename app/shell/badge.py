@@ -52,7 +52,6 @@ def _of_the_past(controller: SessionController) -> Badge:
 
 
 def badge(status: EngineStatus, *, stopped: bool) -> Badge:
-    """How a session is doing that is shown in its present."""
     mode = status.mode
     if mode is Mode.FAILED:
         return Badge("failure", tr("FAILED"))

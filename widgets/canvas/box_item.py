@@ -47,7 +47,6 @@ def pen(colour: str, width: float = 1.0, style: Qt.PenStyle = Qt.PenStyle.SolidL
 
 @lru_cache(maxsize=256)
 def hatch(colour: str, alpha: int = 255) -> QBrush:
-    """A shared brush of diagonal lines."""
     return QBrush(qcolour(colour, alpha), Qt.BrushStyle.BDiagPattern)
 
 
@@ -82,7 +81,6 @@ class BoxItem(QGraphicsRectItem):
             self.update()
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
-        """Qt's entry; subclasses draw in `draw`."""
         painter.setRenderHints(HINTS)
         self.draw(painter, option.exposedRect)
 

@@ -224,7 +224,6 @@ class Canvas(ZoomView):
         return replace(super().sight, arrangement=self._stage.arrangement)
 
     def come_back(self, sight: Sight) -> None:
-        """A part that was shown is found where the boxes stand as they stood then."""
         super().come_back(sight)
         if not sight.follows and self._stage.arrange_as(sight.arrangement):
             self._after_layout()
@@ -383,7 +382,6 @@ class Canvas(ZoomView):
             self.pan(QPoint(-across * EDGE_STEP, -down * EDGE_STEP))
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """From the keyboard at the focused box, else at the pointer."""
         if event.reason() == QContextMenuEvent.Reason.Keyboard:
             self._ask_menu_by_key()
         elif self._swallow_menu:
@@ -424,7 +422,6 @@ class Canvas(ZoomView):
 
     @property
     def has_hold(self) -> bool:
-        """Whether the button is down on what can be dragged."""
         return self._drag.is_pressed or self._topic_drag.is_pressed
 
     @property
@@ -436,7 +433,6 @@ class Canvas(ZoomView):
         self._topic_drag.cancel()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrows move the focus, Enter and M move a consumer, Shift+F10 asks for a menu, Escape lets go."""
         key = event.key()
         if key == Qt.Key.Key_Escape and self.has_hold:
             self._let_go(tr("Cancelled."))
@@ -464,7 +460,6 @@ class Canvas(ZoomView):
             event.ignore()
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Tab goes round the boxes and leaves the canvas at either end."""
         target = step(self._stage.layout.order, self.focused_id, forward)
         if target:
             self._focus_on(target)

@@ -107,7 +107,6 @@ def write_right(painter: QPainter, x: float, y: float, text: str, name: str, col
 
 
 def write_centred(painter: QPainter, where: QRectF, text: str, name: str, colour: str) -> None:
-    """Write in the middle of a rectangle, elided to it."""
     shown = elided(text, name, ceil(where.width()))
     sizes = metrics(name)
     x = where.center().x() - width_of(shown, name) / 2

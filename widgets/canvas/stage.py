@@ -138,7 +138,6 @@ class Stage(QGraphicsScene):
                 item.set_owner(consumer)
 
     def set_dimmed(self, dimmed: frozenset[str]) -> None:
-        """Draw these pale: they do not match the filter."""
         for item_id in self.dimmed ^ dimmed:
             item = self.boxes.get(item_id)
             if item is not None:

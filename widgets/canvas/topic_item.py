@@ -140,7 +140,6 @@ class TopicItem(FactsItem[TopicBox]):
                 self.update()
 
     def set_ghosts(self, moves: Mapping[GhostKey, GhostMove]) -> None:
-        """Owners that a drop would give, by (partition, group)."""
         if dict(moves) != self.ghosts:
             self.ghosts = dict(moves)
             self.update()
@@ -188,7 +187,6 @@ class TopicItem(FactsItem[TopicBox]):
         return None
 
     def id_at(self, x: float, y: float) -> str:
-        """The lane's id where there is a lane, the topic's elsewhere."""
         lane = self.lane_at(x, y)
         return self.item_id if lane is None else lane_id(self.facts.name, lane.partition)
 

@@ -72,7 +72,6 @@ class ZoomView(QGraphicsView):
         return Sight(self.follows, self.zoom, self.mapToScene(self.viewport().rect().center()), Arrangement())
 
     def come_back(self, sight: Sight) -> None:
-        """Show what was shown before, arranged for the room of now."""
         self.fit()
         self.follows = sight.follows
         if not sight.follows:

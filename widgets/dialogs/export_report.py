@@ -106,8 +106,6 @@ ASSERTION_LINES = 2
 
 
 class AssertionsField(QPlainTextEdit):
-    """`assertions()` are its lines; blank ones are none."""
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(tr("What must hold"))
@@ -292,7 +290,6 @@ class ExportReportDialog(Dialog):
         )
 
     def chosen(self) -> tuple[str, ...]:
-        """The folders of the sessions that are ticked, in the order of the list."""
         items = [self.list.item(place) for place in range(self.list.count())]
         return tuple(
             str(item.data(_FOLDER)) for item in items if item is not None and item.checkState() is Qt.CheckState.Checked

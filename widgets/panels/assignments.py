@@ -40,7 +40,6 @@ class AssignmentsPanel(TablePanel):
     historyShown = Signal(bool)
 
     def __init__(self, model: QAbstractItemModel, over_time: QAbstractItemModel, parent: QWidget | None = None) -> None:
-        """`over_time` is the history of one group."""
         self.over_time = RowTable(over_time)
         super().__init__(model, parent)
         self.groups = QComboBox(self)

@@ -180,7 +180,6 @@ class Gauge(QWidget):
             self.limitsChosen.emit(self.facts.target, limits)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Limit and rate stand below the figures, the policy beside the depth."""
         super().resizeEvent(event)
         self._fit()
 

@@ -124,7 +124,6 @@ class CellDelegate(QStyledItemDelegate):
         painter.restore()
 
     def draw(self, painter: QPainter, rect: QRect, index: Index, theme: Theme) -> None:
-        """The text, elided, in the colour that the model asks for."""
         warn = index.data(Role.WARN)
         self.text(
             painter,
@@ -171,7 +170,6 @@ class ChipDelegate(CellDelegate):
 
 class StateDelegate(CellDelegate):
     def draw(self, painter: QPainter, rect: QRect, index: Index, theme: Theme) -> None:
-        """Icon and word; a cell without a state shows its text in grey."""
         word = index.data(Role.STATE)
         inner = QRectF(rect).adjusted(PAD, 0, -PAD, 0)
         if not word:

@@ -38,7 +38,6 @@ class NextStep(QFrame):
         self.hide()
 
     def set_facts(self, facts: LessonFacts | None) -> None:
-        """Show what comes next of a lesson; hidden if there is nothing, or None."""
         number = -1 if facts is None else next((at for at, step in enumerate(facts.steps) if step.current), -1)
         step = facts.steps[number] if facts is not None and number >= 0 else None
         text = step.text if step is not None else facts.question if facts is not None and facts.complete else ""
@@ -231,7 +230,6 @@ class LessonPanel(Panel):
         return [row for row in self._rows if not row.isHidden()]
 
     def set_facts(self, facts: LessonFacts | None) -> None:
-        """Show a lesson; None if the scenario has none."""
         if facts == self.facts:
             return
         old, self.facts = self.facts, facts

@@ -55,7 +55,6 @@ class TitleRow(QHBoxLayout):
             self.unfold(False)
 
     def unfold(self, on: bool) -> None:
-        """Show all lines of a short panel, or the first alone."""
         self._unfolded = on
         self.fold.set_sign("chevron-up" if on else "chevron-down", tr("One line") if on else tr("All of this line"))
         self.update()
@@ -64,7 +63,6 @@ class TitleRow(QHBoxLayout):
         return True
 
     def minimumHeightForWidth(self, width: int) -> int:
-        """As `heightForWidth`: nothing is cut."""
         return self.heightForWidth(width)
 
     def heightForWidth(self, width: int) -> int:
@@ -373,7 +371,6 @@ class Panel(QWidget):
         return self._popup
 
     def set_filter_text(self, text: str) -> None:
-        """Filter by `text` at once, as if it had been typed."""
         if self.filter_field is not None:
             self.filter_field.setText(text)
             self._report_filter()
