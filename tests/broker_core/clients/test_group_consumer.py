@@ -238,11 +238,13 @@ def test_assign_needs_no_group_and_two_threads_may_not_poll_at_once(host: Broker
         consumer.poll(0)
     consumer.assign([("commits", 2)])
     assert drain(consumer, 1) == [b"a"]
-    polling = threading.Thread(target=consumer.poll, args=(0.5,))
+    polling = threading.Thread(target=consumer.poll, args=(30,))
     polling.start()
-    time.sleep(0.1)
+    while not consumer._busy.locked():
+        time.sleep(0.001)
     with pytest.raises(BrokerError, match="another thread"):
         consumer.poll(0)
+    publish(host, b"b", partition=2)
     polling.join()
     consumer.close()
     consumer.close()
@@ -257,9 +259,10 @@ def test_closing_from_another_thread_ends_an_iteration(host: BrokerHost):
     thread = threading.Thread(target=lambda: seen.extend(consumer))
     thread.start()
     publish(host, b"a")
-    time.sleep(0.3)
+    while not seen and thread.is_alive():
+        time.sleep(0.001)
     consumer.close()
-    thread.join(5)
+    thread.join(30)
     assert not thread.is_alive() and len(seen) == 1
 
 

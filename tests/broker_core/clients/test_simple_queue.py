@@ -16,6 +16,7 @@ import pytest
 from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
 from broker_core.clients.simple_queue import SimpleQueue, to_json
+from broker_core.clock import NS_PER_MS
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.queues.config import QueueConfig
@@ -71,25 +72,30 @@ def test_d2_what_was_published_or_received_is_stored_when_the_call_returns(tmp_p
 
 
 def test_d3_what_is_acknowledged_is_gone_and_the_rest_comes_back(host: BrokerHost):
+    host.clock.stop(host.clock.now_ns())
     queue = SimpleQueue(host, "mail", QueueConfig(lease_ms=50, max_attempts=3))
     first, second = queue.publish_msg("a"), queue.publish_msg("b")
     pulled = [queue.pull_msg(), queue.pull_msg()]
     assert [message.id for message in pulled if message] == [first, second]
     assert queue.acknowledge(first) and not queue.acknowledge(first) and not queue.acknowledge("unknown")
-    again = queue.pull_msg(5)
+    host.call(lambda _now: host.clock.advance(51 * NS_PER_MS))
+    again = queue.pull_msg()
     assert again is not None and again.id == second
-    time.sleep(0.06)
+    host.call(lambda _now: host.clock.advance(51 * NS_PER_MS))
     assert not queue.acknowledge(second)  # too late: somebody else will get it
-    last = queue.pull_msg(5)
+    last = queue.pull_msg()
     assert last is not None and queue.acknowledge(last.id)
     assert queue.pull_msg() is None
 
 
 def test_d3_a_message_that_is_never_acknowledged_dies_and_says_so(host: BrokerHost):
+    host.clock.stop(host.clock.now_ns())
     queue = SimpleQueue(host, "mail", QueueConfig(lease_ms=10, max_attempts=2))
     message_id = queue.publish_msg("poison")
-    assert queue.pull_msg() is not None and queue.pull_msg(5) is not None
-    assert queue.pull_msg(0.1) is None
+    for _attempt in range(2):
+        assert queue.pull_msg() is not None
+        host.call(lambda _now: host.clock.advance(11 * NS_PER_MS))
+    assert queue.pull_msg() is None
     assert [message.status for message in queue.replay_from(message_id)] == ["dead"]
 
 

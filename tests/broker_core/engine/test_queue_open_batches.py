@@ -214,6 +214,7 @@ def test_only_its_holder_acknowledges_a_message_of_a_tail(host, monkeypatch):
 def test_what_is_known_of_a_message_from_a_tail_is_what_the_queue_says_later(host, monkeypatch):
     stay_open(monkeypatch)
     Admin(host).create_queue("jobs", QueueConfig())
+    host.clock.stop(host.clock.now_ns())  # so that no timer closes the tail
     with Producer(host) as producer, QueueConsumer(host, "jobs") as consumer:
         producer.publish("jobs", b"one", b"key")
         taken = consumer.take()
