@@ -82,7 +82,7 @@ class Task:
             self.finished.resolve(None)
         except Exception as error:
             self.finished.fail(error)
-            self._loop.failed(self, error)
+            self._loop.failures.append((self, error))
         else:
             self._waiting_for = awaited
             awaited.then(self._resume)
@@ -119,9 +119,6 @@ class Loop:
         for task in list(self._tasks):
             task.close()
         self._ready.clear()
-
-    def failed(self, task: Task, error: Exception) -> None:
-        self.failures.append((task, error))
 
     def wait_ns(self, delay_ns: int) -> Reply[None]:
         reply: Reply[None] = Reply()

@@ -10,7 +10,7 @@ from broker_core.simulation.handlers.clients import ClientHandler
 from broker_core.simulation.handlers.dead_letters import DeadLetterHandler
 from broker_core.simulation.handlers.faults import AlertHandler, FaultHandler
 from broker_core.simulation.handlers.groups import GroupHandler
-from broker_core.simulation.handlers.plan import Performed, Plan
+from broker_core.simulation.handlers.plan import Performed, Plan, planning
 from broker_core.simulation.handlers.queues import QueueHandler
 from broker_core.simulation.handlers.topics import TopicHandler
 
@@ -20,7 +20,7 @@ __all__ = ["Performed", "Plan", "planners"]
 def planners(context: SimulationContext) -> dict[type[Any], Callable[[Any], Plan]]:
     """What plans an action, by its type: it raises one BrokerError, and changes nothing, if that cannot be done now."""
     clients = ClientHandler(context)
-    handlers = (
+    handlers: tuple[Any, ...] = (
         clients,
         GroupHandler(context),
         TopicHandler(context, clients.generate),
@@ -29,4 +29,4 @@ def planners(context: SimulationContext) -> dict[type[Any], Callable[[Any], Plan
         AlertHandler(context),
         FaultHandler(context),
     )
-    return {action: plan for handler in handlers for action, plan in handler.planners.items()}
+    return {action: getattr(handler, name) for handler in handlers for action, name in planning(type(handler))}

@@ -46,15 +46,10 @@ class Handler:
     def __init__(self, context: SimulationContext) -> None:
         self._context = context
 
-    @property
-    def planners(self) -> dict[type[Any], Callable[[Any], Plan]]:
-        """These methods, by the type of action."""
-        kind: Any = type(self)
-        return {action: getattr(self, name) for action, name in _planners(kind)}
-
 
 @cache
-def _planners(handler: Any) -> tuple[tuple[type[Any], str], ...]:
+def planning(handler: Any) -> tuple[tuple[type[Any], str], ...]:
+    """(type of action, name of the method) of these methods of a type of handler."""
     found = []
     for name, method in vars(handler).items():
         hints = get_type_hints(method) if name.startswith("_") and callable(method) else {}
