@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from broker_core.simulation.context import SimulationContext
 from broker_core.simulation.handlers.clients import ClientHandler
@@ -29,4 +29,6 @@ def planners(context: SimulationContext) -> dict[type[Any], Callable[[Any], Plan
         AlertHandler(context),
         FaultHandler(context),
     )
-    return {action: getattr(handler, name) for handler in handlers for action, name in planning(type(handler))}
+    return {
+        action: getattr(handler, name) for handler in handlers for action, name in planning(cast(Any, type(handler)))
+    }
