@@ -473,6 +473,7 @@ def test_a_recording_folds_without_a_difference(
 
         address, facts, epoch_ms = "made-up:9092", seen.peer.facts, seen.peer.epoch_ms
         knows, why_not, ask = seen.peer.knows, seen.peer.why_not, seen.peer.ask
+        hosts = seen.peer.hosts
 
         def __init__(self) -> None:
             self.left = list(seen.looks)
