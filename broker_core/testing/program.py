@@ -79,7 +79,7 @@ class Program(Closable):
             self._end(kill=False)
             if not self._ended.wait(timeout_s):
                 self._end(kill=True)
-                if not self._ended.wait(timeout_s):
+                if not self._ended.wait(END_S):
                     raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"{self.name} does not end after it was stopped")
 
     def kill(self) -> None:
