@@ -295,9 +295,16 @@ class GroupConsumer(Closable):
     def _fetched(self, timeout_s: float, max_messages: Count | None) -> list[StoredMessage]:
         """Messages of the coroutine's poll; one that outlasts `timeout_s` is continued by the next call."""
         deadline_s = time.monotonic() + timeout_s
-        if self._polling is None:
-            self._polling = self._host.start(self._core.poll(timeout_s * 1_000, max_messages, hand_out=False))
         polling = self._polling
+        if polling is not None:
+            found = self._polled(polling, deadline_s)
+            timeout_s = deadline_s - time.monotonic()
+            if found or not polling.done or timeout_s <= 0:
+                return found  # else it has ended empty, at the deadline of the call before
+        self._polling = self._host.start(self._core.poll(timeout_s * 1_000, max_messages, hand_out=False))
+        return self._polled(self._polling, deadline_s)
+
+    def _polled(self, polling: Reply[list[StoredMessage]], deadline_s: float) -> list[StoredMessage]:
         with self._host.waking(polling, self._wake):
             while True:
                 self._wake.clear()
