@@ -295,7 +295,7 @@ def _lane(snapshot: Snapshot, name: str, _rates: Rates) -> InspectorFacts | None
     sections: list[Section] = [("", first)]
     for group in snapshot.groups:
         for at in group.offsets:
-            if (at.topic, str(at.partition)) == (topic_name, number):
+            if at.partition == part.partition and at.topic == topic_name:
                 lag = lag_words(at.lag, 0, counts_removed((at,), snapshot.compacted))
                 if at.lag_ns:
                     lag += tr(", {time} behind", time=duration(at.lag_ns))
