@@ -4,8 +4,11 @@ import dataclasses
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from itertools import count
+from itertools import count, groupby
+from operator import attrgetter
 from typing import Any, NamedTuple
+
+from msgspec.structs import replace
 
 from app.pages.columns import Columns
 from app.pages.happenings import Happenings
@@ -25,7 +28,7 @@ from broker_core.clock import NS_PER_MS, NS_PER_S, ns_from_s, s_from_ns
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.recording.event_index import EventIndex
 from broker_core.recording.hidden_hosts import HiddenHosts
-from broker_core.snapshots import Snapshot
+from broker_core.snapshots import GroupView, Snapshot
 from resources.colours import HUES
 from widgets.bytes_text import contained
 from widgets.canvas.view import BENCH_ID, CanvasView, Party, lane_id
@@ -75,9 +78,11 @@ class MomentViews:
         """All of a moment; `second` says by id what was done with messages in the second from there on."""
         view = self._canvas.view(snapshot)
         status = self._status.update(snapshot)
-        facts = {}
+        facts, of_topics = {}, _by_topic(snapshot)
         for name in _inspected(view):
-            found = inspector_facts(snapshot, name, self._rates, self._ownership)
+            kind, _, place = name.partition(":")
+            seen = of_topics[place.rpartition("/")[0]] if kind == "lane" else snapshot
+            found = inspector_facts(seen, name, self._rates, self._ownership)
             if found is not None:
                 facts[name] = facts_tree(found, second.get(name, ""))
         return self._said(
@@ -100,6 +105,18 @@ class MomentViews:
         if isinstance(value, list):
             return [self._said(each) for each in value]
         return self._shown(value) if isinstance(value, str) else value
+
+
+def _by_topic(snapshot: Snapshot) -> dict[str, Snapshot]:
+    """By topic, what there is of it: to look for each partition of many among all offsets takes too long."""
+    groups: dict[str, list[GroupView]] = {}
+    for group in snapshot.groups:
+        for topic, offsets in groupby(group.offsets, attrgetter("topic")):
+            groups.setdefault(topic, []).append(replace(group, offsets=tuple(offsets)))
+    return {
+        topic.name: replace(snapshot, topics=(topic,), groups=tuple(groups.get(topic.name, ())))
+        for topic in snapshot.topics
+    }
 
 
 def _inspected(view: CanvasView) -> Iterator[str]:
