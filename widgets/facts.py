@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from widgets.bytes_text import contained
 from widgets.icons import icon_pixmap
@@ -64,6 +64,16 @@ def push_button(
     button.setAccessibleName(name)
     if hidden:
         button.hide()
+    return button
+
+
+def toggle_button(text: str, parent: QWidget | None = None, tip: str = "") -> QToolButton:
+    """A button that stays pressed."""
+    button = QToolButton(parent)
+    button.setText(text)
+    button.setCheckable(True)
+    button.setProperty("role", "toggle")
+    button.setToolTip(tip)
     return button
 
 

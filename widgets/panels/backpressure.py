@@ -373,15 +373,9 @@ class BackpressurePanel(Panel):
         self.set_count(
             f"{len(found):,}" if len(found) == total else tr("{count:,} of {total:,}", count=len(found), total=total)
         )
-        self.set_note(
-            tr(
-                "The first {most:,} of {count:,} are shown; filter to see others.",
-                most=GAUGES_MAX,
-                count=len(found),
-            )
-            if len(found) > GAUGES_MAX
-            else ""
-        )
+        count, most = len(found), GAUGES_MAX
+        cut = tr("The first {most:,} of {count:,} are shown; filter to see others.", most=most, count=count)
+        self.set_note(cut if count > most else "")
         self.show_body(bool(shown))
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.boxes import vbox
-from widgets.facts import FactsGrid, plain_label, set_plain_tip, set_why_not
+from widgets.facts import FactsGrid, plain_label, set_plain_tip, set_why_not, toggle_button
 from widgets.i18n import mark, tr
 from widgets.long_text import wrap_for
 from widgets.panels.cell_painter import CellDelegate, Index, tabular_font
@@ -191,7 +191,7 @@ class DeadLettersPanel(TablePanel):
         self.causes = QListWidget()
         self._views = QStackedWidget()
         self.redriven = RowTable(redriven)
-        self.redriven_button = QToolButton()
+        self.redriven_button = toggle_button(tr("Redriven"), tip=tr("What the redrive did to each message"))
         self.more = QToolButton()
         self._menu = QMenu(self.more)
         self._forbidden = ""
@@ -233,10 +233,6 @@ class DeadLettersPanel(TablePanel):
         self._cause_delegate.restyle()
 
     def _add_view_switch(self) -> None:
-        self.redriven_button.setText(tr("Redriven"))
-        self.redriven_button.setCheckable(True)
-        self.redriven_button.setProperty("role", "toggle")
-        self.redriven_button.setToolTip(tr("What the redrive did to each message"))
         self.redriven_button.toggled.connect(self._on_view)
         self.title_row.insertWidget(self.title_row.count() - 1, self.redriven_button)
         self.redriven.selectionModel().currentRowChanged.connect(
@@ -251,21 +247,17 @@ class DeadLettersPanel(TablePanel):
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = self._menu
         menu.setToolTipsVisible(True)
-        self.try_selected = menu.addAction(tr("Redrive selected..."))
-        self.try_all = menu.addAction(tr("Redrive all..."))
-        self.edit = menu.addAction(tr("Edit..."))
+        add = menu.addAction
+        self.try_selected = add(tr("Redrive selected..."), lambda: self.tryRequested.emit(self.selected_keys()))
+        self.try_all = add(tr("Redrive all..."), lambda: self.tryRequested.emit(self.shown_keys()))
+        self.edit = add(tr("Edit..."), lambda: self.editRequested.emit(self.current_key()))
         menu.addSeparator()
-        self.purge_selected = menu.addAction(tr("Purge selected..."))
-        self.purge_all = menu.addAction(tr("Purge all..."))
+        self.purge_selected = add(tr("Purge selected..."), lambda: self.purgeRequested.emit(self.selected_keys()))
+        self.purge_all = add(tr("Purge all..."), lambda: self.purgeRequested.emit(self.shown_keys()))
         menu.addSeparator()
-        self.stop = menu.addAction(tr("Stop the redrive under way"))
-        self.more.setMenu(menu)
-        self.try_selected.triggered.connect(lambda: self.tryRequested.emit(self.selected_keys()))
-        self.try_all.triggered.connect(lambda: self.tryRequested.emit(self.shown_keys()))
-        self.edit.triggered.connect(lambda: self.editRequested.emit(self.current_key()))
-        self.purge_selected.triggered.connect(lambda: self.purgeRequested.emit(self.selected_keys()))
-        self.purge_all.triggered.connect(lambda: self.purgeRequested.emit(self.shown_keys()))
+        self.stop = add(tr("Stop the redrive under way"))
         self.stop.triggered.connect(lambda _checked: self.stopRequested.emit())
+        self.more.setMenu(menu)
 
     @property
     def shows_redriven(self) -> bool:

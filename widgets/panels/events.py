@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QAbstractItemModel, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
+from widgets.facts import toggle_button
 from widgets.i18n import mark, tr
 from widgets.panels.panel import PanelInfo
 from widgets.panels.table_panel import TablePanel
@@ -48,18 +49,9 @@ class EventsPanel(TablePanel):
         self.choices.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         for choice, words in CHOICES:
             self.choices.addItem(tr(words), choice)
-        self.mine = QToolButton(self)
-        self.mine.setText(tr("My actions"))
-        self.mine.setCheckable(True)
-        self.mine.setToolTip(tr("Only my own actions"))
-        self.follow = QToolButton(self)
-        self.follow.setText(tr("Follow"))
-        self.follow.setCheckable(True)
+        self.mine = toggle_button(tr("My actions"), self, tr("Only my own actions"))
+        self.follow = toggle_button(tr("Follow"), self, tr("Scrolls to the newest event"))
         self.follow.setChecked(True)
-        self.follow.setToolTip(tr("Scrolls to the newest event"))
-        for button in (self.mine, self.follow):
-            button.setProperty("role", "toggle")
-            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         at = self.title_row.count() - 1
         for offset, part in enumerate((self.mine, self.choices)):
             self.title_row.insertWidget(at + offset, part)

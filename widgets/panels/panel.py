@@ -95,7 +95,8 @@ class TitleRow(QHBoxLayout):
             used = sum(_width(item) for item in line) + self.spacing() * (len(line) - 1)
             left = right - x - self._kept(number) - used
             for item in line:
-                wide = min(_width(item) + (left if item is line[-1] and self._grows(item) else 0), right - x)
+                grows = item is line[-1] and item.expandingDirections() & Qt.Orientation.Horizontal
+                wide = min(_width(item) + (left if grows else 0), right - x)
                 own = min(item.sizeHint().height(), height)
                 item.setGeometry(QRect(x, y + (height - own) // 2, wide, own))
                 x += wide + self.spacing()
@@ -103,10 +104,6 @@ class TitleRow(QHBoxLayout):
                 size = self.fold.sizeHint()
                 self.fold.setGeometry(QRect(QPoint(right - size.width(), y + (height - size.height()) // 2), size))
             y += height + self.spacing()
-
-    @staticmethod
-    def _grows(item: QLayoutItem) -> bool:
-        return bool(item.expandingDirections() & Qt.Orientation.Horizontal)
 
     def _kept(self, line: int) -> int:
         """Pixels at the end of a line that are the button's."""

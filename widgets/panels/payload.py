@@ -6,7 +6,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QHBoxLayout,
     QPlainTextEdit,
     QStackedLayout,
     QToolButton,
@@ -17,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from widgets.boxes import hbox, vbox
 from widgets.bytes_text import escaped, hex_dump, json_of, readable
-from widgets.facts import plain_label
+from widgets.facts import plain_label, toggle_button
 from widgets.i18n import mark, tr
 from widgets.long_text import wrap_for
 from widgets.theme import mono_font
@@ -49,17 +48,13 @@ class PayloadView(QWidget):
         for view in (self.text, self.tree, self.hex):
             self.stack.addWidget(view)
         self.buttons: list[QToolButton] = []
-        group = QButtonGroup(self)
-        row = QHBoxLayout()
-        row.setSpacing(2)
-        self._group = group
-        self._views = row
+        self._group, self._views = QButtonGroup(self), hbox(spacing=2)
         self.copy = QToolButton(self)
         self.copy.setText(tr("Copy"))
         self.copy.setToolTip(tr("The whole payload as text, however much of it is shown"))
         self.copy.clicked.connect(self._copy)
         self.tools = hbox(self.copy, spacing=2)
-        whole = hbox(row, 1, self.tools, spacing=2)
+        whole = hbox(self._views, 1, self.tools, spacing=2)
         self.note = plain_label("", "muted", self, wrap=True)
         vbox(whole, (self.stack, 1), self.note, on=self, margins=(0, 0, 0, 0), spacing=4)
         for name in VIEWS:
@@ -68,10 +63,7 @@ class PayloadView(QWidget):
 
     def _add_button(self, name: str) -> None:
         place = len(self.buttons)
-        button = QToolButton(self)
-        button.setText(name)
-        button.setCheckable(True)
-        button.setProperty("role", "toggle")
+        button = toggle_button(name, self)
         button.clicked.connect(lambda: self.show_view(place))
         self._group.addButton(button)
         self._views.addWidget(button)
