@@ -26,6 +26,10 @@ class Acl(msgspec.Struct, frozen=True):
     prefixed: bool = False
     deny: bool = False
 
+    def __str__(self) -> str:
+        names = f"whose names begin with {self.name}" if self.prefixed else self.name
+        return f"{self.principal} may {'not ' * self.deny}{', '.join(self.operations)} {self.kind} {names}"
+
     def concerns(self, principal: str, operation: Operation, kind: ResourceKind, name: str) -> bool:
         return (
             kind == self.kind

@@ -24,6 +24,11 @@ class QuotaEntity(msgspec.Struct, frozen=True):
     user: str | None = None
     client_id: str | None = None
 
+    def __str__(self) -> str:
+        named = {"user": self.user, "client id": self.client_id}
+        parts = [f"{kind} {name}" if name else f"every {kind}" for kind, name in named.items() if name is not None]
+        return " with ".join(parts)
+
 
 class ClientQuota(msgspec.Struct, frozen=True):
     """A limit of `bytes_per_s` for `key`."""

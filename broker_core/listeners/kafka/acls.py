@@ -165,10 +165,11 @@ def _create(call: Call, asked: Any) -> None:
     call.must(ADMIN, "broker")
     acl = acl_of(asked)
 
-    def create(_now_ns: int) -> None:
+    def create(now_ns: int) -> None:
         acls = call.broker.acls
         must_still_rule(call, (*acls.all, acl))
         acls.add([acl])
+        call.changed(now_ns, f"created the ACL: {acl}")
 
     call.listener.host.admin(create)
 
@@ -190,11 +191,13 @@ def _delete(call: Call, asked: Any) -> dict[str, Any]:
     call.must(ADMIN, "broker")
     found: dict[Binding, dict[str, Any]] = {}
 
-    def delete(_now_ns: int) -> None:
+    def delete(now_ns: int) -> None:
         fits, acls = matching(asked), call.broker.acls
         gone = [acl for acl in acls.all if fits(binding_of(acl))]
         must_still_rule(call, [acl for acl in acls.all if acl not in gone])
         acls.remove(gone)
+        for acl in gone:
+            call.changed(now_ns, f"deleted the ACL: {acl}")
         found.update({binding: _IN_THE_FILE for binding in bindings_of_file(call.listener.access) if fits(binding)})
         found.update({binding_of(acl): DONE for acl in gone})
 

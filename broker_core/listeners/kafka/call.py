@@ -96,6 +96,10 @@ class Call(msgspec.Struct, frozen=True):
     def broker(self) -> Broker:
         return self.listener.host.broker
 
+    def changed(self, now_ns: int, cause: str) -> None:
+        """Emit what this client changed."""
+        self.listener.host.events.emit_action(now_ns, client=self.client, cause=cause)
+
     def may(self, operation: Operation, kind: ResourceKind, name: str = "") -> bool:
         return self.listener.access.allows(self.principal, operation, kind, name)
 

@@ -93,7 +93,7 @@ def _alter_client_quotas(call: Call, request: Any) -> Answer:
 def _alter(call: Call, asked: Any, validate_only: bool) -> None:
     call.must(ADMIN, "broker")
 
-    def alter(_now_ns: int) -> None:
+    def alter(now_ns: int) -> None:
         entity = _entity(asked)
         quotas = [(ClientQuota(entity, _key(each.key), each.value), each.remove) for each in asked.ops]
         for quota, removed in quotas:
@@ -102,8 +102,10 @@ def _alter(call: Call, asked: Any, validate_only: bool) -> None:
         for quota, removed in () if validate_only else quotas:
             if removed:
                 call.broker.client_quotas.remove(quota.entity, quota.key)
+                call.changed(now_ns, f"removed the {quota.key} of {quota.entity}")
             else:
                 call.broker.client_quotas.put(quota)
+                call.changed(now_ns, f"set the {quota.key} of {quota.entity} to {quota.bytes_per_s:g}")
 
     call.listener.host.admin(alter)
 

@@ -57,16 +57,18 @@ def _alter_user_scram_credentials(call: Call, request: Any) -> Answer:
 def _alter(call: Call, user: str, asked: list[Any]) -> None:
     call.must(ADMIN, "broker")
 
-    def alter(_now_ns: int) -> None:
+    def alter(now_ns: int) -> None:
         if len({each.mechanism for each in asked}) < len(asked):
             raise BrokerError(ErrorCode.DUPLICATE_RESOURCE, user)
         kept = call.broker.scram_credentials
         changed = [_changed(call, user, each) for each in asked]
         for each, credential in zip(asked, changed, strict=True):
+            mechanism = MECHANISMS[each.mechanism]
             if credential is None:
-                kept.remove(user, MECHANISMS[each.mechanism])
+                kept.remove(user, mechanism)
             else:
                 kept.put(credential)
+            call.changed(now_ns, f"{'deleted' if credential is None else 'set'} the {mechanism} credential of {user}")
 
     call.listener.host.admin(alter)
 

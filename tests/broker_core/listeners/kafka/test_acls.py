@@ -126,9 +126,12 @@ def test_what_an_acl_allows_is_allowed_until_it_is_deleted(tmp_path: Path):
         assert written(listener) == KafkaError.TOPIC_AUTHORIZATION_FAILED
         created(AdminClient(client(listener, BOSS)), binding())
         assert written(listener) is None
-    with opened(tmp_path) as (_host, listener):  # a restart keeps it
+    with opened(tmp_path) as (host, listener):  # a restart keeps it
+        told: list[str] = []
+        host.events.attach(lambda event: told.append(event.cause))
         assert written(listener) is None
         assert deleted(AdminClient(client(listener, BOSS)), everything(name="orders")) == [binding()]
+        assert [cause for cause in told if "ACL" in cause] == ["deleted the ACL: shop may write topic orders"]
         assert written(listener) == KafkaError.TOPIC_AUTHORIZATION_FAILED
 
 

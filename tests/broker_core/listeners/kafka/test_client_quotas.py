@@ -89,11 +89,19 @@ def test_a_consumer_beyond_its_quota_gets_all_the_same(
 
 
 def test_quotas_outlive_the_broker(tmp_path: Path):
+    told: list[str] = []
     with BrokerHost(tmp_path) as host, KafkaListener(host, port=0) as listener:
+        host.events.attach(lambda event: told.append(event.cause))
         altered(listener.port, {"user": "ann"}, producer_byte_rate=1_000.0, consumer_byte_rate=2_000.0)
         altered(listener.port, {"user": "ann"}, consumer_byte_rate=None)
         altered(listener.port, {"user": None, "client-id": "app"}, consumer_byte_rate=3_000.0)
         altered(listener.port, {"user": "bob"}, validate_only=True, producer_byte_rate=1.0)
+    assert [cause for cause in told if "_byte_rate" in cause] == [
+        "set the producer_byte_rate of user ann to 1000",
+        "set the consumer_byte_rate of user ann to 2000",
+        "removed the consumer_byte_rate of user ann",
+        "set the consumer_byte_rate of every user with client id app to 3000",
+    ]
     with BrokerHost(tmp_path) as host, KafkaListener(host, port=0) as listener:
         assert described(listener.port) == [
             ({"user": "ann"}, {"producer_byte_rate": 1_000.0}),

@@ -75,7 +75,10 @@ def test_a_user_comes_in_by_his_password_until_he_is_deleted(tmp_path: Path):
         described = boss.describe_user_scram_credentials(["shop"])["shop"].result(PATIENCE_S)
         found = {each.mechanism: each.iterations for each in described.scram_credential_infos}
         assert found == {SHA_256: 4_096, SHA_512: 8_192}
+        told: list[str] = []
+        host.events.attach(lambda event: told.append(event.cause))
         altered(boss, UserScramCredentialDeletion("shop", SHA_256))
+        assert "deleted the SCRAM-SHA-256 credential of shop" in told
         assert not comes_in(listener, "a password")
         assert comes_in(listener, "another", "SCRAM-SHA-512")
 
