@@ -381,7 +381,7 @@ const cards = () => Object.entries(now.cards ?? {}).sort(([, one], [, other]) =>
 const panels = {
   figures() {
     const id = place.selected;
-    if (!id) return [data.about && h("p", {}, h("bdi", {}, data.about)), h("p", { class: "muted" }, words.select), h("p", {}, h("b", {}, [now.rate, now.in_flight].join(", "))), now.wall && h("p", { class: "muted" }, now.wall), h("section", {}, h("h3", {}, words.around), around(data.events))];
+    if (!id) return [data.about && h("p", {}, h("bdi", {}, data.about)), h("p", { class: "muted" }, words.select), h("p", {}, h("b", {}, [now.rate, now.in_flight].filter(Boolean).join(", "))), now.wall && h("p", { class: "muted" }, now.wall), h("section", {}, h("h3", {}, words.around), around(data.events))];
     const facts = factsOf(id), group = id.startsWith("group:") ? id.slice(6) : null;
     const clear = h("button", { type: "button", class: "quiet", "data-clear": "1", "aria-label": words.clear, title: words.clear }, icon("close"));
     if (!facts) return [h("div", { class: "head" }, h("div", {}, h("h2", {}, h("bdi", {}, nameOf(id)))), clear), h("p", { class: "muted" }, words.not_here), h("section", {}, h("h3", {}, words.around), around(eventsOf(id)))];
