@@ -226,7 +226,7 @@ ROWS: dict[str, str] = {
         recording/test_checker.py test_a_broken_broker_is_caught_with_the_shortest_history_that_shows_it""",
     "17 the wall clock": """
         engine/test_host.py test_a_jump_of_the_wall_clock_moves_no_deadline
-        simulation/test_faults.py test_a_jump_of_the_wall_clock_changes_nothing_but_the_wall_clock""",
+        simulation/test_faults.py test_a_jump_of_the_wall_clock_changes_nothing""",
     "18 the same run": "simulation/test_replay.py test_two_hash_seeds_give_the_same_events_and_the_same_recording",
     "21 silent and slow connections": """
         listeners/kafka/test_floods.py test_strangers_hold_four_kilobytes_each_until_they_are_gone

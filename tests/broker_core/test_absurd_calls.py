@@ -91,6 +91,7 @@ INSIDE = {
     ("HttpListener", "in_loop"),
     *(("KafkaListener", each) for each in ("in_loop", "in_worker", "later")),
     ("DeadLetterFilter", "accepts"),
+    ("Refused", "of"),
     ("SchemaRegistry", "restore"),
 }
 # Waiting for ever, or for a century, is what these ask for where nothing comes.

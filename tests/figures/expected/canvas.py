@@ -187,6 +187,9 @@ class Canvas:
         )
         if delayed is not None:
             self._set(f"queue:{name}", ready=waiting - delayed, delayed=delayed)
+        if queue.is_subscription:
+            link = f"topic:{queue.topic} > queue:{name}"
+            self._set(link, rate_per_s=self._rate("delivered", name), blocked=False, reason="")
         self._set(f"queue:{name} > workers:{name}", rate_per_s=self._rate("delivered", name), blocked=False, reason="")
         self._set(f"queue:{name} > dlq:{name}", rate_per_s=self._rate("dead_lettered", name), blocked=False, reason="")
         held = sorted(queue.held().items(), key=lambda item: (item[1].deadline_ns, item[0]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.figures.expected.settings import depth_of, fault_on, flow_of, gate_state, workers_of
-from tests.figures.expected.wording import OneOf, holding, length, moment, number, numbers, per_second
+from tests.figures.expected.wording import OneOf, holding, length, moment, numbers, per_second
 from tests.figures.recount.session import Recount
 from tests.figures.recount.topics import Gate
 
@@ -40,10 +40,6 @@ def gauge(recount: Recount, target: str, now_ns: int) -> dict[str, Any]:
         "state": gate_state(recount, target),
         "share": depth / limit if limit else None,
         "blocked": tuple(f"{name} for {length(now_ns - since_ns)}" for name, since_ns in gate.blocked.items()),
-        "rejected": number(gate.rejected),
-        "dropped": number(gate.dropped),
-        "evicted": number(gate.evicted),
-        "blocked_total": length(gate.blocked_ns(now_ns)),
         "turned_away": holding(*outcomes(gate, flow["policy"], now_ns)),
     }
     # How many tokens are left is in no event: the limit stands beside them.

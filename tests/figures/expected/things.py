@@ -187,6 +187,7 @@ class Things:
         found = gauge(self.recount, target, self.now_ns)
         if not found:
             return
+        gate = self.recount.gates[target]
         depth, slowest = depth_of(self.recount, target)
         limit = (flow_of(self.recount, target) or {}).get("max_messages")
         head = "Backpressure: "
@@ -195,10 +196,10 @@ class Things:
             {
                 f"{head}State": found["state"],
                 f"{head}Depth": f"{depth:,} of {limit:,}" if limit else f"{depth:,}, no limit",
-                f"{head}Rejected": messages(int(found["rejected"].replace(",", ""))),
-                f"{head}Dropped": messages(int(found["dropped"].replace(",", ""))),
-                f"{head}Evicted": messages(int(found["evicted"].replace(",", ""))),
-                f"{head}Blocked": f"{found['blocked_total']} in all",
+                f"{head}Rejected": messages(gate.rejected),
+                f"{head}Dropped": messages(gate.dropped),
+                f"{head}Evicted": messages(gate.evicted),
+                f"{head}Blocked": f"{length(gate.blocked_ns(self.now_ns))} in all",
             },
         )
         if thing.startswith("topic:"):
