@@ -10,6 +10,8 @@ from app.commands.context import CommandContext, Handlers
 from app.commands.forms import choice, client_names, for_s, queue_names, topic_names
 from app.commands.registry import Command
 from app.presenters.active_faults import fault_text
+from broker_core.limits import MAX_TTL_MS
+from broker_core.observation.requests import AdvanceClock
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.faults import (
     Crash,
@@ -115,6 +117,15 @@ FAULTS = (
         JumpClock,
         mark("Set"),
         lambda v: "" if v["by_s"] else tr("Enter how far the clock jumps."),
+    ),
+    Fault(
+        Command("advance_clock", "Move the clock on...", "Faults", "", "clock", "What comes due by then happens."),
+        (),
+        mark("Move the broker's clock on"),
+        mark("Leases, sessions and retention that come due by then end in order, each at its time."),
+        lambda: (Field("by_ms", tr("By"), "decimal", 60_000, least=1, most=MAX_TTL_MS, suffix=" ms"),),
+        AdvanceClock,
+        mark("Move on"),
     ),
 )
 

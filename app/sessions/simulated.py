@@ -3,11 +3,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from app.sessions.source import Inputs, Source
 from broker_core.clock import ns_from_s
 from broker_core.engine.runner import Engine, EngineStatus
+from broker_core.observation.requests import AdvanceClock
 from broker_core.operations.request import Request
 from broker_core.recording.live_session import LiveSession
 from broker_core.recording.playback import Playback
@@ -90,6 +91,9 @@ class SimulatedSource(Source):
 
     def perform(self, action: UserAction) -> Future[Performed]:
         return self.look(lambda simulation: simulation.perform(action))
+
+    def why_not(self, what: type[Any]) -> str:
+        return tr("Here the engine drives the time: run, step or go to a time.") if what is AdvanceClock else ""
 
     def why_no_branch(self) -> str:
         if self.session.outside_clients:

@@ -73,7 +73,7 @@ PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "Faults": (
         ("crash", "restart_client"),
         ("pause_client", "slow_client", "drop_heartbeats"),
-        ("fail_matching", "break_requests", "fill_disk", "jump_clock"),
+        ("fail_matching", "break_requests", "fill_disk", "jump_clock", "advance_clock"),
         ("end_faults",),
     ),
     "View": (

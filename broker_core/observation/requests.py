@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.operations import clock
 from broker_core.operations.catalogue import CATALOGUE
 from broker_core.operations.faults import BeginFault, EndFault
 from broker_core.operations.groups import HoldMember, ReleaseMember
@@ -15,6 +16,7 @@ from broker_core.operations.messages import PublishBatch, PublishMessages, Recor
 from broker_core.operations.queues import Ack, Extend, Nack, Release, lease_token
 from broker_core.operations.request import Request
 from broker_core.simulation.actions import UserAction
+from broker_core.simulation.actions.action import Action
 from broker_core.simulation.actions.dead_letters import PurgeDeadLetters, Redrive, UndoPurgeDeadLetters, UndoRedrive
 from broker_core.simulation.actions.faults import BreakRequests, EndRequestFault
 from broker_core.simulation.actions.groups import MoveConsumer, ResetOffsets
@@ -28,6 +30,13 @@ from broker_core.simulation.actions.queues import (
 )
 from broker_core.simulation.actions.topics import ConfigureTopic, Produce, RegisterSchema, SetFlow
 from broker_core.snapshots import Snapshot
+
+
+class AdvanceClock(clock.AdvanceClock, Action, frozen=True, kw_only=True, tag="advance_clock"):
+    """Only of a broker elsewhere that is opened for tests: the time of a session that runs here is its engine's."""
+
+    says = "moved the clock on by {by_ms:g} ms"
+
 
 _CATALOGUE: Final = {entry.request for entry in CATALOGUE}
 
@@ -129,7 +138,15 @@ _OTHERS: Final[dict[type[Any], tuple[type[Request[Any]], Callable[[Any, Snapshot
     ReleaseLease: (Release, _leased),
     EndRequestFault: (EndFault, lambda action, _latest: EndFault(fault=action.name)),
 }
-_TOLD: Final = {ConfigureTopic, SetFlow, RegisterSchema, UndoPurgeQueue, UndoPurgeDeadLetters, UndoRedrive}
+_TOLD: Final = {
+    AdvanceClock,
+    ConfigureTopic,
+    SetFlow,
+    RegisterSchema,
+    UndoPurgeQueue,
+    UndoPurgeDeadLetters,
+    UndoRedrive,
+}
 _UNDO: Final[dict[type[Any], Callable[..., UserAction]]] = {
     Redrive: UndoRedrive,
     PurgeQueue: UndoPurgeQueue,

@@ -2940,6 +2940,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Hilfe zu dieser Tafel</translation>
   </message>
   <message>
+   <source>Here the engine drives the time: run, step or go to a time.</source>
+   <translation>Hier bestimmt die Engine die Zeit: laufen lassen, einen Schritt gehen oder zu einer Zeit gehen.</translation>
+  </message>
+  <message>
    <source>Hex</source>
    <translation>Hex</translation>
   </message>
@@ -3430,6 +3434,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Leases, Sessions und Aufbewahrung richten sich nach der Sitzungszeit, die davon nichts merkt.</translation>
   </message>
   <message>
+   <source>Leases, sessions and retention that come due by then end in order, each at its time.</source>
+   <translation>Leases, Sitzungen und Aufbewahrungsfristen, die bis dahin ablaufen, enden der Reihe nach, jede zu ihrer Zeit.</translation>
+  </message>
+  <message>
    <source>Leaves its group.</source>
    <translation>Verlässt seine Gruppe.</translation>
   </message>
@@ -3774,6 +3782,18 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Move it on. Everything that comes due has happened, in order and at its time, when this returns.</source>
    <translation>Stellt sie vor. Alles, was fällig wird, ist danach geschehen, in seiner Reihenfolge und zu seiner Zeit.</translation>
+  </message>
+  <message>
+   <source>Move on</source>
+   <translation>Vorstellen</translation>
+  </message>
+  <message>
+   <source>Move the broker's clock on</source>
+   <translation>Uhr des Brokers vorstellen</translation>
+  </message>
+  <message>
+   <source>Move the clock on...</source>
+   <translation>Uhr vorstellen...</translation>
   </message>
   <message>
    <source>Move to group</source>
@@ -7652,6 +7672,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>What a test can ask of a broker</source>
    <translation>Was ein Test einen Broker fragen kann</translation>
+  </message>
+  <message>
+   <source>What comes due by then happens.</source>
+   <translation>Was bis dahin fällig wird, geschieht.</translation>
   </message>
   <message>
    <source>What does a share group give up for that?</source>

@@ -17,6 +17,7 @@ from broker_core.events import EventKind
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.observation.peers import peer_at
+from broker_core.observation.requests import AdvanceClock
 from broker_core.operations.topics import LogSettings, TopicConfig
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.clients import AddConsumer
@@ -128,6 +129,23 @@ def test_what_is_done_reaches_the_broker(window: Attached) -> None:
         window.do(MoveConsumer("reader", "billing"))
     window.do(ResetOffsets(group="billing", form="earliest"))
     assert sum(offset.lag or 0 for offset in Admin(host).describe_group("billing").offsets) == 11
+
+
+def test_the_clock_of_a_broker_for_tests_is_moved_on(window: Attached) -> None:
+    host = window.host
+    host.broker.clock.movable = host.clock
+    with QueueConsumer(host, "jobs", client_id="worker") as worker:
+        assert worker.take() is not None
+        window.wait(lambda: any(queue.leases for queue in window.controller.snapshot.queues))
+        window.do(AdvanceClock(by_ms=60_000))
+    window.wait(lambda: not any(queue.leases for queue in window.controller.snapshot.queues))
+    assert "moved the clock on by 60000 ms" in [event.cause for event in window.controller.events.since(0)]
+
+
+def test_the_time_of_a_session_here_is_its_engines(open_workbench: Callable[..., Hand]) -> None:
+    hand = open_workbench("first-session")
+    hand.workbench.registry.refresh()
+    assert "the engine drives the time" in hand.workbench.registry.reason("advance_clock")
 
 
 def test_what_the_broker_does_not_tell_is_said_to_be_unknown(window: Attached) -> None:
