@@ -36,7 +36,7 @@ def lag_words(lag: int | None, unknown: int, is_at_most: bool) -> str:
     """A lag in messages, and of how many partitions it is not known. `is_at_most` where some may be removed."""
     if lag is None:
         return NOT_APPLICABLE
-    words = tr("at most {count:,} messages", count=lag) if is_at_most else messages(lag)
+    words = tr("at most {messages}", messages=messages(lag)) if is_at_most else messages(lag)
     return with_unknown(words, unknown)
 
 

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
@@ -95,8 +95,7 @@ class ServePeer:
         return (urlsplit(self.address).hostname or "",)
 
     def ask(self, request: Request[T]) -> T:
-        found: Any = self._broker.ask(moved(request, -self._later_ns))
-        return cast(T, found if found is None else moved(found, self._later_ns))
+        return moved(self._broker.ask(moved(request, -self._later_ns)), self._later_ns)
 
     def why_not(self, _request: type[Request[Any]]) -> str:
         return ""

@@ -6,19 +6,34 @@ Fields that end in `_ns` hold moments, but for a few that hold durations. One th
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final, TypeVar, get_args, get_type_hints
+from typing import Any, Final, TypeVar, cast, get_args, get_type_hints
 
 import msgspec
 
 from broker_core.snapshots import GateView
 
-S = TypeVar("S", bound=msgspec.Struct)
+T = TypeVar("T")
 
 _DURATIONS: Final = {"lag_ns", "max_lag_ns"}
 
 
-def moved(value: S, by_ns: int) -> S:
-    """`value`, a struct, with all moments in it later by `by_ns`."""
+def moved(value: T, by_ns: int) -> T:
+    """`value` with all moments in its structs later by `by_ns`."""
+    return cast(T, _moved(value, by_ns))
+
+
+def _moved(value: Any, by_ns: int) -> Any:
+    if isinstance(value, dict):
+        return {key: at + by_ns if _is_moment(key, at) else _of_struct(at, by_ns) for key, at in value.items()}
+    if isinstance(value, list | tuple):
+        has_structs = value and isinstance(value[0], msgspec.Struct)
+        return type(value)([_of_struct(each, by_ns) for each in value]) if has_structs else value
+    return _of_struct(value, by_ns)
+
+
+def _of_struct(value: Any, by_ns: int) -> Any:
+    if not isinstance(value, msgspec.Struct):
+        return value
     fields, parts = _fields(type(value))
     changes: dict[str, Any] = {}
     for name, unset in fields:
@@ -26,20 +41,15 @@ def moved(value: S, by_ns: int) -> S:
         if time_ns is not None and time_ns != unset:
             changes[name] = time_ns + by_ns
     for name in parts:
-        found = getattr(value, name)
-        if isinstance(found, msgspec.Struct):
-            changes[name] = moved(found, by_ns)
-        elif found and isinstance(found, list | tuple) and isinstance(found[0], msgspec.Struct):
-            changes[name] = type(found)([moved(each, by_ns) for each in found])
-        elif found and isinstance(found, dict):
-            changes[name] = {key: at + by_ns if _is_moment(key, at) else at for key, at in found.items()}
+        if found := getattr(value, name):
+            changes[name] = _moved(found, by_ns)
     if isinstance(value, GateView):
         changes["blocked"] = tuple((who, since_ns + by_ns) for who, since_ns in value.blocked)
     return msgspec.structs.replace(value, **changes) if changes else value
 
 
-def _is_moment(name: str, value: object) -> bool:
-    return name.endswith("_ns") and name not in _DURATIONS and isinstance(value, int)
+def _is_moment(name: object, value: object) -> bool:
+    return isinstance(name, str) and name.endswith("_ns") and name not in _DURATIONS and isinstance(value, int)
 
 
 @cache

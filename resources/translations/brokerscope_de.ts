@@ -8190,12 +8190,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>höchstens {count:,}</translation>
   </message>
   <message>
-   <source>at most {count:,} messages</source>
-   <translation>höchstens {count:,} Nachrichten</translation>
-  </message>
-  <message>
    <source>at most {count}</source>
    <translation>höchstens {count}</translation>
+  </message>
+  <message>
+   <source>at most {messages}</source>
+   <translation>höchstens {messages}</translation>
   </message>
   <message>
    <source>at {offset:,}</source>

@@ -318,12 +318,12 @@ class TablePanel(Panel):
     def _on_rows(self, *_what: object) -> None:
         shown = self.model.rowCount()
         total = self._total
-        if total is not None and total != shown:
+        if total is not None and total > shown:
             self.set_count(tr("{shown:,} of {total:,} are shown", shown=shown, total=total))
         elif self._messages > shown:
             self.set_count(tr("{messages:,} messages in {rows:,} rows", messages=self._messages, rows=shown))
         else:
-            self.set_count(f"{shown:,}")
+            self.set_count(f"{shown if total is None else total:,}")  # what has just gone is still a row
         self.show_body(shown > 0)
 
     def _key_at(self, index: QModelIndex) -> Hashable:

@@ -29,6 +29,7 @@ from broker_core.simulation.simulation import Simulation
 from tests.app.conftest import Hand
 from widgets.dialogs.attach import AttachDialog
 from widgets.panels.events import EventsPanel
+from widgets.panels.messages import MessagesPanel
 
 
 @pytest.fixture
@@ -129,6 +130,12 @@ def test_what_is_done_reaches_the_broker(window: Attached) -> None:
         window.do(MoveConsumer("reader", "billing"))
     window.do(ResetOffsets(group="billing", form="earliest"))
     assert sum(offset.lag or 0 for offset in Admin(host).describe_group("billing").offsets) == 11
+
+
+def test_messages_of_the_broker_are_browsed(window: Attached) -> None:
+    window.hand.workbench.registry.trigger("show_messages")
+    panel = window.hand.workbench.window.findChild(MessagesPanel)
+    window.wait(lambda: panel.table.model().rowCount() == 9)
 
 
 def test_the_clock_of_a_broker_for_tests_is_moved_on(window: Attached) -> None:

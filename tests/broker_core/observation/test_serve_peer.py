@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,12 @@ from broker_core.listeners.http.listener import HttpListener
 from broker_core.observation.peer import Look
 from broker_core.observation.serve_peer import ServePeer
 from broker_core.observation.times import moved
-from broker_core.operations.browse import BrowsePartition
+from broker_core.operations.browse import BrowsePartition, CountKeys, FindOffsets, ListDeadOffsets, ListLogs
+from broker_core.operations.dead_letters import DeadLettersByCause
+from broker_core.operations.faults import ListFaults
+from broker_core.operations.groups import ListGroups
+from broker_core.operations.queues import ListQueues, Peek
+from broker_core.operations.topics import ListTopics
 from broker_core.simulation.arrival_files import DataFiles
 from broker_core.simulation.scenario import load_scenario
 from broker_core.simulation.simulation import Simulation
@@ -178,6 +184,30 @@ def test_moments_are_moved_and_durations_are_not(host: BrokerHost, peer: ServePe
     assert later.groups[0].state_since_ns == taken.groups[0].state_since_ns + 1_000
     assert later.groups[0].offsets == taken.groups[0].offsets
     assert moved(Snapshot(5, 0), 2) == Snapshot(7, 0)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        ListLogs(),
+        ListTopics(),
+        ListQueues(),
+        ListGroups(),
+        ListFaults(),
+        FindOffsets(topic="orders"),
+        CountKeys(topic="orders", partition=0, batches=[(0, 1)]),
+        ListDeadOffsets(queue="jobs"),
+        DeadLettersByCause(queue="jobs"),
+        Peek(queue="jobs"),
+    ],
+    ids=lambda request: type(request).__name__,
+)
+def test_lists_are_answered_as_the_broker_answers_them(host: BrokerHost, peer: ServePeer, request_: Any) -> None:
+    worked(host, 0)
+    peer.open()
+    found = peer.ask(request_)
+    assert moved(found, -peer._later_ns) == host.ask(request_)
+    assert found or isinstance(request_, ListFaults | CountKeys)  # keys are counted of what is durable
 
 
 def test_a_session_of_a_window_is_observed_with_its_clients() -> None:
