@@ -135,6 +135,7 @@ def test_what_is_done_reaches_the_broker(window: Attached) -> None:
 def test_messages_of_the_broker_are_browsed(window: Attached) -> None:
     window.hand.workbench.registry.trigger("show_messages")
     panel = window.hand.workbench.window.findChild(MessagesPanel)
+    assert panel is not None
     window.wait(lambda: panel.table.model().rowCount() == 9)
 
 
