@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QRect, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from widgets.bytes_text import contained
@@ -39,6 +39,36 @@ def plain_label(
     if selectable:
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label
+
+
+class RunningLabel(QLabel):
+    """Lines whose figures run, as plain text: laid out anew only if they need other room, for that costs a frame."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
+        self._running = ""
+
+    def text(self) -> str:
+        return self._running
+
+    def setText(self, text: str) -> None:
+        self._running = text
+        self.setAccessibleName(text)
+        if self._room(text) != self._room(super().text()):
+            super().setText(text)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        how = self.alignment() | Qt.TextFlag.TextWordWrap
+        painter = QPainter(self)
+        role = self.foregroundRole()
+        self.style().drawItemText(
+            painter, self.contentsRect(), how, self.palette(), self.isEnabled(), self._running, role
+        )
+
+    def _room(self, text: str) -> int:
+        room = QRect(0, 0, self.contentsRect().width(), 1_000_000)
+        return self.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap, text).height() if text else 0
 
 
 def push_button(

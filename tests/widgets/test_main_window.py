@@ -308,14 +308,19 @@ def test_a_long_name_of_a_scenario_is_cut_and_shown_whole_on_hover(window):
     assert "&lt;b&gt;" in window.toolbar.scenario.toolTip()
 
 
+def _noted() -> OffsetsPanel:
+    return OffsetsPanel(columns_of(12, 30))
+
+
 @pytest.mark.parametrize(
     ("kind", "show"),
     [
         (lambda: Toolbar({}), lambda bar, digit: bar.set_clock(f"00:12.34{digit}")),
         (StatusBar, lambda bar, digit: bar.set_facts(StatusFacts(seed="Seed 7", rate=f"1,23{digit} messages/s"))),
+        (_noted, lambda panel, digit: panel.set_note(f"Lag 1,23{digit} in all")),
     ],
 )
-def test_digits_that_run_lay_no_bar_out_anew(qtbot, kind, show):
+def test_digits_that_run_lay_nothing_out_anew(qtbot, kind, show):
     asked: list[QEvent] = []
 
     class Watch(QObject):

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.boxes import vbox
-from widgets.facts import mark_wrong, plain_label, push_button
+from widgets.facts import RunningLabel, mark_wrong, plain_label, push_button
 from widgets.filter_field import FilterField, FilterHelp, FilterPopup
 from widgets.fold_button import FoldButton
 from widgets.i18n import tr
@@ -278,7 +278,8 @@ class Panel(QWidget):
         self.problem.setContentsMargins(8, 0, 8, 4)
         self.problem.hide()
         self._note_text = self._part_text = ""
-        self.note = plain_label("", "muted", self, wrap=True)
+        self.note = RunningLabel(self)
+        self.note.setProperty("role", "muted")
         self.note.setContentsMargins(8, 4, 8, 4)
         self.note.hide()
         self.stack = QStackedLayout()
