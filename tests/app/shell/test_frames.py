@@ -62,11 +62,14 @@ def test_a_frame_of_express_mode_shows_canvas_or_panels_or_is_left_out_and_costs
     assert workbench.draw() and workbench.draw()
     workbench.controller.express()
     hand.qtbot.waitUntil(lambda: workbench.controller.status.mode is Mode.EXPRESS)
-    workbench.frames.forget()
     shown: list[tuple[bool, bool]] = []
     monkeypatch.setattr(
         workbench.views, "refresh", lambda _snapshot, *, drawing, panels: shown.append((drawing, panels))
     )
+    while shown[-1:] != [(False, True)]:  # from one frame with panels to the next
+        workbench.draw()
+    shown.clear()
+    workbench.frames.forget()
     for _ in range(EXPRESS_EVERY_FRAMES * PANELS_EVERY_FRAMES):
         workbench.frames._frame()
         workbench.frames._painted()
