@@ -41,8 +41,12 @@ def test_after_the_end_everybody_has_stopped_and_nothing_moves(
     assert states(hand) & {"running", "processing", "waiting"}
     assert any(item.has_dots for item in hand.canvas._stage.links.values())
     hand.workbench.controller.run()
-    draw(hand)
-    assert hand.canvas._ticker.isActive()
+
+    def moves() -> bool:
+        draw(hand)
+        return hand.canvas._ticker.isActive()
+
+    hand.qtbot.waitUntil(moves)
     hand.workbench.controller.pause()
     hand.show()
     assert not hand.canvas._ticker.isActive(), "time stands still, and so does all else"
