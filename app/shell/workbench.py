@@ -171,8 +171,10 @@ class Workbench(QObject):
             self._since_panels = 0
             self.views.status.frames = self.frames.figures()
             self._show_mode(status.mode)
-            self.registry.refresh()
             controller.check()
+        # In express mode in the frame after the panels, which are the most costly.
+        if panels if not express else self._since_panels == 1:
+            self.registry.refresh()
         return True
 
     def _show_mode(self, mode: Mode) -> None:
