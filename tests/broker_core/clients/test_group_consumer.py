@@ -20,6 +20,7 @@ from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offset_reset import Change, Target
 from broker_core.messages import StoredMessage
+from broker_core.replies import Reply
 
 QUICK = ConsumerConfig(heartbeat_interval_ms=20, session_timeout_ms=2_000, rebalance_timeout_ms=2_000)
 
@@ -251,6 +252,18 @@ def test_assign_needs_no_group_and_two_threads_may_not_poll_at_once(host: Broker
     with pytest.raises(BrokerError) as refused:
         consumer.poll(0)
     assert refused.value.code is ErrorCode.CLOSED
+
+
+def test_a_poll_waits_its_own_time_where_one_of_an_earlier_call_has_ended(host: BrokerHost):
+    consumer = GroupConsumer(host, "readers")
+    consumer.assign([("commits", 2)])
+    consumer._polling = Reply()
+    consumer._polling.resolve([])
+    publishing = threading.Timer(0.01, publish, (host, b"a"), {"partition": 2})
+    publishing.start()
+    assert [message.value for message in consumer.poll(30)] == [b"a"]
+    publishing.join()
+    consumer.close()
 
 
 def test_closing_from_another_thread_ends_an_iteration(host: BrokerHost):
