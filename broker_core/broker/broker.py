@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from inspect import isfunction, signature
 from operator import attrgetter
 from types import ModuleType
@@ -41,26 +42,38 @@ from broker_core.log.config import LogConfig
 from broker_core.log.growth import Growth
 from broker_core.log.producers import ProducerIds
 from broker_core.operations.observe import VerdictAnswer
-from broker_core.operations.request import Request
+from broker_core.operations.request import ADMIN_CLIENT, Request
 from broker_core.replies import Reply
 from broker_core.snapshots import MAX_LEASES, MAX_LETTERS, Snapshot
 from broker_core.timers import Timers
 
 T = TypeVar("T")
 
-#: `handler(broker, now_ns, request)` returns the result, or a reply that is settled with it.
-Handlers = dict[type[Request[Any]], Callable[[Any, int, Any], Any]]
+#: `handler(broker, now_ns, request, client)` returns the result, or a reply that is settled with it.
+Handlers = dict[type[Request[Any]], Callable[[Any, int, Any, str], Any]]
+_ARGUMENTS = ["broker", "now_ns", "request", "client"]
 
 
 def handlers_of(*modules: ModuleType) -> Handlers:
-    """The functions `_x(broker, now_ns, request)` of these modules, by the type of request in their annotations."""
+    """The functions `_x(broker, now_ns, request)` of these modules, by the type of request in their annotations.
+
+    One whose events name who asked has `client` as well.
+    """
     found: Handlers = {}
     for module in modules:
         for function in filter(isfunction, vars(module).values()):
             names = [(each.name.lstrip("_"), each.annotation) for each in signature(function).parameters.values()]
-            if [name for name, _ in names] == ["broker", "now_ns", "request"]:
-                found[attrgetter(names[2][1])(module)] = function
+            if len(names) >= 3 and [name for name, _ in names] == _ARGUMENTS[: len(names)]:
+                found[attrgetter(names[2][1])(module)] = function if len(names) == 4 else _without_client(function)
     return found
+
+
+def _without_client(function: Callable[[Any, int, Any], Any]) -> Callable[[Any, int, Any, str], Any]:
+    @wraps(function)
+    def handler(broker: Any, now_ns: int, request: Any, _client: str) -> Any:
+        return function(broker, now_ns, request)
+
+    return handler
 
 
 TABLE = handlers_of(topics, browse, groups, queues, whole_broker)
@@ -147,14 +160,14 @@ class Broker:
         self.auditor: Callable[[int], list[VerdictAnswer]] | None = None
         self.conditions = Conditions(self, events, timers)
 
-    def handle(self, now_ns: int, request: Request[T]) -> Reply[T]:
-        """The reply to an operation of the catalogue; it may be settled later.
+    def handle(self, now_ns: int, request: Request[T], client: str = ADMIN_CLIENT) -> Reply[T]:
+        """The reply to an operation of the catalogue, which `client` asks for; it may be settled later.
 
         Raises the errors of the call behind it, and INVALID_REQUEST for what only a listener answers.
         """
         handler = next((TABLE[kind] for kind in type(request).__mro__ if kind in TABLE), None)
         why_not = f"{type(request).__name__} is answered by a listener alone"
-        found = must(handler, ErrorCode.INVALID_REQUEST, why_not)(self, now_ns, request)
+        found = must(handler, ErrorCode.INVALID_REQUEST, why_not)(self, now_ns, request, client)
         return found if isinstance(found, Reply) else Reply.of(found)
 
     def snapshot(self, now_ns: int, *, max_leases: int = MAX_LEASES, max_dead_letters: int = MAX_LETTERS) -> Snapshot:

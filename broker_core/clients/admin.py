@@ -18,6 +18,7 @@ from broker_core.operations.queues import (
     PurgeQueue,
     UndoPurgeQueue,
 )
+from broker_core.operations.request import ADMIN_CLIENT
 from broker_core.operations.topics import (
     AddPartitions,
     ConfigureTopic,
@@ -34,8 +35,6 @@ from broker_core.queues.subscription import BacklogPolicy
 from broker_core.schemas.rule import SchemaRule
 from broker_core.settings import Count, Positive, PositiveNumber, TimeS, checked_class
 from broker_core.snapshots import DeadLetterView, GroupView, OffsetView, QueueView, SlowReader, TopicView
-
-ADMIN = "admin"
 
 
 @checked_class()
@@ -256,18 +255,20 @@ class Admin:
                     only or DeadLetterFilter(queue=queue), limit=None
                 )
                 chosen = [letter.offset for letter in letters]
-            return self._broker.redrives.redrive(now_ns, queue, chosen, client=ADMIN, edits=edits)
+            return self._broker.redrives.redrive(now_ns, queue, chosen, client=ADMIN_CLIENT, edits=edits)
 
         return self._host.call(redrive)
 
     def purge_dead_letters(self, queue: str, offsets: Iterable[int] | None = None) -> PurgeResult:
         """Remove these dead letters, or all."""
-        return self._host.call(lambda now_ns: self._broker.queues.dead_letters(queue).purge(now_ns, offsets, ADMIN))
+        return self._host.call(
+            lambda now_ns: self._broker.queues.dead_letters(queue).purge(now_ns, offsets, ADMIN_CLIENT)
+        )
 
     def redrive_paced(self, queue: str, offsets: Sequence[int], rate_per_s: PositiveNumber) -> RunningRedrive:
         """Start a `redrive` one by one, and return. Raises INVALID_REQUEST while another of this queue is under way."""
         paced = self._host.call(
-            lambda now_ns: self._broker.redrives.start_paced(now_ns, queue, offsets, rate_per_s, client=ADMIN)
+            lambda now_ns: self._broker.redrives.start_paced(now_ns, queue, offsets, rate_per_s, client=ADMIN_CLIENT)
         )
         return RunningRedrive(self._host, paced)
 

@@ -27,7 +27,7 @@ from broker_core.groups.config import GroupConfig
 from broker_core.limits import MAX_PARTITIONS
 from broker_core.log.config import LogConfig
 from broker_core.operations.catalogue import entry_of
-from broker_core.operations.request import Request, check
+from broker_core.operations.request import ADMIN_CLIENT, Request, check
 from broker_core.replies import Reply
 from broker_core.settings import TIMEOUT, Settings, WaitMs, checked, validated
 from broker_core.timers import Action, Timer, Timers
@@ -243,8 +243,8 @@ class Host:
                 raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"nothing came in {timeout_s} s")
         return reply.result()
 
-    def ask(self, request: Request[T], timeout_s: float | None = None) -> T:
-        """The result of an operation of the catalogue; what it changes is saved by then.
+    def ask(self, request: Request[T], timeout_s: float | None = None, *, client: str = ADMIN_CLIENT) -> T:
+        """The result of an operation of the catalogue, which `client` asks for; what it changes is saved by then.
 
         Raises what the operation raises, READ_ONLY, STORAGE_ERROR, CLOSED, REQUEST_TIMED_OUT, and INVALID_REQUEST for
         a field of a wrong type and for what only a listener can answer.
@@ -252,7 +252,7 @@ class Host:
         saved = entry_of(request).saved
         check(request)
         call = self.admin if saved == "catalog" else self.call
-        result = self.wait(call(lambda now_ns: self.broker.handle(now_ns, request)), timeout_s)
+        result = self.wait(call(lambda now_ns: self.broker.handle(now_ns, request, client)), timeout_s)
         if saved == "offsets":
             self.wait(self.kept(), timeout_s)
         return result

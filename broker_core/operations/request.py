@@ -11,6 +11,8 @@ from broker_core.kinds import Kind, kind_of
 
 T = TypeVar("T")
 
+ADMIN_CLIENT = "admin"  # who asks for an operation, in its events, if nobody else is named
+
 
 class Input(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A part of a request. Decoding checks types and ranges, and refuses unknown fields."""

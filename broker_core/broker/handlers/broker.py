@@ -3,7 +3,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from broker_core.broker.conditions import FIELDS, why_never
-from broker_core.broker.handlers import CLIENT
 from broker_core.clock import NS_PER_MS, ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.filters import FilterError, parse
@@ -55,26 +54,27 @@ def _describe(broker: Broker, now_ns: int, _request: clock.DescribeClock) -> clo
     return _answer(broker, now_ns)
 
 
-def _stop(broker: Broker, now_ns: int, _request: clock.StopClock) -> clock.ClockAnswer:
-    broker.clock.stop(now_ns, CLIENT)
+def _stop(broker: Broker, now_ns: int, _request: clock.StopClock, client: str) -> clock.ClockAnswer:
+    broker.clock.stop(now_ns, client)
     return _answer(broker, now_ns)
 
 
-def _start(broker: Broker, now_ns: int, _request: clock.StartClock) -> clock.ClockAnswer:
-    broker.clock.start(now_ns, CLIENT)
+def _start(broker: Broker, now_ns: int, _request: clock.StartClock, client: str) -> clock.ClockAnswer:
+    broker.clock.start(now_ns, client)
     return _answer(broker, now_ns)
 
 
-def _advance(broker: Broker, now_ns: int, request: clock.AdvanceClock) -> Reply[clock.ClockAnswer]:
-    return _moved(broker, now_ns, request.by_ms, request.members_stay)
+def _advance(broker: Broker, now_ns: int, request: clock.AdvanceClock, client: str) -> Reply[clock.ClockAnswer]:
+    return _moved(broker, now_ns, request.by_ms, request.members_stay, client)
 
 
-def _jump(broker: Broker, now_ns: int, request: clock.JumpClock) -> Reply[clock.ClockAnswer]:
-    return _moved(broker, now_ns, request.unix_ms - broker.clock.unix_ms(now_ns), request.members_stay)
+def _jump(broker: Broker, now_ns: int, request: clock.JumpClock, client: str) -> Reply[clock.ClockAnswer]:
+    by_ms = request.unix_ms - broker.clock.unix_ms(now_ns)
+    return _moved(broker, now_ns, by_ms, request.members_stay, client)
 
 
-def _moved(broker: Broker, now_ns: int, by_ms: float, members_stay: bool) -> Reply[clock.ClockAnswer]:
-    moved = broker.clock.advance(now_ns, by_ms, CLIENT, members_stay=members_stay)
+def _moved(broker: Broker, now_ns: int, by_ms: float, members_stay: bool, client: str) -> Reply[clock.ClockAnswer]:
+    moved = broker.clock.advance(now_ns, by_ms, client, members_stay=members_stay)
     return moved.map(lambda at_ns: _answer(broker, at_ns))
 
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from broker_core.broker.handlers import CLIENT
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.config import FlowConfig
 from broker_core.operations import dead_letters, messages, queues
@@ -74,12 +73,12 @@ def _peek(broker: Broker, _now_ns: int, request: queues.Peek) -> list[messages.M
     return [messages.MessageAnswer.of(each, request.encoding) for each in found]
 
 
-def _purge_queue(broker: Broker, now_ns: int, request: queues.PurgeQueue) -> queues.Messages:
-    return queues.Messages(messages=broker.queues.queue(request.queue).purge(now_ns, CLIENT))
+def _purge_queue(broker: Broker, now_ns: int, request: queues.PurgeQueue, client: str) -> queues.Messages:
+    return queues.Messages(messages=broker.queues.queue(request.queue).purge(now_ns, client))
 
 
-def _undo_purge_queue(broker: Broker, now_ns: int, request: queues.UndoPurgeQueue) -> queues.Messages:
-    return queues.Messages(messages=broker.queues.queue(request.queue).undo_purge(now_ns, CLIENT))
+def _undo_purge_queue(broker: Broker, now_ns: int, request: queues.UndoPurgeQueue, client: str) -> queues.Messages:
+    return queues.Messages(messages=broker.queues.queue(request.queue).undo_purge(now_ns, client))
 
 
 def _list_dead_letters(broker: Broker, _now_ns: int, request: dead_letters.ListDeadLetters) -> dead_letters.Letters:
@@ -97,7 +96,7 @@ def _by_cause(broker: Broker, _now_ns: int, request: dead_letters.DeadLettersByC
     return broker.queues.dead_letters(request.queue).by_cause(request.queue)
 
 
-def _redrive(broker: Broker, now_ns: int, request: dead_letters.Redrive) -> dead_letters.Redriven:
+def _redrive(broker: Broker, now_ns: int, request: dead_letters.Redrive, client: str) -> dead_letters.Redriven:
     name, kept = request.queue, broker.queues.dead_letters(request.queue)
     if request.rate_per_s is not None and request.edits:
         raise BrokerError(ErrorCode.INVALID_REQUEST, "a redrive at a rate takes no edits; leave rate_per_s away")
@@ -109,10 +108,10 @@ def _redrive(broker: Broker, now_ns: int, request: dead_letters.Redrive) -> dead
         return dead_letters.Redriven.planned(kept.preview(offsets, edits), len(offsets))
     if request.rate_per_s is not None:
         return dead_letters.Redriven.of(
-            broker.redrives.start_paced(now_ns, name, offsets, request.rate_per_s, client=CLIENT)
+            broker.redrives.start_paced(now_ns, name, offsets, request.rate_per_s, client=client)
         )
     return dead_letters.Redriven.done_with(
-        broker.redrives.redrive(now_ns, name, offsets, client=CLIENT, edits=edits), len(offsets)
+        broker.redrives.redrive(now_ns, name, offsets, client=client, edits=edits), len(offsets)
     )
 
 
@@ -135,14 +134,18 @@ def _stop_redrive(broker: Broker, _now_ns: int, request: dead_letters.StopRedriv
     return dead_letters.Redriven.of(paced)
 
 
-def _purge_letters(broker: Broker, now_ns: int, request: dead_letters.PurgeLetters) -> PurgeResult:
-    return broker.queues.dead_letters(request.queue).purge(now_ns, _offsets(broker, request), CLIENT)
+def _purge_letters(broker: Broker, now_ns: int, request: dead_letters.PurgeLetters, client: str) -> PurgeResult:
+    return broker.queues.dead_letters(request.queue).purge(now_ns, _offsets(broker, request), client)
 
 
-def _undo_redrive(broker: Broker, now_ns: int, request: dead_letters.UndoRedrive) -> Reply[queues.Messages]:
-    back = broker.redrives.undo(now_ns, request.queue, client=CLIENT)
+def _undo_redrive(
+    broker: Broker, now_ns: int, request: dead_letters.UndoRedrive, client: str
+) -> Reply[queues.Messages]:
+    back = broker.redrives.undo(now_ns, request.queue, client=client)
     return back.map(lambda places: queues.Messages(messages=len(places)))
 
 
-def _undo_purge(broker: Broker, now_ns: int, request: dead_letters.UndoPurgeDeadLetters) -> queues.Messages:
-    return queues.Messages(messages=broker.queues.dead_letters(request.queue).undo_purge(now_ns, CLIENT))
+def _undo_purge(
+    broker: Broker, now_ns: int, request: dead_letters.UndoPurgeDeadLetters, client: str
+) -> queues.Messages:
+    return queues.Messages(messages=broker.queues.dead_letters(request.queue).undo_purge(now_ns, client))

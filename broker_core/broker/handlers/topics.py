@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from broker_core.broker.handlers import CLIENT
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations import messages, schemas, topics
 from broker_core.schemas.compatibility import Compatibility, SchemaKind
@@ -81,12 +80,12 @@ def _delete_records(broker: Broker, now_ns: int, request: topics.DeleteRecords) 
     }
 
 
-def _set_schema_rule(broker: Broker, now_ns: int, request: topics.SetSchemaRule) -> None:
-    broker.schemas.set_rule(now_ns, request.topic, request.rule, client=CLIENT)
+def _set_schema_rule(broker: Broker, now_ns: int, request: topics.SetSchemaRule, client: str) -> None:
+    broker.schemas.set_rule(now_ns, request.topic, request.rule, client=client)
 
 
-def _remove_schema_rule(broker: Broker, now_ns: int, request: topics.RemoveSchemaRule) -> None:
-    broker.schemas.set_rule(now_ns, request.topic, None, client=CLIENT)
+def _remove_schema_rule(broker: Broker, now_ns: int, request: topics.RemoveSchemaRule, client: str) -> None:
+    broker.schemas.set_rule(now_ns, request.topic, None, client=client)
 
 
 def _read_messages(broker: Broker, _now_ns: int, request: messages.ReadMessages) -> messages.MessagesAnswer:
@@ -108,28 +107,30 @@ def _list_subjects(broker: Broker, _now_ns: int, _request: schemas.ListSubjects)
     )
 
 
-def _set_default_compatibility(broker: Broker, now_ns: int, request: schemas.SetDefaultCompatibility) -> None:
-    broker.schemas.set_compatibility(now_ns, Compatibility[request.mode], client=CLIENT)
+def _set_default_compatibility(
+    broker: Broker, now_ns: int, request: schemas.SetDefaultCompatibility, client: str
+) -> None:
+    broker.schemas.set_compatibility(now_ns, Compatibility[request.mode], client=client)
 
 
 def _describe_subject(broker: Broker, _now_ns: int, request: schemas.DescribeSubject) -> schemas.SubjectAnswer:
     return schemas.SubjectAnswer.of(broker.schemas.registry, request.subject)
 
 
-def _delete_subject(broker: Broker, now_ns: int, request: schemas.DeleteSubject) -> list[int]:
+def _delete_subject(broker: Broker, now_ns: int, request: schemas.DeleteSubject, client: str) -> list[int]:
     permanent = request.permanent
-    return list(broker.schemas.delete_subject(now_ns, request.subject, permanent=permanent, client=CLIENT))
+    return list(broker.schemas.delete_subject(now_ns, request.subject, permanent=permanent, client=client))
 
 
-def _set_compatibility(broker: Broker, now_ns: int, request: schemas.SetCompatibility) -> None:
+def _set_compatibility(broker: Broker, now_ns: int, request: schemas.SetCompatibility, client: str) -> None:
     mode = None if request.mode is None else Compatibility[request.mode]
-    broker.schemas.set_compatibility(now_ns, mode, request.subject, client=CLIENT)
+    broker.schemas.set_compatibility(now_ns, mode, request.subject, client=client)
 
 
-def _register_schema(broker: Broker, now_ns: int, request: schemas.RegisterSchema) -> SchemaVersion:
+def _register_schema(broker: Broker, now_ns: int, request: schemas.RegisterSchema, client: str) -> SchemaVersion:
     text = request.text
     return broker.schemas.register(
-        now_ns, request.subject, text.text, SchemaKind(text.kind), text.references, client=CLIENT
+        now_ns, request.subject, text.text, SchemaKind(text.kind), text.references, client=client
     )
 
 
@@ -137,8 +138,8 @@ def _describe_version(broker: Broker, _now_ns: int, request: schemas.DescribeVer
     return broker.schemas.registry.version(request.subject, request.version)
 
 
-def _delete_version(broker: Broker, now_ns: int, request: schemas.DeleteVersion) -> None:
-    broker.schemas.delete_version(now_ns, request.subject, request.version, permanent=request.permanent, client=CLIENT)
+def _delete_version(broker: Broker, now_ns: int, request: schemas.DeleteVersion, client: str) -> None:
+    broker.schemas.delete_version(now_ns, request.subject, request.version, permanent=request.permanent, client=client)
 
 
 def _check_schema(broker: Broker, _now_ns: int, request: schemas.CheckSchema) -> schemas.CheckAnswer:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from broker_core import Admin, BrokerError, BrokerHost, ErrorCode, LogConfig, Request
+from broker_core import Admin, BrokerError, BrokerHost, ErrorCode, LogConfig, Message, Request
 from broker_core.operations.groups import DeleteGroup
 from broker_core.operations.queues import CreateQueue, Messages, PurgeQueue, Take
 from broker_core.operations.topics import (
@@ -38,6 +38,18 @@ def test_what_is_left_out_stays_as_it_is():
         host.ask(CreateTopic(name="orders", log=LogSettings(segment_ms=5_000)))
         changed = host.ask(ConfigureTopic(topic="orders", log=LogSettings(retention_ms=60_000))).log
         assert (changed.segment_ms, changed.retention_ms) == (5_000, 60_000)
+
+
+def test_the_events_of_an_operation_name_who_asked_for_it():
+    with BrokerHost() as host:
+        host.ask(CreateQueue(name="mail"))
+        host.call(lambda now_ns: host.broker.publishing.publish(now_ns, "mail", Message(b"one"), client=""))
+        named: list[str] = []
+        host.events.attach(lambda event: named.append(event.client))
+        for _ in range(2):
+            host.ask(PurgeQueue(queue="mail"), client="operator")
+            Admin(host).undo_purge_queue("mail")
+    assert named == ["operator", "admin"] * 2
 
 
 def test_all_settings_of_a_log_come_through_a_request():

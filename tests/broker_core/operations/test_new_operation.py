@@ -66,7 +66,7 @@ ENTRIES = (
 # -- what a file of broker/handlers/ would hold
 
 
-def _find(broker: Broker, _now_ns: int, request: FindLongNames) -> LongNames:
+def _find(broker: Broker, _now_ns: int, request: FindLongNames, _client: str) -> LongNames:
     names = [name for name in broker.topics.names() if name.startswith(request.topic) and len(name) >= request.chars]
     if not names:
         raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, request.topic)
@@ -78,7 +78,7 @@ def parked(monkeypatch: pytest.MonkeyPatch) -> list[Reply[None]]:
     """The operations are in the catalogue; the replies that are waited for."""
     replies: list[Reply[None]] = []
 
-    def wait(_broker: Broker, _now_ns: int, _request: AwaitPeace) -> Reply[None]:
+    def wait(_broker: Broker, _now_ns: int, _request: AwaitPeace, _client: str) -> Reply[None]:
         replies.append(Reply())
         return replies[-1]
 
