@@ -8,7 +8,7 @@ therefore finds the flag cleared, and schedules the next.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, TypeVar
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -18,12 +18,10 @@ from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clock import ns_from_ms
 from broker_core.engine.host_loop import Host
 from broker_core.engine.loop import Loop
+from broker_core.errors import BrokerError
 from broker_core.log.partitioners import Partitioner
 from broker_core.messages import Message
 from broker_core.replies import Reply
-
-if TYPE_CHECKING:
-    from broker_core.clients.sender import Sender
 
 T = TypeVar("T")
 
@@ -67,10 +65,22 @@ class TopicRecords(msgspec.Struct, eq=False):
             first += len(part)
 
 
+class Batching(Protocol):
+    """Puts drained messages into batches, as `Sender`."""
+
+    fenced: BrokerError | None
+
+    @property
+    def full(self) -> bool: ...
+    def seal(self, topic: str, partition: int) -> None: ...
+    def put(self, topic: str, partition: int, receipts: list[Receipt], messages: list[Message]) -> None: ...
+    def put_or_fail(self, topic: str, receipt: Receipt, message: Message) -> None: ...
+
+
 class RecordAccumulator:
     """Messages of one producer by topic. Only `by_topic` and its entries may be used without the lock."""
 
-    def __init__(self, broker: Broker, loop: Loop, config: ProducerConfig, sink: Sender) -> None:
+    def __init__(self, broker: Broker, loop: Loop, config: ProducerConfig, sink: Batching) -> None:
         self.by_topic: dict[str, TopicRecords] = {}
         self.scheduled: dict[TopicRecords, None] = {}  # those whose drain is scheduled
         self._broker = broker

@@ -46,7 +46,7 @@ _log = logging.getLogger(__name__)
 _READ_ONLY = "the directory was opened read-only; open it without read_only to change it"
 
 
-@checked_class(fast=("call", "admin", "locked"))
+@checked_class(fast=("call", "admin"))
 class BrokerHost(Host, Closable):
     """A broker with its own threads. `path` is its data directory; without one it runs in memory.
 
@@ -265,11 +265,6 @@ class BrokerHost(Host, Closable):
         super()._stop()
 
     # -- inside
-
-    def locked(self, action: Callable[[int], T]) -> T:
-        """`call` for the host's own threads: it also works while closing."""
-        with self.lock:
-            return self._run(action)
 
     def _after(self) -> None:
         if (self.broker.durability.syncs.wanted or self.broker.offsets.store.awaited) and self._writer is not None:

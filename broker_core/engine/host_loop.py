@@ -185,6 +185,11 @@ class Host:
                 raise BrokerError(ErrorCode.CLOSED, "the broker")
             return self._run(action)
 
+    def locked(self, action: Callable[[int], T]) -> T:
+        """`call` for the host's own threads: it also works while closing."""
+        with self.lock:
+            return self._run(action)
+
     def admin(self, action: Callable[[int], T]) -> T:
         """`call` that changes what there is; it returns when that is saved, where anything outlives the host."""
         return self.call(action)

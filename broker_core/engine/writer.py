@@ -6,17 +6,14 @@ import logging
 import math
 import threading
 import time
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from broker_core.engine.data_directory import DataDirectory, KeptQueue
+from broker_core.engine.host_loop import Host
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offsets import OffsetStore
 from broker_core.replies import Reply
-
-if TYPE_CHECKING:
-    from broker_core.engine.host import BrokerHost
 
 _log = logging.getLogger(__name__)
 # The largest share of time that saving the states of queues may take.
@@ -30,7 +27,7 @@ LONGEST_SLICES_S = 0.02
 class Writer:
     """Syncs as soon as a caller waits; flushes offsets, saves queues and applies retention once a tick."""
 
-    def __init__(self, host: BrokerHost, directory: DataDirectory | None, offsets: OffsetStore, tick_ms: int) -> None:
+    def __init__(self, host: Host, directory: DataDirectory | None, offsets: OffsetStore, tick_ms: int) -> None:
         self._host = host
         self._offsets = offsets
         self._broker = host.broker

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from broker_core.broker.broker import Broker
 from broker_core.broker.publishing import Published
@@ -12,11 +11,9 @@ from broker_core.messages import Message, StoredMessage
 from broker_core.replies import Reply
 from broker_core.simulation.actions.faults import FailMatching
 from broker_core.simulation.durations import Duration
+from broker_core.simulation.failure_rules import FailureRules
 from broker_core.simulation.specs import GroupSpec
 from broker_core.snapshots import ActorState, ActorView
-
-if TYPE_CHECKING:
-    from broker_core.simulation.failure_rules import FailureRules
 
 # A deleted topic or queue may come back: actors check again after this long.
 GONE_RETRY_S = 0.5
@@ -114,11 +111,11 @@ class Actor:
 
     async def fails_by_rule(self, message: StoredMessage) -> FailMatching | None:
         """The rule by which it fails at `message`; if that is a crash, it does not come back from here."""
-        rule = None if self.rules is None else self.rules.failing(self, message)
+        rule = None if self.rules is None else self.rules.failing(self.name, self.target, message)
         if rule is not None and rule.outcome == "crash":
             assert self.rules is not None
             self.failed += 1
-            self.rules.crash(self)
+            self.rules.crash(self.name)
             await Reply()
         return rule
 

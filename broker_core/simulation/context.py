@@ -24,7 +24,8 @@ from broker_core.simulation.actor import Actor
 from broker_core.simulation.alert_watch import AlertWatch
 from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.failure_rules import FailureRules
-from broker_core.simulation.fault_injector import FaultInjector, LastingFaults
+from broker_core.simulation.fault_injector import FaultInjector
+from broker_core.simulation.lasting_faults import LastingFaults
 from broker_core.simulation.specs import GroupSpec
 
 USER = "user"
@@ -54,7 +55,7 @@ class SimulationContext:
         self.actors: dict[str, Actor] = {}
         self.groups: dict[str, GroupSpec] = {}
         self.faults = FaultInjector(loop, LastingFaults(loop, events), self.actors, files)
-        self.rules = FailureRules(self.faults, LastingFaults(loop, events))
+        self.rules = FailureRules(self.faults.do, LastingFaults(loop, events))
         self.alerts = AlertWatch(loop.timers, events, partial(BrokerState, broker, self.actors))
         self._databases: dict[str, sqlite3.Connection] = {}
         self._cleaning = False

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from broker_core.errors import ErrorCode, must
 from broker_core.messages import StoredMessage
 from broker_core.names import free_name
-from broker_core.simulation.actions.faults import Crash, FailMatching
-from broker_core.simulation.actor import Actor
-from broker_core.simulation.fault_injector import FaultInjector, LastingFaults
+from broker_core.simulation.actions.faults import Crash, FailMatching, Fault
+from broker_core.simulation.lasting_faults import LastingFaults
 
 # Whom a rule makes crash comes back after this long, as under a supervisor.
 CRASH_S = 5.0
@@ -21,25 +22,26 @@ class _Rule(msgspec.Struct):
 class FailureRules:
     """Each counts what matches it in the order in which it was processed, so that a rerun fails the same messages."""
 
-    def __init__(self, faults: FaultInjector, lasting: LastingFaults) -> None:
-        self._faults = faults
+    def __init__(self, do: Callable[[Fault], object], lasting: LastingFaults) -> None:
+        """`do(fault)` begins another fault."""
+        self._do = do
         self.lasting = lasting
         self._rules: dict[str, _Rule] = {}
 
     # -- asked by actors
 
-    def failing(self, actor: Actor, message: StoredMessage) -> FailMatching | None:
-        """The rule by which `actor` fails at `message` now; every rule that matches counts it."""
+    def failing(self, client: str, target: str, message: StoredMessage) -> FailMatching | None:
+        """The rule by which `client`, a reader of `target`, fails at `message`; each rule that matches counts it."""
         found: FailMatching | None = None
         for each in self._rules.values():
-            if _matches(each.rule, actor, message):
+            if _matches(each.rule, (client, target, message.topic), message):
                 each.matched += 1
                 if found is None and each.matched % each.rule.every == 0:
                     found = each.rule
         return found
 
-    def crash(self, actor: Actor) -> None:
-        self._faults.do(Crash(actor.name, CRASH_S))
+    def crash(self, client: str) -> None:
+        self._do(Crash(client, CRASH_S))
 
     # -- begun and ended
 
@@ -62,9 +64,9 @@ class FailureRules:
         self.lasting.end((self._rules[name].rule.at, f"rule {name}"))
 
 
-def _matches(rule: FailMatching, actor: Actor, message: StoredMessage) -> bool:
+def _matches(rule: FailMatching, places: tuple[str, ...], message: StoredMessage) -> bool:
     return (
-        rule.at in (actor.name, actor.target, message.topic)
+        rule.at in places
         and (rule.key is None or message.key == rule.key.encode())
         and (not rule.text or rule.text.encode() in (message.value or b""))
     )

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from broker_core.operations.spec_kinds import allowed_words, entry, keys, members, required, structs, value_kind
-from broker_core.simulation.references import ScenarioNames
-from broker_core.simulation.scenario import Scenario
+from broker_core.simulation.scenario import Scenario, ScenarioNames
 
 _MARK = "\u2038"  # a caret, which nobody writes: it stands where the cursor is
 _BEFORE_COLON = re.compile(r"[\w.-]*\s*:")

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from broker_core.testing.virtual_session import VirtualSession as VirtualSession
     from broker_core.testing.virtual_worker import VirtualWorker as VirtualWorker
 
-#: The attribute of an error that `given_schedule` raises: the broker of the run, for the plugin.
-BROKER_OF_ERROR = "brokerscope_broker"
-
 _MODULE_OF = {
     "Disturbance": "schedule",
     "EmbeddedBroker": "embedded_broker",

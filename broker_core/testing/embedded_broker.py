@@ -244,12 +244,12 @@ class EmbeddedBroker(Closable):
         if callable(program):
             if env is not None or folder is not None:
                 raise BrokerError(ErrorCode.INVALID_REQUEST, "a function has no environment and folder; give arguments")
-            started: Program = FunctionProgram(self, program, arguments, name)
+            started: Program = FunctionProgram(lambda: self.host, program, arguments, name)
         else:
             command = [*([program] if isinstance(program, str) else program), *arguments] if arguments else program
             environment = {"KAFKA_BOOTSTRAP_SERVERS": self.bootstrap_servers}
             environment |= {name: self.addressed(value) for name, value in (env or {}).items()}
-            started = CommandProgram(self, command, environment, folder, name)
+            started = CommandProgram(lambda: self.host, command, environment, folder, name)
         self._programs.append(started)
         started.start()
         return started

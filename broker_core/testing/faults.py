@@ -7,21 +7,20 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Protocol, Self
 
 import msgspec
 
+from broker_core.clients.admin import Admin
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.faults.client_faults import Chosen, ClientFault, ClientRequest, Effect
 from broker_core.files import BreakableFiles
+from broker_core.listeners.connections import Connections
 from broker_core.operations.faults import BeginFault, EndFault
 from broker_core.operations.groups import HoldMember, KickMember, ReleaseMember
 from broker_core.operations.request import check
 from broker_core.settings import Positive, PositiveNumber, TimeMsOrZero, checked
-
-if TYPE_CHECKING:
-    from broker_core.testing.embedded_broker import EmbeddedBroker
 
 # Without OffsetFetch: librdkafka 2.16 does not ask again when that is told NOT_COORDINATOR, and reads nothing from then
 # on (its issue 5586).
@@ -87,6 +86,18 @@ class ActiveFault:
             self._finish()
 
 
+class Breakable(Protocol):
+    """A broker that can be broken, as `EmbeddedBroker`."""
+
+    host: BrokerHost
+    admin: Admin
+    connections: Connections
+    disk: BreakableFiles | None  # None in memory
+
+    def crash(self) -> None: ...
+    def restart(self) -> None: ...
+
+
 class Faults:
     """What can go wrong with a broker and the requests of its Kafka clients.
 
@@ -96,7 +107,7 @@ class Faults:
     `must_fire`, the end of a fault that has affected no request raises FaultNotMetError.
     """
 
-    def __init__(self, broker: EmbeddedBroker) -> None:
+    def __init__(self, broker: Breakable) -> None:
         self._broker = broker
         self._numbers = count(1)
         #: Those that requests can meet.

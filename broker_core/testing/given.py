@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, overload
 
 from broker_core.plurals import counted
-from broker_core.testing import BROKER_OF_ERROR
-from broker_core.testing.schedule import KINDS, Kind, Schedule, checked_kinds
+from broker_core.testing.schedule import BROKER_OF_ERROR, KINDS, Kind, Schedule, checked_kinds
 from broker_core.testing.virtual_broker import VirtualBroker
 
 MAX_SHRINKS = 300

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from broker_core.testing import BROKER_OF_ERROR
-
 if TYPE_CHECKING:
     from broker_core.testing.embedded_broker import EmbeddedBroker
     from broker_core.testing.item_brokers import ItemBrokers
@@ -185,9 +183,12 @@ def pytest_runtest_makereport(
     if session_broker is not None and report.when == "setup":
         _brokers_of(item).add(session_broker)
     # given_schedule makes brokers, and tells the one of the run that failed.
-    virtual = None if call.excinfo is None else getattr(call.excinfo.value, BROKER_OF_ERROR, None)
-    if virtual is not None:
-        _brokers_of(item).add(virtual)
+    if call.excinfo is not None:
+        from broker_core.testing.schedule import BROKER_OF_ERROR
+
+        virtual = getattr(call.excinfo.value, BROKER_OF_ERROR, None)
+        if virtual is not None:
+            _brokers_of(item).add(virtual)
     brokers = item.stash.get(_BROKERS, None)
     if brokers is not None:
         _keep(brokers, item.config.getoption("--brokerscope-record"), report)

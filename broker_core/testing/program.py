@@ -14,13 +14,11 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from broker_core.closable import Closable
+from broker_core.engine.host_loop import Host
 from broker_core.errors import BrokerError, ErrorCode
-
-if TYPE_CHECKING:
-    from broker_core.testing.embedded_broker import EmbeddedBroker
 
 MAX_LINES = 1_000
 LAST_LINES = 20
@@ -41,9 +39,10 @@ class Program(Closable):
     code other than 0, all waits of the broker fail with `ProgramEndedError`, those that come later as well.
     """
 
-    def __init__(self, broker: EmbeddedBroker, name: str) -> None:
+    def __init__(self, host: Callable[[], Host], name: str) -> None:
+        """`host()` is the present host of the broker."""
         self.name = name
-        self._broker = broker
+        self._host = host
         self._notes: deque[Note] = deque(maxlen=MAX_LINES)
         self._lines: deque[str] = deque(maxlen=MAX_LINES)
         self._ended = threading.Event()
@@ -131,7 +130,7 @@ class Program(Closable):
         return list(self._notes)
 
     def _note(self, text: str) -> None:
-        self._notes.append((self._broker.host.now_ns, text))
+        self._notes.append((self._host().now_ns, text))
 
     def _written(self, line: str) -> None:
         self._lines.append(line)
@@ -147,7 +146,7 @@ class Program(Closable):
 
     def _fail_waits(self, error: ProgramEndedError) -> bool:
         """Whether there was one."""
-        host = self._broker.host
+        host = self._host()
         try:
             return host.call(lambda _now: host.broker.conditions.fail(error))
         except BrokerError:  # it is closed
@@ -159,7 +158,7 @@ class CommandProgram(Program):
 
     def __init__(
         self,
-        broker: EmbeddedBroker,
+        host: Callable[[], Host],
         command: Command,
         environment: Mapping[str, str],
         folder: Path | str | None,
@@ -168,7 +167,7 @@ class CommandProgram(Program):
         self._arguments = shlex.split(command) if isinstance(command, str) else [str(each) for each in command]
         if not self._arguments:
             raise BrokerError(ErrorCode.INVALID_REQUEST, "an empty command; say what to run")
-        super().__init__(broker, name or Path(self._arguments[0]).name)
+        super().__init__(host, name or Path(self._arguments[0]).name)
         self._environment, self._folder = environment, folder
         self._process: subprocess.Popen[str] | None = None
 
@@ -215,9 +214,9 @@ class FunctionProgram(Program):
     """A function in a thread."""
 
     def __init__(
-        self, broker: EmbeddedBroker, function: Callable[..., object], arguments: Sequence[Any], name: str
+        self, host: Callable[[], Host], function: Callable[..., object], arguments: Sequence[Any], name: str
     ) -> None:
-        super().__init__(broker, name or getattr(function, "__name__", "program"))
+        super().__init__(host, name or getattr(function, "__name__", "program"))
         self._function, self._arguments = function, tuple(arguments)
         self._asks_to_stop = "stop" in _parameters(function)
         self._stop = threading.Event()

@@ -9,6 +9,8 @@ import msgspec
 Kind = Literal["crash", "pause", "drop_heartbeats", "leave"]  # the simplest first
 When = Literal["before", "after"]
 
+#: The attribute of an error that `given_schedule` raises: the broker of the run, for the plugin.
+BROKER_OF_ERROR = "brokerscope_broker"
 KINDS: tuple[Kind, ...] = get_args(Kind)
 MAX_PER_CONSUMER = 2
 MEAN_CALL = 12

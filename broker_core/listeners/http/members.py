@@ -7,8 +7,7 @@ import re
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Sequence
 
 from broker_core.clients.consumer import Consumer, ConsumerConfig
 from broker_core.errors import BrokerError, ErrorCode, must
@@ -17,8 +16,8 @@ from broker_core.listeners.awaiting import ServedHost
 from broker_core.messages import StoredMessage, TopicPartition
 from broker_core.replies import Reply
 
-if TYPE_CHECKING:
-    from broker_core.listeners.http.context import HttpCall
+#: The result of a reply, by a deadline in seconds, if its client is still there: `HttpCall.wait`.
+Wait = Callable[[Reply[list[StoredMessage]], None, float], Awaitable[list[StoredMessage]]]
 
 
 class Polled:
@@ -31,7 +30,7 @@ class Polled:
         self._buffer: deque[StoredMessage] = deque()
         self._polling: Reply[list[StoredMessage]] | None = None
 
-    async def poll(self, call: HttpCall, max_messages: int, timeout_ms: int) -> list[StoredMessage]:
+    async def poll(self, wait: Wait, max_messages: int, timeout_ms: int) -> list[StoredMessage]:
         """At most `max_messages`; [] after `timeout_ms`. One request at a time. Raises as `Consumer.poll`."""
         async with self.busy:
             if not self._buffer:
@@ -40,7 +39,7 @@ class Polled:
                 polling = self._polling
                 try:
                     # A fetch that ends with the deadline needs a moment to settle its reply.
-                    found = await call.wait(polling, timeout_s=timeout_ms / 1_000 + 0.02)
+                    found = await wait(polling, None, timeout_ms / 1_000 + 0.02)
                 except TimeoutError:
                     return []  # it still joins its group, or an earlier poll goes on: the next request polls again
                 finally:
@@ -83,10 +82,10 @@ class GroupMember(Polled):
     def expired(self) -> bool:
         return self._requests == 0 and time.monotonic() - self._heard_s > self.expires_s
 
-    async def poll(self, call: HttpCall, max_messages: int, timeout_ms: int) -> list[StoredMessage]:
+    async def poll(self, wait: Wait, max_messages: int, timeout_ms: int) -> list[StoredMessage]:
         self._requests += 1
         try:
-            return await super().poll(call, max_messages, timeout_ms)
+            return await super().poll(wait, max_messages, timeout_ms)
         finally:
             self._requests -= 1
             self._heard_s = time.monotonic()
@@ -175,10 +174,10 @@ class Registered(Polled):
         self.auto_commit = auto_commit
         self._returned: dict[int, int] = {}
 
-    async def consume(self, call: HttpCall, max_messages: int, timeout_ms: int) -> list[StoredMessage]:
+    async def consume(self, wait: Wait, max_messages: int, timeout_ms: int) -> list[StoredMessage]:
         """The next messages. Raises UNKNOWN_TOPIC_OR_PARTITION, and NON_EMPTY_GROUP for a group with members."""
         self._host.call(self._add_partitions)
-        found = await self.poll(call, max_messages, timeout_ms)
+        found = await self.poll(wait, max_messages, timeout_ms)
         for message in found:
             self._returned[message.partition] = message.offset + 1
         if self.auto_commit:

@@ -43,7 +43,7 @@ async def _join(call: HttpCall, request: Join) -> Joined:
 
 async def _poll(call: HttpCall, request: Poll) -> PolledAnswer:
     member = _member(call, request)
-    found = await member.poll(call, request.max_messages, call.wait_ms(request.timeout_ms))
+    found = await member.poll(call.wait, request.max_messages, call.wait_ms(request.timeout_ms))
     for topic in {message.topic for message in found}:
         call.must(READ, "topic", topic)  # a prefix may include a topic that a rule denies
     call.connection.messages_out += len(found)

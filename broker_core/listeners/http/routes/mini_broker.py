@@ -104,7 +104,7 @@ async def consume(call: HttpCall) -> models.Consumed | models.ConsumedMany | Res
     consumer = call.context.consumers.find(body.consumer_id)
     call.must(READ, "topic", consumer.topic)
     call.named(body.consumer_id)
-    found = await consumer.consume(call, body.max_messages or 1, call.wait_ms(body.timeout_ms))
+    found = await consumer.consume(call.wait, body.max_messages or 1, call.wait_ms(body.timeout_ms))
     call.connection.messages_out += len(found)
     if not found:
         return Response(status_code=204)
