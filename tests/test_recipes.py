@@ -55,5 +55,5 @@ def test_every_kind_has_its_recipe_and_touches_few_files():
         "A Kafka API": 2,
         "A figure": 4,
         "An event kind": 5,
-        "A question that the report answers": 2,
+        "A finding of the report": 2,
     }
