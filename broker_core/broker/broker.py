@@ -122,7 +122,7 @@ class Broker:
             positions=self.fetches.position,
             held=self.fetches.held,
             published_ns=logs.published_ns,
-            markers_between=lambda topic, partition, *span: logs.partition(topic, partition).markers_between(*span),
+            markers_between=lambda topic, number, *span: logs.partition(topic, number).segments.markers_between(*span),
             reads_anew=logs.make_room,
             topic_names=lambda: tuple(self.topics.names()),  # topics come later
         )

@@ -250,7 +250,7 @@ class Fetches(msgspec.Struct, eq=False, dict=True):
     def _runs(log: PartitionLog, start: int, end: int, *, stable: bool) -> list[tuple[Run, bool]]:
         """The messages between, and whether they are live: one that reads committed messages drops aborted ones."""
         found: list[tuple[Run, bool]] = []
-        for span in log.aborted_ranges(start, end) if stable else ():
+        for span in log.segments.aborted_ranges(start, end) if stable else ():
             first, stop = max(start, span.start), min(span.stop, end)
             found += [(run, True) for run in (log.runs(start, first) if start < first else ())]
             found += [(run, False) for run in log.runs(first, stop)]

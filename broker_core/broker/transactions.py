@@ -63,20 +63,20 @@ class TransactionPorts(msgspec.Struct, eq=False, dict=True):
         """The open transactions in all logs."""
         for log in self._logs.partitions():
             epochs = {producer_id: epoch for producer_id, epoch, _ in log.producers}
-            for producer_id in log.open_transactions:
+            for producer_id in log.segments.open_transactions:
                 yield (log.topic, log.partition), Identity(producer_id, epochs.get(producer_id, 0))
 
     def write_marker(self, now_ns: int, place: TopicPartition, identity: Identity, *, commits: bool) -> int | None:
         """Append the marker. Returns its offset, None if no transaction is open there. Raises STORAGE_ERROR."""
         log = self._log(place)
-        if log is None or identity.producer_id not in log.open_transactions:
+        if log is None or identity.producer_id not in log.segments.open_transactions:
             return None
         return log.append_marker(now_ns, *identity, commits=commits)
 
     def aborted(self, place: TopicPartition, producer_id: int, marker_offset: int) -> Iterable[range]:
         """The offsets that the marker at this offset has aborted; none where it has committed them."""
         log = self._log(place)
-        return () if log is None else log.aborted_with(producer_id, marker_offset)
+        return () if log is None else log.segments.aborted_with(producer_id, marker_offset)
 
     def durable(self, place: TopicPartition, end_offset: int) -> Reply[None]:
         log = self._log(place)

@@ -68,8 +68,8 @@ class Views(msgspec.Struct, eq=False):
                 log.end_offset,
                 log.size_bytes,
                 tuple((lost.start_offset, lost.end_offset) for lost in log.lost),
-                log.markers_between(log.start_offset, log.end_offset),
-                tuple(log.open_transactions.items()),
+                log.segments.markers_between(log.start_offset, log.end_offset),
+                tuple(log.segments.open_transactions.items()),
             )
             for number, log in enumerate(topic.log.partitions)
         )

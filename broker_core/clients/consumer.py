@@ -48,7 +48,7 @@ class CommittedMessages:
         found: list[StoredMessage] = []
         for place, first, end in partition_runs(messages):
             start, stop = messages[first].offset, messages[end - 1].offset + 1
-            aborted = self._logs.partition(*place).aborted_ranges(start, stop)
+            aborted = self._logs.partition(*place).segments.aborted_ranges(start, stop)
             live = [each for each in messages[first:end] if not any(each.offset in span for span in aborted)]
             known_end, known_stop = self._ends.get(place, (start, start))
             before = known_end if known_stop <= start else start

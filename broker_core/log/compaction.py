@@ -133,7 +133,7 @@ class Compaction:
 
     def _reading(self, segment: Segment, damaged: set[Segment], work: Iterator[None]) -> Iterator[bool]:
         """Run `work` in slices, until it ends, the segment is deleted, or it is found corrupt."""
-        while self._log.holds(segment):
+        while self._log.segments.holds(segment):
             try:
                 next(work)
             except StopIteration:
@@ -155,7 +155,7 @@ class Compaction:
         for index in segment.indexes(segment.base_offset):
             for slot in range(len(index)):
                 # Aborted messages supersede nothing, and are removed.
-                if not self._log.was_aborted(segment, index, slot):
+                if not self._log.segments.was_aborted(segment, index, slot):
                     for message in segment.messages(index, slot):
                         if message.key is not None:
                             latest[message.key] = message.offset
@@ -179,13 +179,13 @@ class Compaction:
                     rewrite.keep_marker(index, slot)
                 else:
                     every = list(segment.messages(index, slot))
-                    gone = self._log.was_aborted(segment, index, slot)
+                    gone = self._log.segments.was_aborted(segment, index, slot)
                     kept = [] if gone else [message for message in every if self._stays(message)]
                     rewrite.keep(index, slot, every, kept)
                 if self._took(index.sizes[slot]):
                     yield
         if not rewrite.removed:
-            self._log.note_count(segment, rewrite.kept)
+            self._log.segments.note_count(segment, rewrite.kept)
             return
         for size_bytes in rewrite.write(SLICE_BYTES, durable=self._log.config.durability == "fsync"):
             if self._took(size_bytes):

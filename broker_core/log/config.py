@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from broker_core.clock import NS_PER_MS
 from broker_core.limits import INDEX_INTERVAL_BYTES, MAX_MESSAGE_BYTES, SEGMENT_BYTES
 from broker_core.settings import NotNegative, Positive, Settings, TimeMsOrZero, about
 
@@ -71,3 +72,7 @@ class LogConfig(Settings, frozen=True, kw_only=True):
     def compacts(self) -> bool:
         """Whether the latest message of each key is kept, and others go."""
         return self.cleanup.endswith("compact")
+
+    def is_too_old(self, published_ns: int, now_ns: int) -> bool:
+        """Whether retention deletes a message at `now_ns`."""
+        return self.retention_ms is not None and now_ns - published_ns > self.retention_ms * NS_PER_MS

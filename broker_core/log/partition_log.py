@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import pairwise
 
 import msgspec
 
@@ -23,39 +23,20 @@ from broker_core.log.batch import (
     recompressed,
     set_log_append_time,
 )
+from broker_core.log.batch_index import MARKER, UNKNOWN_BYTES
 from broker_core.log.checkpoint import Checkpoint
 from broker_core.log.client_batch import ClientBatch
 from broker_core.log.compression import PRODUCER, UNCOMPRESSED
 from broker_core.log.config import MAX_SEGMENT_BYTES, LogConfig
-from broker_core.log.corruption import Corruption
-from broker_core.log.partition_reader import PartitionReader
+from broker_core.log.corruption import Corruption, LostRange
+from broker_core.log.decoded_batches import DecodedBatches
 from broker_core.log.producers import FORGOTTEN_AFTER_NS, RememberedBatch
 from broker_core.log.recovery import Recovery
 from broker_core.log.reserved_headers import check_sizes, with_ttl
 from broker_core.log.segment import PartitionContext, Segment
 from broker_core.log.segment_list import SegmentList
 from broker_core.log.segment_rewrite import SegmentRewrite
-from broker_core.messages import Message
-
-
-def is_too_old(published_ns: int, config: LogConfig, now_ns: int) -> bool:
-    return config.retention_ms is not None and now_ns - published_ns > config.retention_ms * NS_PER_MS
-
-
-def retained_from(segments: SegmentList, config: LogConfig, now_ns: int) -> int:
-    """The offset before which sealed segments are deleted: those that are too old, or beyond `retention_bytes`."""
-    offset = 0
-    excess_bytes = segments.size_bytes - config.retention_bytes if config.retention_bytes is not None else 0
-    for segment, following in pairwise(segments):
-        latest_ns = segment.max_published_ns
-        too_old = latest_ns is None or is_too_old(latest_ns, config, now_ns)
-        too_many = config.retention_bytes is not None and excess_bytes >= segment.size_bytes
-        if not (too_old or too_many):
-            break
-        excess_bytes -= segment.size_bytes
-        offset = following.base_offset
-    return offset
-
+from broker_core.messages import Message, Run, StoredMessage
 
 _NEVER_NS = 1 << 63
 
@@ -87,7 +68,7 @@ class SyncTicket:
                 self.error = self.error or error
 
 
-class PartitionLog(PartitionReader):
+class PartitionLog:
     """The log of one partition in `directory`. `recovery` reports what opening it had to repair.
 
     `epoch_ms` is the Unix time of session time 0. `start_offset` is the first readable offset, `end_offset` that of the
@@ -98,15 +79,18 @@ class PartitionLog(PartitionReader):
     def __init__(
         self, files: FileSystem, directory: str, topic: str, partition: int, *, config: LogConfig, epoch_ms: int
     ) -> None:
-        corruption = Corruption(f"{topic}-{partition}")
-        context = PartitionContext(files, directory, epoch_ms, corruption)
+        self._corruption = Corruption(f"{topic}-{partition}")
+        context = PartitionContext(files, directory, epoch_ms, self._corruption)
         files.makedirs(directory)
         recovery = Recovery(context)
         segments = recovery.segments
         if not segments or segments[-1].has_holes or segments[-1].end_offset != recovery.end_offset:
             open_before = segments[-1].transactions.open if segments else None
             segments.append(Segment(context, recovery.end_offset, open_before=open_before))
-        super().__init__(topic, partition, SegmentList(segments), corruption)
+        self.topic = topic
+        self.partition = partition
+        self.name = f"{topic}-{partition}"
+        self.segments = SegmentList(segments)
         self.config = config
         self.recovery = recovery.report
         self.start_offset = recovery.start_offset
@@ -115,18 +99,21 @@ class PartitionLog(PartitionReader):
         self.compacted_to = recovery.checkpoint.compacted_to
         self.cleaned_to = 0  # below it, each key has one message, as far as is known
         self._context = context
-        self._active = self._segments.active
+        self._active = self.segments.active
         self._producers = recovery.producers
         self._durable_offset = recovery.end_offset
         self._unsynced: list[Segment] = []
-        self._unindexed = [segment for segment in self._segments.sealed if not segment.is_indexed]
+        self._unindexed = [segment for segment in self.segments.sealed if not segment.is_indexed]
         self._named: Segment | None = None  # the last segment whose name in the directory is durable
+        # Transactions whose marker is not below the high watermark, as (marker offset, first offset).
+        self._ending: deque[tuple[int, int]] = deque()
+        self._decoded = DecodedBatches(topic, partition)
         self._closed = False
         self._waits_for_sync = config.durability == "fsync"
         self._writes_indexes = config.durability != "memory"
         if self._waits_for_sync and self.recovery.scanned_bytes:
             # The last process may have ended before its sync: its messages must be durable before they are read.
-            for segment in self._segments:
+            for segment in self.segments:
                 if not segment.is_indexed:
                     segment.file.begin_sync()()
             files.fsync_dir(directory)
@@ -155,6 +142,161 @@ class PartitionLog(PartitionReader):
         self._packs = config.compression_type not in {PRODUCER, UNCOMPRESSED}
         self._segment_ns = _NEVER_NS if config.segment_ms is None else config.segment_ms * NS_PER_MS
         self._checked_bytes = min(config.max_message_bytes, MAX_BATCH_BYTES)
+
+    # -- what it holds
+
+    @property
+    def size_bytes(self) -> int:
+        return self.segments.size_bytes
+
+    @property
+    def lost(self) -> tuple[LostRange, ...]:
+        """Offsets that cannot be read, as far as known. A partition with any is degraded."""
+        return tuple(self._corruption.ranges)
+
+    @property
+    def messages_count(self) -> int:
+        """The number of messages between start and end, without those removed by compaction."""
+        first = next(iter(self.segments)).base_offset
+        return self.segments.messages_count - max(0, self.messages_between(first, self.start_offset))
+
+    def markers(self, offset: int, end_offset: int) -> Sequence[int]:
+        return self.segments.markers(offset, end_offset)
+
+    def messages_between(self, offset: int, end_offset: int) -> int:
+        """The number of offsets between the two that are not markers, including removed messages."""
+        return end_offset - offset - self.segments.markers_between(offset, end_offset)
+
+    @property
+    def last_stable_offset(self) -> int:
+        """The end for readers of committed messages: below it no message belongs to an open transaction."""
+        ending = self._ending
+        while ending and ending[0][0] < self.high_watermark:
+            ending.popleft()
+        open_from = next(iter(self.segments.active.transactions.open.values()), self.high_watermark)
+        stable = min([open_from, self.high_watermark, *(first for _, first in ending)])
+        return max(self.start_offset, stable)
+
+    def _check_offset(self, offset: int) -> None:
+        if not self.start_offset <= offset <= self.end_offset:
+            start, end = self.start_offset, self.end_offset
+            holds = f"holds {start} to {end - 1}" if start < end else f"is empty and goes on at {end}"
+            raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} in {self.name}, which {holds}")
+
+    def read(
+        self,
+        offset: int,
+        *,
+        max_messages: int,
+        max_bytes: int = 1 << 20,
+        unsynced: bool = False,
+        end_offset: int | None = None,
+    ) -> list[StoredMessage]:
+        """Messages from `offset` on, at least one whatever its size; [] at the high watermark.
+
+        They end before the batch at `end_offset`, where it is given. Offsets removed by compaction are skipped; lost
+        offsets are an error where they come first. `max_bytes` counts keys and values. `unsynced` includes messages
+        that are not durable yet. Raises OFFSET_OUT_OF_RANGE and DAMAGED.
+        """
+        self._check_offset(offset)
+        found: list[StoredMessage] = []
+        limit = self.end_offset if unsynced else self.high_watermark
+        limit = limit if end_offset is None else min(limit, end_offset)
+        try:
+            for segment, index in self.segments.indexes(offset):
+                for slot in range(index.slot_from(offset), len(index)):
+                    wanted = max_messages - len(found)
+                    base_offset = index.base_offset(slot)
+                    if wanted <= 0 or base_offset >= limit or (found and max_bytes <= 0):
+                        return found
+                    if index.payloads[slot] == MARKER:
+                        continue
+                    self._corruption.check_between(found[-1].offset + 1 if found else offset, base_offset + 1)
+                    messages = self._decoded.messages(segment, index, slot, offset, wanted)
+                    payload_bytes = index.payloads[slot]
+                    part = len(messages) < index.spans[slot]
+                    if part and len(messages) == wanted and payload_bytes <= max_bytes:
+                        found.extend(messages)  # a part fits where the whole batch does
+                        return found
+                    if part or payload_bytes > max_bytes or payload_bytes == UNKNOWN_BYTES:
+                        for message in messages:
+                            max_bytes -= message.size_bytes
+                            if max_bytes < 0 and found:
+                                return found
+                            found.append(message)
+                    else:
+                        max_bytes -= payload_bytes
+                        found.extend(messages)
+            self._corruption.check_between(found[-1].offset + 1 if found else offset, limit)
+        except BrokerError:
+            if not found:
+                raise
+        return found
+
+    def read_bytes(self, offset: int, max_bytes: int = 1 << 20, *, end_offset: int | None = None) -> list[bytes]:
+        """Stored batches from that of `offset` on, at least one, up to the high watermark or `end_offset`. Raises
+        OFFSET_OUT_OF_RANGE, DAMAGED.
+        """
+        self._check_offset(offset)
+        limit = self.high_watermark if end_offset is None else end_offset
+        found: list[bytes] = []
+        for segment, index in self.segments.indexes(offset):
+            for slot in range(index.slot_from(offset), len(index)):
+                max_bytes -= index.sizes[slot]
+                if index.base_offset(slot) >= limit or (found and max_bytes < 0):
+                    return found
+                found.append(segment.batch(index, slot))
+        return found
+
+    def batch_end(self, offset: int) -> int:
+        """The end of the batch of `offset`; of the next one where there is none. Raises OFFSET_OUT_OF_RANGE."""
+        self._check_offset(offset)
+        for _segment, index in self.segments.indexes(offset):
+            if (slot := index.slot_from(offset)) < len(index):
+                return index.base_offset(slot) + index.spans[slot]
+        return self.end_offset
+
+    def message(self, offset: int, *, unsynced: bool = False) -> StoredMessage:
+        """The message at `offset`. Raises OFFSET_OUT_OF_RANGE if there is none, and DAMAGED."""
+        found = self.read(offset, max_messages=1, unsynced=unsynced)
+        if not found or found[0].offset != offset:
+            raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"there is no message {offset} in {self.name}")
+        return found[0]
+
+    def runs(self, offset: int, end_offset: int) -> list[Run]:
+        """The messages between the two offsets, by time of publishing; `size_bytes` of part of a batch is its share."""
+        found: list[Run] = []
+        offset = max(offset, self.start_offset)
+        for segment, index in self.segments.indexes(offset):
+            index.collect_runs(offset, end_offset, found, segment.records)
+            if index.last_end_offset >= end_offset:
+                break
+        return found
+
+    def published_ns(self, offset: int) -> int:
+        """The publishing time of the message at `offset`. Raises OFFSET_OUT_OF_RANGE if there is none."""
+        runs = self.runs(offset, offset + 1)
+        if not runs:
+            raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"there is no message {offset} in {self.name}")
+        return runs[0].published_ns
+
+    def published_from_ns(self, offset: int) -> int | None:
+        """The publishing time of the first message at `offset` or later; None if there is none."""
+        for _segment, index in self.segments.indexes(max(offset, self.start_offset)):
+            for slot in range(index.slot_from(max(offset, self.start_offset)), len(index)):
+                if index.payloads[slot] != MARKER:
+                    return index.published[slot]
+        return None
+
+    def offset_for_time(self, published_ns: int) -> int:
+        """The first offset published at `published_ns` or later; the end offset where there is none."""
+        for segment in self.segments:
+            offset = segment.offset_for_time(published_ns, self.start_offset)
+            if offset is not None:
+                return offset
+        return self.end_offset
+
+    # -- appending
 
     def append_batch(
         self, now_ns: int, messages: Sequence[Message], *, producer: ProducerStamp | None = None
@@ -300,7 +442,7 @@ class PartitionLog(PartitionReader):
     def _roll(self, now_ns: int) -> Segment:
         sealed = self._active
         self._active = Segment(self._context, self.end_offset, open_before=sealed.transactions.open)
-        self._segments.add(self._active)
+        self.segments.add(self._active)
         self._unsynced.append(sealed)
         self._unindexed.append(sealed)
         self._producers.forget_before(now_ns - FORGOTTEN_AFTER_NS)
@@ -309,6 +451,8 @@ class PartitionLog(PartitionReader):
             with contextlib.suppress(BrokerError):
                 self._save_recovery_point()
         return self._active
+
+    # -- deleting
 
     def delete_before(self, offset: int) -> None:
         """Move the start of the log to `offset`, and delete the segments before it.
@@ -325,7 +469,7 @@ class PartitionLog(PartitionReader):
         self._save_checkpoint(start_offset=offset)
         self.start_offset = offset
         self._corruption.forget_before(offset)
-        gone = self._segments.drop_before(offset)
+        gone = self.segments.drop_before(offset)
         self._unsynced = [segment for segment in self._unsynced if segment not in gone]
         self._unindexed = [segment for segment in self._unindexed if segment not in gone]
 
@@ -333,22 +477,15 @@ class PartitionLog(PartitionReader):
         """Delete the segments beyond retention, unless `cleanup` keeps them. Returns the start offset."""
         if self.config.deletes:
             active_ns = self._active.max_published_ns
-            if active_ns is not None and is_too_old(active_ns, self.config, now_ns):
+            if active_ns is not None and self.config.is_too_old(active_ns, now_ns):
                 self._roll(now_ns)
-            self.delete_before(min(retained_from(self._segments, self.config, now_ns), self.high_watermark))
+            self.delete_before(min(self.segments.retained_from(self.config, now_ns), self.high_watermark))
         return self.start_offset
 
     def compactable(self) -> list[Segment]:
         """The sealed segments that `Compaction` may replace, oldest first."""
         limit = self.last_stable_offset
-        return [one for one in self._segments.sealed if one.end_offset <= limit and not one.has_holes]
-
-    def note_count(self, segment: Segment, messages_count: int) -> None:
-        """Set the number of messages of a sealed segment that compaction has read and left unchanged."""
-        self._segments.note_count(segment, messages_count)
-
-    def holds(self, segment: Segment) -> bool:
-        return self._segments.holds(segment)
+        return [one for one in self.segments.sealed if one.end_offset <= limit and not one.has_holes]
 
     def replace_segment(self, old: Segment, rewrite: SegmentRewrite) -> None:
         """Replace a sealed segment by its compacted form. Raises STORAGE_ERROR."""
@@ -360,7 +497,7 @@ class PartitionLog(PartitionReader):
         new = old.rewritten(rewrite.path, rewrite.index, durable=self._waits_for_sync)
         if new is not None:
             new.removed = new.messages_count - rewrite.kept
-        self._segments.replace(old, new, freed_bytes)
+        self.segments.replace(old, new, freed_bytes)
         self._decoded.clear()
         # Release the old segment's memory.
         if old in self._unsynced:
@@ -370,6 +507,8 @@ class PartitionLog(PartitionReader):
             self._unindexed.remove(old)
         if new is not None and self._writes_indexes:
             rewrite.sparse.save(self._context.files, new.index_path, durable=self._waits_for_sync)
+
+    # -- keeping
 
     def begin_sync(self) -> SyncTicket | None:
         """A ticket that makes all appended messages durable; None if they are.
@@ -445,9 +584,9 @@ class PartitionLog(PartitionReader):
             with contextlib.suppress(BrokerError):
                 self.flush()
         finally:
-            self._segments.close()
+            self.segments.close()
 
     def abandon(self) -> None:
         if not self._closed:
             self._closed = True
-            self._segments.close()
+            self.segments.close()

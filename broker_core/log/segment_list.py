@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from types import MappingProxyType
 
-from broker_core.log.batch_index import BatchIndex
+from broker_core.log.batch import BatchHeader, parse_header
+from broker_core.log.batch_index import MARKER, BatchIndex
+from broker_core.log.config import LogConfig
 from broker_core.log.segment import Segment
 from broker_core.log.segment_transactions import AbortedTransaction
 
@@ -56,6 +59,50 @@ class SegmentList:
             if each.marker_offset >= offset and each.first_offset < end_offset
         ]
 
+    def was_aborted(self, segment: Segment, index: BatchIndex, slot: int, producer_id: int | None = None) -> bool:
+        """Whether the batch in this slot belongs to an aborted transaction, of `producer_id` where that is given."""
+        base_offset = index.base_offset(slot)
+        aborted = self.aborted(base_offset, base_offset + 1)
+        header = parse_header(segment.batch(index, slot)) if aborted else None
+        if header is None or not header.is_transactional or producer_id not in {None, header.producer_id}:
+            return False
+        return any(each.producer_id == header.producer_id for each in aborted)
+
+    def aborted_with(self, producer_id: int, marker_offset: int) -> list[range]:
+        """The offsets of each batch of the transaction that this marker has aborted; none where it has committed it."""
+        for each in self.aborted(marker_offset, marker_offset):
+            if (each.producer_id, each.marker_offset) == (producer_id, marker_offset):
+                return self.aborted_ranges(each.first_offset, marker_offset, producer_id)
+        return []
+
+    def aborted_ranges(self, offset: int, end_offset: int, producer_id: int | None = None) -> list[range]:
+        """The offsets of each batch between the two that belongs to an aborted transaction, as `was_aborted`."""
+        found: list[range] = []
+        if not self.aborted(offset, end_offset):
+            return found
+        for segment, index in self.indexes(offset):
+            for slot in range(index.slot_from(offset), len(index)):
+                base_offset = index.base_offset(slot)
+                if base_offset >= end_offset:
+                    return found
+                if index.payloads[slot] != MARKER and self.was_aborted(segment, index, slot, producer_id):
+                    found.append(range(base_offset, base_offset + index.spans[slot]))
+        return found
+
+    @property
+    def open_transactions(self) -> Mapping[int, int]:
+        """First offset of each open transaction by producer id, oldest first; a live view."""
+        return MappingProxyType(self.active.transactions.open)
+
+    def batches_back(self, offset: int, end_offset: int) -> Iterator[tuple[int, BatchHeader]]:
+        """(publishing time, header) of the batches of messages that begin between the two offsets, the newest first."""
+        for segment, index in reversed(list(self.indexes(offset))):
+            for slot in range(len(index) - 1, index.slot_from(offset) - 1, -1):
+                if index.base_offset(slot) < end_offset and index.payloads[slot] != MARKER:
+                    header = parse_header(segment.batch(index, slot))
+                    assert header is not None
+                    yield index.published[slot], header
+
     def holds(self, segment: Segment) -> bool:
         """False if it was deleted or replaced."""
         at = bisect_left(self._bases, segment.base_offset)
@@ -73,6 +120,20 @@ class SegmentList:
         self._segments.append(segment)
         self._bases.append(segment.base_offset)
         self.active = segment
+
+    def retained_from(self, config: LogConfig, now_ns: int) -> int:
+        """The offset before which sealed segments are deleted: those that are too old, or beyond `retention_bytes`."""
+        offset = 0
+        excess_bytes = self.size_bytes - config.retention_bytes if config.retention_bytes is not None else 0
+        for segment, following in pairwise(self._segments):
+            latest_ns = segment.max_published_ns
+            too_old = latest_ns is None or config.is_too_old(latest_ns, now_ns)
+            too_many = config.retention_bytes is not None and excess_bytes >= segment.size_bytes
+            if not (too_old or too_many):
+                break
+            excess_bytes -= segment.size_bytes
+            offset = following.base_offset
+        return offset
 
     def drop_before(self, offset: int) -> list[Segment]:
         """Delete the sealed segments that end before `offset`, with their files. Returns them."""

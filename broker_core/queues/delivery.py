@@ -22,7 +22,7 @@ class CommittedPartition:
         self.topic, self.partition = log.topic, log.partition
         self.read, self.message = log.read, log.message
         self.published_ns, self.batch_end = log.published_ns, log.batch_end
-        self.aborted_ranges, self.messages_between = log.aborted_ranges, log.messages_between
+        self.messages_between = log.messages_between
 
     @property
     def start_offset(self) -> int:
@@ -45,7 +45,7 @@ class CommittedPartition:
         return found
 
     def _aborted(self, offset: int, end_offset: int) -> Iterator[range]:
-        for each in self.aborted_ranges(offset, end_offset):
+        for each in self._log.segments.aborted_ranges(offset, end_offset):
             yield range(max(offset, each.start), min(end_offset, each.stop))
 
 

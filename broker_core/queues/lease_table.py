@@ -172,7 +172,7 @@ class LeaseTable:
     def aborted_from(self, offset: int) -> Iterator[Span]:
         """What `grow` has passed over since `offset`, where only committed messages are taken."""
         if self._whole is not self.log and offset < self.end_offset:
-            for gone in self._whole.aborted_ranges(offset, self.end_offset):
+            for gone in self._whole.segments.aborted_ranges(offset, self.end_offset):
                 for run in self._whole.runs(max(offset, gone.start), gone.stop):
                     end, sizes = run.end_offset, shares_of(run)
                     yield Span(

@@ -116,7 +116,7 @@ def test_a_transaction_is_all_or_nothing_over_a_kill(
         assert host.call(lambda _now: host.broker.transactions.views()) == ()
         for number in range(2):
             log = host.broker.logs.partition("orders", number)
-            assert (dict(log.open_transactions), log.last_stable_offset) == ({}, log.end_offset)
+            assert (dict(log.segments.open_transactions), log.last_stable_offset) == ({}, log.end_offset)
 
 
 def transaction(producer: Producer, group: Consumer | None, value: str) -> str:

@@ -47,7 +47,7 @@ def _state(log: PartitionLog) -> browse.PartitionState:
         start_offset=log.start_offset,
         end_offset=log.end_offset,
         size_bytes=log.size_bytes,
-        segments=tuple(log.segments()),
+        segments=tuple(each.view() for each in log.segments),
         lost=tuple((one.start_offset, one.end_offset, one.cause) for one in log.lost),
         read_only=log.read_only,
         compacted_to=log.compacted_to,

@@ -234,7 +234,7 @@ def _read(call: Call, place: _Place, left_bytes: int) -> _Read:
             most_bytes = min(place.max_bytes, left_bytes)
             records = tuple(log.read_bytes(place.offset, most_bytes, end_offset=end_offset))
         if place.committed:
-            aborted = log.aborted_transactions(place.offset, _end_of(records)) if records else []
+            aborted = log.segments.aborted(place.offset, _end_of(records)) if records else []
         return _Read(name, 0, log.high_watermark, log.start_offset, records, stable_offset, aborted)
     except BrokerError as error:
         call.connection.failed(str(error))

@@ -75,7 +75,8 @@ def _first_from(log: PartitionLog, wanted_ms: int, epoch_ms: int, end_offset: in
 def _greatest(log: PartitionLog, epoch_ms: int, end_offset: int) -> tuple[int, int]:
     """The record of the greatest time, and that time."""
     best: BatchHeader | None = None
-    for published_ns, header in itertools.islice(log.batches_back(end_offset), _MOST_LOOKED_AT):
+    newest_first = log.segments.batches_back(log.start_offset, end_offset)
+    for published_ns, header in itertools.islice(newest_first, _MOST_LOOKED_AT):
         if best is not None and epoch_ms + published_ns // NS_PER_MS + _CLOCKS_DIFFER_MS < best.max_timestamp_ms:
             break  # what was appended so long before is no later
         if best is None or header.max_timestamp_ms >= best.max_timestamp_ms:

@@ -299,7 +299,7 @@ def _describe_producers(call: Call, request: Any) -> Answer:
 def _partition(call: Call, name: str, number: int) -> dict[str, Any]:
     call.must_topic(READ, name)
     log = call.broker.logs.partition(name, number)
-    opened = log.open_transactions
+    opened = log.segments.open_transactions
     return {
         "active_producers": [
             {

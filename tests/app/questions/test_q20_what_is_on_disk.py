@@ -17,10 +17,10 @@ def test_the_panel_lists_every_segment_and_a_click_says_how_its_partition_is_kep
     def truth(simulation):
         broker = simulation.broker
         return [
-            (name, number, segment)
+            (name, number, segment.view())
             for name in broker.topics.names()
             for number in range(broker.logs.partition_count(name))
-            for segment in broker.logs.partition(name, number).segments()
+            for segment in broker.logs.partition(name, number).segments
         ]
 
     asked = hand.simulated.look(truth)

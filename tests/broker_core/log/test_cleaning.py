@@ -93,7 +93,7 @@ def test_compaction_keeps_the_latest_of_each_key_at_its_offset():
     before = log.size_bytes
     done = Compaction(log, 9 * MS).run()
     # The last segment is being written to, so what is in it stays, and replaces nothing yet.
-    assert [segment.base_offset for segment in log.segments()] == [0, 4, 7]
+    assert [segment.base_offset for segment in log.segments] == [0, 4, 7]
     assert done.messages == 2
     expected = {0: b"1", 2: b"1", 4: b"2", 5: b"3", 6: b"1", 7: b"1", 8: b"4"}
     assert readable(log) == expected
@@ -179,7 +179,7 @@ def test_a_damaged_segment_is_left_alone():
     log = open_log(files, **COMPACT | {"segment_bytes": 1})
     for n in range(4):
         log.append_batch(n, keyed(("a", f"value {n}")))
-    path = log._segments.sealed[1].path
+    path = log.segments.sealed[1].path
     data = bytearray(files.read(path, 0, 999))
     data[-3] ^= 1
     files.truncate(path, 0)

@@ -103,7 +103,7 @@ def test_memory_keeps_nothing_of_what_was_replaced():
             pass
     gc.collect()
     there = [each for each in gc.get_objects() if isinstance(each, Segment) and id(each) not in others]
-    assert len(there) <= len(log.segments()) + 5
+    assert len(there) <= len(log.segments) + 5
     files = log._context.files
     assert sum(len(files.read(f"t-0/{name}", 0, 1 << 30)) for name in files.listdir("t-0")) < 20_000
 

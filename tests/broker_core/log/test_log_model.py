@@ -100,7 +100,7 @@ class LogModel(RuleBasedStateMachine):
 
     @rule()
     def compact(self) -> None:
-        compactable = [one for one in self.log.segments()[:-1] if one.end_offset <= self.durable]
+        compactable = [one for one in self.log.segments.sealed if one.end_offset <= self.durable]
         limit = compactable[-1].end_offset if compactable else 0
         Compaction(self.log, self.now_ms * MS).run()
         forget_ns = (self.now_ms - self.config.tombstone_ms) * MS
@@ -164,7 +164,7 @@ class LogModel(RuleBasedStateMachine):
             return
         assert (self.log.start_offset, self.log.end_offset) == (self.start, self.end)
         assert self.log.high_watermark == self.durable
-        assert self.log.size_bytes == sum(segment.size_bytes for segment in self.log.segments())
+        assert self.log.size_bytes == sum(segment.size_bytes for segment in self.log.segments)
 
     @invariant()
     def outside_the_log_is_an_error(self) -> None:

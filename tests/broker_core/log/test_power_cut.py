@@ -87,7 +87,7 @@ def run_script_with_cuts(cleanup: str, seed: str, operations: int) -> None:
         acknowledged_end = log.high_watermark
         expected = must_be_there()
     assert cuts > operations
-    assert len(log.segments()) > 1
+    assert len(log.segments) > 1
 
 
 def test_a_retry_of_what_the_power_cut_took_is_no_duplicate():

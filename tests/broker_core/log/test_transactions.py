@@ -24,7 +24,7 @@ def committed(log: PartitionLog) -> list[bytes | None]:
     until its marker.
     """
     end = log.last_stable_offset
-    ahead = sorted(log.aborted_transactions(log.start_offset, end), key=lambda each: each.first_offset)
+    ahead = sorted(log.segments.aborted(log.start_offset, end), key=lambda each: each.first_offset)
     aborting: set[int] = set()
     found: list[bytes | None] = []
     for data in log.read_bytes(log.start_offset, 1 << 30, end_offset=end) if end > log.start_offset else ():
@@ -79,22 +79,22 @@ def test_an_open_transaction_holds_the_last_stable_offset():
     send(log, 5, 0, "b")
     send(log, 6, 0, "c")
     log.append_batch(0, batch("d"))
-    assert (log.last_stable_offset, dict(log.open_transactions)) == (1, {5: 1, 6: 2})
+    assert (log.last_stable_offset, dict(log.segments.open_transactions)) == (1, {5: 1, 6: 2})
     log.append_marker(0, 5, 0, commits=False)
     assert (log.last_stable_offset, committed(log)) == (2, [b"a"])
     log.append_marker(0, 6, 0, commits=True)
     assert log.last_stable_offset == log.end_offset == 6
     assert committed(log) == [b"a", b"c", b"d"]
-    assert [tuple(each) for each in log.aborted_transactions(0, 6)] == [(5, 1, 4)]
-    assert log.aborted_transactions(5, 6) == []
-    assert log.aborted_transactions(0, 1) == []
+    assert [tuple(each) for each in log.segments.aborted(0, 6)] == [(5, 1, 4)]
+    assert log.segments.aborted(5, 6) == []
+    assert log.segments.aborted(0, 1) == []
 
 
 def test_segments_up_to_the_last_stable_offset_can_be_compacted():
     log = open_log(MemoryFiles(), cleanup="compact", segment_bytes=400)
     log.append_batch(0, batch("a" * 300))
     send(log, 5, 0, "b" * 300)
-    assert (len(log.segments()), log.last_stable_offset) == (2, 1)
+    assert (len(log.segments), log.last_stable_offset) == (2, 1)
     assert [segment.end_offset for segment in log.compactable()] == [1]
     log.append_batch(0, batch("c" * 300))
     assert [segment.end_offset for segment in log.compactable()] == [1], "the transaction is open"
@@ -151,7 +151,7 @@ def test_compaction_keeps_markers_and_open_transactions_and_drops_what_was_abort
     for each in (log, open_log(copy_of(files), durability="file", cleanup="compact", segment_bytes=150)):
         assert values(each) == [b"old", b"x", b"j2", b"z" * 200]
         assert committed(each) == values(each)
-        assert not each.open_transactions
+        assert not each.segments.open_transactions
     assert log.messages_count == 4
 
 

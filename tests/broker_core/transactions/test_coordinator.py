@@ -345,7 +345,7 @@ def test_what_logs_have_open_and_nobody_knows_is_aborted():
         setup.files.remove(f"transaction-state/{name}")
     setup.kill()
     log = setup.broker.logs.partition("orders", 0)
-    assert (dict(log.open_transactions), log.last_stable_offset, setup.committed()) == ({}, 2, [])
+    assert (dict(log.segments.open_transactions), log.last_stable_offset, setup.committed()) == ({}, 2, [])
 
 
 def test_ids_that_nobody_uses_are_forgotten():

@@ -255,5 +255,5 @@ def test_a_directory_with_an_open_transaction_can_be_read_as_it_is(tmp_path):
         again = Producer({"bootstrap.servers": listener.bootstrap_servers, "transactional.id": "payments"})
         again.init_transactions(PATIENCE_S)
         log = host.broker.logs.partition("orders", 0)
-        assert (dict(log.open_transactions), log.last_stable_offset) == ({}, 2)
+        assert (dict(log.segments.open_transactions), log.last_stable_offset) == ({}, 2)
     producer.purge()
