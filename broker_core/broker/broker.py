@@ -1,10 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
-from inspect import isfunction, signature
-from operator import attrgetter
-from types import ModuleType
 from typing import Any, TypeVar
 
 from broker_core.broker.acls import Acls, ScramCredentials
@@ -16,8 +12,6 @@ from broker_core.broker.corruption_report import CorruptionReport
 from broker_core.broker.durability import Durability
 from broker_core.broker.fetches import Fetches
 from broker_core.broker.group_offsets import GroupOffsets
-from broker_core.broker.handlers import broker as whole_broker
-from broker_core.broker.handlers import browse, groups, queues, topics
 from broker_core.broker.held_members import HeldMembers
 from broker_core.broker.logs import Logs
 from broker_core.broker.publishing import Publishing
@@ -51,32 +45,6 @@ T = TypeVar("T")
 
 #: `handler(broker, now_ns, request, client)` returns the result, or a reply that is settled with it.
 Handlers = dict[type[Request[Any]], Callable[[Any, int, Any, str], Any]]
-_ARGUMENTS = ["broker", "now_ns", "request", "client"]
-
-
-def handlers_of(*modules: ModuleType) -> Handlers:
-    """The functions `_x(broker, now_ns, request)` of these modules, by the type of request in their annotations.
-
-    One whose events name who asked has `client` as well.
-    """
-    found: Handlers = {}
-    for module in modules:
-        for function in filter(isfunction, vars(module).values()):
-            names = [(each.name.lstrip("_"), each.annotation) for each in signature(function).parameters.values()]
-            if len(names) >= 3 and [name for name, _ in names] == _ARGUMENTS[: len(names)]:
-                found[attrgetter(names[2][1])(module)] = function if len(names) == 4 else _without_client(function)
-    return found
-
-
-def _without_client(function: Callable[[Any, int, Any], Any]) -> Callable[[Any, int, Any, str], Any]:
-    @wraps(function)
-    def handler(broker: Any, now_ns: int, request: Any, _client: str) -> Any:
-        return function(broker, now_ns, request)
-
-    return handler
-
-
-TABLE = handlers_of(topics, browse, groups, queues, whole_broker)
 
 
 class Broker:
@@ -89,11 +57,13 @@ class Broker:
         events: EventStream,
         offsets: OffsetStore,
         *,
+        handlers: Handlers,
         log_config: LogConfig,
         group_config: GroupConfig,
         epoch_ms: int,
     ) -> None:
-        """`epoch_ms` is the Unix time of session time 0, for the timestamps on disk."""
+        """`handlers` answer operations. `epoch_ms` is the Unix time of session time 0, for the timestamps on disk."""
+        self._handlers = handlers
         self._events = events
         self.recent = RecentEvents(events)
         self.producer_ids = ProducerIds()
@@ -165,7 +135,7 @@ class Broker:
 
         Raises the errors of the call behind it, and INVALID_REQUEST for what only a listener answers.
         """
-        handler = next((TABLE[kind] for kind in type(request).__mro__ if kind in TABLE), None)
+        handler = next((self._handlers[kind] for kind in type(request).__mro__ if kind in self._handlers), None)
         why_not = f"{type(request).__name__} is answered by a listener alone"
         found = must(handler, ErrorCode.INVALID_REQUEST, why_not)(self, now_ns, request, client)
         return found if isinstance(found, Reply) else Reply.of(found)

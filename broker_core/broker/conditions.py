@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -11,6 +11,7 @@ from broker_core.broker.occurrences import FIELDS as OCCURRENCE_FIELDS
 from broker_core.broker.occurrences import (
     BrokerState,
     Occurrence,
+    Parts,
     lag_of,
     named_things,
     occurrences,
@@ -25,9 +26,6 @@ from broker_core.plurals import counted
 from broker_core.replies import Reply
 from broker_core.snapshots import GroupView, ShareGroupView
 from broker_core.timers import Timer, Timers
-
-if TYPE_CHECKING:
-    from broker_core.broker.broker import Broker
 
 #: The fields of what is as it is now, by kind.
 STATE_FIELDS: Mapping[str, tuple[str, ...]] = {
@@ -78,7 +76,7 @@ class Conditions:
     each call of the host, because not every change is an event.
     """
 
-    def __init__(self, broker: Broker, events: EventStream, timers: Timers) -> None:
+    def __init__(self, broker: Parts, events: EventStream, timers: Timers) -> None:
         self._broker = broker
         self._state = BrokerState(broker)
         self._events = events

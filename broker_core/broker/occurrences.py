@@ -16,7 +16,12 @@ from broker_core.groups.states import GroupState
 from broker_core.snapshots import ActorState, GroupView, Snapshot, total_lag
 
 if TYPE_CHECKING:
-    from broker_core.broker.broker import Broker
+    from broker_core.broker.logs import Logs
+    from broker_core.broker.queues import Queues
+    from broker_core.broker.share_groups import ShareGroups
+    from broker_core.broker.topics import Topics
+    from broker_core.broker.transactions import TransactionCoordinator
+    from broker_core.groups.coordinator import GroupCoordinator
 
 
 def lag_of(group: GroupView, topic: str = "") -> int | None:
@@ -54,10 +59,21 @@ class QueueGauges(NamedTuple):
         return self.ready + self.delayed + self.in_flight
 
 
+class Parts(Protocol):
+    """Those of a broker that conditions ask about."""
+
+    groups: GroupCoordinator
+    logs: Logs
+    queues: Queues
+    share_groups: ShareGroups
+    topics: Topics
+    transactions: TransactionCoordinator
+
+
 class BrokerState:
     """That of a running broker, with the clients in the same process."""
 
-    def __init__(self, broker: Broker, clients: Mapping[str, Client] | None = None) -> None:
+    def __init__(self, broker: Parts, clients: Mapping[str, Client] | None = None) -> None:
         self._broker = broker
         self._clients: Mapping[str, Client] = {} if clients is None else clients
 

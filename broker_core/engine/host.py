@@ -23,6 +23,7 @@ from typing import TypeVar
 import msgspec
 
 from broker_core.broker.broker import Broker
+from broker_core.broker.handlers import HANDLERS
 from broker_core.broker.logs import put_aside_as
 from broker_core.clock import NS_PER_MS
 from broker_core.closable import Closable
@@ -100,6 +101,7 @@ class BrokerHost(Host, Closable):
                 Timers() if read_only else self.loop.timers,  # timers that nothing drives never fire
                 self.events,
                 offsets,
+                handlers=HANDLERS,
                 log_config=config.log,
                 group_config=config.groups,
                 epoch_ms=self.epoch_ms,

@@ -7,6 +7,7 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from broker_core.broker.broker import Broker
+from broker_core.broker.handlers import HANDLERS
 from broker_core.clock import ns_from_s
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
@@ -66,6 +67,7 @@ class Simulation:
             self.loop.timers,
             self.events,
             OffsetStore(offsets_path),
+            handlers=HANDLERS,
             log_config=LogConfig(durability=scenario.durability),
             group_config=GroupConfig(
                 initial_rebalance_delay_ms=scenario.rebalance_delay_ms,

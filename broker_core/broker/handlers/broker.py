@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from broker_core.broker.broker import Broker
 from broker_core.broker.conditions import FIELDS, why_never
 from broker_core.clock import NS_PER_MS, ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode, must
@@ -9,9 +8,6 @@ from broker_core.filters import FilterError, parse
 from broker_core.operations import clock, faults, observe
 from broker_core.replies import Reply
 from broker_core.snapshots import SlowReader
-
-if TYPE_CHECKING:
-    from broker_core.broker.broker import Broker
 
 
 def _list_slow_readers(broker: Broker, now_ns: int, request: observe.ListSlowReaders) -> list[SlowReader]:

@@ -1,20 +1,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from broker_core.broker import browsing
+from broker_core.broker.broker import Broker
 from broker_core.errors import BrokerError
 from broker_core.limits import MAX_FETCH_BYTES
 from broker_core.log.partition_log import PartitionLog
 from broker_core.operations import browse
 from broker_core.queues.states import LeaseState
 from broker_core.snapshots import DeadLetterView, LeaseView
-
-if TYPE_CHECKING:
-    from broker_core.broker.broker import Broker
 
 _LETTERS = 100  # of one answer
 _SPANS = 1_000

@@ -1,13 +1,9 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from broker_core.broker.broker import Broker
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations import groups
 from broker_core.snapshots import GroupView, ShareGroupView
-
-if TYPE_CHECKING:
-    from broker_core.broker.broker import Broker
 
 
 def _list_groups(broker: Broker, now_ns: int, _request: groups.ListGroups) -> list[GroupView]:

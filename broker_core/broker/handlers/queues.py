@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from broker_core.broker.broker import Broker
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.config import FlowConfig
 from broker_core.operations import dead_letters, messages, queues
@@ -9,9 +8,6 @@ from broker_core.queues.dead_letter_record import without_dead_headers
 from broker_core.queues.dead_letters import DeadLetterFilter, PurgeResult
 from broker_core.replies import Reply
 from broker_core.snapshots import QueueView
-
-if TYPE_CHECKING:
-    from broker_core.broker.broker import Broker
 
 _LEASES_SHOWN = 100
 

@@ -1,16 +1,12 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from broker_core.broker.broker import Broker
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations import messages, schemas, topics
 from broker_core.schemas.compatibility import Compatibility, SchemaKind
 from broker_core.schemas.diff import SchemaChange
 from broker_core.schemas.registry import SchemaVersion
 from broker_core.snapshots import QueueView, TopicView
-
-if TYPE_CHECKING:
-    from broker_core.broker.broker import Broker
 
 
 def _list_topics(broker: Broker, now_ns: int, _request: topics.ListTopics) -> list[TopicView]:

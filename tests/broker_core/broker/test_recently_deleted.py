@@ -7,6 +7,7 @@ from typing import cast
 import pytest
 
 from broker_core.broker.broker import Broker
+from broker_core.broker.handlers import HANDLERS
 from broker_core.broker.recently_deleted import Deleted, RecentlyDeleted
 from broker_core.clock import NS_PER_S, ns_from_ms
 from broker_core.errors import BrokerError
@@ -36,6 +37,7 @@ class BrokerSetup:
             self.timers,
             EventStream(),
             OffsetStore(),
+            handlers=HANDLERS,
             log_config=LogConfig(),
             group_config=GroupConfig(),
             epoch_ms=0,

@@ -10,6 +10,7 @@ import pytest
 
 from broker_core.broker.broker import Broker
 from broker_core.broker.catalog import Catalog
+from broker_core.broker.handlers import HANDLERS
 from broker_core.broker.publishing import Published
 from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
@@ -56,6 +57,7 @@ class BrokerSetup:
             Timers(),
             self.stream,
             OffsetStore(),
+            handlers=HANDLERS,
             log_config=LogConfig(durability="memory"),
             group_config=GroupConfig(),
             epoch_ms=0,

@@ -6,6 +6,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from broker_core.broker.broker import Broker
+from broker_core.broker.handlers import HANDLERS
 from broker_core.clients.consumer import Consumer
 from broker_core.clients.membership import ConsumerConfig
 from broker_core.clock import ns_from_s
@@ -35,6 +36,7 @@ class VirtualBroker:
             self.loop.timers,
             self.stream,
             OffsetStore(),
+            handlers=HANDLERS,
             log_config=log or LogConfig(),
             group_config=GroupConfig(initial_rebalance_delay_ms=0),
             epoch_ms=EPOCH_MS,

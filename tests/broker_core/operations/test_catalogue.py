@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from broker_core.broker.broker import TABLE
+from broker_core.broker.handlers import HANDLERS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.http.catalogue_routes import BY_HAND, catalogue_routes
 from broker_core.operations.catalogue import CATALOGUE, entry_of
@@ -64,7 +64,7 @@ def test_names_and_routes_are_there_once():
 
 def test_each_operation_is_answered_in_one_place():
     of_broker = {entry.request for entry in CATALOGUE if entry.served_by == "broker"}
-    assert TABLE.keys() == of_broker
+    assert HANDLERS.keys() == of_broker
     handed_on = {BeginFault, ObserveBroker}  # the listener may refuse the one, and adds its connections to the other
     of_listener = {entry.request for entry in CATALOGUE if entry.served_by == "listener"}
     assert BY_HAND.keys() == of_listener | handed_on
@@ -75,7 +75,7 @@ def test_each_operation_is_answered_in_one_place():
 
 def test_only_what_is_parked_is_answered_later():
     """A handler that returns a reply would hold up the listener's loop, unless its entry says so."""
-    later = {kind for kind, handler in TABLE.items() if handler.__annotations__["return"].startswith("Reply")}
+    later = {kind for kind, handler in HANDLERS.items() if handler.__annotations__["return"].startswith("Reply")}
     assert later == {entry.request for entry in CATALOGUE if entry.mode == "parked" and entry.served_by == "broker"}
 
 

@@ -11,8 +11,8 @@ import pytest
 from msgspec import Meta
 
 from broker_core import Access, Admin, BrokerError, BrokerHost, ErrorCode, PrincipalEntry, Rule
-from broker_core.broker import broker
 from broker_core.broker.broker import Broker
+from broker_core.broker.handlers import HANDLERS
 from broker_core.clients.http_broker import HttpBroker
 from broker_core.listeners.http import catalogue_routes
 from broker_core.listeners.http.listener import HttpListener
@@ -85,7 +85,7 @@ def parked(monkeypatch: pytest.MonkeyPatch) -> list[Reply[None]]:
     monkeypatch.setattr(catalogue_routes, "CATALOGUE", (*catalogue.CATALOGUE, *ENTRIES))
     for entry, handler in zip(ENTRIES, (_find, wait), strict=True):
         monkeypatch.setitem(catalogue._BY_REQUEST, entry.request, entry)
-        monkeypatch.setitem(broker.TABLE, entry.request, handler)
+        monkeypatch.setitem(HANDLERS, entry.request, handler)
     return replies
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from broker_core.broker.broker import Broker
+from broker_core.broker.handlers import HANDLERS
 from broker_core.clock import NS_PER_MS
 from broker_core.events import Event, EventKind, EventStream
 from broker_core.files import MemoryFiles
@@ -43,6 +44,7 @@ class CoordinatorSetup:
             self.timers,
             stream,
             self.offsets,
+            handlers=HANDLERS,
             log_config=self.log_config,
             group_config=GroupConfig(),
             epoch_ms=EPOCH_MS,
