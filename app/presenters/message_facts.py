@@ -36,7 +36,9 @@ def message_facts(
     if life is None:
         notes.append(tr("Looking for its life..."))
     elif not life.whole:
-        notes.append(tr("Its earlier life is not shown: this session is not recorded, and older events are not kept."))
+        notes.append(
+            tr("Its earlier history is not shown: this session is not recorded, and older events are not kept.")
+        )
     elif not life.events:
         notes.append(tr("Nothing is known about a message there up to now."))
     if present is not None and message is None:

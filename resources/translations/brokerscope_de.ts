@@ -278,7 +278,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein Build, der dreimal fehlschlägt, kommt zu den Dead Letters.</translation>
   </message>
   <message>
-   <source>A classic group tells its members and their partitions, and not how often it has rebalanced. Between two looks there may have been two. Groups of the consumer protocol tell their epoch, and are counted.</source>
+   <source>A classic group reveals its members and their partitions, but not how often it has rebalanced. There may have been two rebalances between two polls. Groups of the consumer protocol reveal their epoch, so their rebalances can be counted.</source>
    <translation>Eine klassische Gruppe sagt, wer ihre Mitglieder sind und welche Partitionen sie haben, aber nicht, wie oft sie umverteilt hat. Zwischen zwei Blicken können es zwei gewesen sein. Gruppen des neuen Protokolls sagen ihre Epoche, und die wird gezählt.</translation>
   </message>
   <message>
@@ -290,7 +290,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Befehl, Name, Schlüssel, Nachricht (orders/3/17) oder Zeit (00:31)</translation>
   </message>
   <message>
-   <source>A commit of more than 2,000 lines fails each time. The message waits, a second, then two, before it is delivered again; others overtake it.</source>
+   <source>A commit with more than 2,000 lines fails every time. The message waits one second, then two, before it is delivered again; others overtake it.</source>
    <translation>Ein Commit mit mehr als 2.000 Zeilen schlägt jedes Mal fehl. Die Nachricht wartet eine Sekunde, dann zwei, bevor sie wieder zugestellt wird; andere überholen sie.</translation>
   </message>
   <message>
@@ -310,7 +310,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein Dead Letter, wie alle hier.</translation>
   </message>
   <message>
-   <source>A deployment restarts one consumer after the other, each in 30 seconds. What must the session timeout be?</source>
+   <source>A deployment restarts one consumer after the other, each in 30 seconds. How long must the session timeout be?</source>
    <translation>Ein Deployment startet einen Consumer nach dem anderen neu, jeden in 30 Sekunden. Wie lang muss das Session-Timeout sein?</translation>
   </message>
   <message>
@@ -346,7 +346,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Eine Gruppe, die dasselbe mit demselben Assignor liest, noch ohne Mitglieder.</translation>
   </message>
   <message>
-   <source>A higher limit gains time, not throughput. In the end the same share of messages is turned away, and those that wait are older.</source>
+   <source>A higher limit buys time, not throughput. In the end, the same share of messages is turned away, and those that wait are older.</source>
    <translation>Eine höhere Grenze gewinnt Zeit, keinen Durchsatz. Am Ende wird derselbe Anteil der Nachrichten abgewiesen, und die wartenden sind älter.</translation>
   </message>
   <message>
@@ -354,7 +354,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein Verlauf hat davon keine Kennzahl.</translation>
   </message>
   <message>
-   <source>A key always goes to the same partition, and a partition has one owner in a group. So the orders of one customer are packed in order. Between partitions there is no order.</source>
+   <source>A key always goes to the same partition, and a partition has one owner in a group. So each customer's orders are packed in order. There is no order between partitions.</source>
    <translation>Ein Schlüssel kommt immer in dieselbe Partition, und eine Partition hat in einer Gruppe einen Besitzer. So werden die Bestellungen eines Kunden der Reihe nach gepackt. Zwischen Partitionen gibt es keine Reihenfolge.</translation>
   </message>
   <message>
@@ -414,7 +414,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Eine Partition lässt sich nur für Nachrichten wählen, die sofort gesendet werden.</translation>
   </message>
   <message>
-   <source>A partition has one owner in a consumer group. With two partitions two members work, and the others have none.</source>
+   <source>A partition has one owner in a consumer group. With two partitions, two members work, and the others have none.</source>
    <translation>In einer Consumer-Gruppe hat eine Partition einen Besitzer. Bei zwei Partitionen arbeiten zwei Mitglieder, und die anderen haben keine.</translation>
   </message>
   <message>
@@ -430,11 +430,11 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein Producer wartet, denn sein Ziel ist voll.</translation>
   </message>
   <message>
-   <source>A producer writes the messages of a transaction as they come, between those of others. Whether they count is decided at its end. The navigator at the left lists what is open.</source>
+   <source>A producer writes the messages of a transaction as they come, between those of other producers. Whether they count is decided when the transaction ends. The navigator on the left lists open transactions.</source>
    <translation>Ein Producer schreibt die Nachrichten einer Transaktion, sobald sie kommen, zwischen die von anderen. Ob sie gelten, entscheidet sich an ihrem Ende. Der Navigator links nennt, was offen ist.</translation>
   </message>
   <message>
-   <source>A queue has no partitions to own. Whoever is free takes the next message on a lease; the ring around it is the time that is left.</source>
+   <source>A queue has no partitions to own. Any free worker takes the next message on a lease; the ring around the message is the time left.</source>
    <translation>Eine Queue hat keine Partitionen, die jemand besitzt. Wer frei ist, nimmt die nächste Nachricht auf eine Lease; der Ring um sie ist die Zeit, die bleibt.</translation>
   </message>
   <message>
@@ -498,7 +498,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Eine früher aufgezeichnete Sitzung. Hier abzweigen (Strg+B), um von diesem Moment weiterzugehen.</translation>
   </message>
   <message>
-   <source>A share group has no owners. Whoever is free takes the next message of any partition, on a lock; the ring around it is the time that is left.</source>
+   <source>A share group has no owners. Any free member takes the next message of any partition and locks it; the ring around the message is the time left on the lock.</source>
    <translation>In einer Share-Gruppe gibt es keine Besitzer. Wer frei ist, nimmt die nächste Nachricht irgendeiner Partition, mit einer Sperre auf Zeit; der Ring um sie ist die Zeit, die bleibt.</translation>
   </message>
   <message>
@@ -512,6 +512,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>A single customer sends half of all orders. Do more packers help?</source>
    <translation>Ein einziger Kunde schickt die Hälfte aller Bestellungen. Helfen mehr Packer?</translation>
+  </message>
+  <message>
+   <source>A single file with every moment that was seen, which anyone can open in a browser, without a cluster or a network.</source>
+   <translation>Eine Datei mit jedem Augenblick, der zu sehen war; jeder öffnet sie im Browser, ohne Cluster und ohne Netz.</translation>
   </message>
   <message>
    <source>A small one to begin with.</source>
@@ -550,7 +554,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein Worker für eine Queue.</translation>
   </message>
   <message>
-   <source>A worker takes a build on a lease. Where it fails, the build waits half a second and is delivered again; after the third attempt it goes to the dead letters, so that it stops nobody.</source>
+   <source>A worker takes a build on a lease. If it fails, the build waits half a second and is delivered again; after the third attempt it goes to the dead letters, so that it does not hold up the others.</source>
    <translation>Ein Worker nimmt einen Build auf eine Lease. Schlägt er fehl, wartet der Build eine halbe Sekunde und wird wieder zugestellt; nach dem dritten Versuch kommt er zu den Dead Letters, damit er niemanden aufhält.</translation>
   </message>
   <message>
@@ -678,7 +682,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Nachher</translation>
   </message>
   <message>
-   <source>After a crash, what was polled and not committed is lost or comes again. With fewer messages in a poll there is less of it; but there are more commits.</source>
+   <source>After a crash, messages that were polled but not committed are lost or repeated. With fewer messages per poll, fewer are affected, but there are more commits.</source>
    <translation>Nach einem Absturz ist verloren oder kommt wieder, was geholt und nicht committet war. Mit weniger Nachrichten je Poll ist es weniger; dafür gibt es mehr Commits.</translation>
   </message>
   <message>
@@ -770,11 +774,11 @@ Wanduhrzeit {wall}</translation>
    <translation>Alle aufgelisteten.</translation>
   </message>
   <message>
-   <source>All members of classic give up their partitions before they join again, and they wait for old-1, which is slow and has messages in hand. Nobody reads meanwhile. In modern the others read on.</source>
+   <source>All members of classic give up their partitions before they rejoin, and they wait for old-1, which is slow and still working on messages. Meanwhile, nobody reads. In modern, the others keep reading.</source>
    <translation>Alle Mitglieder von classic geben ihre Partitionen ab, bevor sie wieder beitreten, und sie warten auf old-1, das langsam ist und Nachrichten in der Hand hat. Niemand liest derweil. In modern lesen die anderen weiter.</translation>
   </message>
   <message>
-   <source>All members of classic joined again. The card at the right says what moved, and how long nobody read.</source>
+   <source>All members of classic rejoined. The card on the right says what moved, and for how long nobody read.</source>
    <translation>Alle Mitglieder von classic sind neu beigetreten. Die Karte rechts sagt, was umzog und wie lange niemand las.</translation>
   </message>
   <message>
@@ -922,16 +926,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Beim Öffnen</translation>
   </message>
   <message>
-   <source>At second 20 a fourth member comes, and classic stands still.</source>
+   <source>At second 20 a fourth member joins, and classic stands still.</source>
    <translation>In Sekunde 20 kommt ein viertes Mitglied, und classic steht still.</translation>
-  </message>
-  <message>
-   <source>At second 20 floor-2 dies with a message in its hands.</source>
-   <translation>In Sekunde 20 stirbt floor-2 mit einer Nachricht in der Hand.</translation>
-  </message>
-  <message>
-   <source>At second 20 painter-2 dies with a message in its hands.</source>
-   <translation>In Sekunde 20 stirbt painter-2 mit einer Nachricht in der Hand.</translation>
   </message>
   <message>
    <source>At second 20 stranger-1 and regular-1 are killed.</source>
@@ -942,7 +938,15 @@ Wanduhrzeit {wall}</translation>
    <translation>In Sekunde 20 stürzt der Leser jeder Gruppe ab.</translation>
   </message>
   <message>
-   <source>At second 25 regular-1 is back, without a rebalance.</source>
+   <source>At second 20, floor-2 dies while holding a message.</source>
+   <translation>In Sekunde 20 stirbt floor-2 mit einer Nachricht in der Hand.</translation>
+  </message>
+  <message>
+   <source>At second 20, painter-2 dies while holding a message.</source>
+   <translation>In Sekunde 20 stirbt painter-2 mit einer Nachricht in der Hand.</translation>
+  </message>
+  <message>
+   <source>At second 25, regular-1 is back, without a rebalance.</source>
    <translation>In Sekunde 25 ist regular-1 zurück, ohne Rebalance.</translation>
   </message>
   <message>
@@ -962,7 +966,7 @@ Wanduhrzeit {wall}</translation>
    <translation>In Sekunde 46 wird packer-1 langsamer. Einige Sekunden später wird „packers fall behind“ ausgelöst.</translation>
   </message>
   <message>
-   <source>At second 60 clerk-2 slows down to a third.</source>
+   <source>At second 60, clerk-2 slows down to a third of its speed.</source>
    <translation>In Sekunde 60 arbeitet clerk-2 nur noch mit einem Drittel der Geschwindigkeit.</translation>
   </message>
   <message>
@@ -1118,7 +1122,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Lesezeichen</translation>
   </message>
   <message>
-   <source>Both groups have shared the six partitions out.</source>
+   <source>Both groups have shared out the six partitions.</source>
    <translation>Beide Gruppen haben die sechs Partitionen verteilt.</translation>
   </message>
   <message>
@@ -1220,10 +1224,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Canvas</source>
    <translation>Zeichenfläche</translation>
-  </message>
-  <message>
-   <source>Canvas and panels show the session as it was. The session goes on meanwhile, and is recorded.</source>
-   <translation>Zeichenfläche und Tafeln zeigen die Sitzung, wie sie war. Die Sitzung geht derweil weiter und wird aufgezeichnet.</translation>
   </message>
   <message>
    <source>Canvas and scenario, nothing else.</source>
@@ -1390,7 +1390,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Klicken oder ziehen, um in der Sitzung zurückzugehen; Links und Rechts gehen um eine Sekunde.</translation>
   </message>
   <message>
-   <source>Click the group billing, and set an alert with Ctrl+Alt+Y.</source>
+   <source>Click the group billing and set an alert with Ctrl+Alt+Y.</source>
    <translation>Klicken Sie die Gruppe billing an und legen Sie mit Strg+Alt+Y einen Alarm an.</translation>
   </message>
   <message>
@@ -1478,7 +1478,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Committet</translation>
   </message>
   <message>
-   <source>Committed offsets are asked for before the ends, so that no lag is ever negative.</source>
+   <source>Committed offsets are requested before the ends, so that lag is never negative.</source>
    <translation>Nach den bestätigten Offsets wird vor den Enden gefragt, damit kein Rückstand je negativ ist.</translation>
   </message>
   <message>
@@ -1966,7 +1966,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Ausblenden</translation>
   </message>
   <message>
-   <source>Does read_committed make the work of a consumer exactly-once?</source>
+   <source>Does read_committed give a consumer exactly-once processing?</source>
    <translation>Arbeitet ein Consumer mit read_committed exactly-once?</translation>
   </message>
   <message>
@@ -2098,16 +2098,12 @@ Wanduhrzeit {wall}</translation>
    <translation>Jeder Alarm sagt, wann er ausgelöst wurde und wann er vorbei war. Beides steht in der Aufzeichnung, und der Bericht zählt es.</translation>
   </message>
   <message>
-   <source>Each burst is a tooth in the chart of lag. How high the next one begins says whether the group keeps up.</source>
+   <source>Each burst is a spike in the lag chart. The level at which the next one begins shows whether the group keeps up.</source>
    <translation>Jeder Schub ist ein Zacken im Diagramm des Rückstands. Wie hoch der nächste beginnt, sagt, ob die Gruppe mitkommt.</translation>
   </message>
   <message>
-   <source>Each gauge says how full a queue is, who is blocked since when, and how many messages were turned away.</source>
+   <source>Each gauge shows how full a queue is, which producers are blocked and since when, and how many messages were turned away.</source>
    <translation>Jede Anzeige sagt, wie voll eine Queue ist, wer seit wann blockiert ist und wie viele Nachrichten abgewiesen wurden.</translation>
-  </message>
-  <message>
-   <source>Each has messages in hand. After the session timeout of six seconds each is a member again, and reads on from what its group has committed.</source>
-   <translation>Jeder hat Nachrichten in der Hand. Nach dem Session-Timeout von sechs Sekunden ist jeder wieder Mitglied und liest ab dem weiter, was seine Gruppe committet hat.</translation>
   </message>
   <message>
    <source>Each of its readers, at least one, has acknowledged or dead-lettered every message; nothing is lost, waits, is in flight or read without a commit. With `by`, only what that group or queue reads. Readers with partitions assigned by hand that never commit are done with what they got.</source>
@@ -2126,7 +2122,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Jeder Punkt ist das Mittel der {time} davor.</translation>
   </message>
   <message>
-   <source>Each producer sends ten messages a second, each worker does five. The policy of wait lets the producer wait, so nothing is lost, and the producer is slowed down. refuse and newest turn new messages away; only the producer of refuse is told.</source>
+   <source>Each producer sends ten messages a second; each worker handles five. wait makes its producer wait: nothing is lost, but the producer slows down. refuse and newest turn new messages away; only the producer of refuse is told.</source>
    <translation>Jeder Producer schickt zehn Nachrichten in der Sekunde, jeder Worker schafft fünf. Die Regel von wait lässt den Producer warten: Nichts geht verloren, und der Producer wird langsamer. refuse und newest weisen neue Nachrichten ab; nur der Producer von refuse erfährt es.</translation>
   </message>
   <message>
@@ -2134,7 +2130,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Jeder Rebalance lässt hier eine Karte zurück: warum, was wechselte, was blieb, und wie lange niemand las. Einen Consumer in eine Gruppe ziehen.</translation>
   </message>
   <message>
-   <source>Each row is a message that somebody holds, with its attempt and the time that its lease has left.</source>
+   <source>Each row is a message that a worker holds, with its attempt and the time left on its lease.</source>
    <translation>Jede Zeile ist eine Nachricht, die jemand hält, mit ihrem Versuch und der Zeit, die ihrer Lease bleibt.</translation>
   </message>
   <message>
@@ -2144,6 +2140,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Each sync of the disk takes `delay_ms` longer, so that publishing does. Needs `durability="fsync"`.</source>
    <translation>Jede Synchronisierung der Platte dauert `delay_ms` länger, das Veröffentlichen also auch. Braucht `durability="fsync"`.</translation>
+  </message>
+  <message>
+   <source>Each was holding messages. After the session timeout of six seconds, each becomes a member again and continues from its group's committed offset.</source>
+   <translation>Jeder hat Nachrichten in der Hand. Nach dem Session-Timeout von sechs Sekunden ist jeder wieder Mitglied und liest ab dem weiter, was seine Gruppe committet hat.</translation>
   </message>
   <message>
    <source>Edit</source>
@@ -2164,10 +2164,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Edit...</source>
    <translation>Bearbeiten...</translation>
-  </message>
-  <message>
-   <source>Either way nobody reads its partitions until its session has timed out. In the classic protocol each member sets its timeout, in the consumer protocol the broker does, for all.</source>
-   <translation>So oder so liest niemand seine Partitionen, bis seine Session abgelaufen ist. Im klassischen Protokoll setzt jedes Mitglied sein Timeout selbst, im Consumer-Protokoll der Broker für alle.</translation>
   </message>
   <message>
    <source>Empties it; it can be undone.</source>
@@ -2366,7 +2362,7 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Alles, was der Broker tat, der Reihe nach. Was von Hand getan wurde, ist darunter. Ein Klick auf eine Zeile zeigt sie im Inspektor, ein Doppelklick geht zu ihrem Zeitpunkt.</translation>
   </message>
   <message>
-   <source>Everything that was seen is recorded. The cluster goes on behind, and so does the recording.</source>
+   <source>Everything that was seen is recorded. The cluster continues in the background, and so does the recording.</source>
    <translation>Alles, was zu sehen war, ist aufgezeichnet. Der Cluster läuft dahinter weiter, und die Aufzeichnung auch.</translation>
   </message>
   <message>
@@ -2622,7 +2618,7 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Ins Fenster einpassen</translation>
   </message>
   <message>
-   <source>Five members share eight partitions, but the hot one still has one owner. A partition is the smallest part of the load that a group can share out.</source>
+   <source>Five members share eight partitions, but the hot one still has one owner. A partition is the smallest unit of load that a group can assign.</source>
    <translation>Fünf Mitglieder teilen sich acht Partitionen, aber die heiße hat weiterhin einen Besitzer. Eine Partition ist der kleinste Teil der Last, den eine Gruppe verteilen kann.</translation>
   </message>
   <message>
@@ -2806,7 +2802,7 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Los</translation>
   </message>
   <message>
-   <source>Go back to a moment before that: click the timeline, or Ctrl+J.</source>
+   <source>Go back to a moment before that: click the timeline or press Ctrl+J.</source>
    <translation>Gehen Sie zu einem Augenblick davor zurück: mit einem Klick auf die Zeitleiste oder mit Strg+J.</translation>
   </message>
   <message>
@@ -2884,12 +2880,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>HTTP</translation>
   </message>
   <message>
-   <source>Half of all messages carry one key and go to one partition. Its owner processes without a pause; the other counters mostly wait.</source>
+   <source>Half of all messages carry one key and go to one partition. Its owner is always busy; the other counters mostly wait.</source>
    <translation>Die Hälfte aller Nachrichten trägt einen Schlüssel und kommt in eine Partition. Ihr Besitzer arbeitet ohne Pause; die anderen Counter warten meist.</translation>
-  </message>
-  <message>
-   <source>Hand it on: File &gt; Session as a page... (Ctrl+Shift+H).</source>
-   <translation>Geben Sie es weiter: Datei &gt; Sitzung als Seite... (Strg+Umschalt+H).</translation>
   </message>
   <message>
    <source>Has all partitions to itself</source>
@@ -3046,6 +3038,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Ruht</translation>
   </message>
   <message>
+   <source>If one key is too much for one consumer, only a different key or faster processing helps.</source>
+   <translation>Wo ein Schlüssel für einen Consumer zu viel ist, hilft nur ein anderer Schlüssel oder schnellere Arbeit.</translation>
+  </message>
+  <message>
    <source>In (per s)</source>
    <translation>Ein (pro s)</translation>
   </message>
@@ -3054,7 +3050,11 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>In einem Strom steht $number im Wert für die Nummer jeder Nachricht, ab 0.</translation>
   </message>
   <message>
-   <source>In classic a member was the leader, and assigned. In modern the broker did, member by member as they came, and each heard of it in the reply to a heartbeat.</source>
+   <source>In both groups, nobody reads its partitions until its session has timed out. In the classic protocol, each member sets its own timeout; in the consumer protocol, the broker sets one for all.</source>
+   <translation>So oder so liest niemand seine Partitionen, bis seine Session abgelaufen ist. Im klassischen Protokoll setzt jedes Mitglied sein Timeout selbst, im Consumer-Protokoll der Broker für alle.</translation>
+  </message>
+  <message>
+   <source>In classic, one member was the leader and assigned the partitions. In modern, the broker did so, member by member as they joined, and told each one in the reply to a heartbeat.</source>
    <translation>In classic war ein Mitglied der Leader und hat zugewiesen. In modern tat es der Broker, Mitglied für Mitglied, wie sie kamen, und jedes erfuhr es in der Antwort auf einen Heartbeat.</translation>
   </message>
   <message>
@@ -3066,19 +3066,19 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Von jemandem gehalten, wie alle hier.</translation>
   </message>
   <message>
-   <source>In lines a partition waits for a new owner.</source>
+   <source>In lines, a partition waits for a new owner.</source>
    <translation>In lines wartet eine Partition auf einen neuen Besitzer.</translation>
   </message>
   <message>
-   <source>In modern one partition moves.</source>
+   <source>In modern, one partition moves.</source>
    <translation>In modern zieht eine Partition um.</translation>
   </message>
   <message>
-   <source>In the classic protocol with an eager assignor everybody waits for the slowest member. In the consumer protocol the new owner of a partition waits for its old one, and nobody else waits.</source>
+   <source>In the classic protocol with an eager assignor, everyone waits for the slowest member. In the consumer protocol, only the new owner of a partition waits, for its old owner.</source>
    <translation>Im klassischen Protokoll mit einem Eager-Assignor warten alle auf das langsamste Mitglied. Im Consumer-Protokoll wartet der neue Besitzer einer Partition auf den alten, und sonst wartet niemand.</translation>
   </message>
   <message>
-   <source>In the pause it is over, with nobody's help.</source>
+   <source>In the pause, the alert ends by itself.</source>
    <translation>In der Pause ist er vorbei, ohne dass jemand etwas tut.</translation>
   </message>
   <message>
@@ -3114,7 +3114,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Das gibt über jede Nachricht jeder Gruppe und Queue Auskunft.</translation>
   </message>
   <message>
-   <source>It acknowledges nothing, so after four seconds its lease expired. The message is delivered to another painter, with attempt 2.</source>
+   <source>It acknowledged nothing, so its lease expired after four seconds. The message was delivered to another painter, as attempt 2.</source>
    <translation>Er bestätigt nichts, also lief seine Lease nach vier Sekunden ab. Die Nachricht wird einem anderen Painter zugestellt, mit Versuch 2.</translation>
   </message>
   <message>
@@ -3130,11 +3130,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Sie bekommt von nun an jede Nachricht des Topics und gibt jede an jeweils einen Worker.</translation>
   </message>
   <message>
-   <source>It gives partitions of the same number in all topics to the same member. Topics with the same keys and as many partitions can then be joined by one consumer alone.</source>
-   <translation>Es gibt die Partitionen gleicher Nummer in allen Topics demselben Mitglied. Topics mit denselben Schlüsseln und gleich vielen Partitionen kann dann ein Consumer allein verbinden.</translation>
-  </message>
-  <message>
-   <source>It has a name that lasts, group.instance.id. The group gives it the partitions that it had, in the same generation.</source>
+   <source>It has a permanent name, its group.instance.id. The group gives it back its partitions in the same generation.</source>
    <translation>Es hat einen bleibenden Namen, group.instance.id. Die Gruppe gibt ihm die Partitionen, die es hatte, in derselben Generation.</translation>
   </message>
   <message>
@@ -3182,7 +3178,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Es trat nie ein: die Sitzung kam an ihr Ende.</translation>
   </message>
   <message>
-   <source>It owns two partitions, and nobody else may read them. Their lag no longer falls to zero in a pause.</source>
+   <source>It owns two partitions, which nobody else may read. Their lag no longer falls to zero in the pauses.</source>
    <translation>Ihm gehören zwei Partitionen, und niemand sonst darf sie lesen. Ihr Rückstand fällt in einer Pause nicht mehr auf null.</translation>
   </message>
   <message>
@@ -3206,11 +3202,11 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Er sendet zurzeit {rate} Nachrichten/s. Eine Grenze seines Ziels gilt trotzdem.</translation>
   </message>
   <message>
-   <source>It was appended to its queue first and removed from the dead letters after: an interrupted redrive loses nothing. Its attempts begin again; its redrives are counted.</source>
+   <source>It was first appended to its queue and then removed from the dead letters, so an interrupted redrive loses nothing. Its attempts start over; its redrives are counted.</source>
    <translation>Er wurde erst an seine Queue angehängt und danach aus den Dead Letters entfernt: Ein unterbrochener Redrive verliert nichts. Seine Versuche beginnen von vorn; seine Redrives werden gezählt.</translation>
   </message>
   <message>
-   <source>It watches the same figure, but for ten seconds (for_s). No burst lasts so long, so it is raised only when the group does not keep up.</source>
+   <source>It watches the same figure, but for ten seconds (for_s). No burst lasts that long, so it is raised only if the group cannot keep up.</source>
    <translation>Er beobachtet dieselbe Zahl, aber über zehn Sekunden (for_s). Kein Schub dauert so lange, also wird er nur ausgelöst, wenn die Gruppe nicht mitkommt.</translation>
   </message>
   <message>
@@ -3222,7 +3218,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Ihre Consumer stoppen und starten wieder.</translation>
   </message>
   <message>
-   <source>Its earlier life is not shown: this session is not recorded, and older events are not kept.</source>
+   <source>Its earlier history is not shown: this session is not recorded, and older events are not kept.</source>
    <translation>Ihr früheres Leben ist nicht zu sehen: diese Sitzung wird nicht aufgezeichnet, und ältere Ereignisse sind nicht mehr da.</translation>
   </message>
   <message>
@@ -3234,7 +3230,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Ihre Spuren oder eine Zeile.</translation>
   </message>
   <message>
-   <source>Its messages stay in the log, and a marker behind them says that they were aborted. screens has processed them long since; the clerks of booked pass over them.</source>
+   <source>Its messages stay in the log, and a marker behind them says that they were aborted. screens has already processed them; the clerks of booked skip them.</source>
    <translation>Ihre Nachrichten bleiben im Log, und eine Markierung dahinter sagt, dass sie abgebrochen wurden. screens hat sie längst verarbeitet; die Mitglieder von booked übergehen sie.</translation>
   </message>
   <message>
@@ -3246,11 +3242,11 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Ihr Szenario lässt sich nicht noch einmal ausführen: {problem}</translation>
   </message>
   <message>
-   <source>Its timeout_ms of fifteen seconds were over. The last stable offset moves on, and booked gets what has waited.</source>
+   <source>Its timeout_ms of fifteen seconds has passed. The last stable offset moves on, and booked gets the messages that were waiting.</source>
    <translation>Die fünfzehn Sekunden ihres timeout_ms waren vorbei. Der Last Stable Offset rückt vor, und booked bekommt, was gewartet hat.</translation>
   </message>
   <message>
-   <source>Its transaction has the usual time-out of a minute. If it is back before, it begins a new session under its transactional id, and the broker aborts what the session before had left open.</source>
+   <source>Its transaction has the usual timeout of a minute. If the shop is back before then, it starts a new session with its transactional id, and the broker aborts what the previous session had left open.</source>
    <translation>Seine Transaktion hat das übliche Timeout von einer Minute. Ist er früher zurück, beginnt er eine neue Sitzung unter seiner Transactional Id, und der Broker bricht ab, was die vorige offen gelassen hat.</translation>
   </message>
   <message>
@@ -3370,11 +3366,11 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Der Rückstand fällt in der Pause auf null.</translation>
   </message>
   <message>
-   <source>Lag in messages is the end of each partition less what is committed. In seconds it is the age of the oldest message that is not committed.</source>
+   <source>Lag in messages is the end of each partition minus what is committed. Lag in seconds is the age of the oldest uncommitted message.</source>
    <translation>Der Rückstand in Nachrichten ist das Ende jeder Partition ohne das Bestätigte. In Sekunden ist er das Alter der ältesten Nachricht, die nicht bestätigt ist.</translation>
   </message>
   <message>
-   <source>Lag is the end of the log less what the group has committed. Orders arrive faster than two clerks can work.</source>
+   <source>Lag is the end of the log minus what the group has committed. Orders arrive faster than two clerks can work.</source>
    <translation>Rückstand ist das Ende des Logs minus das, was die Gruppe committet hat. Bestellungen kommen schneller, als zwei Clerks arbeiten.</translation>
   </message>
   <message>
@@ -3550,7 +3546,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Lange Arbeit, mit Fortschritt.</translation>
   </message>
   <message>
-   <source>Longer than 30 seconds, with static members. The price is that the partitions of a member that has really died wait that long for a new owner.</source>
+   <source>Longer than 30 seconds, with static members. The price is that the partitions of a member that has really crashed wait that long for a new owner.</source>
    <translation>Länger als 30 Sekunden, mit statischen Mitgliedern. Der Preis: Die Partitionen eines Mitglieds, das wirklich tot ist, warten so lange auf einen neuen Besitzer.</translation>
   </message>
   <message>
@@ -3584,6 +3580,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Making the page {target}.</source>
    <translation>Die Seite {target} wird erstellt.</translation>
+  </message>
+  <message>
+   <source>Making the producer wait. It costs the producer's time, and the producer's own callers must be able to wait as well; otherwise messages are lost there.</source>
+   <translation>Den Producer warten zu lassen. Es kostet die Zeit des Producers, und seine eigenen Aufrufer müssen auch warten können; sonst gehen Nachrichten dort verloren.</translation>
   </message>
   <message>
    <source>Map of the canvas</source>
@@ -4148,19 +4148,19 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Keine Worker nehmen aus dieser Queue.</translation>
   </message>
   <message>
-   <source>No. All of these orders have one key, so one partition, so one owner. More packers help only where the load lies on several partitions.</source>
+   <source>No. All of these orders have the same key, so they are in one partition with one owner. More packers help only if the load is spread over several partitions.</source>
    <translation>Nein. Alle diese Bestellungen haben einen Schlüssel, also eine Partition, also einen Besitzer. Mehr Packer helfen nur, wo die Last auf mehreren Partitionen liegt.</translation>
   </message>
   <message>
-   <source>No. It keeps what was aborted from the consumer. A consumer that crashes between its work and its commit does the work again, unless its offsets are committed in the same transaction as what it produces.</source>
+   <source>No. It only hides aborted messages from the consumer. A consumer that crashes between its work and its commit does the work again, unless its offsets are committed in the same transaction as the messages it produces.</source>
    <translation>Nein. Es hält vom Consumer fern, was abgebrochen wurde. Ein Consumer, der zwischen Arbeit und Commit abstürzt, tut die Arbeit noch einmal, es sei denn, seine Offsets werden in derselben Transaktion committet wie das, was er veröffentlicht.</translation>
   </message>
   <message>
-   <source>Nobody ends its transaction now. The last stable offset stands still, and behind it even what the shop has committed since is not read by booked.</source>
+   <source>Nobody ends its transaction now. The last stable offset stays where it is, and booked cannot read anything beyond it, not even what the shop has committed since.</source>
    <translation>Niemand beendet jetzt seine Transaktion. Der Last Stable Offset steht still, und booked liest dahinter auch nicht, was shop seither committet hat.</translation>
   </message>
   <message>
-   <source>Nobody reads their partitions. The groups do not know it yet; they wait for the next heartbeat.</source>
+   <source>Nobody reads their partitions. The groups do not know this yet; they are waiting for the next heartbeat.</source>
    <translation>Niemand liest ihre Partitionen. Die Gruppen wissen es noch nicht; sie warten auf den nächsten Heartbeat.</translation>
   </message>
   <message>
@@ -4336,16 +4336,16 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Wieder an.</translation>
   </message>
   <message>
+   <source>Once it is taken out of the group, regular-2 has no place to return to: the group rebalances, and the others get its partitions. Only a member that crashes keeps its place until its session times out, here after ten seconds.</source>
+   <translation>Aus der Gruppe genommen, hat regular-2 keinen Platz mehr, an den es zurückkehren könnte: Die Gruppe verteilt neu, und die anderen bekommen seine Partitionen. Nur ein Mitglied, das abstürzt, behält seinen Platz, bis seine Session abläuft, hier zehn Sekunden.</translation>
+  </message>
+  <message>
    <source>One HTML file with the canvas, the timeline, figures and charts at every second. Whoever gets it opens it by a double click, without Brokerscope. Payloads are not in it.</source>
    <translation>Eine HTML-Datei mit Zeichenfläche, Zeitleiste, Zahlen und Diagrammen zu jeder Sekunde. Wer sie bekommt, öffnet sie mit einem Doppelklick, ohne Brokerscope. Payloads enthält sie nicht.</translation>
   </message>
   <message>
    <source>One file that anybody can open and scrub in a browser.</source>
    <translation>Eine Datei, die alle im Browser öffnen und durchfahren können.</translation>
-  </message>
-  <message>
-   <source>One file with every moment that was seen, which anybody opens in a browser, without a cluster and without a network.</source>
-   <translation>Eine Datei mit jedem Augenblick, der zu sehen war; jeder öffnet sie im Browser, ohne Cluster und ohne Netz.</translation>
   </message>
   <message>
    <source>One line</source>
@@ -4372,7 +4372,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Das kann nur eine Sitzung, die in diesem Fenster läuft; diese beobachtet einen Broker anderswo.</translation>
   </message>
   <message>
-   <source>Only its own partitions move. The others are told of them with their next heartbeats.</source>
+   <source>Only its own partitions move. The others are told about them with their next heartbeats.</source>
    <translation>Nur seine eigenen Partitionen ziehen um. Die anderen erfahren davon mit ihren nächsten Heartbeats.</translation>
   </message>
   <message>
@@ -4382,6 +4382,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Only of {name}</source>
    <translation>Nur von {name}</translation>
+  </message>
+  <message>
+   <source>Only the client knows which messages a reader holds. The panel says so, and no figure, chart or report counts them as 0.</source>
+   <translation>Welche Nachrichten ein Leser hält, weiß nur sein Client. Der Bereich sagt es, und keine Zahl, kein Diagramm und kein Bericht zählt sie als 0.</translation>
   </message>
   <message>
    <source>Only the first {count} values are shown.</source>
@@ -4424,7 +4428,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Öffnen Sie Dead Letters (Strg+4).</translation>
   </message>
   <message>
-   <source>Open Events. Its tab counts the alerts that last now.</source>
+   <source>Open Events. Its tab counts the alerts that are active now.</source>
    <translation>Ereignisse öffnen. Der Reiter zählt die Alarme, die gerade andauern.</translation>
   </message>
   <message>
@@ -4968,7 +4972,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Range geht Topic für Topic vor, also hat ranger-1 vier Partitionen und die anderen je zwei. Die Sticky-Regeln gleichen über beide Topics aus: Der erste hat drei, der zweite drei, der dritte zwei.</translation>
   </message>
   <message>
-   <source>Range shares everything out anew. Partitions also move between members that stay; the card says which.</source>
+   <source>Range reassigns everything. Partitions also move between members that stay; the card says which.</source>
    <translation>Range verteilt alles neu. Partitionen wechseln auch zwischen Mitgliedern, die bleiben; die Karte sagt, welche.</translation>
   </message>
   <message>
@@ -5436,7 +5440,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Steigend</translation>
   </message>
   <message>
-   <source>Rows of orders with the same key have the same partition, which is computed from the key. Readings have no key; they are spread over all partitions.</source>
+   <source>Rows of orders with the same key have the same partition, which is computed from the key. Rows of readings have no key; they are spread over all partitions.</source>
    <translation>Zeilen von orders mit demselben Schlüssel haben dieselbe Partition; sie wird aus dem Schlüssel berechnet. readings hat keine Schlüssel; sie werden über alle Partitionen verteilt.</translation>
   </message>
   <message>
@@ -5764,7 +5768,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Erst Nachrichten in Arbeit wählen.</translation>
   </message>
   <message>
-   <source>Select the group packers, and set an alert of your own with Ctrl+Alt+Y.</source>
+   <source>Select the group packers, and set your own alert with Ctrl+Alt+Y.</source>
    <translation>Die Gruppe packers auswählen und mit Strg+Alt+Y einen eigenen Alarm setzen.</translation>
   </message>
   <message>
@@ -5858,7 +5862,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Die Sitzungszeit ändert sich nicht.</translation>
   </message>
   <message>
-   <source>Session time runs ten times as fast. What happens in it is the same.</source>
+   <source>Session time runs ten times as fast. What happens is the same.</source>
    <translation>Die Sitzungszeit läuft zehnmal so schnell. Was in ihr geschieht, ist dasselbe.</translation>
   </message>
   <message>
@@ -5928,6 +5932,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Share groups and subscriptions</source>
    <translation>Share Groups und Abonnements</translation>
+  </message>
+  <message>
+   <source>Share it: File &gt; Session as a page... (Ctrl+Shift+H).</source>
+   <translation>Geben Sie es weiter: Datei &gt; Sitzung als Seite... (Strg+Umschalt+H).</translation>
   </message>
   <message>
    <source>Shift+F8 goes on from here, Ctrl+R starts it again.</source>
@@ -6116,6 +6124,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Am Ende fehlt etwas: ein Wort oder eine Bedingung wie in lag &gt; 100.</translation>
   </message>
   <message>
+   <source>Something must be done, and the problem will not go away by itself. So a good alert watches what users notice, and waits long enough for a burst to pass. A figure that only helps to explain a problem can stay a chart.</source>
+   <translation>Dass etwas getan werden muss und es sich nicht von selbst erledigt. Er beobachtet also, was Nutzer spüren, und lange genug, dass ein Schub bis dahin vorbei ist. Was nur erklärt, kann ein Diagramm bleiben.</translation>
+  </message>
+  <message>
    <source>Something was done in it that this version does not know: {error}</source>
    <translation>Darin wurde etwas getan, das diese Version nicht kennt: {error}</translation>
   </message>
@@ -6204,7 +6216,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein Schritt bis {event}</translation>
   </message>
   <message>
-   <source>Sticky moves only the partitions of the member that left. But all members stop during the rebalance.</source>
+   <source>Sticky moves only the partitions of the member that left, but all members stop during the rebalance.</source>
    <translation>Sticky bewegt nur die Partitionen des Mitglieds, das ging. Aber alle Mitglieder stehen während des Rebalance.</translation>
   </message>
   <message>
@@ -6312,10 +6324,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Tabellen als Parquet</translation>
   </message>
   <message>
-   <source>Taken out of the group, regular-2 has no place to come back to: the group rebalances, and the others get its partitions. Only a member that dies keeps its place until its session times out, here ten seconds.</source>
-   <translation>Aus der Gruppe genommen, hat regular-2 keinen Platz mehr, an den es zurückkehren könnte: Die Gruppe verteilt neu, und die anderen bekommen seine Partitionen. Nur ein Mitglied, das abstürzt, behält seinen Platz, bis seine Session abläuft, hier zehn Sekunden.</translation>
-  </message>
-  <message>
    <source>Taken out or deleted</source>
    <translation>Herausgenommen oder gelöscht</translation>
   </message>
@@ -6372,10 +6380,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Das sagt hier nichts: es führt nirgendwohin.</translation>
   </message>
   <message>
-   <source>That something must be done, and that it does not mend itself. So it watches what users feel, and for long enough that a burst is over by then. Whatever only explains can stay a chart.</source>
-   <translation>Dass etwas getan werden muss und es sich nicht von selbst erledigt. Er beobachtet also, was Nutzer spüren, und lange genug, dass ein Schub bis dahin vorbei ist. Was nur erklärt, kann ein Diagramm bleiben.</translation>
-  </message>
-  <message>
    <source>The arc is the time left; the number is the attempt, from the second on.</source>
    <translation>Der Bogen ist die übrige Zeit; die Zahl ist der Versuch, ab dem zweiten.</translation>
   </message>
@@ -6404,7 +6408,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Der Zweig beginnt bei {time}; schraffiert ist, was aus der Sitzung davor stammt.</translation>
   </message>
   <message>
-   <source>The broker aborts the transaction of the bank.</source>
+   <source>The broker aborts the bank's transaction.</source>
    <translation>Der Broker bricht die Transaktion von bank ab.</translation>
   </message>
   <message>
@@ -6454,11 +6458,15 @@ Wanduhrzeit {wall}</translation>
    <translation>Die Taste wurde außerhalb des Fensters losgelassen.</translation>
   </message>
   <message>
+   <source>The canvas and panels show the session as it was. Meanwhile the session continues and is recorded.</source>
+   <translation>Zeichenfläche und Tafeln zeigen die Sitzung, wie sie war. Die Sitzung geht derweil weiter und wird aufgezeichnet.</translation>
+  </message>
+  <message>
    <source>The canvas was hidden.</source>
    <translation>Die Zeichenfläche wurde ausgeblendet.</translation>
   </message>
   <message>
-   <source>The card says what moved. A rebalance that begins and ends between two looks says that it was seen after it was over.</source>
+   <source>The card says what moved. If a rebalance begins and ends between two polls, it says that the rebalance was seen after it was over.</source>
    <translation>Die Karte sagt, was den Besitzer wechselte. Von einem Rebalance, der zwischen zwei Blicken beginnt und endet, sagt sie, dass er erst danach gesehen wurde.</translation>
   </message>
   <message>
@@ -6470,7 +6478,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Die Clerks holen auf, denn im Mittel sind sie schneller als der Shop. Das Archiv liest dieselben Nachrichten in eigenem Tempo, und keiner hält den anderen auf.</translation>
   </message>
   <message>
-   <source>The cluster knows nothing of it. It is watched for here, on each look, and is in the recording. At 01:30 billing-1 becomes slow.</source>
+   <source>The cluster knows nothing about it. The window checks it at each poll, and it is recorded. At 01:30 billing-1 becomes slow.</source>
    <translation>Der Cluster weiß davon nichts. Er wird hier beobachtet, bei jedem Blick, und steht in der Aufzeichnung. Um 01:30 wird billing-1 langsam.</translation>
   </message>
   <message>
@@ -6516,10 +6524,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>The end of the scenario; the session went on.</source>
    <translation>Das Ende des Szenarios; die Sitzung ging weiter.</translation>
-  </message>
-  <message>
-   <source>The figure alone does not say. 500 messages that are worked off in ten seconds are fine; a lag that rises on average never ends. Look at its direction, and at the time that the last committed message is old.</source>
-   <translation>Die Zahl allein sagt es nicht. 500 Nachrichten, die in zehn Sekunden abgearbeitet sind, sind in Ordnung; ein Rückstand, der im Mittel wächst, endet nie. Wichtig sind seine Richtung und das Alter der letzten committeten Nachricht.</translation>
   </message>
   <message>
    <source>The filter matches none.</source>
@@ -6570,7 +6574,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Der Ordner der Aufzeichnung.</translation>
   </message>
   <message>
-   <source>The form asks for a condition, a name and a time. What you set is watched from now on, and is recorded like all that you do.</source>
+   <source>The form asks for a condition, a name and a time. From now on the alert is active; like all your actions, it is recorded.</source>
    <translation>Das Formular fragt nach Bedingung, Name und Zeit. Der Alarm wird ab jetzt beobachtet und aufgezeichnet wie alles, was von Hand geschieht.</translation>
   </message>
   <message>
@@ -6586,7 +6590,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Die Gruppe oder die Queue.</translation>
   </message>
   <message>
-   <source>The group rebalanced. Its members gave up their partitions, joined again, and the leader shared the partitions out. The card at the right says what moved, and how long nobody read.</source>
+   <source>The group rebalanced. Its members gave up their partitions, rejoined, and the leader shared out the partitions. The card on the right says what moved, and for how long nobody read.</source>
    <translation>Die Gruppe hatte einen Rebalance. Ihre Mitglieder gaben ihre Partitionen ab, traten wieder bei, und der Leader verteilte die Partitionen. Die Karte rechts sagt, was wechselte und wie lange niemand las.</translation>
   </message>
   <message>
@@ -6610,12 +6614,12 @@ Wanduhrzeit {wall}</translation>
    <translation>Der Inspektor nennt die Schlüssel ihrer letzten Nachrichten. Der erste hat fast alle.</translation>
   </message>
   <message>
-   <source>The inspector names its last stable offset, and the transactions that are open in it. What lies between that offset and the end is in the log, and booked does not read it yet.</source>
-   <translation>Der Inspektor nennt ihren Last Stable Offset und die Transaktionen, die in ihr offen sind. Was zwischen diesem Offset und dem Ende liegt, steht im Log, und booked liest es noch nicht.</translation>
-  </message>
-  <message>
    <source>The inspector says who owns it, since when, and how many messages it holds.</source>
    <translation>Der Inspektor sagt, wem sie gehört, seit wann und wie viele Nachrichten sie hält.</translation>
+  </message>
+  <message>
+   <source>The inspector shows its last stable offset and its open transactions. The messages between that offset and the end are in the log, but booked does not read them yet.</source>
+   <translation>Der Inspektor nennt ihren Last Stable Offset und die Transaktionen, die in ihr offen sind. Was zwischen diesem Offset und dem Ende liegt, steht im Log, und booked liest es noch nicht.</translation>
   </message>
   <message>
    <source>The key</source>
@@ -6626,11 +6630,11 @@ Wanduhrzeit {wall}</translation>
    <translation>Was geschah: published, nacked, rebalance_started, fault...</translation>
   </message>
   <message>
-   <source>The lag fell below 80 again. The alert is raised once more when it has been above 80 for another ten seconds.</source>
+   <source>The lag fell below 80 again. The alert is raised again once the lag has been above 80 for another ten seconds.</source>
    <translation>Der Rückstand fiel wieder unter 80. Der Alarm wird erneut ausgelöst, wenn er noch einmal zehn Sekunden über 80 lag.</translation>
   </message>
   <message>
-   <source>The lag goes on rising.</source>
+   <source>The lag keeps rising.</source>
    <translation>Der Rückstand wächst weiter.</translation>
   </message>
   <message>
@@ -6638,7 +6642,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Der Rückstand von lines wächst.</translation>
   </message>
   <message>
-   <source>The lag of packers was above 80. The alert is told once, above the canvas, and has a red mark on the timeline.</source>
+   <source>The lag of packers was above 80. The alert is shown once, above the canvas, and has a red mark on the timeline.</source>
    <translation>Der Rückstand von packers lag über 80. Der Alarm wird einmal über der Zeichenfläche gemeldet und hat eine rote Marke auf der Zeitleiste.</translation>
   </message>
   <message>
@@ -6694,7 +6698,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die Lease endet um:</translation>
   </message>
   <message>
-   <source>The lease expires while the worker still works. Another worker gets the message as well, and the work is done twice; the acknowledgement of the first one is refused.</source>
+   <source>The lease expires while the worker is still working. Another worker also gets the message, and the work is done twice; the first worker's acknowledgement is refused.</source>
    <translation>Die Lease läuft ab, während der Worker noch arbeitet. Ein anderer Worker bekommt die Nachricht auch, und die Arbeit wird zweimal getan; die Bestätigung des ersten wird abgewiesen.</translation>
   </message>
   <message>
@@ -6730,6 +6734,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die Nachrichten lassen sich nicht lesen.</translation>
   </message>
   <message>
+   <source>The messages it held but had not committed are delivered again after it rejoins.</source>
+   <translation>Was er in der Hand hat und nicht committet hat, kommt wieder, nachdem er beigetreten ist.</translation>
+  </message>
+  <message>
    <source>The messages of the topic that is chosen are dead letters, or not any more.</source>
    <translation>Die Nachrichten des gewählten Topics sind Dead Letters oder sind es nicht mehr.</translation>
   </message>
@@ -6758,23 +6766,31 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die nächstkleinere Schriftgröße.</translation>
   </message>
   <message>
+   <source>The number alone does not tell. 500 messages that are processed within ten seconds are fine; a lag that rises on average never ends. Look at its trend, and at the age of the last committed message.</source>
+   <translation>Die Zahl allein sagt es nicht. 500 Nachrichten, die in zehn Sekunden abgearbeitet sind, sind in Ordnung; ein Rückstand, der im Mittel wächst, endet nie. Wichtig sind seine Richtung und das Alter der letzten committeten Nachricht.</translation>
+  </message>
+  <message>
+   <source>The number published is the difference between two polls. A cluster does not reveal who published, so no producer is drawn.</source>
+   <translation>Veröffentlicht ist der Unterschied zwischen zwei Blicken. Wer veröffentlicht hat, sagt kein Cluster; darum ist kein Producer gezeichnet.</translation>
+  </message>
+  <message>
    <source>The oldest beyond that are removed, never one that somebody named, bookmarked, opened or used.</source>
    <translation>Die ältesten darüber hinaus werden entfernt, nie eine, die jemand benannt, mit Lesezeichen versehen, geöffnet oder benutzt hat.</translation>
   </message>
   <message>
-   <source>The order of all messages of a customer. Messages of one hour stay in order; those of two hours may be in two partitions, with two owners.</source>
+   <source>The order of all of a customer's messages. Messages within one hour stay in order; those from different hours may be in different partitions, with different owners.</source>
    <translation>Die Reihenfolge aller Nachrichten eines Kunden. Die Nachrichten einer Stunde bleiben in Reihenfolge; die zweier Stunden können in zwei Partitionen liegen, mit zwei Besitzern.</translation>
   </message>
   <message>
-   <source>The order. Two messages of one key may be at work at the same time, and one that fails comes again after those behind it. What needs the order of a key needs a group whose partitions have owners.</source>
+   <source>The order. Two messages with the same key may be processed at the same time, and one that fails is delivered again after those behind it. If the order of a key matters, use a group whose partitions have owners.</source>
    <translation>Die Reihenfolge. Zwei Nachrichten eines Schlüssels können gleichzeitig in Arbeit sein, und eine, die fehlschlägt, kommt nach denen hinter ihr noch einmal. Was die Reihenfolge eines Schlüssels braucht, braucht eine Gruppe, deren Partitionen Besitzer haben.</translation>
   </message>
   <message>
-   <source>The other members of its group, and nobody else. They get its partitions when the session timeout of indexer-2 has passed and the group has rebalanced. Until then nobody reads them, and their lag rises.</source>
+   <source>The other members of its group, and nobody else. They get its partitions once indexer-2's session has timed out and the group has rebalanced. Until then, nobody reads them, and their lag rises.</source>
    <translation>Die anderen Mitglieder seiner Gruppe und niemand sonst. Sie bekommen seine Partitionen, wenn das Session-Timeout von indexer-2 abgelaufen ist und die Gruppe einen Rebalance hatte. Bis dahin liest sie niemand, und ihr Rückstand wächst.</translation>
   </message>
   <message>
-   <source>The other three went on at once, without a rebalance. After four seconds the lock of its message expired, and the message is delivered to another, with attempt 2.</source>
+   <source>The other three carried on at once, without a rebalance. After four seconds the lock on its message expired, and the message was delivered to another member, as attempt 2.</source>
    <translation>Die anderen drei machten sofort weiter, ohne Rebalance. Nach vier Sekunden lief die Sperre seiner Nachricht ab, und ein anderer bekommt sie, mit Versuch 2.</translation>
   </message>
   <message>
@@ -6790,7 +6806,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
 **Verlauf** zeigt die Besitzer jeder Partition einer Gruppe über die Zeit, mit den Zeiten ohne Besitzer. `owned_by contains worker-7` findet die Partitionen, die ein Mitglied je hatte.</translation>
   </message>
   <message>
-   <source>The packers are fast enough on average. An alert that is raised by every burst is soon ignored, also when it is right.</source>
+   <source>The packers are fast enough on average. People soon ignore an alert that every burst raises, even when it is right.</source>
    <translation>Die Packer sind im Mittel schnell genug. Ein Alarm, den jeder Schub auslöst, wird bald überhört, auch wenn er recht hat.</translation>
   </message>
   <message>
@@ -6826,10 +6842,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die Vergangenheit: hier lässt sich nichts ändern. Alt+Rechts folgt wieder der Gegenwart.</translation>
   </message>
   <message>
-   <source>The picture is the newest look again, and what was missed meanwhile is on the timeline.</source>
-   <translation>Das Bild ist wieder der neueste Blick, und was inzwischen geschah, steht auf der Zeitleiste.</translation>
-  </message>
-  <message>
    <source>The present is shown already.</source>
    <translation>Die Gegenwart ist schon zu sehen.</translation>
   </message>
@@ -6862,7 +6874,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Der Rest bleibt, wo er ist.</translation>
   </message>
   <message>
-   <source>The repair. A redrive without it fails as often again, and takes the time of the workers. Try it with one message, then redrive the others at a limited rate.</source>
+   <source>The repair. Without it, redriven messages fail again and waste the workers' time. Try one message first, then redrive the others at a limited rate.</source>
    <translation>Die Reparatur. Ein Redrive ohne sie schlägt genauso oft wieder fehl und kostet die Zeit der Worker. Erst mit einer Nachricht versuchen, dann die anderen mit begrenzter Rate zurückschicken.</translation>
   </message>
   <message>
@@ -7042,6 +7054,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Das Fenster über einem Broker, der anderswo läuft.</translation>
   </message>
   <message>
+   <source>The window shows the latest poll again, and the timeline shows what happened in the meantime.</source>
+   <translation>Das Bild ist wieder der neueste Blick, und was inzwischen geschah, steht auf der Zeitleiste.</translation>
+  </message>
+  <message>
    <source>The word beside its icon.</source>
    <translation>Das Wort neben dem Symbol.</translation>
   </message>
@@ -7054,7 +7070,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Farben, Schrift, Sprache, Aufzeichnung.</translation>
   </message>
   <message>
-   <source>There are five members for two partitions, and the new one works at once. Nothing had to be given up for it.</source>
+   <source>There are five members for two partitions, and the new one works at once. Nobody had to give anything up for it.</source>
    <translation>Es gibt fünf Mitglieder für zwei Partitionen, und das neue arbeitet sofort. Nichts musste dafür abgegeben werden.</translation>
   </message>
   <message>
@@ -7326,15 +7342,15 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Tausende Dead Letters haben eine Ursache. Was kommt zuerst: Redrive oder Reparatur?</translation>
   </message>
   <message>
+   <source>Three groups assign the same eight partitions by three different rules.</source>
+   <translation>Drei Gruppen verteilen dieselben acht Partitionen nach drei Regeln.</translation>
+  </message>
+  <message>
    <source>Three groups read the same payments.</source>
    <translation>Drei Gruppen lesen dieselben Zahlungen.</translation>
   </message>
   <message>
-   <source>Three groups share out the same eight partitions by three rules.</source>
-   <translation>Drei Gruppen verteilen dieselben acht Partitionen nach drei Regeln.</translation>
-  </message>
-  <message>
-   <source>Three indexers share the six partitions of commits. A partition has one owner in a group; its letter says who. The orange part of a partition is its lag, what the group has not committed yet.</source>
+   <source>Three indexers share the six partitions of commits. A partition has one owner in a group; its letter says which. The orange part of a partition is its lag: messages that the group has not committed yet.</source>
    <translation>Drei Indexer teilen sich die sechs Partitionen von commits. Eine Partition hat in einer Gruppe einen Besitzer; ihr Buchstabe sagt, wen. Der orange Teil einer Partition ist ihr Rückstand: was die Gruppe noch nicht committet hat.</translation>
   </message>
   <message>
@@ -7396,10 +7412,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>To do</source>
    <translation>Zu tun</translation>
-  </message>
-  <message>
-   <source>To let the producer wait. It costs the time of the producer, and its own callers must be able to wait as well; else messages are lost there.</source>
-   <translation>Den Producer warten zu lassen. Es kostet die Zeit des Producers, und seine eigenen Aufrufer müssen auch warten können; sonst gehen Nachrichten dort verloren.</translation>
   </message>
   <message>
    <source>To session time</source>
@@ -7526,7 +7538,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Zwei Packer teilen sich die vier Partitionen von orders.</translation>
   </message>
   <message>
-   <source>Two painters are not enough, and the queue grows. No message is lost; each waits for somebody who is free.</source>
+   <source>Two painters are not enough, and the queue grows. No message is lost; each waits for a free painter.</source>
    <translation>Zwei Painter reichen nicht, und die Queue wächst. Keine Nachricht geht verloren; jede wartet auf jemanden, der frei ist.</translation>
   </message>
   <message>
@@ -7702,14 +7714,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was Producer aufhält: die Tiefe eines Topics oder einer Queue gegen ihre Grenze, die Rate gegen ihre Tokens. Die **Regel** sagt, was an der Grenze geschieht: blockieren, abweisen, die neuesten verwerfen, die ältesten verwerfen oder die am wenigsten dringenden verdrängen. Der langsamste Leser ist genannt. Die Zeilen oben folgen jedem blockierten Producer bis zu dem, worauf er am Ende wartet; ein Glied anklicken zeigt es auf der Zeichenfläche. Grenze, Rate und Regel lassen sich unter jeder Anzeige im Lauf ändern.</translation>
   </message>
   <message>
-   <source>What is a reason to use range?</source>
-   <translation>Welchen Grund gibt es, Range zu benutzen?</translation>
-  </message>
-  <message>
-   <source>What it has in hand and has not committed comes again after it has joined.</source>
-   <translation>Was er in der Hand hat und nicht committet hat, kommt wieder, nachdem er beigetreten ist.</translation>
-  </message>
-  <message>
    <source>What it has told stays on the timeline and in the recording.</source>
    <translation>Was er gemeldet hat, bleibt auf der Zeitleiste und in der Aufzeichnung.</translation>
   </message>
@@ -7770,10 +7774,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was angenommen wurde, ist bestätigt, tot oder noch zu lesen; kein Leser hat es übergangen. Ungelesen verdrängt, abgelaufen, geleert oder gelöscht ist verloren; abgelehnt nicht. Bestätigt zählt als erledigt, siehe die Klasse.</translation>
   </message>
   <message>
-   <source>What was published is the difference between two looks. Who has published it no cluster tells, so no producer is drawn.</source>
-   <translation>Veröffentlicht ist der Unterschied zwischen zwei Blicken. Wer veröffentlicht hat, sagt kein Cluster; darum ist kein Producer gezeichnet.</translation>
-  </message>
-  <message>
    <source>What was redriven</source>
    <translation>Was zurückgespielt wurde</translation>
   </message>
@@ -7794,6 +7794,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Wenn voll</translation>
   </message>
   <message>
+   <source>When is range the right choice?</source>
+   <translation>Welchen Grund gibt es, Range zu benutzen?</translation>
+  </message>
+  <message>
    <source>When it is full</source>
    <translation>Wenn sie voll ist</translation>
   </message>
@@ -7810,6 +7814,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Wann der Besitzer diese Partition bekam; Wanduhrzeit im Hinweis.</translation>
   </message>
   <message>
+   <source>When topics are joined. Range gives the partitions with the same number in all topics to the same member, so a consumer can join topics that have the same keys and the same number of partitions on its own.</source>
+   <translation>Es gibt die Partitionen gleicher Nummer in allen Topics demselben Mitglied. Topics mit denselben Schlüsseln und gleich vielen Partitionen kann dann ein Consumer allein verbinden.</translation>
+  </message>
+  <message>
    <source>Where</source>
    <translation>Wo</translation>
   </message>
@@ -7820,10 +7828,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Where one consumer reads on.</source>
    <translation>Wo ein Consumer weiterliest.</translation>
-  </message>
-  <message>
-   <source>Where one key is too much for one consumer, only another key, or faster work, helps.</source>
-   <translation>Wo ein Schlüssel für einen Consumer zu viel ist, hilft nur ein anderer Schlüssel oder schnellere Arbeit.</translation>
   </message>
   <message>
    <source>Where the new group starts</source>
@@ -7852,10 +7856,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Which events</source>
    <translation>Welche Ereignisse</translation>
-  </message>
-  <message>
-   <source>Which messages a reader holds only its client knows. The panel says so, and no figure, chart or report counts it as 0.</source>
-   <translation>Welche Nachrichten ein Leser hält, weiß nur sein Client. Der Bereich sagt es, und keine Zahl, kein Diagramm und kein Bericht zählt sie als 0.</translation>
   </message>
   <message>
    <source>Which policy loses nothing, and what does it cost?</source>
@@ -7906,7 +7906,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Mit dem, was darin von Hand getan wurde.</translation>
   </message>
   <message>
-   <source>With the cooperative rule members go on reading what they keep. The time on its card is only that of the partitions that moved.</source>
+   <source>With the cooperative rule, members keep reading the partitions they keep. The time on the card is only for the partitions that moved.</source>
    <translation>Mit der kooperativen Regel lesen Mitglieder weiter, was sie behalten. Die Zeit auf ihrer Karte ist nur die der Partitionen, die den Besitzer wechselten.</translation>
   </message>
   <message>
@@ -7922,7 +7922,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Im Kontext steht die Zeit; danach geht sie weiter.</translation>
   </message>
   <message>
-   <source>Without a limit it would come back for ever, and take the time of an indexer each time.</source>
+   <source>Without a limit it would come back forever and waste an indexer's time each time.</source>
    <translation>Ohne Grenze käme sie immer wieder und kostete jedes Mal die Zeit eines Indexers.</translation>
   </message>
   <message>
@@ -8254,15 +8254,15 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>blockiert Producer</translation>
   </message>
   <message>
-   <source>booked has the isolation level read_committed. It reads up to the last stable offset, where the first open transaction of a partition begins, and waits there.</source>
+   <source>booked has the isolation level read_committed. It reads up to the last stable offset, which is where the first open transaction of a partition begins, and waits there.</source>
    <translation>booked hat das Isolation Level read_committed. Es liest bis zum Last Stable Offset, wo die erste offene Transaktion einer Partition beginnt, und wartet dort.</translation>
   </message>
   <message>
-   <source>booker commits before it works, poster after it, and clearer keeps its offset and its effects in one transaction of its database.</source>
+   <source>booker commits before it works, poster afterwards, and clearer stores its offset and its effects in one database transaction.</source>
    <translation>booker committet vor der Arbeit, poster danach, und clearer hält Offset und Wirkung in einer Transaktion seiner Datenbank.</translation>
   </message>
   <message>
-   <source>booker goes on behind the messages that it had in hand; these are lost. poster reads them again; some are done twice. clearer reads them again, too, and finds in its database which it has done.</source>
+   <source>booker continues after the messages it was holding, so they are lost. poster reads them again, so some are done twice. clearer also reads them again, but finds in its database which ones it has already done.</source>
    <translation>booker macht hinter den Nachrichten weiter, die er in der Hand hatte; diese sind verloren. poster liest sie noch einmal; manche werden zweimal getan. Auch clearer liest sie noch einmal und findet in seiner Datenbank, welche er getan hat.</translation>
   </message>
   <message>
@@ -8286,7 +8286,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>aufgeholt</translation>
   </message>
   <message>
-   <source>clerk-2 keeps fewer partitions, so less of the load lies on it. What is behind already is caught up slowly.</source>
+   <source>clerk-2 keeps fewer partitions, so it has less to do. It slowly catches up on what has piled up.</source>
    <translation>clerk-2 behält weniger Partitionen, also liegt weniger Last auf ihm. Was schon im Rückstand ist, wird langsam aufgeholt.</translation>
   </message>
   <message>
@@ -8518,7 +8518,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>im Schlüssel, im Wert oder in einem Header</translation>
   </message>
   <message>
-   <source>indexer-2 crashes. Who reads its partitions, and from when on?</source>
+   <source>indexer-2 crashes. Who reads its partitions, and when do they start?</source>
    <translation>indexer-2 stürzt ab. Wer liest seine Partitionen, und ab wann?</translation>
   </message>
   <message>
@@ -8626,7 +8626,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>wie von unabhängigen Sendern (Poisson)</translation>
   </message>
   <message>
-   <source>line-1 was given up when its session timed out, after ten seconds. Until the group had rebalanced, nobody read its partition.</source>
+   <source>line-1 was removed when its session timed out after ten seconds. Nobody read its partition until the group had rebalanced.</source>
    <translation>line-1 wurde aufgegeben, als seine Session nach zehn Sekunden ablief. Bis die Gruppe ihren Rebalance hatte, las niemand seine Partition.</translation>
   </message>
   <message>
@@ -8722,7 +8722,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>läuft nie ab</translation>
   </message>
   <message>
-   <source>new-1 was told to give up a partition. It finished what it had in hand, committed, and said so with a heartbeat; then new-4 got the partition. For that long nobody read this one partition.</source>
+   <source>new-1 was told to give up a partition. It finished its current messages, committed, and reported this with a heartbeat; then new-4 got the partition. During that time, only this partition was not read.</source>
    <translation>new-1 sollte eine Partition abgeben. Es arbeitete ab, was es in der Hand hatte, committete und sagte es mit einem Heartbeat; dann bekam new-4 die Partition. So lange las niemand diese eine Partition.</translation>
   </message>
   <message>
@@ -8890,7 +8890,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>oldest und urgent verdrängen Nachrichten, die gewartet haben.</translation>
   </message>
   <message>
-   <source>oldest evicts what has waited longest, so that what it has is new. urgent evicts a less urgent message, so that an urgent one always finds room.</source>
+   <source>oldest evicts the message that has waited longest, so its messages are always recent. urgent evicts a less urgent message, so that there is always room for an urgent one.</source>
    <translation>oldest verdrängt, was am längsten gewartet hat; was es hat, ist also neu. urgent verdrängt eine weniger dringende Nachricht, damit eine dringende immer Platz findet.</translation>
   </message>
   <message>
@@ -8910,7 +8910,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>offen</translation>
   </message>
   <message>
-   <source>orders.DLT is read as dead letters because of its name. Origin, cause and attempts are from the headers that the program has written.</source>
+   <source>orders.DLT is treated as dead letters because of its name. Origin, cause and attempts come from the headers that the program has written.</source>
    <translation>orders.DLT gilt wegen seines Namens als Topic mit Dead Letters. Ursprung, Ursache und Versuche stehen in den Headern, die das Programm geschrieben hat.</translation>
   </message>
   <message>
@@ -8930,7 +8930,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>p99 &lt; 200 ms oder lag("billing") &lt; 100: je Zeile eine; der Bericht sagt, was gilt</translation>
   </message>
   <message>
-   <source>packer-1 owns all four partitions and goes on where packer-2 has committed. No orders of a customer change places, since a key did not change its partition.</source>
+   <source>packer-1 owns all four partitions and continues from what packer-2 has committed. Each customer's orders stay in order, because no key has changed its partition.</source>
    <translation>packer-1 besitzt alle vier Partitionen und macht weiter, wo packer-2 committet hat. Keine Bestellungen eines Kunden tauschen ihre Plätze, denn kein Schlüssel wechselte die Partition.</translation>
   </message>
   <message>
@@ -9090,7 +9090,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>gestoppt</translation>
   </message>
   <message>
-   <source>stranger-1 came back as a new member. The group waited until the session of the old one timed out, and all members stood still for five seconds.</source>
+   <source>stranger-1 came back as a new member. The group waited until the old member's session timed out, and all members stood still for five seconds.</source>
    <translation>stranger-1 kam als neues Mitglied zurück. Die Gruppe wartete, bis die Session des alten ablief, und alle Mitglieder standen fünf Sekunden still.</translation>
   </message>
   <message>
