@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "resources" / "translations"
 SOURCES = (
     *("app", "widgets", "broker_core/broker", "broker_core/filters", "broker_core/flow", "broker_core/log"),
-    *("broker_core/operations", "broker_core/queues", "broker_core/schemas"),
+    *("broker_core/access.py", "broker_core/operations", "broker_core/queues", "broker_core/schemas"),
 )
 SCENARIOS = ROOT / "resources" / "scenarios"
 CONTEXT = "Brokerscope"
@@ -49,8 +49,8 @@ KEYWORDS = {
 def words() -> list[str]:
     """Every marked text of the sources, sorted."""
     found: set[str] = set()
-    for folder in SOURCES:
-        for path in sorted((ROOT / folder).rglob("*.py")):
+    for source in SOURCES:
+        for path in sorted((ROOT / source).rglob("*.py")) or [ROOT / source]:
             found.update(_words_of(ast.parse(path.read_text(encoding="utf-8"))))
     for name, documented in DOCUMENTED.items():
         found.update(_words_of_docstrings(ast.parse((ROOT / name).read_text(encoding="utf-8")), documented))

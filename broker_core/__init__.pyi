@@ -1,3 +1,4 @@
+from broker_core.access import Acl as Acl, ClientQuota as ClientQuota
 from broker_core.broker.publishing import Published as Published
 from broker_core.clients.admin import Admin as Admin, RunningRedrive as RunningRedrive
 from broker_core.clients.batches import Receipt as Receipt, Sent as Sent

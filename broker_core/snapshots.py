@@ -8,6 +8,8 @@ from typing import Final, Literal
 
 import msgspec
 
+from broker_core.access import Acl, ClientQuota, ScramUser
+
 MAX_LEASES: Final = 500  # listed in a keyframe, of each queue
 MAX_LETTERS: Final = 200
 
@@ -451,6 +453,9 @@ class Snapshot(msgspec.Struct, frozen=True):
     totals: Totals = Totals()
     faults: tuple[FaultView, ...] = ()
     transactions: tuple[TransactionView, ...] = ()
+    acls: tuple[Acl, ...] = ()
+    quotas: tuple[ClientQuota, ...] = ()
+    users: tuple[ScramUser, ...] = ()
 
     @property
     def compacted(self) -> frozenset[str]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from broker_core.broker.acls import Acls, ScramCredentials
+from broker_core.broker.access import Access
 from broker_core.broker.backpressure import Backpressure
 from broker_core.broker.catalog import Catalog
 from broker_core.broker.cleaning import Cleaning
@@ -28,7 +28,6 @@ from broker_core.errors import ErrorCode, must
 from broker_core.events import BROKER_CRASH, EventKind, EventStream
 from broker_core.faults.client_faults import ClientFaults
 from broker_core.files import FileSystem
-from broker_core.flow.client_quotas import ClientQuotas
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.coordinator import GroupCoordinator
 from broker_core.groups.offsets import OffsetStore
@@ -119,9 +118,7 @@ class Broker:
         )
         self.redrives = Redrives(logs, self.queues, self.schemas, self.publishing, self.durability, timers)
         self.clock = SessionClock(timers, events, epoch_ms, self._heard_from_all, self._clean)
-        self.acls = Acls()
-        self.scram_credentials = ScramCredentials()
-        self.client_quotas = ClientQuotas()
+        self.access = Access(events)
         self.views = Views(logs, self.topics, self.queues, self.groups, self.fetches, self.recently_deleted)
 
         #: Adds to a snapshot what only the owner of the broker knows, such as the clients that it runs.
@@ -155,6 +152,9 @@ class Broker:
                 totals=views.totals(),
                 faults=tuple(self.client_faults.views().values()),
                 transactions=self.transactions.views(),
+                acls=self.access.acls.all,
+                quotas=self.access.quotas.all,
+                users=tuple(credential.public for credential in self.access.credentials.all),
             )
         )
 
@@ -166,9 +166,9 @@ class Broker:
             producers=self.producer_ids.state(),
             schemas=self.schemas.registry.state(),
             share_groups=self.share_groups.entries(),
-            acls=self.acls.all,
-            scram_credentials=self.scram_credentials.all,
-            client_quotas=self.client_quotas.all,
+            acls=self.access.acls.all,
+            scram_credentials=self.access.credentials.all,
+            client_quotas=self.access.quotas.all,
         )
 
     def restore(self, now_ns: int, catalog: Catalog) -> None:
@@ -182,11 +182,7 @@ class Broker:
             self.queues.restore_subscription(now_ns, subscription)
         for group in catalog.share_groups:
             self.share_groups.restore(group)
-        self.acls.add(catalog.acls)
-        for credential in catalog.scram_credentials:
-            self.scram_credentials.put(credential)
-        for quota in catalog.client_quotas:
-            self.client_quotas.put(quota)
+        self.access.restore(*catalog.acls, *catalog.scram_credentials, *catalog.client_quotas)
         self.producer_ids.restore(catalog.producers)
         self.transactions.restore()
         self.groups.restore(now_ns)

@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from broker_core.broker.acls import Acl, ScramCredential
-from broker_core.flow.client_quotas import ClientQuota
+from broker_core.access import Acl, ClientQuota, ScramCredential
 from broker_core.flow.config import FlowConfig
 from broker_core.limits import MAX_WAIT_MS
 from broker_core.log.config import LogConfig

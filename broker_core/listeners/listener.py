@@ -76,7 +76,7 @@ class Listener(Closable):
         self.host = host
         self.address = address
         self.port = port
-        self.access = (access or Access()).with_acls(host.broker.acls)
+        self.access = (access or Access()).with_acls(host.broker.access.acls)
         self.limits = limits or GuardConfig()
         self.connections = connections or Connections(lambda: host.now_ns)
         self.access.check_bind(address)

@@ -16,6 +16,7 @@ from broker_core.operations.messages import PublishBatch, PublishMessages, Recor
 from broker_core.operations.queues import Ack, Extend, Nack, Release, lease_token
 from broker_core.operations.request import Request
 from broker_core.simulation.actions import UserAction
+from broker_core.simulation.actions.access import CreateAcls, DeleteAcls, DeleteUser, RemoveQuota, SetQuota
 from broker_core.simulation.actions.action import Action
 from broker_core.simulation.actions.dead_letters import PurgeDeadLetters, Redrive, UndoPurgeDeadLetters, UndoRedrive
 from broker_core.simulation.actions.faults import BreakRequests, EndRequestFault
@@ -139,6 +140,7 @@ _OTHERS: Final[dict[type[Any], tuple[type[Request[Any]], Callable[[Any, Snapshot
     EndRequestFault: (EndFault, lambda action, _latest: EndFault(fault=action.name)),
 }
 _TOLD: Final = {
+    *(CreateAcls, DeleteAcls, SetQuota, RemoveQuota, DeleteUser),
     AdvanceClock,
     ConfigureTopic,
     SetFlow,

@@ -6,6 +6,7 @@ from typing import Any
 
 from broker_core.errors import ErrorCode, must
 from broker_core.operations import (
+    access,
     browse,
     clock,
     dead_letters,
@@ -30,6 +31,7 @@ CATALOGUE: tuple[Entry, ...] = (
     messages.SEND,
     *dead_letters.ENTRIES,
     *schemas.ENTRIES,
+    *access.ENTRIES,
     *observe.ENTRIES,
     *faults.ENTRIES,
     *clock.ENTRIES,

@@ -8,9 +8,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from broker_core.access import ResourceKind
 from broker_core.operations.request import Request, result_type
-
-ResourceKind = Literal["topic", "queue", "group", "subject", "transactional_id", "broker"]
 
 
 class Operation(enum.StrEnum):

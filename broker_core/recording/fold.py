@@ -8,9 +8,11 @@ What events do not say is listed in FORMAT.md: it stands as in the keyframe, or 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import msgspec
 
+from broker_core.access import SHOWN, Kept
 from broker_core.events import Event, EventKind
 from broker_core.messages import TopicPartition
 from broker_core.recording.fold_groups import FoldedGroups
@@ -111,6 +113,8 @@ class Fold:
         self._clients = ClientCounts(keyframe.actors)
         self._faults = {(fault.client, fault.fault): fault for fault in keyframe.faults}
         self._transactions = {each.producer_id: each for each in keyframe.transactions}
+        shown = {"acl": keyframe.acls, "quota": keyframe.quotas, "user": keyframe.users}
+        self._access: dict[str, Kept[Any]] = {word: Kept(rows) for word, rows in shown.items()}
         self._totals: dict[str, int] = msgspec.structs.asdict(keyframe.totals)
         self._handlers: dict[EventKind, Callable[[Event], object]] = {
             EventKind.PUBLISHED: self._published.published,
@@ -201,6 +205,9 @@ class Fold:
 
     def _user_action(self, event: Event) -> None:
         detail = event.told
+        if (word := str(detail.get("access", ""))) in SHOWN:
+            rows, row = self._access[word], msgspec.convert(detail["row"], SHOWN[word])
+            (rows.remove if detail.get("removed") else rows.put)(row)
         actor = self._actors.get(str(detail.get("consumer", "")))
         if detail.get("action") == "move_consumer" and actor is not None:
             group = str(detail.get("group", ""))
@@ -233,4 +240,7 @@ class Fold:
             transactions=tuple(
                 sorted(self._transactions.values(), key=lambda each: (each.started_ns, each.producer_id))
             ),
+            acls=self._access["acl"].all,
+            quotas=self._access["quota"].all,
+            users=self._access["user"].all,
         )

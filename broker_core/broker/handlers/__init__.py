@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from broker_core.broker.broker import Handlers
-from broker_core.broker.handlers import broker, browse, groups, queues, topics
+from broker_core.broker.handlers import access, broker, browse, groups, queues, topics
 
 _ARGUMENTS = ["broker", "now_ns", "request", "client"]
 
@@ -35,4 +35,4 @@ def _without_client(function: Callable[[Any, int, Any], Any]) -> Callable[[Any, 
     return handler
 
 
-HANDLERS = handlers_of(topics, browse, groups, queues, broker)
+HANDLERS = handlers_of(topics, browse, groups, queues, access, broker)

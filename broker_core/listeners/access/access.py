@@ -23,10 +23,10 @@ from pathlib import Path
 
 import msgspec
 
-from broker_core.broker.acls import Acl, Acls
+from broker_core.access import Acl, Acls, ResourceKind
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
 from broker_core.limits import MAX_NAME_CHARS
-from broker_core.operations.entry import Operation, ResourceKind
+from broker_core.operations.entry import Operation
 from broker_core.settings import Settings, checked, checked_class
 
 _DECISIONS_KEPT = 10_000

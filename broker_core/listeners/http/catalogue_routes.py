@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from broker_core.listeners.http.context import ByHand, HttpCall, Route, RouteHandler
-from broker_core.listeners.http.routes import connections, leases, members, publishing
+from broker_core.listeners.http.routes import access, connections, leases, members, publishing
 from broker_core.operations.catalogue import CATALOGUE
 from broker_core.operations.entry import READ, Entry
 from broker_core.operations.http_form import form_of
@@ -61,6 +61,7 @@ BY_HAND: ByHand = {
     **leases.HANDLERS,
     **members.HANDLERS,
     **connections.HANDLERS,
+    **access.HANDLERS,
 }
 
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 from starlette.requests import Request
 
+from broker_core.access import ResourceKind
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access.access import ANYBODY, Access, Principal
 from broker_core.listeners.access.limits import Budget, GuardConfig
@@ -18,7 +19,7 @@ from broker_core.listeners.connections import Connection, Connections
 from broker_core.listeners.http.members import Consumers, Members
 from broker_core.listeners.http.metrics import Metrics
 from broker_core.listeners.http.reading import Held, converted, decoded, query_of, read_body
-from broker_core.operations.entry import READ, Operation, ResourceKind, Right
+from broker_core.operations.entry import READ, Operation, Right
 from broker_core.operations.request import Request as OperationRequest
 from broker_core.replies import Reply
 

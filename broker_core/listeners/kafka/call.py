@@ -10,12 +10,13 @@ from uuid import UUID
 import msgspec
 from kio.schema.errors import ErrorCode as KafkaError
 
+from broker_core.access import ResourceKind
 from broker_core.broker.broker import Broker
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kafka_messages.making import Body
 from broker_core.listeners.access.access import Principal
 from broker_core.listeners.connections import Connection
-from broker_core.operations.entry import Operation, ResourceKind
+from broker_core.operations.entry import Operation
 from broker_core.replies import Reply
 
 if TYPE_CHECKING:
@@ -95,10 +96,6 @@ class Call(msgspec.Struct, frozen=True):
     @property
     def broker(self) -> Broker:
         return self.listener.host.broker
-
-    def changed(self, now_ns: int, cause: str) -> None:
-        """Emit what this client changed."""
-        self.listener.host.events.emit_action(now_ns, client=self.client, cause=cause)
 
     def may(self, operation: Operation, kind: ResourceKind, name: str = "") -> bool:
         return self.listener.access.allows(self.principal, operation, kind, name)

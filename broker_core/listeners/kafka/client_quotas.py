@@ -1,14 +1,14 @@
 from __future__ import annotations
 
-import typing
 from collections.abc import Callable
 from typing import Any
 
+from broker_core.access import DEFAULT, ClientQuota, QuotaKey
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.flow.client_quotas import DEFAULT, ClientQuota, QuotaEntity, QuotaKey, check
 from broker_core.listeners.awaiting import ServedHost
 from broker_core.listeners.kafka.call import ADMIN, FEW_ELEMENTS, READ, Answer, Call, api, outcome
+from broker_core.operations.access import RemoveQuota, SetQuota
 
 _MAX_THROTTLE_MS = 10_000  # at a time; what is left counts for the next request
 _KEY_OF_API: dict[str, QuotaKey] = {
@@ -22,7 +22,7 @@ def quota_throttle_ms(
     host: ServedHost, user: str, client_id: str, api: str, *, size_bytes: int, reply_bytes: int
 ) -> int:
     """Count a request and its reply. Returns the milliseconds until the client's next request may be served."""
-    quotas, key = host.broker.client_quotas, _KEY_OF_API.get(api)
+    quotas, key = host.broker.access.quotas, _KEY_OF_API.get(api)
     if key is None or not quotas.any:
         return 0
     counted_bytes = size_bytes if key == "producer_byte_rate" else reply_bytes
@@ -41,22 +41,21 @@ def _describe_client_quotas(call: Call, request: Any) -> Answer:
     call.must(READ, "broker")
     fits = [_matching(each) for each in request.components]
     types = {each.entity_type for each in request.components}
-    found: dict[QuotaEntity, list[dict[str, Any]]] = {}
-    for quota in call.broker.client_quotas.all:
-        of = _names_of(quota.entity)
+    found: dict[tuple[tuple[str, str], ...], list[dict[str, Any]]] = {}
+    for quota in call.broker.access.quotas.all:
+        of = _names_of(quota)
         if all(fit(of) for fit in fits) and (not request.strict or set(of) == types):
-            found.setdefault(quota.entity, []).append({"key": quota.key, "value": quota.bytes_per_s})
+            found.setdefault(tuple(of.items()), []).append({"key": quota.key, "value": quota.bytes_per_s})
     rows = []
-    for entity, values in found.items():
-        names = _names_of(entity).items()
+    for names, values in found.items():
         named = [{"entity_type": kind, "entity_name": None if name == DEFAULT else name} for kind, name in names]
         rows.append({"entity": named, "values": values})
     return {"entries": rows}
 
 
-def _names_of(entity: QuotaEntity) -> dict[str, str]:
-    """The names of an entity by Kafka's types."""
-    named = {USER: entity.user, CLIENT_ID: entity.client_id}
+def _names_of(quota: ClientQuota) -> dict[str, str]:
+    """The names of its entity by Kafka's types."""
+    named = {USER: quota.user, CLIENT_ID: quota.client_id}
     return {entity_type: name for entity_type, name in named.items() if name is not None}
 
 
@@ -68,10 +67,6 @@ def _matching(component: Any) -> Callable[[dict[str, str]], bool]:
         return lambda named: entity_type in named
     wanted = DEFAULT if how == _DEFAULT else component.match
     return lambda named: named.get(entity_type) == wanted
-
-
-_KEYS: tuple[QuotaKey, ...] = typing.get_args(QuotaKey)
-_MAX_NAME_CHARS = 249
 
 
 @api("AlterClientQuotas", 49, 0, 1, most_elements=FEW_ELEMENTS)
@@ -92,44 +87,28 @@ def _alter_client_quotas(call: Call, request: Any) -> Answer:
 
 def _alter(call: Call, asked: Any, validate_only: bool) -> None:
     call.must(ADMIN, "broker")
-
-    def alter(now_ns: int) -> None:
-        entity = _entity(asked)
-        quotas = [(ClientQuota(entity, _key(each.key), each.value), each.remove) for each in asked.ops]
-        for quota, removed in quotas:
-            if not removed:
-                check(quota)
-        for quota, removed in () if validate_only else quotas:
-            if removed:
-                call.broker.client_quotas.remove(quota.entity, quota.key)
-                call.changed(now_ns, f"removed the {quota.key} of {quota.entity}")
-            else:
-                call.broker.client_quotas.put(quota)
-                call.changed(now_ns, f"set the {quota.key} of {quota.entity} to {quota.bytes_per_s:g}")
-
-    call.listener.host.admin(alter)
+    user, client_id = _entity(asked)
+    quotas = [  # the rate of one that is removed says nothing
+        (ClientQuota(each.key, 1 if each.remove else each.value, user, client_id), each.remove) for each in asked.ops
+    ]
+    host = call.listener.host
+    for quota, removed in () if validate_only else quotas:
+        if not removed:
+            host.ask(SetQuota(quota=quota), client=call.client)
+        elif call.broker.access.quotas.find(quota.identity) is not None:
+            host.ask(RemoveQuota(key=quota.key, user=user, client_id=client_id), client=call.client)
 
 
-def _entity(asked: Any) -> QuotaEntity:
+def _entity(asked: Any) -> tuple[str | None, str | None]:
+    """The user and the client id, as in `ClientQuota`."""
     types = [each.entity_type for each in asked.entity]
     names = {each.entity_type: DEFAULT if each.entity_name is None else each.entity_name for each in asked.entity}
     problems = (
-        (not types or not set(types) <= {USER, CLIENT_ID}, "a quota is for a user, a client-id, or both"),
+        (not set(types) <= {USER, CLIENT_ID}, "a quota is for a user, a client-id, or both"),
         (len(set(types)) < len(types), "a quota names each of user and client-id once"),
         (any(each.entity_name == "" for each in asked.entity), "a name is null for the default, and not empty"),
-        (
-            any(len(name) > _MAX_NAME_CHARS for name in names.values()),
-            f"a name has {_MAX_NAME_CHARS} characters at most",
-        ),
     )
     for wrong, why in problems:
         if wrong:
             raise BrokerError(ErrorCode.INVALID_REQUEST, why)
-    return QuotaEntity(names.get(USER), names.get(CLIENT_ID))
-
-
-def _key(name: str) -> QuotaKey:
-    for key in _KEYS:
-        if key == name:
-            return key
-    raise BrokerError(ErrorCode.INVALID_REQUEST, f"{name[:100]} is not a quota here; there are {', '.join(_KEYS)}")
+    return names.get(USER), names.get(CLIENT_ID)

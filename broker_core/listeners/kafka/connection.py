@@ -280,7 +280,7 @@ class KafkaConnection(asyncio.Protocol):
 
     def _new_exchange(self, mechanism: str) -> sasl.Exchange:
         listener = self._listener
-        return sasl.Exchange(listener.access, listener.host.broker.scram_credentials, mechanism)
+        return sasl.Exchange(listener.access, listener.host.broker.access.credentials, mechanism)
 
     def _authenticate(self, header: Header, request: Any) -> None:
         try:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from broker_core.access import ResourceKind
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kafka_messages.making import Body
 from broker_core.listeners.kafka.call import (
@@ -24,7 +25,6 @@ from broker_core.listeners.kafka.call import (
     paced,
 )
 from broker_core.names import check_name
-from broker_core.operations.entry import ResourceKind
 
 _UNKNOWN_TOPIC_ID = 100
 

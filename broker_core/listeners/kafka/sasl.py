@@ -15,14 +15,13 @@ from typing import Any
 
 import scramp
 
-from broker_core.broker.acls import ScramCredentials
+from broker_core.access import MIN_ITERATIONS, Kept, ScramCredential
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access.access import Access, Principal
 from broker_core.listeners.kafka.call import Answer, Call, api
 
 PLAIN = "PLAIN"
 MECHANISMS = (PLAIN, "SCRAM-SHA-256", "SCRAM-SHA-512")
-MIN_ITERATIONS = 4_096  # Kafka's smallest, and its default
 _SECRET = secrets.token_bytes(32)
 
 
@@ -34,7 +33,7 @@ def handshake(request: Any) -> dict[str, Any]:
 class Exchange:
     """One client's authentication by one mechanism; `principal` is None until it has succeeded."""
 
-    def __init__(self, access: Access, credentials: ScramCredentials, mechanism: str) -> None:
+    def __init__(self, access: Access, credentials: Kept[ScramCredential], mechanism: str) -> None:
         self.principal: Principal | None = None
         self._access = access
         self._credentials = credentials
@@ -83,7 +82,7 @@ class Exchange:
         token = self._access.token(user)
         if token is not None:
             return _salted(self._mechanism, token)
-        kept = self._credentials.find(user, self._mechanism)
+        kept = self._credentials.find((user, self._mechanism))
         if kept is not None:
             return kept.salt, kept.stored_key, kept.server_key, kept.iterations
         digest = hmac.digest(_SECRET, user.encode(), "sha512" if self._mechanism.endswith("512") else "sha256")

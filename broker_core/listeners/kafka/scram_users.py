@@ -1,18 +1,16 @@
 from __future__ import annotations
 
-import hashlib
-import hmac
 from collections import Counter
 from typing import Any, Final
 
-from broker_core.broker.acls import Mechanism, ScramCredential
+from broker_core.access import Mechanism, ScramCredential
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.listeners.access import changes
 from broker_core.listeners.kafka.call import ADMIN, FEW_ELEMENTS, READ, Answer, Call, api, failed, outcome
-from broker_core.listeners.kafka.sasl import MIN_ITERATIONS
+from broker_core.operations.access import DeleteUser, SetUser
 
 MECHANISMS: Final[dict[int, Mechanism]] = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
 NUMBERS: Final = {mechanism: number for number, mechanism in MECHANISMS.items()}
-DIGESTS: Final[dict[Mechanism, str]] = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 
 
 @api("DescribeUserScramCredentials", 50, 0, 0, most_elements=FEW_ELEMENTS)
@@ -20,7 +18,7 @@ def _describe_user_scram_credentials(call: Call, request: Any) -> Answer:
     """The users that AlterUserScramCredentials made, with mechanisms and iterations; without names, all of them."""
     call.must(READ, "broker")
     users: dict[str, list[ScramCredential]] = {}
-    for credential in call.broker.scram_credentials.all:
+    for credential in call.broker.access.credentials.all:
         users.setdefault(credential.user, []).append(credential)
     asked = Counter(each.name for each in request.users or ()) or Counter(users.keys())
     rows = [_user(name, users.get(name, []), times) for name, times in asked.items()]
@@ -33,11 +31,6 @@ def _user(name: str, credentials: list[ScramCredential], times: int) -> dict[str
         return {"user": name, **failed(BrokerError(code, name))}
     rows = [{"mechanism": NUMBERS[each.mechanism], "iterations": each.iterations} for each in credentials]
     return {"user": name, "credential_infos": rows}
-
-
-_MAX_ITERATIONS = 16_384
-_MAX_NAME_CHARS = 249
-_MAX_SALT_BYTES = 1_024
 
 
 @api("AlterUserScramCredentials", 51, 0, 0, most_elements=FEW_ELEMENTS)
@@ -56,52 +49,21 @@ def _alter_user_scram_credentials(call: Call, request: Any) -> Answer:
 
 def _alter(call: Call, user: str, asked: list[Any]) -> None:
     call.must(ADMIN, "broker")
-
-    def alter(now_ns: int) -> None:
-        if len({each.mechanism for each in asked}) < len(asked):
-            raise BrokerError(ErrorCode.DUPLICATE_RESOURCE, user)
-        kept = call.broker.scram_credentials
-        changed = [_changed(call, user, each) for each in asked]
-        for each, credential in zip(asked, changed, strict=True):
-            mechanism = MECHANISMS[each.mechanism]
-            if credential is None:
-                kept.remove(user, mechanism)
-            else:
-                kept.put(credential)
-            call.changed(now_ns, f"{'deleted' if credential is None else 'set'} the {mechanism} credential of {user}")
-
-    call.listener.host.admin(alter)
+    if len({each.mechanism for each in asked}) < len(asked):
+        raise BrokerError(ErrorCode.DUPLICATE_RESOURCE, user)
+    for request in [_request(call, user, each) for each in asked]:
+        changes.ask(call.listener.host, call.listener.access, call.principal, request, call.client)
 
 
-def _changed(call: Call, user: str, asked: Any) -> ScramCredential | None:
-    """The new credential, None for a deletion. Raises what is wrong with it."""
+def _request(call: Call, user: str, asked: Any) -> SetUser | DeleteUser:
+    """Raises what is wrong with it, before anything of the user is changed."""
     mechanism = MECHANISMS.get(asked.mechanism)
     if mechanism is None:
         raise BrokerError(ErrorCode.UNSUPPORTED_SASL_MECHANISM, f"there are {', '.join(MECHANISMS.values())}")
     if not hasattr(asked, "salted_password"):
-        if call.broker.scram_credentials.find(user, mechanism) is None:
+        if call.broker.access.credentials.find((user, mechanism)) is None:
             raise BrokerError(ErrorCode.RESOURCE_NOT_FOUND, f"{user} with {mechanism}")
-        return None
-    digest = DIGESTS[mechanism]
+        return DeleteUser(user=user, mechanism=mechanism)
     salt, salted = bytes(asked.salt), bytes(asked.salted_password)
-    problems = (
-        (not 1 <= len(user) <= _MAX_NAME_CHARS, f"a user name has 1 to {_MAX_NAME_CHARS} characters"),
-        (
-            not MIN_ITERATIONS <= asked.iterations <= _MAX_ITERATIONS,
-            f"iterations are {MIN_ITERATIONS} to {_MAX_ITERATIONS}, and not {asked.iterations}",
-        ),
-        (not 1 <= len(salt) <= _MAX_SALT_BYTES, f"a salt has 1 to {_MAX_SALT_BYTES} bytes"),
-        (len(salted) != hashlib.new(digest).digest_size, f"the salted password is not one of {mechanism}"),
-        (
-            call.listener.access.token(user) is not None,
-            f"the token of {user} stands in the access file; change it there",
-        ),
-    )
-    for wrong, why in problems:
-        if wrong:
-            raise BrokerError(ErrorCode.UNACCEPTABLE_CREDENTIAL, why)
-    client_key = hmac.digest(salted, b"Client Key", digest)
-    stored_key = hashlib.new(digest, client_key).digest()
-    return ScramCredential(
-        user, mechanism, asked.iterations, salt, stored_key, hmac.digest(salted, b"Server Key", digest)
-    )
+    ScramCredential.of_salted(user, mechanism, asked.iterations, salt, salted)
+    return SetUser(user=user, mechanism=mechanism, iterations=asked.iterations, salt=salt, salted_password=salted)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from broker_core.simulation.context import SimulationContext
+from broker_core.simulation.handlers.access import AccessHandler
 from broker_core.simulation.handlers.clients import ClientHandler
 from broker_core.simulation.handlers.dead_letters import DeadLetterHandler
 from broker_core.simulation.handlers.faults import AlertHandler, FaultHandler
@@ -28,6 +29,7 @@ def planners(context: SimulationContext) -> dict[type[Any], Callable[[Any], Plan
         DeadLetterHandler(context),
         AlertHandler(context),
         FaultHandler(context),
+        AccessHandler(context),
     )
     return {
         action: getattr(handler, name) for handler in handlers for action, name in planning(cast(Any, type(handler)))

@@ -8,22 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from broker_core.access import DEFAULT, ClientQuota, QuotaKey
 from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError
 from broker_core.flow import client_quotas
-from broker_core.flow.client_quotas import DEFAULT, ClientQuota, ClientQuotas, QuotaEntity, QuotaKey
+from broker_core.flow.client_quotas import ClientQuotas
 
 RATE: QuotaKey = "producer_byte_rate"
 # The most precise first, with the seconds that 1,100 bytes cost of it.
-LEVELS = [
-    QuotaEntity("ann", "app"),
-    QuotaEntity("ann", DEFAULT),
-    QuotaEntity("ann"),
-    QuotaEntity(DEFAULT, "app"),
-    QuotaEntity(DEFAULT, DEFAULT),
-    QuotaEntity(DEFAULT),
-    QuotaEntity(None, "app"),
-    QuotaEntity(None, DEFAULT),
+LEVELS: list[tuple[str | None, str | None]] = [
+    ("ann", "app"),
+    ("ann", DEFAULT),
+    ("ann", None),
+    (DEFAULT, "app"),
+    (DEFAULT, DEFAULT),
+    (DEFAULT, None),
+    (None, "app"),
+    (None, DEFAULT),
 ]
 
 
@@ -36,21 +37,21 @@ def quotas(*made: ClientQuota) -> ClientQuotas:
 
 @pytest.mark.parametrize("first", range(len(LEVELS)))
 def test_the_most_precise_quota_holds(first: int):
-    made = quotas(*(ClientQuota(entity, RATE, 10.0 * (n + 1)) for n, entity in reversed(list(enumerate(LEVELS)))))
+    made = quotas(*(ClientQuota(RATE, 10.0 * (n + 1), *entity) for n, entity in reversed(list(enumerate(LEVELS)))))
     for entity in LEVELS[:first]:
-        made.remove(entity, RATE)
+        made.remove(ClientQuota(RATE, 1, *entity))
     rate = 10 * (first + 1)
     assert made.spend(0, "ann", "app", RATE, rate * 3) == 2 * NS_PER_S  # one second of it was there
 
 
 def test_without_a_quota_nobody_waits():
-    made = quotas(ClientQuota(QuotaEntity("bob"), RATE, 1.0))
+    made = quotas(ClientQuota(RATE, 1.0, "bob"))
     assert made.spend(0, "ann", "app", RATE, 10**9) == 0
     assert made.spend(0, "bob", "app", "consumer_byte_rate", 10**9) == 0
 
 
 def test_clients_of_a_user_share_and_users_under_a_default_do_not():
-    made = quotas(ClientQuota(QuotaEntity("ann"), RATE, 100.0), ClientQuota(QuotaEntity(DEFAULT), RATE, 100.0))
+    made = quotas(ClientQuota(RATE, 100.0, "ann"), ClientQuota(RATE, 100.0, DEFAULT))
     assert made.spend(0, "ann", "one", RATE, 100) == 0
     assert made.spend(0, "ann", "two", RATE, 100) == NS_PER_S
     assert made.spend(0, "bob", "one", RATE, 100) == 0
@@ -58,15 +59,15 @@ def test_clients_of_a_user_share_and_users_under_a_default_do_not():
 
 
 def test_a_new_quota_forgets_the_debt_of_the_old_one():
-    made = quotas(ClientQuota(QuotaEntity("ann"), RATE, 1.0))
+    made = quotas(ClientQuota(RATE, 1.0, "ann"))
     assert made.spend(0, "ann", "app", RATE, 1_001) == 1_000 * NS_PER_S
-    made.put(ClientQuota(QuotaEntity("ann"), RATE, 1_000.0))
+    made.put(ClientQuota(RATE, 1_000.0, "ann"))
     assert made.spend(0, "ann", "app", RATE, 1_000) == 0
 
 
 @given(st.lists(st.tuples(st.integers(0, NS_PER_S), st.integers(1, 10_000)), min_size=1, max_size=30))
 def test_who_waits_as_told_keeps_to_the_rate(steps: list[tuple[int, int]]):
-    made, now_ns, sent, rate = quotas(ClientQuota(QuotaEntity("ann"), RATE, 1_000.0)), 0, 0, 1_000
+    made, now_ns, sent, rate = quotas(ClientQuota(RATE, 1_000.0, "ann")), 0, 0, 1_000
     for later_ns, size in steps:
         now_ns += later_ns
         now_ns += made.spend(now_ns, "ann", "app", RATE, size)
@@ -76,7 +77,7 @@ def test_who_waits_as_told_keeps_to_the_rate(steps: list[tuple[int, int]]):
 
 def test_client_ids_that_are_made_up_take_bounded_room(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(client_quotas, "_MAX_BUCKETS", 10)
-    made = quotas(ClientQuota(QuotaEntity(None, DEFAULT), RATE, 100.0))
+    made = quotas(ClientQuota(RATE, 100.0, None, DEFAULT))
     for number in range(100):
         made.spend(0, "ann", f"app-{number}", RATE, 100)
     assert len(made._buckets) == 10
@@ -86,9 +87,9 @@ def test_client_ids_that_are_made_up_take_bounded_room(monkeypatch: pytest.Monke
 @pytest.mark.parametrize("rate", [0.0, -1.0, math.inf, math.nan])
 def test_rates_that_limit_nothing_are_refused(rate: float):
     with pytest.raises(BrokerError):
-        quotas(ClientQuota(QuotaEntity("ann"), RATE, rate))
+        quotas(ClientQuota(RATE, rate, "ann"))
 
 
 def test_a_quota_for_nobody_is_refused():
     with pytest.raises(BrokerError):
-        quotas(ClientQuota(QuotaEntity(), RATE, 1.0))
+        quotas(ClientQuota(RATE, 1.0))

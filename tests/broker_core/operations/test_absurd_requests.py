@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from broker_core.access import Acl, ClientQuota
 from broker_core.errors import BrokerError, ConfigError
 from broker_core.operations.catalogue import CATALOGUE
 from broker_core.operations.dead_letters import Edit
@@ -50,6 +51,10 @@ RIGHT: dict[str, Any] = {
     "cursors": {0: 0},
     "batches": [(0, 1)],
     "offsets": [0],
+    "acls": (Acl("ann", "read", "topic", "t"),),
+    "quota": ClientQuota("producer_byte_rate", 1.0, "ann"),
+    "key": "producer_byte_rate",
+    "user": "ann",
 }
 PARTS: dict[str, type[Input]] = {"edits": Edit, "partitions": PartitionPlace}
 OF_BROKER = [entry for entry in CATALOGUE if entry.served_by == "broker"]

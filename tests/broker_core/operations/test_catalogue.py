@@ -12,6 +12,7 @@ import pytest
 from broker_core.broker.handlers import HANDLERS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.http.catalogue_routes import BY_HAND, catalogue_routes
+from broker_core.operations.access import CreateAcls, DeleteAcls, ListAcls, SetUser
 from broker_core.operations.catalogue import CATALOGUE, entry_of
 from broker_core.operations.entry import Entry
 from broker_core.operations.faults import BeginFault
@@ -65,7 +66,8 @@ def test_names_and_routes_are_there_once():
 def test_each_operation_is_answered_in_one_place():
     of_broker = {entry.request for entry in CATALOGUE if entry.served_by == "broker"}
     assert HANDLERS.keys() == of_broker
-    handed_on = {BeginFault, ObserveBroker}  # the listener may refuse the one, and adds its connections to the other
+    # The listener may refuse these, or adds to them what it knows.
+    handed_on = {BeginFault, ObserveBroker, ListAcls, CreateAcls, DeleteAcls, SetUser}
     of_listener = {entry.request for entry in CATALOGUE if entry.served_by == "listener"}
     assert BY_HAND.keys() == of_listener | handed_on
     assert [(route.method, route.path) for route in catalogue_routes()] == [

@@ -9,9 +9,20 @@ from typing import Any
 import msgspec
 
 from broker_core import BrokerError, BrokerHost, GroupConsumer, Producer, QueueConsumer, Request, StoredMessage
+from broker_core.access import Acl, ClientQuota
 from broker_core.clients.http_broker import HttpBroker
 from broker_core.flow.config import FlowConfig
 from broker_core.listeners.http.listener import HttpListener
+from broker_core.operations.access import (
+    CreateAcls,
+    DeleteAcls,
+    DeleteUser,
+    ListQuotas,
+    ListUsers,
+    RemoveQuota,
+    SetQuota,
+    SetUser,
+)
 from broker_core.operations.browse import (
     BrowseMessages,
     BrowsePartition,
@@ -67,6 +78,7 @@ SETTING: list[Request[Any]] = [
     CreateQueue(name="mail", settings=QueueConfig(max_attempts=1, priorities=2)),
     CreateSubscription(name="audit", topic="orders", max_messages=100),
 ]
+ACL = Acl("ann", "read", "topic", "orders")
 # One after the other, each in the state that those before it have left.
 REQUESTS: list[Request[Any]] = [
     ReadMessages(topic="orders", partition=0, max_messages=2),
@@ -119,6 +131,24 @@ REQUESTS: list[Request[Any]] = [
     DeleteQueue(queue="audit"),
     DeleteQueue(queue="mail"),
     DeleteTopic(topic="orders"),
+    CreateAcls(acls=(ACL, Acl("ann", "admin", "subject", "x", prefixed=True, deny=True))),
+    CreateAcls(acls=(ACL,)),
+    DeleteAcls(acls=(ACL, Acl("nobody", "read", "topic", "orders"))),
+    DeleteAcls(acls=(ACL,)),
+    SetQuota(quota=ClientQuota("producer_byte_rate", 1_000.0, "ann")),
+    SetQuota(quota=ClientQuota("consumer_byte_rate", 2_000.0, "", "app")),
+    RemoveQuota(key="producer_byte_rate", user="ann"),
+    RemoveQuota(key="producer_byte_rate", user="ann"),
+    RemoveQuota(key="producer_byte_rate"),
+    ListQuotas(),
+    SetUser(user="ann", password="secret").salted(b"salt"),
+    SetUser(user="ann", mechanism="SCRAM-SHA-512", salt=b"salt", salted_password=b"short"),
+    SetUser(user="bob", iterations=8_192, password="secret").salted(b"salt"),
+    ListUsers(),
+    DeleteUser(user="ann", mechanism="SCRAM-SHA-512"),
+    DeleteUser(user="ann"),
+    DeleteUser(user="ann"),
+    ListUsers(),
 ]
 
 

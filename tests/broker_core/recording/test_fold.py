@@ -7,19 +7,22 @@ import re
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
 
 import resources
 from broker_core import snapshots
+from broker_core.access import Acl, ClientQuota, Mechanism
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
+from broker_core.operations.access import SetUser
 from broker_core.recording.fold import Fold
 from broker_core.recording.publish_times import PublishTimes
 from broker_core.simulation import Simulation, load_scenario
 from broker_core.simulation.actions import UserAction
+from broker_core.simulation.actions.access import CreateAcls, DeleteAcls, DeleteUser, RemoveQuota, SetQuota
 from broker_core.simulation.actions.clients import RemoveClient
 from broker_core.simulation.actions.dead_letters import (
     EditDeadLetter,
@@ -204,6 +207,13 @@ def acted() -> list[tuple[str, Callable[[Simulation], UserAction]]]:
         MoveConsumer("indexer-4", ""),
         DeleteGroup(group="fresh"),
         DeleteTopic(topic="extra"),
+        CreateAcls(acls=(Acl("ann", "read", "topic", "builds"), Acl("*", "all", "group", "in", True, True))),
+        DeleteAcls(acls=(Acl("ann", "read", "topic", "builds"),)),
+        SetQuota(quota=ClientQuota("producer_byte_rate", 1_000.0, "ann")),
+        SetQuota(quota=ClientQuota("consumer_byte_rate", 5.0, None, "")),
+        SetQuota(quota=ClientQuota("producer_byte_rate", 2_000.0, "ann")),
+        RemoveQuota(key="consumer_byte_rate", client_id=""),
+        DeleteUser(user="ann", mechanism="SCRAM-SHA-256"),
     ]
     return [
         ("AckLease", lambda simulation: AckLease(**lease(simulation))),
@@ -221,6 +231,8 @@ def test_what_a_person_does_is_folded_too() -> None:
     events: list[Event] = []
     simulation.events.attach(events.append)
     simulation.start()
+    for mechanism in get_args(Mechanism):
+        simulation.broker.handle(0, SetUser(user="ann", mechanism=mechanism, password="secret").salted(b"salt"))
     for second, (name, action) in enumerate(acted(), start=12):
         simulation.loop.run_until(second * NS_PER_S)
         while name.startswith(("Ack", "Nack", "Extend", "Release")) and not simulation.snapshot().queues[0].leases:

@@ -51,8 +51,8 @@ def upsertion(user: str = "shop", password: bytes = b"a password", iterations: i
     return UserScramCredentialUpsertion(user, ScramCredentialInfo(mechanism, iterations), password)
 
 
-def comes_in(listener: KafkaListener, password: str, mechanism: str = "SCRAM-SHA-256") -> bool:
-    shop = AdminClient(client(listener, mechanism, "shop", password))
+def comes_in(listener: KafkaListener, password: str, mechanism: str = "SCRAM-SHA-256", user: str = "shop") -> bool:
+    shop = AdminClient(client(listener, mechanism, user, password))
     try:
         return set(shop.list_topics(timeout=3).topics) == {"open"}
     except KafkaException:
@@ -110,7 +110,7 @@ def test_all_of_a_user_is_changed_or_nothing():
         twice = {"deletions": [{"name": "shop", "mechanism": 1}], "upsertions": [{**usual, "mechanism": 1}]}
         (answer,) = asked(listener.port, KEYS["AlterUserScramCredentials"], 0, twice).results
         assert answer.error_code == 92
-        assert host.broker.scram_credentials.all == ()
+        assert host.broker.access.credentials.all == ()
 
 
 def test_who_may_not_alter_the_cluster_alters_no_users():
@@ -138,6 +138,6 @@ def test_kafka_python_makes_users():
     ):
         Admin(host).create_topic("open")
         boss.alter_user_scram_credentials([PyUpsertion("shop", PyScramMechanism.SCRAM_SHA_512, "a password")])
-        assert [each.user for each in host.broker.scram_credentials.all] == ["shop"]
+        assert [each.user for each in host.broker.access.credentials.all] == ["shop"]
         assert comes_in(listener, "a password", "SCRAM-SHA-512")
         assert not comes_in(listener, "a wrong one", "SCRAM-SHA-512")

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from broker_core.access import Acl, ClientQuota, ScramCredential, ScramUser
+from broker_core.broker.broker import Broker
+from broker_core.errors import BrokerError, ErrorCode, must
+from broker_core.operations import access
+
+
+def _list_acls(broker: Broker, _now_ns: int, _request: access.ListAcls) -> list[Acl]:
+    return list(broker.access.acls.all)
+
+
+def _create_acls(broker: Broker, now_ns: int, request: access.CreateAcls, client: str) -> None:
+    for acl in dict.fromkeys(request.acls):
+        if broker.access.acls.find(acl) is None:
+            broker.access.put(now_ns, acl, client)
+
+
+def _delete_acls(broker: Broker, now_ns: int, request: access.DeleteAcls, client: str) -> None:
+    acls = [must(broker.access.acls.find(acl), ErrorCode.RESOURCE_NOT_FOUND, str(acl)) for acl in request.acls]
+    for acl in dict.fromkeys(acls):
+        broker.access.remove(now_ns, acl, client)
+
+
+def _list_quotas(broker: Broker, _now_ns: int, _request: access.ListQuotas) -> list[ClientQuota]:
+    return list(broker.access.quotas.all)
+
+
+def _set_quota(broker: Broker, now_ns: int, request: access.SetQuota, client: str) -> None:
+    broker.access.put(now_ns, request.quota, client)
+
+
+def _remove_quota(broker: Broker, now_ns: int, request: access.RemoveQuota, client: str) -> None:
+    asked = request.any_rate
+    about = f"the {asked.key} of {asked.entity}"
+    quota = must(broker.access.quotas.find(asked.identity), ErrorCode.RESOURCE_NOT_FOUND, about)
+    broker.access.remove(now_ns, quota, client)
+
+
+def _list_users(broker: Broker, _now_ns: int, _request: access.ListUsers) -> list[ScramUser]:
+    return [credential.public for credential in broker.access.credentials.all]
+
+
+def _set_user(broker: Broker, now_ns: int, request: access.SetUser, client: str) -> None:
+    if request.password is not None:  # a salt is a random number, and the broker leaves nothing to chance
+        raise BrokerError(ErrorCode.INVALID_REQUEST, "salt the password first, by SetUser.salted")
+    if not request.salted_password:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, "give a password, or the salted password with its salt")
+    credential = ScramCredential.of_salted(
+        request.user, request.mechanism, request.iterations, request.salt, request.salted_password
+    )
+    broker.access.put(now_ns, credential, client)
+
+
+def _delete_user(broker: Broker, now_ns: int, request: access.DeleteUser, client: str) -> None:
+    wanted = {request.mechanism} if request.mechanism else {each.mechanism for each in broker.access.credentials.all}
+    found = [each for each in broker.access.credentials.all if each.user == request.user and each.mechanism in wanted]
+    if not found:
+        about = f"{request.user} with {request.mechanism}" if request.mechanism else request.user
+        raise BrokerError(ErrorCode.RESOURCE_NOT_FOUND, about)
+    for credential in found:
+        broker.access.remove(now_ns, credential, client)
