@@ -78,6 +78,7 @@ class Acl(CallArguments, frozen=True, forbid_unknown_fields=True):
         )
 
     def means(self, name: str) -> bool:
+        """Whether it is about what is called `name`."""
         if self.prefixed:
             return name.startswith(self.name)
         return self.name in {ANY, name}
@@ -168,7 +169,11 @@ class ScramCredential(ScramUser, frozen=True, forbid_unknown_fields=True):
 
 class Row(Protocol):
     @property
-    def identity(self) -> Hashable: ...
+    def identity(self) -> Hashable:
+        """Equal for the rows of which there is one."""
+
+    def told(self, removed: bool) -> str:
+        """What a change of it is in the timeline."""
 
 
 R = TypeVar("R", bound=Row)

@@ -8290,6 +8290,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>clerk-2 behält weniger Partitionen, also liegt weniger Last auf ihm. Was schon im Rückstand ist, wird langsam aufgeholt.</translation>
   </message>
   <message>
+   <source>client id</source>
+   <translation>Client-ID</translation>
+  </message>
+  <message>
    <source>closed</source>
    <translation>geschlossen</translation>
   </message>
@@ -8434,6 +8438,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>für {time}</translation>
   </message>
   <message>
+   <source>forbid it, whatever else allows it</source>
+   <translation>verbieten, was immer sonst es erlaubt</translation>
+  </message>
+  <message>
    <source>forwards or backwards by so many</source>
    <translation>um so viele vor oder zurück</translation>
   </message>
@@ -8480,6 +8488,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>how long compaction keeps the deletion of a key</source>
    <translation>wie lange die Kompaktierung die Löschung eines Schlüssels behält</translation>
+  </message>
+  <message>
+   <source>how often the password is hashed</source>
+   <translation>wie oft das Passwort gehasht wird</translation>
+  </message>
+  <message>
+   <source>how the password is checked</source>
+   <translation>wie das Passwort geprüft wird</translation>
   </message>
   <message>
    <source>how to connect to a cluster, with user and password; none if empty</source>
@@ -8578,6 +8594,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>kind = dead_lettered and cause contains timeout; lag &gt; 100 and group = "billing"; time &gt;= 00:31</translation>
   </message>
   <message>
+   <source>kind of resource</source>
+   <translation>Art der Ressource</translation>
+  </message>
+  <message>
    <source>lag n/a</source>
    <translation>Rückstand n/a</translation>
   </message>
@@ -8670,6 +8690,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>mm:ss oder Sekunden; leer für alles</translation>
   </message>
   <message>
+   <source>most bytes a second</source>
+   <translation>höchstens so viele Bytes pro Sekunde</translation>
+  </message>
+  <message>
    <source>most dead letters</source>
    <translation>höchste Zahl von Dead Letters</translation>
   </message>
@@ -8712,6 +8736,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>name contains x</source>
    <translation>name contains x</translation>
+  </message>
+  <message>
+   <source>name of the resource; * is all of its kind, and the broker has none</source>
+   <translation>Name der Ressource; * sind alle ihrer Art, und der Broker hat keinen</translation>
+  </message>
+  <message>
+   <source>name of the user</source>
+   <translation>Name des Benutzers</translation>
   </message>
   <message>
    <source>never at this rate</source>
@@ -8906,6 +8938,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>einmal</translation>
   </message>
   <message>
+   <source>only the password for this one</source>
+   <translation>nur das Passwort dafür</translation>
+  </message>
+  <message>
    <source>open</source>
    <translation>offen</translation>
   </message>
@@ -8940,6 +8976,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>peak {rate}</source>
    <translation>Spitze {rate}</translation>
+  </message>
+  <message>
+   <source>principal or user that it is for; * is everybody</source>
+   <translation>Principal oder Benutzer, für den sie gilt; * sind alle</translation>
   </message>
   <message>
    <source>priority levels; 0 is the most urgent</source>
@@ -9130,6 +9170,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>das Ende: alles überspringen</translation>
   </message>
   <message>
+   <source>the name is only the beginning of names</source>
+   <translation>der Name ist nur der Anfang von Namen</translation>
+  </message>
+  <message>
    <source>the program died</source>
    <translation>Programm beendet</translation>
   </message>
@@ -9226,8 +9270,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>was geschieht, wenn sie voll ist: Producer warten oder werden abgelehnt, oder Nachrichten fehlen in ihr allein</translation>
   </message>
   <message>
+   <source>what is limited</source>
+   <translation>was begrenzt wird</translation>
+  </message>
+  <message>
    <source>what stored batches are compressed by (producer: as they come)</source>
    <translation>womit gespeicherte Batches komprimiert werden (producer: wie sie kommen)</translation>
+  </message>
+  <message>
+   <source>what the principal may do</source>
+   <translation>was der Principal darf</translation>
   </message>
   <message>
    <source>what was published</source>
