@@ -7,13 +7,13 @@ from app.commands.context import CommandContext, Handlers
 from app.commands.registry import Command
 from app.presenters.dead_letters import DeadLettersPresenter
 from app.presenters.lookups import EventLookup, LaneLookup, MessageLookup, RebalanceLookup
-from app.presenters.redeliveries import RedeliveriesPresenter, place_of
+from app.presenters.redeliveries import RedeliveriesPanel, RedeliveriesPresenter, place_of
 from app.presenters.schemas import SchemaLookup, SchemasPresenter
 from app.sessions.history.life import Place
 from widgets.i18n import tr
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.dead_letters import DeadLettersPanel
-from widgets.panels.in_flight import InFlightPanel, RedeliveriesPanel
+from widgets.panels.in_flight import InFlightPanel
 from widgets.panels.offsets import OffsetsPanel
 from widgets.panels.schemas import SchemasPanel
 

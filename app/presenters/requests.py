@@ -10,7 +10,8 @@ from broker_core.snapshots import Snapshot
 from resources.units import byte_size
 from widgets.formats import Times
 from widgets.i18n import tr
-from widgets.panels.connections import RequestsPanel
+from widgets.panels.panel import PanelInfo
+from widgets.panels.table_panel import TablePanel
 from widgets.roles import Role
 
 _APIS_TOLD = 4
@@ -42,6 +43,24 @@ class RequestsModel(TableModel[RequestView]):
             ),
         )
         super().__init__(columns, key=lambda row: row.number)
+
+
+class RequestsPanel(TablePanel):
+    """A row a request, the newest first; the note tells of the busiest APIs."""
+
+    info = PanelInfo(
+        "requests",
+        "Requests",
+        "events",
+        "What Kafka programs ask the broker, request by request.",
+        "Every request of a **Kafka program** that is connected: its API and version, its size, how long its reply "
+        "took, and what went wrong. The last 2,000 are kept. Filter them by client, API or error.",
+        group="System",
+        needs="requests",
+        empty="No Kafka program has asked for anything.",
+        how="Open Kafka in the panel Connections, then point bootstrap.servers of a program at it.",
+        filter_hint="Filter by client, API or error",
+    )
 
 
 class RequestsPresenter(PanelPresenter[RequestsPanel]):

@@ -15,7 +15,7 @@ from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
 from widgets.panels.cell_painter import tabular_font
 from widgets.panels.charts import ChartsPanel
-from widgets.panels.connections import ConnectionsPanel, RequestsPanel
+from widgets.panels.connections import ConnectionsPanel
 from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.panels.events import EventsPanel
 from widgets.panels.in_flight import InFlightPanel
@@ -48,7 +48,6 @@ TABS = (
     "charts",
     "events",
     "connections",
-    "requests",
     "jobs",
     "report",
 )
@@ -70,7 +69,6 @@ def parts():
         ChartsPanel(model(6)),
         EventsPanel(model(10)),
         ConnectionsPanel(model(13), model(8)),
-        RequestsPanel(model(9)),
         JobsPanel(),
         ReportPanel(model(3)),
     )

@@ -21,25 +21,6 @@ from widgets.panels.panel import PanelInfo, side_by_side
 from widgets.panels.table_panel import RowTable, TablePanel
 from widgets.roles import Role
 
-
-class RequestsPanel(TablePanel):
-    """A row a request, the newest first; the note tells of the busiest APIs."""
-
-    info = PanelInfo(
-        "requests",
-        "Requests",
-        "events",
-        "What Kafka programs ask the broker, request by request.",
-        "Every request of a **Kafka program** that is connected: its API and version, its size, how long its reply "
-        "took, and what went wrong. The last 2,000 are kept. Filter them by client, API or error.",
-        group="System",
-        needs="requests",
-        empty="No Kafka program has asked for anything.",
-        how="Open Kafka in the panel Connections, then point bootstrap.servers of a program at it.",
-        filter_hint="Filter by client, API or error",
-    )
-
-
 _COLUMNS = 5  # of a listener in the grid; the last is the gap to the next
 _GAP = 24
 _LEAST_STACKED = 190  # pixels of the panel where the listeners stand below each other

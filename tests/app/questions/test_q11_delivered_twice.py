@@ -3,8 +3,8 @@
 from PySide6.QtCore import Qt
 
 from app.environment.paths import find_scenario
+from app.presenters.redeliveries import RedeliveriesPanel
 from broker_core.events import EventKind
-from widgets.panels.in_flight import RedeliveriesPanel
 from widgets.panels.messages import MessagesPanel, Start
 
 
