@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+import msgspec
+
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.partition_log import PartitionLog
 from broker_core.log.reserved_headers import expires_ns
@@ -123,5 +125,5 @@ def by_priority(log: ReadPartition, piece: Span, least_urgent: int) -> Iterator[
     for priority, offsets in groupby(range(piece.offset, piece.end), lambda offset: priorities.get(offset, 0)):
         first, *rest = offsets
         part = part_of(piece, first, first + 1 + len(rest), piece.state)
-        part.priority = priority
+        part.lease = msgspec.structs.replace(part.lease, priority=priority)
         yield part

@@ -26,7 +26,7 @@ class DueHeap:
 
     def push(self, span: Span) -> None:
         self._serial += 1
-        heapq.heappush(self._heap, (span.deadline_ns, span.ticket, self._serial, span))
+        heapq.heappush(self._heap, (span.lease.deadline_ns, span.ticket, self._serial, span))
 
     def first(self) -> Span | None:
         heap = self._heap

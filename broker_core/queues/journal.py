@@ -17,10 +17,9 @@ from broker_core.log.config import LogConfig
 from broker_core.log.group_commit import GroupCommit
 from broker_core.log.internal_log import InternalLog
 from broker_core.messages import Message
-from broker_core.queues.spans import Span
+from broker_core.queues.spans import NEVER_LEASED, Span, SpanLease
 from broker_core.queues.states import LeaseState
 from broker_core.replies import Reply
-from broker_core.snapshots import AttemptView
 
 DIRECTORY = "queue-journal"
 _SEGMENT_BYTES = 4 * 1_048_576
@@ -32,8 +31,8 @@ _FINISHED = LeaseState.ARCHIVED
 class Entry(msgspec.Struct, array_like=True, gc=False):
     """The messages of `level` from `first` up to (excluding) `end` are in `state` from `time_ns` on.
 
-    ARCHIVED stands for both final states. `counted` names the totals that this change has increased; other fields are
-    as in `Span`. A `level` of -1 marks a new queue: earlier entries belong to a deleted queue of the same name.
+    ARCHIVED stands for both final states. `counted` names the totals that this change has increased. A `level` of -1
+    marks a new queue: earlier entries belong to a deleted queue of the same name.
     """
 
     queue: str
@@ -43,13 +42,7 @@ class Entry(msgspec.Struct, array_like=True, gc=False):
     end: int = 0
     state: LeaseState = _FINISHED
     counted: tuple[str, ...] = ()
-    attempts: int = 0
-    holder: str = ""
-    since_ns: int = 0
-    deadline_ns: int = 0
-    history: tuple[AttemptView, ...] = ()
-    doomed: bool = False
-    priority: int = 0
+    lease: SpanLease = NEVER_LEASED
     sizes: tuple[int, ...] = ()  # of a saved state, with the `ticket` of the deadline
     ticket: int = -1
 
@@ -132,7 +125,7 @@ class QueueJournal:
     def moved(self, now_ns: int, level: int, span: Span, *counted: str) -> None:
         if self._journal is not None and self._counts_attempts:
             self._urgent = True
-            entry = Entry(self._queue, now_ns, level, span.offset, span.end, span.state, counted, *span.kept)
+            entry = Entry(self._queue, now_ns, level, span.offset, span.end, span.state, counted, span.lease)
             self._unwritten.append(entry)
 
     def finished(self, now_ns: int, level: int, first: int, end: int, *counted: str, urgent: bool) -> None:

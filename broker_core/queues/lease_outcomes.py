@@ -52,9 +52,9 @@ class QueueEvents:
             offset=first,
             count=end - first,
             size_bytes=span.size_bytes(first, end),
-            client=span.holder if client is None else client,
+            client=span.lease.holder if client is None else client,
             group=self._name,
-            attempt=span.attempts or None,
+            attempt=span.lease.attempts or None,
             published_ns=span.published_ns,
             key=key,
             cause=cause,
@@ -116,7 +116,7 @@ class LeaseOutcomes(msgspec.Struct, eq=False):
             self._dead_letter(now_ns, level, span, first, end, history, "nacked")
             return
         table = self._levels.tables[level]
-        delay_ns = self._config.retry.delay_ns(span.attempts, self._jitter())
+        delay_ns = self._config.retry.delay_ns(span.lease.attempts, self._jitter())
         if delay_ns:
             due = self._due.place_in(delay_ns, now_ns)
             moved = table.move(span, first, end, LeaseAction.DELAY, history=history, due=due)
@@ -127,20 +127,20 @@ class LeaseOutcomes(msgspec.Struct, eq=False):
     def released(self, now_ns: int, level: int, span: Span, first: int, end: int, cause: str) -> None:
         self._counts.released += end - first
         self._events.part(now_ns, EventKind.RELEASED, level, span, first, end, cause=cause)
-        attempts = span.attempts - 1
+        attempts = span.lease.attempts - 1
         moved = self._levels.tables[level].move(span, first, end, LeaseAction.REQUEUE, attempts=attempts)
         self._journal.moved(now_ns, level, moved, "released")
 
     def due(self, now_ns: int, level: int, span: Span, first: int, end: int) -> None:
         """Their lease or their retry delay is over. After an expired lease there is no retry delay."""
-        history = span.history
+        history = span.lease.history
         held = span.state is LeaseState.ACQUIRED
         counted = ("lease_expired",) if held else ()
         if held:
             history = _with_outcome(span, now_ns, LEASE_EXPIRED)
             self._counts.lease_expired += end - first
             self._events.part(now_ns, EventKind.LEASE_EXPIRED, level, span, first, end, cause=LEASE_EXPIRED)
-        if span.doomed or self._was_last(span):
+        if span.lease.doomed or self._was_last(span):
             self._dead_letter(now_ns, level, span, first, end, history, *counted)
         else:
             action = LeaseAction.REQUEUE if held else LeaseAction.DUE
@@ -156,7 +156,7 @@ class LeaseOutcomes(msgspec.Struct, eq=False):
         self._events.skipped(now_ns, level, skipped)
 
     def _was_last(self, span: Span) -> bool:
-        return self._config.max_attempts is not None and span.attempts >= self._config.max_attempts
+        return self._config.max_attempts is not None and span.lease.attempts >= self._config.max_attempts
 
     def _dead_letter(
         self, now_ns: int, level: int, span: Span, first: int, end: int, history: History, *counted: str
@@ -172,11 +172,10 @@ class LeaseOutcomes(msgspec.Struct, eq=False):
             else:
                 try:
                     last = history[-1].outcome
-                    place = self._dead_letters.add(now_ns, stored, self._queue, last, history, span.attempts)
+                    place = self._dead_letters.add(now_ns, stored, self._queue, last, history, span.lease.attempts)
                 except BrokerError:
                     due = self._due.place_in(_DEAD_LETTER_RETRY_NS, now_ns)
-                    moved = table.move(span, offset, end, LeaseAction.DELAY, history=history, due=due)
-                    moved.doomed = True
+                    moved = table.move(span, offset, end, LeaseAction.DELAY, history=history, due=due, doomed=True)
                     self._journal.moved(now_ns, level, moved, *counted)
                     return
                 self._counts.dead_lettered += 1
@@ -193,5 +192,5 @@ def _storable(cause: str) -> str:
 
 def _with_outcome(span: Span, now_ns: int, outcome: str) -> History:
     """The attempts of a span, with the present one, which ends now."""
-    ended = AttemptView(span.holder, span.since_ns, now_ns, outcome)
-    return (*span.history[-(MAX_ATTEMPTS_KEPT - 1) :], ended)
+    ended = AttemptView(span.lease.holder, span.lease.since_ns, now_ns, outcome)
+    return (*span.lease.history[-(MAX_ATTEMPTS_KEPT - 1) :], ended)

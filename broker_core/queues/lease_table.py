@@ -22,7 +22,7 @@ from broker_core.queues.delivery import (
     read_live,
 )
 from broker_core.queues.due_heap import DueHeap, Place
-from broker_core.queues.spans import Span, SpanIndex, part_of, shares_of
+from broker_core.queues.spans import Span, SpanIndex, SpanLease, part_of, shares_of
 from broker_core.queues.states import NEXT_STATE, LeaseAction, LeaseState
 from broker_core.snapshots import AttemptView
 
@@ -44,7 +44,7 @@ class ReadySpans:
 
     def push(self, span: Span) -> None:
         self._serial += 1
-        heapq.heappush(self._heaps[span.priority], (span.offset, self._serial, span))
+        heapq.heappush(self._heaps[span.lease.priority], (span.offset, self._serial, span))
 
     def first(self, priority: int) -> Span | None:
         heap = self._heaps[priority]
@@ -121,7 +121,7 @@ class LeaseTable:
 
     def next_due(self) -> Place | None:
         span = self._due.first()
-        return None if span is None else (span.deadline_ns, span.ticket)
+        return None if span is None else (span.lease.deadline_ns, span.ticket)
 
     def heads(self) -> list[tuple[int, int, int]]:
         """(priority, published_ns, offset) of the next message of each priority."""
@@ -147,7 +147,9 @@ class LeaseTable:
         filled = self._ready.filled()
         if not filled:
             return None
-        newest = self.index.newest(lambda span: span.state is LeaseState.AVAILABLE and span.priority == filled[-1])
+        newest = self.index.newest(
+            lambda span: span.state is LeaseState.AVAILABLE and span.lease.priority == filled[-1]
+        )
         return None if newest is None else (filled[-1], newest)
 
     def ready_offsets(self, most: int) -> list[int]:
@@ -175,9 +177,7 @@ class LeaseTable:
             for gone in self._whole.segments.aborted_ranges(offset, self.end_offset):
                 for run in self._whole.runs(max(offset, gone.start), gone.stop):
                     end, sizes = run.end_offset, shares_of(run)
-                    yield Span(
-                        run.offset, end, LeaseState.AVAILABLE, 0, (), run.published_ns, sizes, run.offset, run.count
-                    )
+                    yield Span(run.offset, end, LeaseState.AVAILABLE, run.published_ns, sizes, run.offset, run.count)
 
     def skip_to(self, next_offset: int) -> None:
         """Start at `next_offset`; only for a table that has delivered nothing."""
@@ -197,7 +197,7 @@ class LeaseTable:
             return
         self._due.push(span)
         if span.state is LeaseState.ACQUIRED:
-            self._held.setdefault(span.holder, {})[span] = None
+            self._held.setdefault(span.lease.holder, {})[span] = None
 
     # -- removal
 
@@ -220,24 +220,21 @@ class LeaseTable:
                     break
                 raise
             wanted -= len(messages)
-            state = NEXT_STATE[piece.state, LeaseAction.TAKE]
+            state, last = NEXT_STATE[piece.state, LeaseAction.TAKE], piece.lease
+            lease = SpanLease(last.attempts + 1, holder, now_ns, deadline[0], last.history, priority=last.priority)
             for first, end in neighbours(messages):
                 group = messages[first:end]
                 span = Span(
                     group[0].offset,
                     group[-1].offset + 1,
                     state,
-                    piece.attempts + 1,
-                    piece.history,
                     group[0].published_ns,
                     tuple([len(message.key or b"") + len(message.value or b"") for message in group]),
                     group[0].offset,
                     end - first,
-                    holder,
-                    now_ns,
-                    *deadline,
+                    lease,
+                    deadline[1],
                 )
-                span.priority = piece.priority
                 self.insert(span)
                 taken.append(Taken(span, group))
         return taken, skipped
@@ -247,7 +244,7 @@ class LeaseTable:
         first, end = self.next_offset, self.end_offset
         if self._ready.filled():
             span = self._ready.first(self._ready.filled()[0])
-            if span is None or span.attempts:
+            if span is None or span.lease.attempts:
                 return wanted
             first, end = next(self.index.segments(span))
         if not 0 < wanted < end - first:
@@ -259,7 +256,7 @@ class LeaseTable:
         span = self._pop_fresh(min(wanted, self.end_offset - self.next_offset))
         for action in (LeaseAction.TAKE, LeaseAction.ACKNOWLEDGE):
             span.state = NEXT_STATE[span.state, action]
-        span.attempts, span.holder = 1, holder
+        span.lease = SpanLease(1, holder)
         return span
 
     def remove_ready(self, wanted: int) -> list[Span]:
@@ -335,7 +332,7 @@ class LeaseTable:
                 if added and added[-1].end == at and added[-1].base == run.offset:
                     added[-1].end, added[-1].open = at + 1, added[-1].open + 1
                 else:
-                    span = Span(at, at + 1, LeaseState.AVAILABLE, 0, (), run.published_ns, sizes, run.offset, 1)
+                    span = Span(at, at + 1, LeaseState.AVAILABLE, run.published_ns, sizes, run.offset, 1)
                     added.append(span)
         spans = [part_of(span, span.offset, span.end, span.state) for span in added]
         for span in spans:
@@ -365,9 +362,9 @@ class LeaseTable:
             if (
                 span is None
                 or span.state is not LeaseState.ACQUIRED
-                or span.holder != holder
-                or now_ns > span.deadline_ns
-                or (attempt is not None and span.attempts != attempt)
+                or span.lease.holder != holder
+                or now_ns > span.lease.deadline_ns
+                or (attempt is not None and span.lease.attempts != attempt)
             ):
                 raise BrokerError(ErrorCode.INVALID_LEASE, f"{self.log.topic} {offset} is not held by {holder!r}")
             first, offset = offset, offset + 1 if count == 1 else self.index.end_of(span, offset, end)
@@ -391,23 +388,28 @@ class LeaseTable:
         attempts: int | None = None,
         history: tuple[AttemptView, ...] | None = None,
         due: Place = (0, -1),
+        doomed: bool = False,
     ) -> Span:
         """Move the members from `first` up to `end` to a new span, in the state after `action`."""
-        moved = part_of(span, first, end, NEXT_STATE[span.state, action])
-        if attempts is not None:
-            moved.attempts = attempts
-        if history is not None:
-            moved.history = history
-        if moved.state is LeaseState.ACQUIRED:
-            moved.holder, moved.since_ns = span.holder, span.since_ns
-        moved.deadline_ns, moved.ticket = due
+        moved, lease = part_of(span, first, end, NEXT_STATE[span.state, action]), span.lease
+        holds = moved.state is LeaseState.ACQUIRED
+        moved.lease = SpanLease(
+            lease.attempts if attempts is None else attempts,
+            lease.holder if holds else "",
+            lease.since_ns if holds else 0,
+            due[0],
+            lease.history if history is None else history,
+            doomed,
+            lease.priority,
+        )
+        moved.ticket = due[1]
         self._leave(span, first, end)
         self.insert(moved)
         return moved
 
     def pop_due(self, place: Place) -> Iterator[tuple[Span, int, int]]:
         """The parts (span, first, end) that are due at exactly `place`. The caller must move or finish each."""
-        while (span := self._due.first()) is not None and (span.deadline_ns, span.ticket) == place:
+        while (span := self._due.first()) is not None and (span.lease.deadline_ns, span.ticket) == place:
             for first, end in list(self.index.segments(span)):
                 yield span, first, end
 
@@ -423,10 +425,10 @@ class LeaseTable:
         if span.open:
             return
         if span.state is LeaseState.ACQUIRED:
-            held = self._held[span.holder]
+            held = self._held[span.lease.holder]
             del held[span]
             if not held:
-                del self._held[span.holder]
+                del self._held[span.lease.holder]
         if span.state is not LeaseState.AVAILABLE:
             self._due.forget()
 
@@ -467,4 +469,4 @@ class LeaseTable:
         self._fresh_bytes -= run.size_bytes
         # On delivery they are replaced by the exact sizes.
         sizes = shares_of(run)
-        return Span(first, run.end_offset, LeaseState.AVAILABLE, 0, (), run.published_ns, sizes, first, run.count)
+        return Span(first, run.end_offset, LeaseState.AVAILABLE, run.published_ns, sizes, first, run.count)

@@ -289,16 +289,16 @@ class Queue:
             for lost in skipped:
                 self._lease_outcomes.skipped(now_ns, level, lost)
             for span, messages in taken:
+                attempt = span.lease.attempts
                 self.counts.delivered += span.open
-                if span.attempts > 1:
+                if attempt > 1:
                     self.counts.redelivered += span.open
                 if self._journal.is_kept:
-                    self._journal.moved(now_ns, level, span, *(_DELIVERED if span.attempts == 1 else _REDELIVERED))
+                    self._journal.moved(now_ns, level, span, *(_DELIVERED if attempt == 1 else _REDELIVERED))
                 key = messages[0].key if span.open == 1 else None
                 self._events.part(now_ns, EventKind.DELIVERED, level, span, key=key)
                 leases += [
-                    Lease(self.name, level, message.offset, holder, span.attempts, due[0], message)
-                    for message in messages
+                    Lease(self.name, level, message.offset, holder, attempt, due[0], message) for message in messages
                 ]
         return leases
 
@@ -507,14 +507,15 @@ class Queue:
             key = table.log.message(offset).key
         except BrokerError:  # damaged, or deleted a moment ago
             key = None
-        place = (self.name, table.log.partition, offset, key, span.holder)
-        return LeaseView(*place, span.since_ns, span.deadline_ns, span.attempts, self.config.max_attempts or 0)
+        lease, place = span.lease, (self.name, table.log.partition, offset, key)
+        most = self.config.max_attempts or 0
+        return LeaseView(*place, lease.holder, lease.since_ns, lease.deadline_ns, lease.attempts, most)
 
     def _waits(self) -> Iterator[WaitView]:
         for table in self.levels.tables:
             for first, end, span in table.index.runs():
                 if span.state is LeaseState.DELAYED:
-                    due_ns = None if span.doomed else span.deadline_ns
+                    due_ns = None if span.lease.doomed else span.lease.deadline_ns
                     yield from (WaitView(table.log.partition, offset, due_ns) for offset in range(first, end))
 
     def state(self, now_ns: int) -> QueueState:

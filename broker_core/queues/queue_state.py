@@ -46,7 +46,7 @@ class QueueState(msgspec.Struct, frozen=True):
 
 def saved(now_ns: int, queue: str, tables: Sequence[LeaseTable], counts: QueueCounts) -> QueueState:
     entries = tuple(
-        Entry(queue, now_ns, level, first, end, span.state, (), *span.kept, span.sizes_of(first, end), span.ticket)
+        Entry(queue, now_ns, level, first, end, span.state, (), span.lease, span.sizes_of(first, end), span.ticket)
         for level, table in enumerate(tables)
         for first, end, span in table.index.runs()
     )
@@ -73,24 +73,14 @@ def restored(
 
 def _span(run: Run, sizes: tuple[int, ...], kept: Entry, now_ns: int, ticket: int) -> Span:
     """The messages of `run` as they were `kept`, `now_ns` for its time; a `ticket` of -1 has no deadline."""
-    shift_ns = now_ns - kept.time_ns
-    return Span(
-        run.offset,
-        run.end_offset,
-        kept.state,
-        kept.attempts,
-        kept.history,
-        run.published_ns,
-        sizes,
-        run.offset,
-        run.count,
-        kept.holder,
-        kept.since_ns + shift_ns if kept.holder else 0,
-        kept.deadline_ns + shift_ns if ticket >= 0 else 0,
-        ticket,
-        kept.doomed,
-        kept.priority,
+    shift_ns, lease = now_ns - kept.time_ns, kept.lease
+    lease = msgspec.structs.replace(
+        lease,
+        since_ns=lease.since_ns + shift_ns if lease.holder else 0,
+        deadline_ns=lease.deadline_ns + shift_ns if ticket >= 0 else 0,
     )
+    start, end = run.offset, run.end_offset
+    return Span(start, end, kept.state, run.published_ns, sizes, start, run.count, lease, ticket)
 
 
 def replayed(

@@ -13,36 +13,42 @@ _PAGE = 1 << _PAGE_BITS
 _MASK = _PAGE - 1
 
 
+class SpanLease(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What a queue's journal and saved state keep of messages that were delivered, or returned, together.
+
+    `attempts` counts deliveries that were not released, including the present one; `history` holds those that ended.
+    `deadline_ns` is the end of the lease (ACQUIRED) or of the retry delay (DELAYED). `doomed` messages are
+    dead-lettered as soon as the dead letter queue can be written.
+    """
+
+    attempts: int = 0
+    holder: str = ""
+    since_ns: int = 0
+    deadline_ns: int = 0
+    history: tuple[AttemptView, ...] = ()
+    doomed: bool = False
+    priority: int = 0  # within a table that delivers by priorities
+
+
+NEVER_LEASED = SpanLease()
+
+
 class Span(msgspec.Struct, eq=False, gc=False):
     """Messages from `offset` up to `end` that were delivered, or returned, together.
 
-    Members can leave one by one: `open` counts those that are left, and the index knows which. `attempts` counts
-    deliveries that were not released, including the present one; `history` holds those that ended. `deadline_ns` is
-    the end of the lease (ACQUIRED) or of the retry delay (DELAYED), `ticket` its order among timers of the same time.
-    `sizes` are bytes of key and value, from the message at `base` on. A `doomed` span is dead-lettered as soon as the
-    dead letter queue can be written.
+    Members can leave one by one: `open` counts those that are left, and the index knows which. `ticket` is the order of
+    the deadline among timers of the same time. `sizes` are bytes of key and value, from the message at `base` on.
     """
 
     offset: int
     end: int
     state: LeaseState
-    attempts: int
-    history: tuple[AttemptView, ...]
     published_ns: int
     sizes: tuple[int, ...]
     base: int
     open: int
-    holder: str = ""
-    since_ns: int = 0
-    deadline_ns: int = 0
+    lease: SpanLease = NEVER_LEASED
     ticket: int = -1
-    doomed: bool = False
-    priority: int = 0  # within a table that delivers by priorities
-
-    @property
-    def kept(self) -> tuple[int, str, int, int, tuple[AttemptView, ...], bool, int]:
-        """What outlives the process beside offsets and state, in the order of `journal.Entry`."""
-        return self.attempts, self.holder, self.since_ns, self.deadline_ns, self.history, self.doomed, self.priority
 
     def size_bytes(self, first: int, end: int) -> int:
         return sum(self.sizes_of(first, end))
@@ -61,10 +67,10 @@ def shares_of(run: Run) -> tuple[int, ...]:
 
 def part_of(span: Span, first: int, end: int, state: LeaseState) -> Span:
     """The messages from `first` up to `end` as a new span without a holder."""
-    sizes = span.sizes_of(first, end)
-    part = Span(first, end, state, span.attempts, span.history, span.published_ns, sizes, first, end - first)
-    part.priority = span.priority
-    return part
+    lease = span.lease
+    if lease is not NEVER_LEASED:
+        lease = SpanLease(lease.attempts, history=lease.history, priority=lease.priority)
+    return Span(first, end, state, span.published_ns, span.sizes_of(first, end), first, end - first, lease)
 
 
 def _slots(first: int, end: int) -> Iterator[tuple[int, int, int]]:

@@ -86,9 +86,9 @@ def _describe_message(broker: Broker, _now_ns: int, request: browse.DescribeMess
                     browse.Held(
                         queue=name,
                         state=_WORDS.get(span.state, "Ready"),
-                        holder=span.holder,
-                        attempt=span.attempts,
-                        until_ns=span.deadline_ns,
+                        holder=span.lease.holder,
+                        attempt=span.lease.attempts,
+                        until_ns=span.lease.deadline_ns,
                     )
                 )
             elif request.offset >= table.next_offset:

@@ -87,7 +87,7 @@ class QueueHandler(Handler):
                 case queues.ExtendLease():
                     lease_ms = None if action.for_s is None else action.for_s * 1_000
                     until_ns = queue.extend(*place, lease_ms, attempt=action.attempt)
-                    more_ms = (until_ns - span.deadline_ns) / NS_PER_MS
+                    more_ms = (until_ns - span.lease.deadline_ns) / NS_PER_MS
                     return f"extended the lease of {action.place} by {more_ms:,.0f} ms"
             return None
 

@@ -163,7 +163,11 @@ def test_what_lay_in_the_queue_before_comes_first_and_a_lease_from_a_tail_ends_a
     queue = shop.host.call(lambda _now: shop.host.broker.queues.queue("jobs"))
     table = queue.levels.table(0)
     span = table.index.get(lease.offset)
-    assert span is not None and (span.deadline_ns, span.holder, span.attempts) == (lease.deadline_ns, lease.holder, 1)
+    assert span is not None and (span.lease.deadline_ns, span.lease.holder, span.lease.attempts) == (
+        lease.deadline_ns,
+        lease.holder,
+        1,
+    )
     shop.end()
 
 

@@ -65,8 +65,9 @@ class Life:
         found = []
         for level, table in enumerate(self.queue.levels.tables):
             for first, end, span in table.index.runs():
-                told = tuple(attempt.outcome for attempt in span.history)
-                found += [(level, at, int(span.state), span.attempts, span.holder, told) for at in range(first, end)]
+                told = tuple(attempt.outcome for attempt in span.lease.history)
+                lease, state = span.lease, int(span.state)
+                found += [(level, at, state, lease.attempts, lease.holder, told) for at in range(first, end)]
             found += [(level, at, 0, 0, "", ()) for at in range(table.next_offset, table.end_offset)]
         return sorted(found)
 
@@ -245,7 +246,7 @@ def test_what_stands_behind_damage_is_read_and_another_error_is_told(monkeypatch
     data[bytes(data).index(b"second")] ^= 1
     files.write_whole(path, bytes(data), durable=False)
     again = Life(files).journal
-    assert [entry.holder for _, entry in again.entries()["jobs"]] == ["first", "third"]
+    assert [entry.lease.holder for _, entry in again.entries()["jobs"]] == ["first", "third"]
 
     def refuse(*_arguments: object, **_fields: object) -> None:
         raise BrokerError(ErrorCode.STORAGE_ERROR, "the device reports an error")

@@ -10,7 +10,7 @@ from broker_core.queues.states import LeaseState
 
 
 def span(first: int, end: int) -> Span:
-    return Span(first, end, LeaseState.AVAILABLE, 0, (), 0, (0,) * (end - first), first, end - first)
+    return Span(first, end, LeaseState.AVAILABLE, 0, (0,) * (end - first), first, end - first)
 
 
 @given(st.lists(st.tuples(st.integers(0, 300), st.integers(1, 150), st.booleans()), max_size=30))
