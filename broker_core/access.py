@@ -92,8 +92,8 @@ class ClientQuota(CallArguments, frozen=True, forbid_unknown_fields=True):
 
     key: Annotated[QuotaKey, about("what is limited")]
     bytes_per_s: Annotated[PositiveNumber, about("most bytes a second")]
-    user: Annotated[str | None, about("name of the user")] = None
-    client_id: Annotated[str | None, about("client id")] = None
+    user: Annotated[str | None, about('user; "" is every user who has no quota by name')] = None
+    client_id: Annotated[str | None, about('client id; "" is every one that has no quota by name')] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -11,6 +11,7 @@ _HINTS = {
     ErrorCode.UNKNOWN_SUBJECT: "brokerscope schemas list says what there is, schemas register makes one",
     ErrorCode.UNKNOWN_SCHEMA_VERSION: "brokerscope schemas describe says which there are",
     ErrorCode.UNKNOWN_DEAD_LETTER: "brokerscope dlq list says what there is",
+    ErrorCode.RESOURCE_NOT_FOUND: "brokerscope acls, quotas or users list says what there is",
     ErrorCode.DIRECTORY_IN_USE: "or go through its broker with --broker",
     ErrorCode.UNAUTHORIZED: "give --token-file, or set $BROKERSCOPE_TOKEN",
     ErrorCode.NON_EMPTY_GROUP: "brokerscope groups members lists them; end them first",

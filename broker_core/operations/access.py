@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from broker_core.access import DIGESTS, MAX_ITERATIONS, MIN_ITERATIONS, Acl, ClientQuota, Mechanism, QuotaKey, ScramUser
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.limits import MAX_NAME_CHARS
 from broker_core.operations.entry import ADMIN, READ, Entry, Right
 from broker_core.operations.request import Request
@@ -71,14 +72,16 @@ class SetUser(Request[None], frozen=True, kw_only=True):
     iterations: Annotated[
         int, Meta(ge=MIN_ITERATIONS, le=MAX_ITERATIONS), about("how often the password is hashed")
     ] = MIN_ITERATIONS
-    password: Annotated[str, Meta(min_length=1)] | None = None
+    password: str | None = None
     salt: bytes = b""
     salted_password: bytes = b""
 
     def salted(self, salt: bytes) -> SetUser:
-        """With the password salted; as it is if it is salted already."""
+        """With the password salted; as it is if it is salted already. Raises UNACCEPTABLE_CREDENTIAL."""
         if self.password is None:
             return self
+        if not self.password:
+            raise BrokerError(ErrorCode.UNACCEPTABLE_CREDENTIAL, f"the password of {self.user} is empty")
         password = self.password.encode("utf-8", "surrogatepass")
         salted = hashlib.pbkdf2_hmac(DIGESTS[self.mechanism], password, salt, self.iterations)
         return msgspec.structs.replace(self, password=None, salt=salt, salted_password=salted)

@@ -8290,8 +8290,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>clerk-2 behält weniger Partitionen, also liegt weniger Last auf ihm. Was schon im Rückstand ist, wird langsam aufgeholt.</translation>
   </message>
   <message>
-   <source>client id</source>
-   <translation>Client-ID</translation>
+   <source>client id; "" is every one that has no quota by name</source>
+   <translation>Client-ID; "" ist jede, für die keine Quota mit ihrem Namen gilt</translation>
   </message>
   <message>
    <source>closed</source>
@@ -8740,10 +8740,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>name of the resource; * is all of its kind, and the broker has none</source>
    <translation>Name der Ressource; * sind alle ihrer Art, und der Broker hat keinen</translation>
-  </message>
-  <message>
-   <source>name of the user</source>
-   <translation>Name des Benutzers</translation>
   </message>
   <message>
    <source>never at this rate</source>
@@ -9248,6 +9244,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>up to offset {offset}</source>
    <translation>bis Offset {offset}</translation>
+  </message>
+  <message>
+   <source>user; "" is every user who has no quota by name</source>
+   <translation>Benutzer; "" ist jeder, für den keine Quota mit seinem Namen gilt</translation>
   </message>
   <message>
    <source>values must be accepted by the schema of this subject</source>
