@@ -6,6 +6,7 @@ from app.commands.registry import Command
 from app.presenters.other_clients import other_producers
 from broker_core.faults.client_faults import ClientFault
 from broker_core.faults.kafka_names import FATAL, KAFKA_APIS, RETRIABLE
+from broker_core.operations.faults import BeginFault
 from broker_core.simulation.actions.faults import BreakRequests
 from widgets.dialogs.form import Field, Values
 from widgets.formats import sentence
@@ -92,5 +93,5 @@ def _number(name: str, label: str, value: int, most: int, suffix: str, *effects:
     )
 
 
-def _fault(values: Values) -> ClientFault:
-    return ClientFault(**{name: value for name, value in values.items() if value is not None})
+def _fault(values: Values) -> BeginFault:
+    return BeginFault(**{name: value for name, value in values.items() if value is not None})

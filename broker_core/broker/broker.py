@@ -31,6 +31,7 @@ from broker_core.files import FileSystem
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.coordinator import GroupCoordinator
 from broker_core.groups.offsets import OffsetStore
+from broker_core.limits import UNDO_WINDOW_MS
 from broker_core.log.config import LogConfig
 from broker_core.log.growth import Growth
 from broker_core.log.producers import ProducerIds
@@ -60,14 +61,18 @@ class Broker:
         log_config: LogConfig,
         group_config: GroupConfig,
         epoch_ms: int,
+        undo_window_ms: float = UNDO_WINDOW_MS,
     ) -> None:
-        """`handlers` answer operations. `epoch_ms` is the Unix time of session time 0, for the timestamps on disk."""
+        """`handlers` answer operations. `epoch_ms` is the Unix time of session time 0, for the timestamps on disk.
+
+        What is deleted can be brought back for `undo_window_ms`; with 0 its files are removed at once.
+        """
         self._handlers = handlers
         self._events = events
         self.recent = RecentEvents(events)
         self.producer_ids = ProducerIds()
         self.client_faults = ClientFaults(events, timers)
-        self.recently_deleted = RecentlyDeleted(timers)
+        self.recently_deleted = RecentlyDeleted(timers, undo_window_ms=undo_window_ms)
         self.corruption = CorruptionReport(events, lambda: offsets.corruption)
         logs = self.logs = Logs(files, self.recently_deleted, log_config, epoch_ms=epoch_ms)
         self.durability = Durability(files, logs, self.corruption.add)

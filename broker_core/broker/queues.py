@@ -144,11 +144,8 @@ class Queues(msgspec.Struct, eq=False, dict=True):
             count = len(read.log.partitions)
             self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=topic, group=name, count=count)
 
-    def delete(self, now_ns: int, name: str, *, restorable: bool = False) -> None:
-        """Delete the queue or subscription, with its messages and its dead letters.
-
-        A `restorable` one can be brought back by `RecentlyDeleted.restore`. Raises UNKNOWN_QUEUE.
-        """
+    def delete(self, now_ns: int, name: str) -> None:
+        """Delete the queue or subscription, with its messages and its dead letters. Raises UNKNOWN_QUEUE."""
         queue = self.queue(name)
         read = self._subscriptions.pop(name, None)
         names = (name, queue.dead_letters.name) if read is None else (queue.dead_letters.name,)
@@ -185,7 +182,7 @@ class Queues(msgspec.Struct, eq=False, dict=True):
 
         topic, group = (name, "") if read is None else (read.name, name)
         deleted = Deleted(tuple(each.log for each in topics), True, restore, why_not, totals)
-        self._recently_deleted.add(now_ns, name, deleted, restorable=restorable)
+        self._recently_deleted.add(now_ns, name, deleted)
         self._events.emit(now_ns, EventKind.TOPIC_DELETED, topic=topic, group=group)
         if read is not None:
             read.make_room(now_ns)

@@ -31,7 +31,7 @@ class Deleted(msgspec.Struct):
 
 
 class RecentlyDeleted:
-    """Keeps what was deleted for the undo window, or until its name is used again.
+    """Keeps what was deleted for the undo window, or until its name is used again; with a window of 0 it keeps nothing.
 
     `counted` holds the totals of everything that was deleted.
     """
@@ -42,10 +42,9 @@ class RecentlyDeleted:
         self._undo_window_ns = ns_from_ms(undo_window_ms)
         self._deleted: dict[str, Deleted] = {}
 
-    def add(self, now_ns: int, name: str, deleted: Deleted, *, restorable: bool) -> None:
-        """Keep what was called `name`, or remove its files at once if it is not `restorable`."""
+    def add(self, now_ns: int, name: str, deleted: Deleted) -> None:
         self.counted = self.counted.plus(deleted.totals)
-        if not restorable:
+        if not self._undo_window_ns:
             deleted.remove()
             return
         self._deleted[name] = deleted

@@ -225,11 +225,6 @@ class ShareGroups:
         """The subscriptions by which share groups read `topic`."""
         return tuple(self.queue_of(group, topic) for group in self._subscribed if topic in self.subscribed(group))
 
-    def forget_topic(self, now_ns: int, topic: str) -> None:
-        """Delete the subscriptions by which share groups read `topic`, which goes."""
-        for name in self.queues_over(topic):
-            self._queues.delete(now_ns, name)
-
     def subscribed(self, group: str) -> tuple[str, ...]:
         topics = self._subscribed.get(group, ())
         return tuple(topic for topic in topics if self._queues.subscription(self.queue_of(group, topic)) is not None)
@@ -291,19 +286,16 @@ class ShareGroups:
         return queue.reset(now_ns, partition, offset, client)
 
     def unsubscribe(self, now_ns: int, group: str, topic: str) -> None:
-        """Delete a subscription; for a while it can be brought back.
-
-        Raises NON_EMPTY_GROUP, UNKNOWN_TOPIC_OR_PARTITION.
-        """
+        """Delete a subscription. Raises NON_EMPTY_GROUP, UNKNOWN_TOPIC_OR_PARTITION."""
         self._must_have_no_members(group)
         if topic not in self.subscribed(group):
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{group} has no offsets in {topic[:249]}")
-        self._queues.delete(now_ns, self.queue_of(group, topic), restorable=True)
+        self._queues.delete(now_ns, self.queue_of(group, topic))
 
     def delete(self, now_ns: int, group: str) -> None:
         """Delete all subscriptions of a group. Its settings stay, as in Kafka. Raises as `must_be_empty`."""
         for topic in self.must_be_empty(group):
-            self._queues.delete(now_ns, self.queue_of(group, topic), restorable=True)
+            self._queues.delete(now_ns, self.queue_of(group, topic))
 
     def must_be_empty(self, group: str) -> tuple[str, ...]:
         """The topics that the group has subscribed to. Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""

@@ -87,13 +87,6 @@ class Topics(msgspec.Struct, eq=False):
         self._events.emit(now_ns, EventKind.TOPIC_CREATED, topic=name, count=partitions, detail=detail)
         self._groups.topic_changed(now_ns, name)
 
-    def ensure(self, now_ns: int, name: str, partitions: int) -> bool:
-        """Create the topic where neither a topic nor a queue has the name. Whether it did. Raises as `create`."""
-        missing = name not in self._logs
-        if missing:
-            self.create(now_ns, name, partitions)
-        return missing
-
     def add_partitions(self, now_ns: int, name: str, total: int) -> None:
         """Grow the topic to `total` partitions; keys may move to others. Subscriptions read the new ones, too.
 
@@ -129,11 +122,10 @@ class Topics(msgspec.Struct, eq=False):
         if flow is not None:
             self._backpressure.limit(now_ns, topic, flow)
 
-    def delete(self, now_ns: int, name: str, *, restorable: bool = False) -> None:
+    def delete(self, now_ns: int, name: str) -> None:
         """Delete the topic, its messages and what groups have committed for it.
 
-        A `restorable` one can be brought back by `RecentlyDeleted.restore`. Raises
-        UNKNOWN_TOPIC_OR_PARTITION, INVALID_REQUEST for what belongs to a queue or has subscriptions.
+        Raises UNKNOWN_TOPIC_OR_PARTITION, INVALID_REQUEST for what belongs to a queue or has subscriptions.
         """
         self.check_plain(name, "deleted")
         dead_letters = self._logs.topic(name).dead_letters
@@ -152,7 +144,7 @@ class Topics(msgspec.Struct, eq=False):
 
         logs = tuple(each.log for each in topics)
         deleted = Deleted(logs, False, restore, lambda: self._logs.why_taken(names), totals)
-        self._recently_deleted.add(now_ns, name, deleted, restorable=restorable)
+        self._recently_deleted.add(now_ns, name, deleted)
         self._events.emit(now_ns, EventKind.TOPIC_DELETED, topic=name)
         self._groups.topic_changed(now_ns, name)
 

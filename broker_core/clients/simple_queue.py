@@ -20,6 +20,7 @@ from broker_core.closable import Closable
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import Message, StoredMessage
+from broker_core.operations.queues import CreateQueue
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.queue import Queue
 from broker_core.queues.states import LeaseState
@@ -72,7 +73,7 @@ class SimpleQueue(Closable):
         self._host = host
         self.name = name
         if name not in host.call(lambda _now: host.broker.queues.names()):
-            host.admin(lambda now_ns: host.broker.queues.create(now_ns, name, config))
+            host.ask(CreateQueue(name=name, settings=config))
         self._consumer = QueueConsumer(host, name)
         self._lock = threading.Lock()
         self._pulled: dict[str, Delivery] = {}

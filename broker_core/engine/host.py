@@ -105,6 +105,7 @@ class BrokerHost(Host, Closable):
                 log_config=config.log,
                 group_config=config.groups,
                 epoch_ms=self.epoch_ms,
+                undo_window_ms=0,  # nobody could ask for it
             )
             self.broker.queues.jitter_seed = secrets.randbits(64)
             if self.directory is not None:

@@ -28,6 +28,7 @@ from broker_core.limits import MAX_PARTITIONS
 from broker_core.log.config import LogConfig
 from broker_core.operations.catalogue import entry_of
 from broker_core.operations.request import ADMIN_CLIENT, Request, check
+from broker_core.operations.topics import CreateTopic
 from broker_core.replies import Reply
 from broker_core.settings import TIMEOUT, Settings, WaitMs, checked, validated
 from broker_core.timers import Action, Timer, Timers
@@ -202,7 +203,14 @@ class Host:
     def ensure_topic(self, name: str) -> bool:
         """Create a missing topic if `auto_create_partitions` is set. Whether it did."""
         count = self.config.auto_create_partitions
-        return count > 0 and self.admin(lambda now_ns: self.broker.topics.ensure(now_ns, name, count))
+
+        def create(now_ns: int) -> bool:
+            missing = name not in self.broker.logs
+            if missing:
+                self.broker.handle(now_ns, CreateTopic(name=name, partitions=count))
+            return missing
+
+        return count > 0 and self.admin(create)
 
     def kept(self) -> Reply[None]:
         """A reply that is settled when all commits so far are as durable as the host."""

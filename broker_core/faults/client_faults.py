@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Callable, Collection
 from functools import cache
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -246,6 +246,9 @@ class _Running(msgspec.Struct):
     met: int = 0
 
 
+F = TypeVar("F", bound=ClientFault)
+
+
 class ClientFaults:
     """The active faults. Requests are counted in order, so that the same requests are affected in each run."""
 
@@ -255,7 +258,7 @@ class ClientFaults:
         self._running: dict[str, _Running] = {}
         self._over: dict[str, int] = {}  # how often a fault that has ended was met, by its name
 
-    def named(self, fault: ClientFault) -> ClientFault:
+    def named(self, fault: F) -> F:
         """`fault` with a name. Raises INVALID_REQUEST if the name is taken, INVALID_TOPIC if it is invalid."""
         return msgspec.structs.replace(fault, name=free_name(fault.name, "fault", self._running))
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-import msgspec
-
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations import clock
 from broker_core.operations.catalogue import CATALOGUE
@@ -132,7 +130,7 @@ def _leased(action: AckLease | NackLease | ExtendLease | ReleaseLease, _latest: 
 _OTHERS: Final[dict[type[Any], tuple[type[Request[Any]], Callable[[Any, Snapshot], Request[Any]]]]] = {
     MoveConsumer: (HoldMember, _moved),
     Produce: (PublishMessages, _sent),
-    BreakRequests: (BeginFault, lambda action, _latest: BeginFault(**msgspec.structs.asdict(action.fault))),
+    BreakRequests: (BeginFault, lambda action, _latest: action.fault),
     AckLease: (Ack, _leased),
     NackLease: (Nack, _leased),
     ExtendLease: (Extend, _leased),

@@ -18,6 +18,7 @@ from broker_core.operations.fields import (
     PartitionCount,
 )
 from broker_core.operations.request import Input, Request, Result
+from broker_core.plurals import counted
 from broker_core.schemas.rule import SchemaRule
 from broker_core.settings import about
 from broker_core.snapshots import GateView, TopicView
@@ -104,6 +105,20 @@ class ConfigureTopic(Request[TopicSettings], frozen=True, kw_only=True):
     topic: Name
     log: LogSettings = LogSettings()
     flow: FlowConfig | None = None
+
+    @property
+    def sentence(self) -> str:
+        """What the timeline says."""
+        flow = self.flow
+        if flow is None or self.log != LogSettings():
+            return f"configured {self.topic}"
+        limits = [
+            "" if flow.max_messages is None else counted(flow.max_messages, "message"),
+            "" if flow.max_bytes is None else counted(flow.max_bytes, "byte"),
+            "" if flow.rate_per_s is None else f"{flow.rate_per_s:g} messages/s",
+        ]
+        said = " and ".join(limit for limit in limits if limit)
+        return f"limited {self.topic} to {said}, {flow.policy}" if said else f"lifted the limits of {self.topic}"
 
 
 class AddPartitions(Request[TopicView], frozen=True, kw_only=True):

@@ -20,6 +20,7 @@ from broker_core.events import EventKind, EventStream
 from broker_core.files import BreakableFiles
 from broker_core.groups.offset_reset import Target
 from broker_core.names import check_name
+from broker_core.operations.request import Request
 from broker_core.simulation.actor import Actor
 from broker_core.simulation.alert_watch import AlertWatch
 from broker_core.simulation.consumer import ConsumerActor
@@ -33,6 +34,7 @@ CLEAN_EVERY_NS = NS_PER_S
 SLICES_PER_CLEANING = 16  # of compaction: a mebibyte a second, which no scenario comes near
 
 A = TypeVar("A", bound=Actor)
+T = TypeVar("T")
 
 
 class SimulationContext:
@@ -63,6 +65,10 @@ class SimulationContext:
     @property
     def now_ns(self) -> int:
         return self.loop.now_ns
+
+    def handle(self, request: Request[T]) -> T:
+        """The result of an operation of the catalogue that the user asks for."""
+        return self.broker.handle(self.now_ns, request, USER).result()
 
     def effects_of(self, group: str) -> SqliteEffects:
         """The database in which the application of `group` keeps what it has done."""

@@ -17,7 +17,9 @@ from broker_core.groups.config import GroupConfig
 from broker_core.groups.offsets import OffsetStore
 from broker_core.log.config import LogConfig
 from broker_core.operations.catalogue import entry_of
+from broker_core.operations.queues import CreateQueue, CreateSubscription
 from broker_core.operations.request import Request
+from broker_core.operations.topics import CreateTopic, LogSettings
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.faults import Fault, HoldSchedule, RuleAction
 from broker_core.simulation.actor import Actor
@@ -144,24 +146,25 @@ class Simulation:
             self.broker.schemas.registry.register(schema.subject, schema.text, schema.kind)
         kept = LogConfig(durability=scenario.durability, segment_ms=None)
         for topic in scenario.topics:
-            self.broker.topics.create(
-                now_ns,
-                topic.name,
-                topic.partitions,
+            create = CreateTopic(
+                name=topic.name,
+                partitions=topic.partitions,
                 partitioner=topic.partitioner,
                 flow=topic.flow,
-                log=None if topic.log is None else topic.log.on(kept),
-                schema=topic.schema,
+                log=LogSettings.of(None if topic.log is None else topic.log.on(kept)),
+                rule=topic.schema,
             )
+            self.broker.handle(now_ns, create)
         for index, queue in enumerate(scenario.queues):
             self.broker.queues.jitter_seed = self.seed + index
-            self.broker.queues.create(now_ns, queue.name, queue.config, flow=queue.flow)
+            self.broker.handle(now_ns, CreateQueue(name=queue.name, settings=queue.config, flow=queue.flow))
         self.broker.queues.jitter_seed = 0
         for spec in scenario.subscribers:
             for source, name in spec.subscriptions.items():
-                self.broker.queues.subscribe(
-                    now_ns, name, source, spec.config, max_messages=spec.backlog, policy=spec.policy
+                subscribe = CreateSubscription(
+                    name=name, topic=source, settings=spec.config, max_messages=spec.backlog, policy=spec.policy
                 )
+                self.broker.handle(now_ns, subscribe)
             for name in names_of(spec):
                 self.context.add(SubscriberActor(spec, name)).start()
         for group in scenario.share_groups:

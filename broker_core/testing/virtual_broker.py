@@ -8,6 +8,8 @@ from broker_core.clients.membership import ConsumerConfig
 from broker_core.clock import NS_PER_S, ns_from_s, s_from_ns
 from broker_core.events import MESSAGE_KINDS, Event
 from broker_core.messages import Headers, Message, StoredMessage
+from broker_core.operations.queues import CreateQueue
+from broker_core.operations.topics import CreateTopic
 from broker_core.plurals import counted
 from broker_core.queues.config import QueueConfig
 from broker_core.recording.checker import Checker
@@ -56,12 +58,12 @@ class VirtualBroker(VirtualRun):
 
     def create_topic(self, name: str, partitions: int = 1) -> None:
         """Raises BrokerError: TOPIC_ALREADY_EXISTS, INVALID_TOPIC, INVALID_PARTITIONS."""
-        self._broker.topics.create(self._simulation.loop.now_ns, name, partitions)
+        self._broker.handle(self._simulation.loop.now_ns, CreateTopic(name=name, partitions=partitions))
 
     def create_queue(self, name: str, config: QueueConfig | None = None) -> None:
         """Raises BrokerError: TOPIC_ALREADY_EXISTS, INVALID_TOPIC."""
         config = config or QueueConfig()
-        self._broker.queues.create(self._simulation.loop.now_ns, name, config)
+        self._broker.handle(self._simulation.loop.now_ns, CreateQueue(name=name, settings=config))
         if config.max_attempts:
             self._max_attempts[name] = config.max_attempts
 

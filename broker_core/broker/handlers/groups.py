@@ -15,7 +15,8 @@ def _describe_group(broker: Broker, now_ns: int, request: groups.DescribeGroup) 
 
 
 def _delete_group(broker: Broker, now_ns: int, request: groups.DeleteGroup) -> None:
-    broker.groups.delete(now_ns, request.group)
+    shared = request.group in broker.share_groups.names()
+    (broker.share_groups if shared else broker.groups).delete(now_ns, request.group)
 
 
 def _reset_offsets(broker: Broker, now_ns: int, request: groups.ResetOffsets) -> groups.OffsetsReset:

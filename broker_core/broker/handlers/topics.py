@@ -31,6 +31,10 @@ def _describe_topic(broker: Broker, now_ns: int, request: topics.DescribeTopic) 
 
 
 def _delete_topic(broker: Broker, now_ns: int, request: topics.DeleteTopic) -> None:
+    shared = broker.share_groups.queues_over(request.topic)
+    broker.topics.check_plain(request.topic, "deleted", but=shared)
+    for queue in shared:
+        broker.queues.delete(now_ns, queue)
     broker.topics.delete(now_ns, request.topic)
 
 
@@ -59,6 +63,7 @@ def _configure_topic(broker: Broker, now_ns: int, request: topics.ConfigureTopic
         request.topic,
         log=None if request.log == topics.LogSettings() else request.log.on(before),
         flow=request.flow,
+        cause=request.sentence,
     )
     return _settings(broker, now_ns, request.topic)
 

@@ -14,6 +14,7 @@ from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.groups.offsets import OffsetAndMetadata
 from broker_core.listeners.awaiting import ServedHost
 from broker_core.messages import StoredMessage, TopicPartition
+from broker_core.operations.groups import DeleteGroup
 from broker_core.replies import Reply
 
 #: The result of a reply, by a deadline in seconds, if its client is still there: `HttpCall.wait`.
@@ -248,11 +249,10 @@ class Consumers:
             return known
         if known is None and len(self._found) >= self._most:
             raise BrokerError(ErrorCode.THROTTLED, f"{self._most} consumers are registered, which is the most")
-        groups = self._host.broker.groups
         if known is not None:
             self.forget(name)
-        elif reset and name in self._host.call(lambda _now: groups.groups()):
-            self._host.call(lambda now_ns: groups.delete(now_ns, name))
+        elif reset:
+            self._delete(name)
         made = self._host.call(lambda _now: Registered(self._host, name, topic, auto_commit))
         made.commit_offsets(made.offsets)  # by which it is known again after a restart
         self._found[name] = made
@@ -261,15 +261,16 @@ class Consumers:
     def forget(self, name: str) -> None:
         """Remove a consumer and its offsets. Raises UNKNOWN_CONSUMER, NON_EMPTY_GROUP."""
         found = self.find(name)
-        groups = self._host.broker.groups
-
-        def delete(now_ns: int) -> None:
-            if name in groups.groups():
-                groups.delete(now_ns, name)
-
-        self._host.call(delete)
+        self._delete(name)
         found.close()
         del self._found[name]
+
+    def _delete(self, name: str) -> None:
+        def delete(now_ns: int) -> None:
+            if name in self._host.broker.groups.groups():
+                self._host.broker.handle(now_ns, DeleteGroup(group=name))
+
+        self._host.call(delete)
 
     def close(self) -> None:
         for each in self._found.values():

@@ -17,6 +17,7 @@ from broker_core.kafka_messages.making import Body
 from broker_core.listeners.access.access import Principal
 from broker_core.listeners.connections import Connection
 from broker_core.operations.entry import Operation
+from broker_core.operations.request import Request
 from broker_core.replies import Reply
 
 if TYPE_CHECKING:
@@ -96,6 +97,14 @@ class Call(msgspec.Struct, frozen=True):
     @property
     def broker(self) -> Broker:
         return self.listener.host.broker
+
+    def handle(self, now_ns: int, request: Request[T]) -> T:
+        """The result of an operation of the catalogue, which the client asks for."""
+        return self.broker.handle(now_ns, request, self.client).result()
+
+    def ask(self, request: Request[T]) -> T:
+        """`handle`, for a worker: what it changes is saved by then, or at the end of `later`."""
+        return self.listener.host.admin(lambda now_ns: self.handle(now_ns, request))
 
     def may(self, operation: Operation, kind: ResourceKind, name: str = "") -> bool:
         return self.listener.access.allows(self.principal, operation, kind, name)

@@ -13,6 +13,7 @@ from broker_core.listeners.kafka.call import ADMIN, NODE_ID, READ, Answer, Call,
 from broker_core.listeners.kafka.one_broker import directory
 from broker_core.listeners.kafka.topic_configs import APPEND, FIXED, KEPT, SETTINGS, SUBTRACT, text_of
 from broker_core.log.config import LogConfig
+from broker_core.operations.topics import ConfigureTopic, LogSettings
 from broker_core.transactions.transaction import TransactionConfig
 
 GROUP_SETTINGS = {
@@ -212,7 +213,7 @@ def altered(
         kept = topic_configs.with_kept(topic.kafka_settings, changes)
         if not validate_only:
             topic.kafka_settings = kept
-            call.broker.topics.configure(now_ns, name, log=log)
+            call.handle(now_ns, ConfigureTopic(topic=name, log=LogSettings.of(log)))
 
     def alter_group(_now_ns: int) -> None:
         call.must(ADMIN, "group", name)

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.states import GroupState
 from broker_core.listeners.kafka.call import ADMIN, READ, Answer, Call, api, failed, given, outcome
 from broker_core.listeners.kafka.consumer_group_heartbeat import by_topic
+from broker_core.operations.groups import DeleteGroup
 
 
 @api("ListGroups", 16, 0, 5)
@@ -133,12 +133,12 @@ def _consumer_group(call: Call, name: str) -> dict[str, Any]:
 
 @api("DeleteGroups", 42, 0, 2)
 def _delete_groups(call: Call, request: Any) -> Answer:
-    """Forget empty groups and what they committed; a share group's subscriptions can be brought back for a while."""
+    """Forget empty groups and what they committed; in a session, a share group's subscriptions can be brought back for
+    a while.
+    """
     return call.later("results", lambda name: outcome(_delete, call, name, group_id=name), request.groups_names)
 
 
 def _delete(call: Call, name: str) -> None:
     call.must(ADMIN, "group", name)
-    shared = call.broker.share_groups
-    delete = shared.delete if name in shared.names() else call.broker.groups.delete
-    call.listener.host.admin(partial(delete, group=name))
+    call.ask(DeleteGroup(group=name))

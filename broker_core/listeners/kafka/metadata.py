@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 from broker_core.access import ResourceKind
@@ -25,6 +24,7 @@ from broker_core.listeners.kafka.call import (
     paced,
 )
 from broker_core.names import check_name
+from broker_core.operations.topics import CreateTopic
 
 _UNKNOWN_TOPIC_ID = 100
 
@@ -53,13 +53,12 @@ def _metadata(call: Call, request: Any) -> Answer:
 
 def _create(call: Call, wanted: Any, missing: list[str]) -> Body:
     """Create missing topics, as far as that is allowed; the response calls the others unknown."""
-    host = call.listener.host
-    with host.saved_at_end():
+    with call.listener.host.saved_at_end():
         for name in paced(missing):
             if call.may(ADMIN, "topic", name):
                 # Another client may have created it, and a name may not be allowed: the response shows both.
                 with contextlib.suppress(BrokerError):
-                    host.admin(partial(call.broker.topics.create, name=name, partitions=call.listener.create_topics))
+                    call.ask(CreateTopic(name=name, partitions=call.listener.create_topics))
     return {"topics": call.gathered(_named(call, wanted)), **_cluster(call)}
 
 

@@ -22,6 +22,7 @@ from broker_core.listeners.kafka.call import (
 from broker_core.listeners.kafka.one_broker import check_replicas
 from broker_core.listeners.kafka.topic_configs import SETTINGS, text_of, with_kept, with_settings
 from broker_core.names import check_name
+from broker_core.operations.topics import AddPartitions, CreateTopic, DeleteRecords, DeleteTopic, LogSettings
 
 _SOURCE_TOPIC = 1
 _END = -1  # of a partition
@@ -68,7 +69,7 @@ def _create(call: Call, asked: Any, validate_only: bool) -> dict[str, Any]:
 
     def create(now_ns: int) -> None:
         if not validate_only:
-            call.broker.topics.create(now_ns, name, partitions, log=log)
+            call.handle(now_ns, CreateTopic(name=name, partitions=partitions, log=LogSettings.of(log)))
             call.broker.logs.topic(name).kafka_settings = kept
         else:
             call.broker.logs.check_new(name)
@@ -101,7 +102,7 @@ def _add(call: Call, asked: Any, validate_only: bool) -> None:
             for each in asked.assignments:
                 check_replicas(each.broker_ids)
         if not validate_only:
-            call.broker.topics.add_partitions(now_ns, asked.name, asked.count)
+            call.handle(now_ns, AddPartitions(topic=asked.name, total=asked.count))
 
     call.must(ADMIN, "topic", asked.name)
     call.listener.host.admin(add)
@@ -125,15 +126,8 @@ def _delete_topic(call: Call, name: str | None) -> dict[str, Any]:
         raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "the topic id is not known")
     call.must(ADMIN, "topic", name)
     topic_id = call.topic_id(name)
-    call.listener.host.admin(partial(_go, call, name))
+    call.ask(DeleteTopic(topic=name))
     return {"topic_id": topic_id}
-
-
-def _go(call: Call, name: str, now_ns: int) -> None:
-    topics, share_groups = call.broker.topics, call.broker.share_groups
-    topics.check_plain(name, "deleted", but=share_groups.queues_over(name))
-    share_groups.forget_topic(now_ns, name)
-    topics.delete(now_ns, name)
 
 
 @api("DeleteRecords", 21, 0, 2)
@@ -146,8 +140,9 @@ def _delete_records(call: Call, request: Any) -> Answer:
 def _delete_before(call: Call, name: str, asked: Any) -> dict[str, Any]:
     def delete(now_ns: int) -> int:
         call.must_topic(ADMIN, name)
-        log = call.broker.logs.partition(name, asked.partition_index)
+        number = asked.partition_index
+        log = call.broker.logs.partition(name, number)
         before = log.high_watermark if asked.offset == _END else asked.offset
-        return call.broker.cleaning.delete_records(now_ns, name, asked.partition_index, before)
+        return call.handle(now_ns, DeleteRecords(topic=name, before={str(number): before}))[str(number)]
 
     return {"low_watermark": call.listener.host.admin(delete)}

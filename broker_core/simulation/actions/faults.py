@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
-from broker_core.faults.client_faults import ClientFault
+from broker_core.operations.faults import BeginFault
 from broker_core.settings import PositiveNumber
 from broker_core.simulation.actions.action import Action, Lasting
 from broker_core.simulation.alert_watch import Alert
@@ -174,7 +174,7 @@ class BreakRequests(Action, frozen=True, tag="break_requests"):
 
     says = "broke requests: {fault.what}"
 
-    fault: ClientFault
+    fault: BeginFault
 
 
 class EndRequestFault(Action, frozen=True, tag="end_request_fault"):

@@ -44,24 +44,13 @@ class AddPartitions(topics.AddPartitions, Action, frozen=True, kw_only=True, tag
 
 
 class ConfigureTopic(topics.ConfigureTopic, Action, frozen=True, kw_only=True, tag="configure_topic"):
-    says = "configured {topic}"
+    """New settings; a setting that is left out stays as it is."""
 
 
 class SetFlow(topics.ConfigureTopic, Action, frozen=True, kw_only=True, tag="set_flow"):
     """What `topic`, or a queue, takes: limits, rate, policy. A `flow` without any of them lets everything in."""
 
     flow: FlowConfig
-
-    @property
-    def sentence(self) -> str:
-        flow = self.flow
-        limits = [
-            "" if flow.max_messages is None else counted(flow.max_messages, "message"),
-            "" if flow.max_bytes is None else counted(flow.max_bytes, "byte"),
-            "" if flow.rate_per_s is None else f"{flow.rate_per_s:g} messages/s",
-        ]
-        said = " and ".join(limit for limit in limits if limit)
-        return f"limited {self.topic} to {said}, {flow.policy}" if said else f"lifted the limits of {self.topic}"
 
 
 class DeleteRecords(topics.DeleteRecords, Action, frozen=True, kw_only=True, tag="delete_records"):

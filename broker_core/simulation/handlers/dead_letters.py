@@ -6,6 +6,7 @@ from functools import partial
 import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.operations.dead_letters import PurgeLetters
 from broker_core.plurals import counted
 from broker_core.queues.dead_letter_record import Edits
 from broker_core.queues.dead_letters import DeadLetterFilter, DeadLetters, RedriveResult
@@ -95,7 +96,7 @@ class DeadLetterHandler(Handler):
             raise refuse(f"no redrive of {action.queue} is under way")
 
         def do() -> str:
-            paced.cancel()
+            self._context.handle(action)
             return f"stopped the redrive of {action.queue} after {paced.done:,} of {paced.total:,}"
 
         return Plan(action, do, final="Redrive the rest again to go on.")
@@ -108,10 +109,10 @@ class DeadLetterHandler(Handler):
             raise refuse(f"the redrive of {action.queue} was too long ago, or there was none")
 
         def do() -> str:
-            back = self._context.broker.redrives.undo(self._context.now_ns, action.queue, client=USER).result()
+            back = self._context.handle(action).messages
             if not back:
                 return f"nothing of the redrive of {action.queue} could be taken back: all of it was taken already"
-            return f"took {counted(len(back), 'dead letter')} of {action.queue} back"
+            return f"took {counted(back, 'dead letter')} of {action.queue} back"
 
         return Plan(action, do, final="Redrive them again.")
 
@@ -150,7 +151,7 @@ class DeadLetterHandler(Handler):
             raise refuse(f"{action.queue} has no dead letters", ErrorCode.UNKNOWN_DEAD_LETTER)
 
         def do() -> str:
-            result = letters.purge(self._context.now_ns, offsets, USER)
+            result = self._context.handle(PurgeLetters(queue=action.queue, offsets=offsets))
             return f"purged {counted(result.purged, 'dead letter')} of {action.queue}"
 
         return Plan(action, do, dead_letters.UndoPurgeDeadLetters(queue=action.queue))
@@ -161,7 +162,7 @@ class DeadLetterHandler(Handler):
             raise refuse(f"the purge of dead letters of {action.queue} was too long ago, or there was none")
 
         def do() -> str:
-            count = letters.undo_purge(self._context.now_ns, USER)
+            count = self._context.handle(action).messages
             return f"brought {counted(count, 'dead letter')} of {action.queue} back"
 
         return Plan(action, do, final="Purge them again.", reported=True)

@@ -3,8 +3,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import partial
 
+import msgspec
+
 from broker_core.broker.occurrences import FIELDS, unknown_thing
 from broker_core.filters import parse
+from broker_core.operations.faults import BeginFault, EndFault
 from broker_core.simulation.actions import faults
 from broker_core.simulation.alert_watch import AlertWatch
 from broker_core.simulation.handlers.plan import Handler, Plan, refuse
@@ -29,15 +32,14 @@ class FaultHandler(Handler):
         return Plan(action, lambda: rules.end(action.rule), rules.rule(action.rule))
 
     def _break_requests(self, action: faults.BreakRequests) -> Plan:
-        context, requests = self._context, self._context.broker.client_faults
-        fault = requests.named(action.fault)
-        begin = partial(requests.begin, context.now_ns, fault)
+        fault = self._context.broker.client_faults.named(action.fault)
+        begin = partial(self._context.handle, fault)
         return Plan(faults.BreakRequests(fault), begin, faults.EndRequestFault(fault.name))
 
     def _end_request_fault(self, action: faults.EndRequestFault) -> Plan:
-        context, requests = self._context, self._context.broker.client_faults
-        ended = requests.fault(action.name)
-        return Plan(action, lambda: requests.end(context.now_ns, action.name), faults.BreakRequests(ended))
+        ended = self._context.broker.client_faults.fault(action.name)
+        end = partial(self._context.handle, EndFault(fault=action.name))
+        return Plan(action, end, faults.BreakRequests(BeginFault(**msgspec.structs.asdict(ended))))
 
     def _fault(self, action: faults.AnyFault) -> Plan:
         injector = self._context.faults

@@ -13,7 +13,7 @@ from broker_core.groups.offsets import OffsetAndMetadata
 from broker_core.groups.states import GroupState
 from broker_core.messages import TopicPartition
 from broker_core.names import check_name
-from broker_core.operations.groups import PartitionPlace
+from broker_core.operations.groups import HoldMember, PartitionPlace, ReleaseMember, ResetOffsets
 from broker_core.plurals import counted
 from broker_core.simulation.actions import groups
 from broker_core.simulation.consumer import ConsumerActor
@@ -73,18 +73,15 @@ class GroupHandler(Handler):
 
     def _move_outside(self, move: groups.MoveConsumer) -> Plan:
         """A member of another program goes to the bench, and from there back to its group; nowhere else."""
-        held, client, group = self._context.broker.held, move.consumer, self._context.outside_group(move.consumer)
-        now_ns = self._context.now_ns
-        on_bench = bool(held.group_of(client))
+        client, group = move.consumer, self._context.outside_group(move.consumer)
+        on_bench = bool(self._context.broker.held.group_of(client))
         if not group or move.group not in {"", group}:
             raise refuse(self._context.why_not_ours(client))
         if on_bench != bool(move.group):
             raise refuse(f"{client} is {'on the bench' if on_bench else f'in {group}'} already")
-        if on_bench:
-            return Plan(
-                move, lambda: held.release(now_ns, client, group), groups.MoveConsumer(client, ""), client=client
-            )
-        return Plan(move, lambda: held.hold(now_ns, client, group), groups.MoveConsumer(client, group), client=client)
+        request = (ReleaseMember if on_bench else HoldMember)(group=group, client=client)
+        back = groups.MoveConsumer(client, "" if on_bench else group)
+        return Plan(move, partial(self._context.handle, request), back, client=client)
 
     def _like_last(self, name: str, actor: ConsumerActor) -> GroupSpec:
         """A group that reads what the consumer read last, or, from the bench, what the first group reads."""
@@ -135,7 +132,7 @@ class GroupHandler(Handler):
                 self._deleted[name] = (spec, dict(context.broker.groups.offsets.fetch_all(name)))
             context.groups.pop(name, None)
             if known:
-                context.broker.handle(context.now_ns, action)
+                context.handle(action)
 
         final = "" if spec is not None else "The session does not know what it read."
         return Plan(action, do, None if spec is None else groups.RestoreGroup(name), final)
@@ -221,8 +218,8 @@ class GroupHandler(Handler):
         if not changes:
             raise refuse(f"there is nothing to reset: {groups.where_to(action.target())} means nothing here")
         members = self._members_to_stop(action.group, action.restart_members)
-        reset = partial(broker.offsets.reset, self._context.now_ns, action.group, target, places)
-        return self._moving(action, changes, members, reset)
+        request = ResetOffsets.of(action.group, target, places)
+        return self._moving(action, changes, members, partial(self._context.handle, request))
 
     def _moving(
         self,

@@ -8,7 +8,6 @@ from broker_core.queues.config import QueueConfig
 from broker_core.queues.subscription import BacklogConfig
 from broker_core.simulation.actions import queues
 from broker_core.simulation.actions.topics import RestoreDeleted
-from broker_core.simulation.context import USER
 from broker_core.simulation.handlers.plan import Handler, Plan, refuse
 
 LeaseAction = queues.AckLease | queues.NackLease | queues.ExtendLease | queues.ReleaseLease
@@ -18,11 +17,9 @@ class QueueHandler(Handler):
     """The queue itself does everything, and emits the events."""
 
     def _create(self, action: queues.CreateQueue) -> Plan:
-        broker = self._context.broker
         self._check_names(action.name, action.settings)
-        action.log.on(broker.logs.config)
-        create = partial(broker.handle, self._context.now_ns, action)
-        return Plan(action, create, queues.DeleteQueue(queue=action.name))
+        action.log.on(self._context.broker.logs.config)
+        return Plan(action, partial(self._context.handle, action), queues.DeleteQueue(queue=action.name))
 
     def _check_names(self, name: str, config: QueueConfig) -> None:
         bin_name = config.dead_letter_topic_of(name)
@@ -39,13 +36,11 @@ class QueueHandler(Handler):
             raise refuse(f"{action.topic} is a queue; a subscription reads a topic")
         BacklogConfig(action.max_messages, action.policy)
 
-        return Plan(action, partial(context.broker.handle, context.now_ns, action), queues.DeleteQueue(queue=name))
+        return Plan(action, partial(context.handle, action), queues.DeleteQueue(queue=name))
 
     def _delete(self, action: queues.DeleteQueue) -> Plan:
-        queues = self._context.broker.queues
-        queues.queue(action.queue)
-        delete = partial(queues.delete, self._context.now_ns, action.queue, restorable=True)
-        return Plan(action, delete, RestoreDeleted(action.queue))
+        self._context.broker.queues.queue(action.queue)
+        return Plan(action, partial(self._context.handle, action), RestoreDeleted(action.queue))
 
     def _purge(self, action: queues.PurgeQueue) -> Plan:
         queue = self._context.broker.queues.queue(action.queue)
@@ -53,7 +48,7 @@ class QueueHandler(Handler):
             raise refuse(f"nothing waits in {action.queue}")
 
         def do() -> str:
-            count = queue.purge(self._context.now_ns, USER)
+            count = self._context.handle(action).messages
             return f"purged {counted(count, 'message')} of {action.queue}"
 
         return Plan(action, do, queues.UndoPurgeQueue(queue=action.queue))
@@ -64,7 +59,7 @@ class QueueHandler(Handler):
             raise refuse(f"the purge of {action.queue} was too long ago, or there was none")
 
         def do() -> str:
-            count = queue.undo_purge(self._context.now_ns, USER)
+            count = self._context.handle(action).messages
             return f"brought {counted(count, 'message')} of {action.queue} back"
 
         return Plan(action, do, queues.PurgeQueue(queue=action.queue), reported=True)

@@ -8,7 +8,6 @@ from broker_core.flow.config import FlowConfig
 from broker_core.log.topic_log import check_partitions
 from broker_core.operations.topics import LogSettings
 from broker_core.plurals import counted
-from broker_core.schemas.compatibility import SchemaKind
 from broker_core.simulation.actions import topics
 from broker_core.simulation.actions.queues import DeleteQueue
 from broker_core.simulation.context import USER, SimulationContext
@@ -29,7 +28,7 @@ class TopicHandler(Handler):
         context.broker.schemas.check_subject(action.rule)
 
         def do() -> None:
-            context.broker.handle(context.now_ns, action)
+            context.handle(action)
             if action.log != LogSettings():
                 context.begin_cleaning()
 
@@ -38,9 +37,7 @@ class TopicHandler(Handler):
     def _delete(self, action: topics.DeleteTopic) -> Plan:
         context = self._context
         context.broker.topics.check_plain(action.topic, "deleted")
-
-        delete = partial(context.broker.topics.delete, context.now_ns, action.topic, restorable=True)
-        return Plan(action, delete, topics.RestoreDeleted(action.topic))
+        return Plan(action, partial(context.handle, action), topics.RestoreDeleted(action.topic))
 
     def _restore(self, action: topics.RestoreDeleted) -> Plan:
         context = self._context
@@ -55,7 +52,7 @@ class TopicHandler(Handler):
         context.broker.topics.check_plain(action.topic, "given more partitions")
         check_partitions(action.topic, action.total, context.broker.logs.partition_count(action.topic))
         why = "A topic cannot be given fewer partitions: messages would be lost."
-        return Plan(action, partial(context.broker.handle, context.now_ns, action), final=why)
+        return Plan(action, partial(context.handle, action), final=why)
 
     def _configure(self, action: topics.ConfigureTopic) -> Plan:
         context = self._context
@@ -73,7 +70,7 @@ class TopicHandler(Handler):
         )
 
         def do() -> None:
-            context.broker.topics.configure(context.now_ns, action.topic, log=log, flow=flow, cause=action.sentence)
+            context.handle(action)
             context.begin_cleaning()
 
         return Plan(action, do, inverse, reported=True)
@@ -84,8 +81,9 @@ class TopicHandler(Handler):
         old, new = context.broker.backpressure.config(action.topic) or FlowConfig(), action.flow
         if new == old:
             raise refuse(f"{action.topic} is limited so already")
-        limit = partial(context.broker.topics.configure, context.now_ns, action.topic, flow=new, cause=action.sentence)
-        return Plan(action, limit, topics.SetFlow(topic=action.topic, flow=old), reported=True)
+        return Plan(
+            action, partial(context.handle, action), topics.SetFlow(topic=action.topic, flow=old), reported=True
+        )
 
     def _delete_records(self, action: topics.DeleteRecords) -> Plan:
         broker = self._context.broker
@@ -104,7 +102,7 @@ class TopicHandler(Handler):
         self._context.faults.check_disk()
 
         def do() -> str:
-            broker.handle(self._context.now_ns, action)
+            self._context.handle(action)
             return f"deleted {counted(gone, 'record')} of {action.topic}"
 
         return Plan(action, do, final="Deleted records are gone from the log.")
@@ -145,11 +143,4 @@ class TopicHandler(Handler):
         return f"{action.sentence}: {notes}" if notes else None
 
     def _register(self, action: topics.RegisterSchema) -> Plan:
-        def do() -> None:
-            # The broker emits the event of the registration.
-            text = action.text
-            self._context.broker.schemas.register(
-                self._context.now_ns, action.subject, text.text, SchemaKind(text.kind), text.references, client=USER
-            )
-
-        return Plan(action, do, final="A version of a schema stays.", reported=True)
+        return Plan(action, partial(self._context.handle, action), final="A version of a schema stays.", reported=True)

@@ -70,13 +70,13 @@ class Log:
 class Kept:
     """The part alone: what is deleted are names, and the test moves the time."""
 
-    def __init__(self) -> None:
+    def __init__(self, undo_window_ms: float = 10) -> None:
         self.timers = Timers()
-        self.part = RecentlyDeleted(self.timers, undo_window_ms=10)
+        self.part = RecentlyDeleted(self.timers, undo_window_ms=undo_window_ms)
         self.done: list[str] = []
         self.why = ""
 
-    def delete(self, name: str, *more: str, restorable: bool = True, published: int = 0) -> None:
+    def delete(self, name: str, *more: str, published: int = 0) -> None:
         deleted = Deleted(
             cast(tuple[TopicLog, ...], tuple(Log(each, self.done) for each in (name, *more))),
             is_queue=bool(more),
@@ -84,7 +84,7 @@ class Kept:
             why_not=lambda: self.why,
             totals=Totals(published=published),
         )
-        self.part.add(0, name, deleted, restorable=restorable)
+        self.part.add(0, name, deleted)
 
     def pass_time(self, to_ms: float) -> None:
         while self.timers.fire_next(ns_from_ms(to_ms)) is not None:
@@ -103,12 +103,13 @@ def test_the_files_go_when_the_window_ends_and_not_before() -> None:
 
 
 def test_the_files_go_at_once_where_nothing_is_to_be_restored_and_when_the_broker_closes() -> None:
-    kept = Kept()
-    kept.delete("orders", restorable=False)
+    kept = Kept(undo_window_ms=0)
+    kept.delete("orders")
     assert kept.done == ["removed orders"]
+    kept = Kept()
     kept.delete("jobs", "jobs.dlq")
     kept.part.close()
-    assert kept.done == ["removed orders", "removed jobs", "removed jobs.dlq"]
+    assert kept.done == ["removed jobs", "removed jobs.dlq"]
 
 
 def test_what_was_restored_stays_when_its_window_ends() -> None:
@@ -145,7 +146,7 @@ def test_a_topic_comes_back_with_what_was_committed_and_counted() -> None:
     broker = setup.broker
     broker.groups.commit(0, "readers", "", -1, {("orders", 0): 1, ("orders", 1): 2})
     before, totals = broker.views.topic(0, "orders"), broker.views.totals()
-    broker.topics.delete(0, "orders", restorable=True)
+    broker.topics.delete(0, "orders")
     assert broker.groups.committed("readers", "orders", 0) is None
     assert broker.views.totals() == totals
     setup.pass_time(WINDOW_S - 1)
@@ -161,12 +162,12 @@ def test_a_queue_comes_back_with_its_leases_and_those_that_ended_meanwhile_have_
     setup = BrokerSetup()
     broker = setup.broker
     (short, *_) = broker.queues.take(0, "jobs", "w", max_messages=2).result()
-    broker.queues.delete(0, "jobs", restorable=True)
+    broker.queues.delete(0, "jobs")
     setup.pass_time(1)
     broker.recently_deleted.restore(setup.now_ns, "jobs")
     assert (broker.queues.queue("jobs").ready, broker.queues.queue("jobs").in_flight) == (3, 2)
     broker.queues.ack(setup.now_ns, short)
-    broker.queues.delete(setup.now_ns, "jobs", restorable=True)
+    broker.queues.delete(setup.now_ns, "jobs")
     setup.pass_time(5)
     broker.recently_deleted.restore(setup.now_ns, "jobs")
     assert (broker.queues.queue("jobs").ready, broker.queues.queue("jobs").in_flight) == (4, 0)
@@ -176,7 +177,7 @@ def test_a_queue_comes_back_with_its_leases_and_those_that_ended_meanwhile_have_
 
 def test_a_topic_that_is_refused_for_its_partitions_leaves_the_deleted_one_of_its_name() -> None:
     setup = BrokerSetup()
-    setup.broker.topics.delete(0, "orders", restorable=True)
+    setup.broker.topics.delete(0, "orders")
     for partitions in (0, MAX_PARTITIONS + 1):
         with pytest.raises(BrokerError, match="for topic 'orders'; 1 to"):
             setup.broker.topics.create(0, "orders", partitions)
@@ -186,7 +187,7 @@ def test_a_topic_that_is_refused_for_its_partitions_leaves_the_deleted_one_of_it
 
 def test_a_name_that_is_wanted_again_ends_the_window() -> None:
     setup = BrokerSetup()
-    setup.broker.topics.delete(0, "orders", restorable=True)
+    setup.broker.topics.delete(0, "orders")
     setup.broker.topics.create(0, "Orders", 1)
     assert setup.broker.recently_deleted.why_not_restored("orders")
     assert setup.broker.views.topic(0, "Orders").partitions[0].end_offset == 0
@@ -196,8 +197,8 @@ def test_a_subscription_comes_back_after_its_topic() -> None:
     setup = BrokerSetup()
     broker = setup.broker
     broker.queues.subscribe(0, "audit", "orders", QueueConfig(), from_end=False)
-    broker.queues.delete(0, "audit", restorable=True)
-    broker.topics.delete(0, "orders", restorable=True)
+    broker.queues.delete(0, "audit")
+    broker.topics.delete(0, "orders")
     with pytest.raises(BrokerError, match="reads orders, which is deleted; bring that back first"):
         broker.recently_deleted.restore(0, "audit")
     broker.recently_deleted.restore(0, "orders")
@@ -210,8 +211,8 @@ def test_a_subscription_to_a_topic_that_was_made_anew_stays_gone() -> None:
     setup = BrokerSetup()
     broker = setup.broker
     broker.queues.subscribe(0, "audit", "orders", QueueConfig(), from_end=False)
-    broker.queues.delete(0, "audit", restorable=True)
-    broker.topics.delete(0, "orders", restorable=True)
+    broker.queues.delete(0, "audit")
+    broker.topics.delete(0, "orders")
     broker.topics.create(0, "orders", 1)
     with pytest.raises(BrokerError, match="read another orders, which is gone"):
         broker.recently_deleted.restore(0, "audit")

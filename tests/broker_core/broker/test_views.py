@@ -79,7 +79,7 @@ def test_deleting_and_restoring_change_no_total(steps: list[tuple[str, str]]):
                     broker.redrives.redrive(0, name, broker.queues.dead_letters(name).offsets(name)[:1], client="u")
                 case "delete":
                     delete = broker.topics.delete if name in broker.topics else broker.queues.delete
-                    delete(0, name, restorable=True)
+                    delete(0, name)
                     assert broker.views.totals() == before
                 case "restore":
                     broker.recently_deleted.restore(0, name)

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from broker_core.faults.client_faults import ClientFault
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.offset_reset import Target
+from broker_core.operations.faults import BeginFault
 from broker_core.operations.schemas import SchemaText
 from broker_core.operations.topics import LogSettings
 from broker_core.queues.config import QueueConfig
@@ -309,6 +309,6 @@ MAKERS: list[Callable[[Person], UserAction]] = [
         for_s=p.for_s,
     ),
     lambda p: EndRule(p.of("rule-1", "rule-2")),
-    lambda p: BreakRequests(ClientFault(effect="drop", client=p.client, for_s=p.for_s)),
+    lambda p: BreakRequests(BeginFault(effect="drop", client=p.client, for_s=p.for_s)),
     lambda p: EndRequestFault(p.of("fault-1", "fault-2")),
 ]
