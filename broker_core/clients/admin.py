@@ -9,7 +9,14 @@ from broker_core.groups.offset_reset import Change, Target
 from broker_core.log.config import LogConfig
 from broker_core.log.partitioners import PartitionerKind
 from broker_core.messages import StoredMessage, TopicPartition
-from broker_core.operations.dead_letters import DeadLettersByCause, UndoPurgeDeadLetters, UndoRedrive
+from broker_core.operations.dead_letters import (
+    DeadLettersByCause,
+    PurgeLetters,
+    Redrive,
+    StoredEdit,
+    UndoPurgeDeadLetters,
+    UndoRedrive,
+)
 from broker_core.operations.groups import DeleteGroup, ResetOffsets
 from broker_core.operations.queues import (
     CreateQueue,
@@ -18,7 +25,6 @@ from broker_core.operations.queues import (
     PurgeQueue,
     UndoPurgeQueue,
 )
-from broker_core.operations.request import ADMIN_CLIENT
 from broker_core.operations.topics import (
     AddPartitions,
     ConfigureTopic,
@@ -248,29 +254,24 @@ class Admin:
         `edits` holds a message to publish in place of one, or a `DeadLetterEdit` of it, by offset.
         """
 
-        def redrive(now_ns: int) -> RedriveResult:
-            chosen = offsets
-            if chosen is None:
-                letters = self._broker.queues.dead_letters(queue).list(
-                    only or DeadLetterFilter(queue=queue), limit=None
-                )
-                chosen = [letter.offset for letter in letters]
-            return self._broker.redrives.redrive(now_ns, queue, chosen, client=ADMIN_CLIENT, edits=edits)
-
-        return self._host.call(redrive)
+        if offsets is None:
+            letters = self.dead_letters(queue, only or DeadLetterFilter(queue=queue), limit=None)
+            offsets = [letter.offset for letter in letters]
+        changed = tuple(StoredEdit(offset=offset, edit=edit) for offset, edit in (edits or {}).items())
+        return self._host.ask(Redrive(queue=queue, offsets=list(offsets), edits=changed)).result()
 
     def purge_dead_letters(self, queue: str, offsets: Iterable[int] | None = None) -> PurgeResult:
         """Remove these dead letters, or all."""
-        return self._host.call(
-            lambda now_ns: self._broker.queues.dead_letters(queue).purge(now_ns, offsets, ADMIN_CLIENT)
-        )
+        return self._host.ask(PurgeLetters(queue=queue, offsets=None if offsets is None else list(offsets)))
 
     def redrive_paced(self, queue: str, offsets: Sequence[int], rate_per_s: PositiveNumber) -> RunningRedrive:
         """Start a `redrive` one by one, and return. Raises INVALID_REQUEST while another of this queue is under way."""
-        paced = self._host.call(
-            lambda now_ns: self._broker.redrives.start_paced(now_ns, queue, offsets, rate_per_s, client=ADMIN_CLIENT)
-        )
-        return RunningRedrive(self._host, paced)
+
+        def start(now_ns: int) -> PacedRedrive:
+            self._broker.handle(now_ns, Redrive(queue=queue, offsets=list(offsets), rate_per_s=rate_per_s))
+            return self._broker.redrives.paced.last(queue)
+
+        return RunningRedrive(self._host, self._host.call(start))
 
     def undo_redrive(self, queue: str) -> int:
         """Undo the last redrive, within the undo window: messages not taken yet are dead letters again; their number.

@@ -264,9 +264,9 @@ class Host:
         """
         saved = entry_of(request).saved
         check(request)
-        call = self.admin if saved == "catalog" else self.call
+        call = self.admin if saved in {"catalog", "catalog and offsets"} else self.call
         result = self.wait(call(lambda now_ns: self.broker.handle(now_ns, request, client)), timeout_s)
-        if saved == "offsets":
+        if saved in {"offsets", "catalog and offsets"}:
             self.wait(self.kept(), timeout_s)
         return result
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from broker_core.messages import Headers
+from broker_core.messages import Headers, Message
 from broker_core.operations.entry import ADMIN, READ, Entry, Right
 from broker_core.operations.fields import Cause, Encoding, JsonValue, Name, Offset, TtlMs
 from broker_core.operations.queues import Messages
@@ -65,7 +65,7 @@ class Edit(Input, frozen=True, kw_only=True):
     priority: Annotated[int, Meta(ge=0, le=255)] | UnsetType = UNSET
     encoding: Encoding = "text"
 
-    def on(self, headers: Headers) -> DeadLetterEdit:
+    def on(self, headers: Headers) -> Message | DeadLetterEdit:
         """The same as the core's type, for a dead letter with these `headers`. Raises MALFORMED_REQUEST."""
         value: bytes | UnsetType | None = UNSET
         if self.value is not UNSET:
@@ -79,6 +79,15 @@ class Edit(Input, frozen=True, kw_only=True):
             headers = (*(header for header in headers if header[0] not in changed), *named.items())
         key = UNSET if self.key is UNSET else bytes_of(self.key, self.encoding)
         return DeadLetterEdit(value, key, headers, self.ttl_ms, self.priority)
+
+
+class StoredEdit(Edit, frozen=True, kw_only=True):
+    """Changes in bytes, or a message in place of the dead letter, from a program in the broker's own process."""
+
+    edit: Message | DeadLetterEdit
+
+    def on(self, headers: Headers) -> Message | DeadLetterEdit:
+        return self.edit
 
 
 class RedrivenAnswer(Result, frozen=True, kw_only=True):
@@ -101,6 +110,10 @@ class Redriven(Result, frozen=True, kw_only=True):
     done: int
     redriven: tuple[RedrivenAnswer, ...] = ()
     refused: tuple[Refused, ...] = ()
+
+    def result(self) -> RedriveResult:
+        """The outcome of one that is done."""
+        return msgspec.convert(self, RedriveResult, from_attributes=True)
 
     @classmethod
     def of(cls, paced: PacedRedrive) -> Redriven:

@@ -47,7 +47,7 @@ class Visible(msgspec.Struct, frozen=True):
 
 
 Mode = Literal["now", "parked", "slow"]
-Saved = Literal["nothing", "catalog", "offsets"]
+Saved = Literal["nothing", "catalog", "offsets", "catalog and offsets"]
 ServedBy = Literal["broker", "listener"]
 
 

@@ -192,7 +192,12 @@ _of_member = partial(Entry, tag=_TAG, rights=_READ, served_by="listener", errors
 ENTRIES = (
     listed(ListGroups, "GET /v1/groups", "List groups", _TAG, Visible("group")),
     _look(DescribeGroup, "GET /v1/groups/{group}", "Describe a group: its state, members, committed offsets and lag"),
-    _change(DeleteGroup, "DELETE /v1/groups/{group}", "Delete an empty group and its offsets"),
+    _change(
+        DeleteGroup,
+        "DELETE /v1/groups/{group}",
+        "Delete an empty group and its offsets",
+        saved="catalog and offsets",  # share groups are in the catalogue of what was created
+    ),
     _change(
         ResetOffsets,
         "POST /v1/groups/{group}/offsets/reset",

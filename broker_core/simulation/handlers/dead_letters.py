@@ -6,13 +6,12 @@ from functools import partial
 import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.operations.dead_letters import PurgeLetters
+from broker_core.operations.dead_letters import PurgeLetters, Redrive, StoredEdit
 from broker_core.plurals import counted
-from broker_core.queues.dead_letter_record import Edits
 from broker_core.queues.dead_letters import DeadLetterFilter, DeadLetters, RedriveResult
 from broker_core.queues.paced_redrive import PacedRedrive
 from broker_core.simulation.actions import dead_letters
-from broker_core.simulation.context import USER, SimulationContext
+from broker_core.simulation.context import SimulationContext
 from broker_core.simulation.handlers.plan import Handler, Plan, refuse
 
 AnyRedrive = dead_letters.Redrive | dead_letters.RedriveMatching
@@ -76,17 +75,21 @@ class DeadLetterHandler(Handler):
             f"the one at {first.offset} stays: {first.message}"
         ).rstrip(".")
 
-    def _append(self, queue: str, offsets: Sequence[int], now_ns: int | None = None) -> RedriveResult:
-        edits: Edits = {offset: self.edits[queue, offset].edit() for offset in offsets if (queue, offset) in self.edits}
-        at_ns = self._context.now_ns if now_ns is None else now_ns
-        result = self._context.broker.redrives.redrive(at_ns, queue, offsets, client=USER, edits=edits)
+    def _append(self, queue: str, offsets: Sequence[int]) -> RedriveResult:
+        edits = tuple(
+            StoredEdit(offset=offset, edit=self.edits[queue, offset].edit())
+            for offset in offsets
+            if (queue, offset) in self.edits
+        )
+        result = self._context.handle(Redrive(queue=queue, offsets=list(offsets), edits=edits)).result()
         for redriven in result.redriven:
             self.edits.pop((queue, redriven.offset), None)
         return result
 
     def _begin(self, queue: str, offsets: Sequence[int], rate_per_s: float) -> None:
+        # Each is a request of its own, which takes the edits of its time.
         paced = PacedRedrive(
-            self._context.loop.timers, offsets, rate_per_s, lambda now_ns, offset: self._append(queue, [offset], now_ns)
+            self._context.loop.timers, offsets, rate_per_s, lambda _now_ns, offset: self._append(queue, [offset])
         )
         self._context.broker.redrives.paced.start(self._context.now_ns, queue, paced)
 

@@ -18,6 +18,7 @@ from kafka import KafkaConsumer
 from broker_core import Admin, BrokerHost, HostConfig
 from broker_core.groups.config import GroupConfig
 from broker_core.listeners.kafka.listener import KafkaListener
+from tests.broker_core.clients.virtual_broker import VirtualBroker
 from tests.broker_core.listeners.kafka.raw import KEYS, asked
 
 PATIENCE_S = 30.0
@@ -57,12 +58,12 @@ def test_a_topic_that_is_made_again_has_another_id_and_keeps_it_over_a_restart(t
         assert [id_of(host), id_of(host, "jobs"), id_of(host, "jobs.dlq")] == ids
 
 
-def test_what_is_brought_back_is_the_same_topic(host: BrokerHost, admin: Admin):
-    admin.create_topic("orders")
-    first = id_of(host)
-    host.call(lambda now_ns: host.broker.topics.delete(now_ns, "orders", restorable=True))
-    host.call(lambda now_ns: host.broker.recently_deleted.restore(now_ns, "orders"))
-    assert id_of(host) == first
+def test_what_is_brought_back_is_the_same_topic():
+    broker = VirtualBroker().broker
+    first = broker.logs.topic("commits").id
+    broker.topics.delete(0, "commits")
+    broker.recently_deleted.restore(0, "commits")
+    assert broker.logs.topic("commits").id == first
 
 
 def test_a_fetch_by_the_former_id_is_answered_at_once_with_unknown_topic_id(
