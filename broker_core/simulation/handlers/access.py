@@ -5,7 +5,6 @@ from typing import Any
 
 from broker_core.access import Acl
 from broker_core.simulation.actions import access
-from broker_core.simulation.context import USER
 from broker_core.simulation.handlers.plan import Handler, Plan, refuse
 
 
@@ -46,5 +45,4 @@ class AccessHandler(Handler):
         return self._plan(action, None, final="A password is kept nowhere: set it anew.")
 
     def _plan(self, action: Any, inverse: Any, final: str = "") -> Plan:
-        context = self._context
-        return Plan(action, partial(context.broker.handle, context.now_ns, action, USER), inverse, final, reported=True)
+        return Plan(action, partial(self._context.handle, action), inverse, final, reported=True)
