@@ -64,7 +64,7 @@ def acl_of(asked: Any) -> Acl:
 
 def bindings(call: Call) -> dict[Binding, Acl]:
     """All that ACLs and the access file say of what Kafka has, which has neither queues nor subjects."""
-    acls = (*changes.acls_of_file(call.listener.access), *call.broker.access.acls.all)
+    acls = (*changes.acls_of_file(call.context.access), *call.broker.access.acls.all)
     return {binding_of(acl): acl for acl in acls if acl.kind in _TYPES}
 
 
@@ -143,7 +143,7 @@ def _create(call: Call, asked: Any) -> None:
 
 
 def _change(call: Call, request: CreateAcls | DeleteAcls) -> None:
-    changes.ask(call.listener.host, call.listener.access, call.principal, request, call.client)
+    changes.ask(call.context.host, call.context.access, call.principal, request, call.client)
 
 
 _IN_THE_FILE = failed(BrokerError(ErrorCode.INVALID_REQUEST, changes.IN_THE_FILE))

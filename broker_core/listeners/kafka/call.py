@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -14,14 +14,17 @@ from broker_core.access import ResourceKind
 from broker_core.broker.broker import Broker
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kafka_messages.making import Body
-from broker_core.listeners.access.access import Principal
-from broker_core.listeners.connections import Connection
+from broker_core.listeners.access.access import Access, Principal
+from broker_core.listeners.access.limits import Budget, GuardConfig
+from broker_core.listeners.awaiting import ServedHost
+from broker_core.listeners.connections import Connection, Connections
+from broker_core.listeners.kafka.fetch_sessions import FetchSessions
+from broker_core.listeners.kafka.members import PendingMembers
+from broker_core.listeners.kafka.readers import Readers
+from broker_core.listeners.kafka.share_sessions import ShareSessions
 from broker_core.operations.entry import Operation
 from broker_core.operations.request import Request
 from broker_core.replies import Reply
-
-if TYPE_CHECKING:
-    from broker_core.listeners.kafka.listener import KafkaListener
 
 T = TypeVar("T")
 MOST_ELEMENTS = 12_000  # of a request: every partition of the largest topic, and some; served in less than a second
@@ -82,10 +85,28 @@ class Kept(msgspec.Struct, frozen=True):
 Answer = Body | Waiting | Later | Kept | None  # None where no response is sent, as for acks=0
 
 
+class KafkaContext(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """A listener's broker, access rules, limits, settings and sessions, as all its requests have them."""
+
+    host: ServedHost
+    access: Access
+    limits: GuardConfig
+    budget: Budget
+    connections: Connections
+    security_protocol: str
+    create_topics: int
+    min_session_timeout_ms: int
+    max_session_timeout_ms: int
+    pending: PendingMembers = msgspec.field(default_factory=PendingMembers)
+    readers: Readers = msgspec.field(default_factory=Readers)
+    fetch_sessions: FetchSessions = msgspec.field(default_factory=FetchSessions)
+    share_sessions: ShareSessions = msgspec.field(default_factory=ShareSessions)
+
+
 class Call(msgspec.Struct, frozen=True):
     """A request of one API and version. `host` and `port` are those that the client has connected to."""
 
-    listener: KafkaListener
+    context: KafkaContext
     connection: Connection
     principal: Principal
     client: str
@@ -96,7 +117,7 @@ class Call(msgspec.Struct, frozen=True):
 
     @property
     def broker(self) -> Broker:
-        return self.listener.host.broker
+        return self.context.host.broker
 
     def handle(self, now_ns: int, request: Request[T]) -> T:
         """The result of an operation of the catalogue, which the client asks for."""
@@ -104,10 +125,10 @@ class Call(msgspec.Struct, frozen=True):
 
     def ask(self, request: Request[T]) -> T:
         """`handle`, for a worker: what it changes is saved by then, or at the end of `later`."""
-        return self.listener.host.admin(lambda now_ns: self.handle(now_ns, request))
+        return self.context.host.admin(lambda now_ns: self.handle(now_ns, request))
 
     def may(self, operation: Operation, kind: ResourceKind, name: str = "") -> bool:
-        return self.listener.access.allows(self.principal, operation, kind, name)
+        return self.context.access.allows(self.principal, operation, kind, name)
 
     def must(self, operation: Operation, kind: ResourceKind, name: str = "") -> None:
         """Raises FORBIDDEN, as Kafka's error for that kind of thing."""
@@ -162,7 +183,7 @@ class Call(msgspec.Struct, frozen=True):
         def work() -> Body:
             rows: list[Mapping[str, Any]] = []
             try:
-                with self.listener.host.saved_at_end():
+                with self.context.host.saved_at_end():
                     rows += paced(map(row, asked))
             except BrokerError as error:
                 rows = [{**row, **failed(error)} for row in rows]
@@ -182,7 +203,7 @@ class Call(msgspec.Struct, frozen=True):
         """`rows`, made under the host's lock, which is free between slices. For a worker."""
         found: list[Any] = []
         left = iter(rows)
-        while not self.listener.host.call(lambda _now: _slice(left, found)):
+        while not self.context.host.call(lambda _now: _slice(left, found)):
             time.sleep(_BETWEEN_SLICES_S)  # so that those who wait for the lock get it
         return found
 

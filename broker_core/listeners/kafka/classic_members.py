@@ -22,11 +22,11 @@ def _join_group(call: Call, request: Any) -> Answer:
     """
     group, member_id = request.group_id, request.member_id
     instance_id = given(request, "group_instance_id", "")
-    pending = call.listener.pending
+    pending = call.context.pending
     new_id = ""
     try:
         call.must(READ, "group", group)
-        least_ms, most_ms = call.listener.min_session_timeout_ms, call.listener.max_session_timeout_ms
+        least_ms, most_ms = call.context.min_session_timeout_ms, call.context.max_session_timeout_ms
         if not least_ms <= request.session_timeout <= most_ms:
             raise BrokerError(
                 ErrorCode.INVALID_SESSION_TIMEOUT,
@@ -147,7 +147,7 @@ def _leave(call: Call, group: str, member_id: str, instance_id: str, reason: str
         if instance_id and not member_id:
             member_id = call.broker.groups.static_member(group, instance_id)
         call.broker.groups.leave(call.now_ns, group, member_id, cause)
-        call.listener.readers.left(member_id)
+        call.context.readers.left(member_id)
     except BrokerError as error:
         return kafka_code(error)
     return 0

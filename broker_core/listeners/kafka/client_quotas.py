@@ -91,7 +91,7 @@ def _alter(call: Call, asked: Any, validate_only: bool) -> None:
     quotas = [  # the rate of one that is removed says nothing
         (ClientQuota(each.key, 1 if each.remove else each.value, user, client_id), each.remove) for each in asked.ops
     ]
-    host = call.listener.host
+    host = call.context.host
     for quota, removed in () if validate_only else quotas:
         if not removed:
             host.ask(SetQuota(quota=quota), client=call.client)

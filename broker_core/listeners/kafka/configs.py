@@ -95,7 +95,7 @@ def _settings(call: Call, kind: int, name: str, documented: bool) -> Iterator[di
     if kind != TOPIC:
         raise BrokerError(ErrorCode.INVALID_REQUEST, "only topics, groups and the broker have settings here")
     call.must_topic(READ, name)
-    log, brokers, usual_log = call.broker.topics.config(name), call.listener.host.config.log, LogConfig()
+    log, brokers, usual_log = call.broker.topics.config(name), call.context.host.config.log, LogConfig()
     for each in SETTINGS:
         value = text_of(each, log)
         source = _SOURCE_TOPIC
@@ -114,12 +114,12 @@ def _settings(call: Call, kind: int, name: str, documented: bool) -> Iterator[di
 
 def _of_broker(call: Call) -> dict[str, str]:
     """What clients and tools read of a broker, as it is here."""
-    listener, groups = call.listener, call.broker.groups.config
-    log = listener.host.config.log
-    listeners = f"{listener.security_protocol}://{call.host}:{call.port}"
+    context, groups = call.context, call.broker.groups.config
+    log = context.host.config.log
+    listeners = f"{context.security_protocol}://{call.host}:{call.port}"
     return {
         "advertised.listeners": listeners,
-        "auto.create.topics.enable": str(bool(listener.create_topics)).lower(),
+        "auto.create.topics.enable": str(bool(context.create_topics)).lower(),
         "broker.id": str(NODE_ID),
         "compression.type": log.compression_type,
         "default.replication.factor": "1",
@@ -127,9 +127,9 @@ def _of_broker(call: Call) -> dict[str, str]:
         "group.consumer.heartbeat.interval.ms": str(groups.consumer_heartbeat_interval_ms),
         "group.consumer.session.timeout.ms": str(groups.consumer_session_timeout_ms),
         "group.initial.rebalance.delay.ms": str(groups.initial_rebalance_delay_ms),
-        "group.max.session.timeout.ms": str(listener.max_session_timeout_ms),
+        "group.max.session.timeout.ms": str(context.max_session_timeout_ms),
         "group.max.size": str(groups.max_members),
-        "group.min.session.timeout.ms": str(listener.min_session_timeout_ms),
+        "group.min.session.timeout.ms": str(context.min_session_timeout_ms),
         "listeners": listeners,
         "log.cleanup.policy": str(log.cleanup),
         "log.dirs": directory(call),
@@ -137,14 +137,14 @@ def _of_broker(call: Call) -> dict[str, str]:
         "log.retention.bytes": str(-1 if log.retention_bytes is None else log.retention_bytes),
         "log.retention.ms": str(-1 if log.retention_ms is None else log.retention_ms),
         "log.segment.bytes": str(log.segment_bytes),
-        "max.connections": str(listener.limits.max_connections),
+        "max.connections": str(context.limits.max_connections),
         "message.max.bytes": str(log.max_message_bytes),
         "min.insync.replicas": "1",
         "node.id": str(NODE_ID),
-        "num.partitions": str(max(1, listener.create_topics)),
+        "num.partitions": str(max(1, context.create_topics)),
         "offsets.topic.replication.factor": "1",
         "process.roles": "broker,controller",
-        "socket.request.max.bytes": str(listener.limits.max_frame_bytes),
+        "socket.request.max.bytes": str(context.limits.max_frame_bytes),
         "transaction.max.timeout.ms": str(TransactionConfig().max_timeout_ms),
         "transaction.state.log.replication.factor": "1",
         "unclean.leader.election.enable": "false",
@@ -183,7 +183,7 @@ def _alter(call: Call, asked: Any, *, validate_only: bool) -> dict[str, Any]:
         for each in asked.configs:
             text: str | None = each.value
             if each.config_operation in {APPEND, SUBTRACT}:
-                text = call.listener.host.call(partial(_listed, call, asked, each))
+                text = call.context.host.call(partial(_listed, call, asked, each))
             elif each.config_operation not in {_SET, _DELETE}:
                 raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no operation {each.config_operation}")
             changes.append((each.name, None if each.config_operation == _DELETE else text))
@@ -226,7 +226,7 @@ def altered(
         raise BrokerError(ErrorCode.INVALID_REQUEST, "only settings of topics and groups can be changed")
 
     alter = {TOPIC: alter_topic, GROUP: alter_group}.get(asked.resource_type, alter_nothing)
-    return outcome(call.listener.host.admin, alter, resource_type=asked.resource_type, resource_name=name)
+    return outcome(call.context.host.admin, alter, resource_type=asked.resource_type, resource_name=name)
 
 
 _NAMES = {

@@ -12,8 +12,9 @@ import logging
 import struct
 import time
 from collections.abc import Callable
+from concurrent.futures import Executor, Future
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.faults.client_faults import ClientFault
@@ -21,10 +22,21 @@ from broker_core.faults.kafka_names import KAFKA_ERRORS
 from broker_core.kafka_messages.making import Body
 from broker_core.kafka_messages.reading import Data
 from broker_core.listeners.access.access import ANYBODY, Principal
+from broker_core.listeners.access.limits import Budget
 from broker_core.listeners.connections import Connection, Served
 from broker_core.listeners.kafka import sasl
 from broker_core.listeners.kafka.apis import versions
-from broker_core.listeners.kafka.call import MOST_ELEMENTS, TABLE, Answer, Call, Kept, Later, Waiting, failed
+from broker_core.listeners.kafka.call import (
+    MOST_ELEMENTS,
+    TABLE,
+    Answer,
+    Call,
+    KafkaContext,
+    Kept,
+    Later,
+    Waiting,
+    failed,
+)
 from broker_core.listeners.kafka.client_quotas import quota_throttle_ms
 from broker_core.listeners.kafka.codec import (
     Header,
@@ -37,12 +49,11 @@ from broker_core.listeners.kafka.codec import (
 from broker_core.listeners.kafka.refused import client_request, refused
 from broker_core.replies import Reply
 
-if TYPE_CHECKING:
-    from broker_core.listeners.kafka.listener import KafkaListener
-
 _log = logging.getLogger(__name__)
 _LENGTH = struct.Struct(">i")
 STRANGERS_FRAME_BYTES = 4_096  # before a connection has authenticated
+_KEPT_FOR_KNOWN = 10  # one connection in so many
+_RESTS_S = 0.05  # between two looks whether a paused session goes on
 IDLE_S = 600.0  # Kafka's connections.max.idle.ms
 _BEFORE_AUTHENTICATION = {"ApiVersions", "SaslHandshake", "SaslAuthenticate"}
 
@@ -51,16 +62,46 @@ class DroppedError(Exception):
     """A fault closes the connection."""
 
 
+class OpenConnections:
+    """Those of a listener, at most `most`. Used by the listener's thread only."""
+
+    def __init__(self, most: int, budget: Budget) -> None:
+        self._most, self._budget = most, budget
+        self.all: dict[KafkaConnection, None] = {}
+        self._strangers: dict[KafkaConnection, None] = {}  # of those, who has not shown who it is; the oldest first
+
+    def add(self, connection: KafkaConnection) -> None:
+        """If there are too many, cut the oldest stranger, or else itself; a tenth of the places is for known ones."""
+        self.all[connection] = None
+        if not connection.is_known:
+            self._strangers[connection] = None
+        if len(self.all) > self._most or len(self._strangers) > self._most - self._most // _KEPT_FOR_KNOWN:
+            next(iter(self._strangers), connection).cut("there are as many connections as are allowed")
+
+    def authenticated(self, connection: KafkaConnection) -> None:
+        self._strangers.pop(connection, None)
+
+    def remove(self, connection: KafkaConnection) -> None:
+        self.all.pop(connection, None)
+        self._strangers.pop(connection, None)
+
+    def make_room(self) -> None:
+        """Where unfinished requests and unread answers hold too many bytes, cut those that hold the most."""
+        while self._budget.is_exceeded and self.all:
+            max(self.all, key=lambda each: each.held_bytes).cut("its unfinished request or answer held too many bytes")
+
+
 class KafkaConnection(asyncio.Protocol):
     """Reads requests, has them served, writes the responses."""
 
-    def __init__(self, listener: KafkaListener) -> None:
-        self._listener = listener
+    def __init__(self, context: KafkaContext, others: OpenConnections, workers: Executor) -> None:
+        self._context, self._open, self._workers = context, others, workers
+        self._loop = asyncio.get_running_loop()
         self._transport = cast(asyncio.Transport, None)
         self._seen = cast(Connection, None)
         self._here = ("", 0)
         self._buffer = bytearray()
-        self._principal: Principal | None = ANYBODY if listener.access.open else None
+        self._principal: Principal | None = ANYBODY if context.access.open else None
         # A client that omits the handshake means PLAIN, as Kafka's did before SaslHandshake 1.
         self._exchange = self._new_exchange(sasl.PLAIN)
         self._waiting: Waiting | None = None
@@ -75,26 +116,26 @@ class KafkaConnection(asyncio.Protocol):
         self._partial_since_s: float | None = None
         self._heard_s = time.monotonic()
         self._reading = True
+        self._resting = False  # while the session is paused
         self.lost = False
 
     # -- what asyncio calls
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        listener = self._listener
         peer = transport.get_extra_info("peername") or ("", 0)
         here = transport.get_extra_info("sockname") or ("", 0)
         self._here = (here[0], here[1])
-        self._seen = listener.connections.open(
-            "kafka", f"{peer[0]}:{peer[1]}", lambda: listener.in_loop(self._transport.abort)
+        self._seen = self._context.connections.open(
+            "kafka", f"{peer[0]}:{peer[1]}", lambda: self._in_loop(self._transport.abort)
         )
         if self._principal is not None:
             self._seen.principal = self._principal.name
-        listener.let_in(self)
+        self._open.add(self)
 
     def data_received(self, data: bytes) -> None:
         self._heard_s = time.monotonic()
-        self._seen.heard_ns = self._listener.host.now_ns
+        self._seen.heard_ns = self._context.host.now_ns
         self._seen.bytes_in += len(data)
         self._buffer += data
         self._count_held()
@@ -112,25 +153,24 @@ class KafkaConnection(asyncio.Protocol):
         """It is gone; what it waited for is waited for no longer."""
         self.lost = True
         self._release()
-        listener, waiting = self._listener, self._waiting
+        readers, host, waiting = self._context.readers, self._context.host, self._waiting
         self._waiting = None
-        listener.let_out(self)
-        if waiting is not None and waiting.cancel is not None and not listener.host.closing:
+        self._open.remove(self)
+        if waiting is not None and waiting.cancel is not None and not host.closing:
             cancel = waiting.cancel
-            self._tried(lambda: listener.host.call(lambda _now: cancel()))
-        readers, host = listener.readers, listener.host
+            self._tried(lambda: host.call(lambda _now: cancel()))
         if readers.knows(self._seen.id) and not host.closing:
             self._tried(lambda: host.call(lambda now_ns: readers.closed(now_ns, host.broker, self._seen.id)))
-        sessions = listener.share_sessions
+        sessions = self._context.share_sessions
         if sessions and not host.closing:
             self._tried(lambda: host.call(lambda now_ns: sessions.lost(host.broker, now_ns, self._seen.id)))
-        listener.connections.closed(self._seen)
+        self._context.connections.closed(self._seen)
 
     # -- deadlines
 
     def check(self, now_s: float) -> None:
         """Cut it where it has been silent or slow for too long."""
-        limits = self._listener.limits
+        limits = self._context.limits
         if self._unread_bytes:
             before_bytes = self._unread_bytes
             self._count_held()
@@ -153,18 +193,18 @@ class KafkaConnection(asyncio.Protocol):
     def _count_held(self) -> None:
         self._unread_bytes = self._transport.get_write_buffer_size()
         held_bytes = len(self._buffer) + self._unread_bytes
-        self._listener.budget.bytes += held_bytes - self.held_bytes
+        self._context.budget.bytes += held_bytes - self.held_bytes
         self.held_bytes = held_bytes
 
     def cut(self, why: str) -> None:
         """End it at once; its last error says why."""
         self._hang_up(why)
-        self._listener.let_out(self)
+        self._open.remove(self)
         self._release()
 
     def _release(self) -> None:
         self._buffer.clear()
-        self._listener.budget.bytes -= self.held_bytes
+        self._context.budget.bytes -= self.held_bytes
         self.held_bytes = self._unread_bytes = 0
 
     def abort(self) -> None:
@@ -181,7 +221,7 @@ class KafkaConnection(asyncio.Protocol):
     def _go_on(self) -> None:
         """Serve received requests, one after the other."""
         while not (self._busy or self._transport.is_closing() or self._stuck_since_s is not None):
-            if self._buffer and self._listener.rests(self._go_on):
+            if self._buffer and self._rests():
                 break
             frame = self._next_frame()
             if frame is None:
@@ -194,8 +234,31 @@ class KafkaConnection(asyncio.Protocol):
             self._reading = reading
             (self._transport.resume_reading if reading else self._transport.pause_reading)()
 
+    def _rests(self) -> bool:
+        """Whether the session is paused, so that requests wait; it looks again soon."""
+        paused = self._context.host.is_paused
+        if paused and not self._resting:
+            self._resting = True
+            self._loop.call_later(_RESTS_S, self._wake)
+        return paused
+
+    def _wake(self) -> None:
+        self._resting = False
+        self._go_on()
+
+    def _in_loop(self, action: Callable[[], object]) -> None:
+        """Run `action` in the listener's thread, from any; not at all where the listener is closed."""
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(action)
+
+    def _later(self, delay_s: float) -> Reply[None]:
+        """Settled in the listener's thread after `delay_s`; from any thread."""
+        over: Reply[None] = Reply()
+        self._in_loop(lambda: self._loop.call_later(delay_s, over.resolve, None))
+        return over
+
     def _most_bytes(self) -> int:
-        return STRANGERS_FRAME_BYTES if self._principal is None else self._listener.limits.max_frame_bytes
+        return STRANGERS_FRAME_BYTES if self._principal is None else self._context.limits.max_frame_bytes
 
     def _next_frame(self) -> Data | None:
         buffer = self._buffer
@@ -208,7 +271,7 @@ class KafkaConnection(asyncio.Protocol):
             return None
         end = _LENGTH.size + size
         if len(buffer) < end:
-            self._listener.make_room()
+            self._open.make_room()
             self._partial_since_s = self._partial_since_s or time.monotonic()
             return None
         self._partial_since_s = None
@@ -267,7 +330,7 @@ class KafkaConnection(asyncio.Protocol):
             with contextlib.suppress(BrokerError):
                 client, request = request_of(known, frame, MOST_ELEMENTS)
                 principal = self._principal
-                body = self._listener.host.call(
+                body = self._context.host.call(
                     lambda now_ns: refused(
                         self._call(known, client, principal, now_ns), header.api_key, request, error.code.code
                     )
@@ -279,8 +342,8 @@ class KafkaConnection(asyncio.Protocol):
         self._write(known, nearest, body)
 
     def _new_exchange(self, mechanism: str) -> sasl.Exchange:
-        listener = self._listener
-        return sasl.Exchange(listener.access, listener.host.broker.access.credentials, mechanism)
+        context = self._context
+        return sasl.Exchange(context.access, context.host.broker.access.credentials, mechanism)
 
     def _authenticate(self, header: Header, request: Any) -> None:
         try:
@@ -292,7 +355,7 @@ class KafkaConnection(asyncio.Protocol):
             return
         if self._exchange.principal is not None:
             self._principal = self._exchange.principal
-            self._listener.known(self)
+            self._open.authenticated(self)
             self._seen.principal = self._principal.name
         self._write(header, header.version, {"auth_bytes": answer})
 
@@ -309,7 +372,7 @@ class KafkaConnection(asyncio.Protocol):
                 return failed(error)
 
         def judge(now_ns: int) -> Answer:
-            faults = self._listener.host.broker.client_faults
+            faults = self._context.host.broker.client_faults
             if not faults.any:
                 return serve(now_ns)
             call = self._call(header, client, principal, now_ns)
@@ -321,7 +384,7 @@ class KafkaConnection(asyncio.Protocol):
                 return Waiting(faults.over(fault.name), lambda _over, later_ns: serve(later_ns))
             late_s = fault.late_s(size_bytes)
             if late_s:
-                return Waiting(self._listener.later(late_s), lambda _over, later_ns: serve(later_ns))
+                return Waiting(self._later(late_s), lambda _over, later_ns: serve(later_ns))
             if fault.answer or fault.effect == "drop":
                 body = self._refuse(KAFKA_ERRORS[fault.answer]) if fault.answer else None
                 if body is None:
@@ -333,7 +396,7 @@ class KafkaConnection(asyncio.Protocol):
 
     def _call(self, header: Header, client: str, principal: Principal, now_ns: int) -> Call:
         return Call(
-            self._listener,
+            self._context,
             self._seen,
             principal,
             client or f"kafka-{self._seen.id}",
@@ -351,10 +414,10 @@ class KafkaConnection(asyncio.Protocol):
                 answer = answer.answer(answer.reply, now_ns)
             if isinstance(answer, Waiting):
                 waiting = self._waiting = answer
-                waiting.reply.then(lambda _reply: self._listener.in_loop(lambda: self._came(header, waiting)))
+                waiting.reply.then(lambda _reply: self._in_loop(lambda: self._came(header, waiting)))
             return answer
 
-        answer = self._listener.host.call(run)
+        answer = self._context.host.call(run)
         if answer is None and self._fault is not None and self._fault.effect == "lose_reply":
             self._note(0)
             self._transport.close()
@@ -369,10 +432,13 @@ class KafkaConnection(asyncio.Protocol):
                 body = make()
                 return body, response(header, header.version, body)
 
-            self._listener.in_worker(work, lambda done: self._tried(lambda: self._send(header, *done())))
+            def made(future: Future[tuple[Body, bytes]]) -> None:
+                self._in_loop(lambda: self._tried(lambda: self._send(header, *future.result())))
+
+            self._workers.submit(work).add_done_callback(made)
         elif isinstance(answer, Kept):
             body = answer.body
-            kept: Reply[None] = self._listener.host.kept()
+            kept: Reply[None] = self._context.host.kept()
             if kept.done:
                 self._write(header, header.version, body)
             else:
@@ -428,19 +494,19 @@ class KafkaConnection(asyncio.Protocol):
             else:
                 self._send_pieces(rest, fault)
 
-        self._listener.later(wait_s).then(go_on)
+        self._later(wait_s).then(go_on)
 
     def _put(self, data: bytes | memoryview) -> None:
         if not self._transport.is_closing():
             self._transport.write(data)
             self._count_held()
             if self._unread_bytes:
-                self._listener.make_room()
+                self._open.make_room()
 
     def _done(self) -> None:
         throttle_ms, self._throttle_ms = self._throttle_ms, 0
         if throttle_ms:
-            self._listener.later(throttle_ms / 1_000).then(lambda _over: self._next())
+            self._later(throttle_ms / 1_000).then(lambda _over: self._next())
         else:
             self._next()
 
@@ -453,7 +519,7 @@ class KafkaConnection(asyncio.Protocol):
         if served is None or principal is None:
             return 0
         return quota_throttle_ms(
-            self._listener.host,
+            self._context.host,
             principal.name,
             self._seen.client,
             served.api,
@@ -464,13 +530,13 @@ class KafkaConnection(asyncio.Protocol):
     def _note(self, reply_bytes: int) -> None:
         served, self._served = self._served, None
         if served is not None:
-            self._listener.connections.answered(self._seen, served, reply_bytes)
+            self._context.connections.answered(self._seen, served, reply_bytes)
 
     def _next(self) -> None:
         self._busy = False
         self._refuse = lambda _code: None  # it would hold the request
         # A request that was answered at once is followed by the next in the loop that called.
-        self._listener.soon(self._go_on)
+        self._loop.call_soon(self._go_on)
 
     def _tried(self, action: Callable[[], object]) -> None:
         """`action()`; what it raises ends the connection, as Kafka does where it cannot answer."""

@@ -17,7 +17,7 @@ from broker_core.messages import TopicPartition
 @api("ConsumerGroupHeartbeat", 68, 0, 1)
 def _consumer_group_heartbeat(call: Call, request: Any) -> Answer:
     group, member_id = request.group_id, request.member_id
-    pending, clients = call.listener.pending, call.broker.groups.clients(group)
+    pending, clients = call.context.pending, call.broker.groups.clients(group)
     try:
         call.must(READ, "group", group)
         if request.member_epoch == JOINING and not member_id:
@@ -43,7 +43,7 @@ def _consumer_group_heartbeat(call: Call, request: Any) -> Answer:
             ),
         )
         if request.member_epoch < JOINING:
-            call.listener.readers.left(member_id)
+            call.context.readers.left(member_id)
     except BrokerError as error:
         call.connection.failed(str(error))
         return {**failed(error), "member_id": member_id, "member_epoch": request.member_epoch}

@@ -3,18 +3,14 @@
 A fetch that finds less than min bytes is parked until a partition grows or max wait is over. Who reads is found out in
 `readers.py`. Left out: rack awareness.
 
-In an incremental fetch session (KIP-227) a client names its partitions once, then only changes; so does the broker. A
-session is kept for who began it, and forgotten when it is not used and others need its place.
-
 Who reads committed messages gets what is below the last stable offset, and the list of aborted transactions, by which
 the client passes over what was aborted.
 """
 
 from __future__ import annotations
 
-import secrets
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import msgspec
@@ -23,85 +19,10 @@ from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kafka_messages.making import Body
 from broker_core.listeners.kafka.call import READ, READ_COMMITTED, Answer, Call, Waiting, api, kafka_code
+from broker_core.listeners.kafka.fetch_sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchSession, Key
 from broker_core.listeners.kafka.readers import Fetched
 from broker_core.log.batch import parse_header
 from broker_core.log.segment_transactions import AbortedTransaction
-
-MOST_SESSIONS = 1_000  # Kafka's max.incremental.fetch.session.cache.slots
-MOST_PLACES = 20_000  # of one session, which are all looked at for each answer
-MOST_PLACES_TOGETHER = 200_000
-INITIAL_EPOCH, FINAL_EPOCH = 0, -1
-_LAST_EPOCH = (1 << 31) - 1
-
-Key = tuple[Hashable, int]  # (topic name or id, partition)
-
-
-class FetchSession(msgspec.Struct):
-    """The partitions that a client fetches, by (topic, partition), each with what the last response said of it."""
-
-    number: int
-    principal: str
-    places: OrderedDict[Key, Any]
-    told: dict[Key, Any] = {}
-    epoch: int = 1
-
-    def take(self, changed: Iterable[tuple[Key, Any]], forgotten: Iterable[Key]) -> None:
-        """Partitions that are new or have moved, and those that are fetched no longer."""
-        for key, place in changed:
-            self.places[key] = place
-        for key in forgotten:
-            self.places.pop(key, None)
-            self.told.pop(key, None)
-        if len(self.places) > MOST_PLACES:
-            about = f"{self.number} has {len(self.places)} partitions, where {MOST_PLACES} are the most"
-            raise BrokerError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND, about)
-
-    def is_news(self, key: Key, said: Any, *, has_records: bool) -> bool:
-        """Whether the response lists the partition; one with records goes behind the others then."""
-        old = self.told.get(key)
-        self.told[key] = said
-        if has_records:
-            self.places.move_to_end(key)
-        return has_records or old != said
-
-
-class FetchSessions:
-    """The sessions of a listener. Used under the host's lock."""
-
-    def __init__(self) -> None:
-        self._sessions: OrderedDict[int, FetchSession] = OrderedDict()
-
-    def begin(self, principal: str, places: OrderedDict[Key, Any]) -> FetchSession:
-        """A new session; those that were not used longest give way."""
-        number = secrets.randbelow((1 << 31) - 1) + 1
-        made = self._sessions[number] = FetchSession(number, principal, places)
-        self.make_room()
-        return made
-
-    def make_room(self) -> None:
-        """Those that were not used longest go where there are too many, or too many partitions in all."""
-        while len(self._sessions) > 1 and (
-            len(self._sessions) > MOST_SESSIONS
-            or sum(len(each.places) for each in self._sessions.values()) > MOST_PLACES_TOGETHER
-        ):
-            self._sessions.popitem(last=False)
-
-    def find(self, number: int, epoch: int, principal: str) -> FetchSession:
-        """The session, at its next epoch. Raises FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH."""
-        found = self._sessions.get(number)
-        if found is None or found.principal != principal:
-            raise BrokerError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND, str(number))
-        if epoch != found.epoch:
-            raise BrokerError(ErrorCode.INVALID_FETCH_SESSION_EPOCH, f"{epoch} instead of {found.epoch}")
-        self._sessions.move_to_end(number)
-        found.epoch = 1 if found.epoch == _LAST_EPOCH else found.epoch + 1
-        return found
-
-    def end(self, number: int, principal: str) -> None:
-        found = self._sessions.get(number)
-        if found is not None and found.principal == principal:
-            del self._sessions[number]
-
 
 _MOST_BYTES = 64 * 1_048_576
 _UNKNOWN_TOPIC_ID = 100
@@ -143,12 +64,10 @@ class _Read(msgspec.Struct, frozen=True):
 @api("Fetch", 1, 4, 18)
 def _fetch(call: Call, request: Any) -> Answer:
     """Answer at once where there is enough, where something is wrong, or where nothing is waited for."""
-    wait_ms = min(max(0, request.max_wait), call.listener.limits.max_wait_ms)
+    wait_ms = min(max(0, request.max_wait), call.context.limits.max_wait_ms)
     # At least one batch, or its reader would never go on.
-    limit_bytes = max(
-        1, min(getattr(request, "max_bytes", _MOST_BYTES), _MOST_BYTES, call.listener.budget.answer_bytes)
-    )
-    call.listener.readers.asks(call.connection.id)
+    limit_bytes = max(1, min(getattr(request, "max_bytes", _MOST_BYTES), _MOST_BYTES, call.context.budget.answer_bytes))
+    call.context.readers.asks(call.connection.id)
     session, places = _session(call, request)
     wanted = _Wanted(places, session, request.min_bytes, limit_bytes, call.now_ns + wait_ms * NS_PER_MS)
     return _answer(call, wanted)
@@ -167,7 +86,7 @@ def _session(call: Call, request: Any) -> tuple[FetchSession | None, list[_Place
         for topic in request.topics
         for each in topic.partitions
     ]
-    sessions, principal = call.listener.fetch_sessions, call.principal.name
+    sessions, principal = call.context.fetch_sessions, call.principal.name
     number, epoch = getattr(request, "session_id", 0), getattr(request, "session_epoch", FINAL_EPOCH)
     if epoch in {INITIAL_EPOCH, FINAL_EPOCH}:
         sessions.end(number, principal)
@@ -196,7 +115,7 @@ def _answer(call: Call, wanted: _Wanted) -> Answer:
     for place, read in zip(places, found, strict=True):
         if read.name is not None:
             keys.append((read.name, place.partition))
-            call.listener.readers.waits(
+            call.context.readers.waits(
                 call.now_ns, call.broker, call.connection.id, call.client, keys[-1], place.offset
             )
     reply = call.broker.growth.wait(keys, wanted.deadline_ns)
@@ -259,7 +178,7 @@ def _tell(call: Call, places: list[_Place], found: list[_Read]) -> None:
         call.connection.messages_out += log.messages_between(place.offset, end_offset)
         start = max(place.offset, log.start_offset)
         fetched = Fetched((read.name, place.partition), start, end_offset, place.committed)
-        call.listener.readers.fetched(call.now_ns, call.broker, call.connection.id, call.client, fetched)
+        call.context.readers.fetched(call.now_ns, call.broker, call.connection.id, call.client, fetched)
 
 
 def _aborted(each: AbortedTransaction) -> dict[str, int]:

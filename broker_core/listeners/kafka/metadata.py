@@ -45,7 +45,7 @@ def _metadata(call: Call, request: Any) -> Answer:
     # One of each, as in Kafka.
     wanted = {each.topic_id if each.name is None else each.name: each for each in wanted}.values()
     missing = [each.name for each in wanted if each.name and each.name not in call.broker.topics]
-    may_create = call.listener.create_topics and given(request, "allow_auto_topic_creation", True)
+    may_create = call.context.create_topics and given(request, "allow_auto_topic_creation", True)
     if missing and may_create:
         return Later(lambda: _create(call, wanted, missing))
     return call.sliced("topics", _named(call, wanted), **_cluster(call))
@@ -53,12 +53,12 @@ def _metadata(call: Call, request: Any) -> Answer:
 
 def _create(call: Call, wanted: Any, missing: list[str]) -> Body:
     """Create missing topics, as far as that is allowed; the response calls the others unknown."""
-    with call.listener.host.saved_at_end():
+    with call.context.host.saved_at_end():
         for name in paced(missing):
             if call.may(ADMIN, "topic", name):
                 # Another client may have created it, and a name may not be allowed: the response shows both.
                 with contextlib.suppress(BrokerError):
-                    call.ask(CreateTopic(name=name, partitions=call.listener.create_topics))
+                    call.ask(CreateTopic(name=name, partitions=call.context.create_topics))
     return {"topics": call.gathered(_named(call, wanted)), **_cluster(call)}
 
 
@@ -173,7 +173,7 @@ def _coordinator(call: Call, kind: int, key: str) -> dict[str, Any]:
     else:
         raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no key type {kind}")
     if _KINDS.get(kind) == "group":
-        call.listener.readers.asks_for(call.connection.id, call.client, key)
+        call.context.readers.asks_for(call.connection.id, call.client, key)
     return dict(call.this_node)
 
 

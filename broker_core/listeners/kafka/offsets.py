@@ -63,7 +63,7 @@ def _commit(call: Call, request: Any, place: TopicPartition, value: OffsetAndMet
             groups.offsets.delete(group, *place)
             return 0
         if not member_id:
-            reader = call.listener.readers.committing(call.now_ns, call.broker, client, group, place, value.offset)
+            reader = call.context.readers.committing(call.now_ns, call.broker, client, group, place, value.offset)
         call.broker.offsets.commit(
             call.now_ns, group, client, member_id, generation, {place: value}, backwards=True, reader=reader
         )

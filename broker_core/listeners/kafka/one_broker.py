@@ -184,7 +184,7 @@ def _describe_log_dirs(call: Call, request: Any) -> Answer:
     names = call.broker.topics.names() if wanted is None else tuple(wanted)
 
     def work() -> Body:
-        path = call.listener.host.path
+        path = call.context.host.path
         usage = None if path is None else shutil.disk_usage(path)
         row = {
             "log_dir": directory(call),
@@ -210,7 +210,7 @@ def _topics(call: Call, names: tuple[str, ...], wanted: dict[str, set[int]] | No
 
 
 def directory(call: Call) -> str:
-    return str(call.listener.host.path or _IN_MEMORY)
+    return str(call.context.host.path or _IN_MEMORY)
 
 
 @api("CreateDelegationToken", 38, 1, 3)

@@ -72,7 +72,7 @@ def _add_to_transaction(call: Call, request: Any) -> Reply[None]:
 
 def _store(call: Call, request: Any, refused: BrokerError | None) -> Answer:
     """`refused` is why nothing of the request can be stored."""
-    wait_ms = min(max(0, request.timeout), call.listener.limits.max_wait_ms)
+    wait_ms = min(max(0, request.timeout), call.context.limits.max_wait_ms)
     deadline_ns = call.now_ns + wait_ms * NS_PER_MS
     outcomes: list[tuple[Any, list[tuple[int, list[_Outcome]]]]] = []
     for topic in request.topic_data:

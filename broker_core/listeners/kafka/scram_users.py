@@ -52,7 +52,7 @@ def _alter(call: Call, user: str, asked: list[Any]) -> None:
     if len({each.mechanism for each in asked}) < len(asked):
         raise BrokerError(ErrorCode.DUPLICATE_RESOURCE, user)
     for request in [_request(call, user, each) for each in asked]:
-        changes.ask(call.listener.host, call.listener.access, call.principal, request, call.client)
+        changes.ask(call.context.host, call.context.access, call.principal, request, call.client)
 
 
 def _request(call: Call, user: str, asked: Any) -> SetUser | DeleteUser:

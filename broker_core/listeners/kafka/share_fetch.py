@@ -44,7 +44,7 @@ def _share_fetch(call: Call, request: Any) -> Answer:
     check_acknowledgements(request.topics)
     closing = request.share_session_epoch == CLOSING  # which may come behind the member's departure
     holder = "" if closing else call.broker.share_groups.member(group, request.member_id).holder
-    session = call.listener.share_sessions.at(group, request.member_id, request.share_session_epoch, call.connection.id)
+    session = call.context.share_sessions.at(group, request.member_id, request.share_session_epoch, call.connection.id)
     errors: dict[Place, BrokerError | None] = {}
     news: set[str] = set()
     for topic in request.topics:
@@ -61,14 +61,14 @@ def _share_fetch(call: Call, request: Any) -> Answer:
             del session.places[place]
     members = [each.member_id for each in call.broker.share_groups.members(group)] if news else []
     for name in news:
-        known = call.listener.share_sessions.known(group, members, name)
+        known = call.context.share_sessions.known(group, members, name)
         call.broker.share_groups.take_up(call.now_ns, group, name, known)
     renews = getattr(request, "is_renew_ack", False)
     if closing and not renews:
         session.release_all(call.broker, call.now_ns)
     if closing or renews:
         return _body(call, _Acquisition(group, holder, session, errors), [])
-    wait_ms = min(max(0, request.max_wait), call.listener.limits.max_wait_ms)
+    wait_ms = min(max(0, request.max_wait), call.context.limits.max_wait_ms)
     most = min(getattr(request, "max_records", 0) or _MOST_RECORDS, _MOST_RECORDS)
     whole_batches = getattr(request, "share_acquire_mode", 0) != _RECORD_LIMIT
     deadline_ns = call.now_ns + wait_ms * NS_PER_MS
@@ -104,7 +104,7 @@ def _acquire(call: Call, wanted: _Acquisition) -> Answer:
 
     def cancel() -> None:
         for name, wait in waits.items():
-            broker.queues.abandon_take(name, wait, lambda: call.listener.host.now_ns)
+            broker.queues.abandon_take(name, wait, lambda: call.context.host.now_ns)
 
     def first(_reply: object, _now_ns: int) -> Answer:
         for name, wait in waits.items():
@@ -181,7 +181,7 @@ def _share_acknowledge(call: Call, request: Any) -> Answer:
     group = request.group_id
     call.must(READ, "group", group)
     check_acknowledgements(request.topics)
-    session = call.listener.share_sessions.at(group, request.member_id, request.share_session_epoch)
+    session = call.context.share_sessions.at(group, request.member_id, request.share_session_epoch)
     responses = []
     for topic in request.topics:
         rows, name = [], call.topic_with(topic.topic_id, queues=True) or ""

@@ -40,7 +40,7 @@ def _share_group_heartbeat(call: Call, request: Any) -> Answer:
 
 
 def _subscribe(call: Call, request: Any, topics: tuple[str, ...] | None, missing: tuple[str, ...]) -> Body:
-    host, share_groups = call.listener.host, call.broker.share_groups
+    host, share_groups = call.context.host, call.broker.share_groups
     try:
         for topic in missing:
             host.admin(partial(share_groups.subscribe, group=request.group_id, topic=topic))
@@ -54,10 +54,10 @@ def _beat(call: Call, request: Any, topics: tuple[str, ...] | None, now_ns: int)
     try:
         call.must(READ, "group", group)
         if request.member_epoch == JOINING and not member_id:
-            member_id = call.listener.pending.new(call.client)
+            member_id = call.context.pending.new(call.client)
         others = [member.holder for member in share_groups.members(group) if member.member_id != member_id]
-        holder = call.listener.pending.label(group, call.client, others, member_id, call.connection.id)
-        keeps = call.listener.share_sessions.is_open(group, member_id)
+        holder = call.context.pending.label(group, call.client, others, member_id, call.connection.id)
+        keeps = call.context.share_sessions.is_open(group, member_id)
         told = share_groups.heartbeat(
             now_ns, group, member_id, request.member_epoch, holder, topics, keeps=keeps, host=call.client_host
         )
@@ -224,4 +224,4 @@ def _delete_share_group_offsets(call: Call, request: Any) -> Answer:
 
 def _delete(call: Call, group: str, topic: str) -> None:
     call.must(READ, "topic", topic)
-    call.listener.host.admin(partial(call.broker.share_groups.unsubscribe, group=group, topic=topic))
+    call.context.host.admin(partial(call.broker.share_groups.unsubscribe, group=group, topic=topic))

@@ -48,9 +48,9 @@ def _changed(call: Call, field: str, change: Callable[[Call, Any, bool], object]
 
 
 def _create(call: Call, asked: Any, validate_only: bool) -> dict[str, Any]:
-    name, host = asked.name, call.listener.host
+    name, host = asked.name, call.context.host
     call.must(ADMIN, "topic", name)
-    partitions = max(1, call.listener.create_topics) if asked.num_partitions == -1 else asked.num_partitions
+    partitions = max(1, call.context.create_topics) if asked.num_partitions == -1 else asked.num_partitions
     if asked.assignments:
         if (asked.num_partitions, asked.replication_factor) != (-1, -1):
             why = "replicas are assigned, so the numbers of partitions and replicas must be -1"
@@ -105,7 +105,7 @@ def _add(call: Call, asked: Any, validate_only: bool) -> None:
             call.handle(now_ns, AddPartitions(topic=asked.name, total=asked.count))
 
     call.must(ADMIN, "topic", asked.name)
-    call.listener.host.admin(add)
+    call.context.host.admin(add)
 
 
 @api("DeleteTopics", 20, 1, 6)
@@ -145,4 +145,4 @@ def _delete_before(call: Call, name: str, asked: Any) -> dict[str, Any]:
         before = log.high_watermark if asked.offset == _END else asked.offset
         return call.handle(now_ns, DeleteRecords(topic=name, before={str(number): before}))[str(number)]
 
-    return {"low_watermark": call.listener.host.admin(delete)}
+    return {"low_watermark": call.context.host.admin(delete)}

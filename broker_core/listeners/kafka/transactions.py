@@ -258,7 +258,7 @@ def _reader(call: Call, group: str, place: TopicPartition, offset: int) -> str:
     for name, member in call.broker.groups.reading(*place):
         if name == group:
             return member.member_id
-    return call.listener.readers.committing(call.now_ns, call.broker, call.client, group, place, offset)
+    return call.context.readers.committing(call.now_ns, call.broker, call.client, group, place, offset)
 
 
 _FIRST_THAT_BUMPS = 5

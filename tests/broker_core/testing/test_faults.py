@@ -16,7 +16,7 @@ from kafka import KafkaProducer
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind
 from broker_core.faults.client_faults import ClientRequest
-from broker_core.listeners.kafka.listener import KafkaListener
+from broker_core.listeners.kafka.connection import KafkaConnection
 from broker_core.replies import Reply
 from broker_core.testing.embedded_broker import EmbeddedBroker
 from broker_core.testing.faults import ActiveFault, FaultNotMetError, FaultNotMetWarning, warn_of_unmet
@@ -343,13 +343,13 @@ def test_a_delay_varies(broker: EmbeddedBroker):
 def waits_s(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long the Kafka listener was asked to wait; it does not."""
     waited: list[float] = []
-    later = KafkaListener.later
+    later = KafkaConnection._later
 
-    def at_once(listener: KafkaListener, delay_s: float) -> Reply[None]:
+    def at_once(connection: KafkaConnection, delay_s: float) -> Reply[None]:
         waited.append(delay_s)
-        return later(listener, 0)
+        return later(connection, 0)
 
-    monkeypatch.setattr(KafkaListener, "later", at_once)
+    monkeypatch.setattr(KafkaConnection, "_later", at_once)
     return waited
 
 

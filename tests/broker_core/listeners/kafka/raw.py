@@ -71,7 +71,7 @@ def served(
     """The body of the answer to one request of `principal`, without a connection."""
     frame, api = frame_of(key, version, body), TABLE[key]
     seen = listener.connections.open("kafka", "", lambda: None)
-    call = Call(listener, seen, principal, "shop", version, host.now_ns, "127.0.0.1", listener.port)
+    call = Call(listener.context, seen, principal, "shop", version, host.now_ns, "127.0.0.1", listener.port)
     request = codec.request_of(codec.header_of(frame), frame, api.most_elements)[1]
 
     def run(now_ns: int) -> Any:

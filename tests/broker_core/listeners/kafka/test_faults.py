@@ -251,7 +251,7 @@ def test_every_reply_with_an_error_can_be_written(host: BrokerHost, admin: Admin
     )
     for version in (api.oldest, api.newest):
         seen = listener.connections.open("kafka", "", lambda: None)
-        call = Call(listener, seen, ANYBODY, "shop", version, 0, "127.0.0.1", listener.port)
+        call = Call(listener.context, seen, ANYBODY, "shop", version, 0, "127.0.0.1", listener.port)
         asked = client_request(call, api.name, request)
         assert (asked.client, asked.group, set(asked.topics)) == ("shop", "billing", {"orders"})
         body = refused(call, api.key, request, KAFKA_ERRORS["REQUEST_TIMED_OUT"])
@@ -298,7 +298,7 @@ def test_an_error_of_offset_fetch_stands_where_kafka_puts_it(
 ):
     """Of the group, with no topic; v1 has no place for that."""
     seen = listener.connections.open("kafka", "", lambda: None)
-    call = Call(listener, seen, ANYBODY, "biller", version, 0, "127.0.0.1", listener.port)
+    call = Call(listener.context, seen, ANYBODY, "biller", version, 0, "127.0.0.1", listener.port)
     topics = (SimpleNamespace(name="orders", partition_indexes=(0, 1)),)
     group = SimpleNamespace(group_id="billing", topics=topics)
     request = SimpleNamespace(groups=(group,)) if version >= 8 else group

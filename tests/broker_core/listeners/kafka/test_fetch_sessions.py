@@ -10,12 +10,12 @@ from confluent_kafka import Producer
 from kafka import KafkaConsumer, TopicPartition
 
 from broker_core import Admin, BrokerError, ErrorCode
-from broker_core.listeners.kafka import fetch
-from broker_core.listeners.kafka.fetch import FetchSessions
+from broker_core.listeners.kafka import fetch_sessions
+from broker_core.listeners.kafka.fetch_sessions import FetchSessions
 from broker_core.listeners.kafka.listener import KafkaListener
 
 
-def begun(sessions: FetchSessions, principal: str = "shop") -> fetch.FetchSession:
+def begun(sessions: FetchSessions, principal: str = "shop") -> fetch_sessions.FetchSession:
     return sessions.begin(principal, OrderedDict({("orders", 0): "from 0", ("orders", 1): "from 0"}))
 
 
@@ -53,7 +53,7 @@ def test_an_epoch_is_used_once_and_nobody_else_uses_the_session():
 
 
 def test_there_are_so_many_and_no_more(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(fetch, "MOST_SESSIONS", 3)
+    monkeypatch.setattr(fetch_sessions, "MOST_SESSIONS", 3)
     sessions = FetchSessions()
     numbers = [begun(sessions).number for _ in range(5)]
     with pytest.raises(BrokerError):
@@ -62,8 +62,8 @@ def test_there_are_so_many_and_no_more(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_promise_38_a_session_has_so_many_partitions_and_so_have_all_together(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(fetch, "MOST_PLACES", 3)
-    monkeypatch.setattr(fetch, "MOST_PLACES_TOGETHER", 5)
+    monkeypatch.setattr(fetch_sessions, "MOST_PLACES", 3)
+    monkeypatch.setattr(fetch_sessions, "MOST_PLACES_TOGETHER", 5)
     sessions = FetchSessions()
     first, second, third = (begun(sessions) for _ in range(3))
     with pytest.raises(BrokerError):

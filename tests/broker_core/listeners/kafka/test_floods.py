@@ -232,7 +232,7 @@ def test_promise_38_the_lock_is_free_between_the_slices_of_a_long_answer(
     host: BrokerHost, listener: KafkaListener, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(call, "_SLICE_S", 0.0)
-    made = Call(listener, listener.connections.open("kafka", "", bool), ANYBODY, "shop", 0, 0, "", 0)
+    made = Call(listener.context, listener.connections.open("kafka", "", bool), ANYBODY, "shop", 0, 0, "", 0)
     taken: list[str] = []
     ask = host.call
 

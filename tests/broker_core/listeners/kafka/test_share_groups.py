@@ -318,7 +318,7 @@ def test_share_groups_are_listed_and_described(
     while "workers.orders" not in admin.queues() and time.monotonic() < deadline_s:
         member.poll(0.1)
     seen = listener.connections.open("kafka", "", lambda: None)
-    call = Call(listener, seen, ANYBODY, "admin", 5, 0, "127.0.0.1", listener.port)
+    call = Call(listener.context, seen, ANYBODY, "admin", 5, 0, "127.0.0.1", listener.port)
     asked = SimpleNamespace(states_filter=(), types_filter=("share",))
     listed: Any = host.call(lambda _now: TABLE[KEYS["ListGroups"]].handle(call, asked))
     assert [(group["group_id"], group["group_type"]) for group in listed["groups"]] == [("workers", "share")]
