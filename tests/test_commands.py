@@ -124,17 +124,28 @@ def test_a_paced_run_takes_its_time_and_ends_well_when_it_is_told_to(tmp_path: P
     assert json.loads((tmp_path / "s" / "session.json").read_text())["ended"] == "stopped"
 
 
+WINDOW = """
+from app.cli.main import main
+class Seen:
+    def __del__(self):
+        print("taken apart")
+seen = Seen()
+raise SystemExit(main([]))
+"""
+
+
 @pytest.mark.parametrize("how", long_form.some(["SIGINT", "SIGTERM"], {"SIGTERM"}))
-def test_a_window_that_is_told_to_end_seals_its_recording(tmp_path: Path, how: str) -> None:
+def test_a_window_that_is_told_to_end_seals_its_recording_and_takes_nothing_apart(tmp_path: Path, how: str) -> None:
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "XDG_DATA_HOME": str(tmp_path), "HOME": str(tmp_path)}
     process = processes.Process(
-        [sys.executable, str(ROOT / "main.py")], env=environment, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", WINDOW], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     folder = wait_for_events(tmp_path, "brokerscope/sessions/*")
     process.send_signal(signal.Signals[how])
-    _, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
     assert "Traceback" not in err
+    assert not out, "the end takes seconds if every widget is taken apart"
     assert json.loads((folder / "session.json").read_text())["ended"] == "stopped"
 
 

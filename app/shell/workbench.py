@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import atexit
+import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -290,9 +292,11 @@ def open_window(
     if path is not None:
         workbench.controller.run()
     workbench.family(RecordingHandlers).offer_left_open()
-    code = app.exec() if workbench.window.isVisible() else 0  # a signal closed it before there was a loop to end
+    code: int = app.exec() if workbench.window.isVisible() else 0  # a signal closed it before there was a loop to end
     workbench.close()
-    return int(code)
+    # All is kept, and other threads have ended by then: taking every widget apart would only hold up the end.
+    atexit.register(os._exit, code)
+    return code
 
 
 def call_on_end_signals(end: Callable[[], object]) -> None:
