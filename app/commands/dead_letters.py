@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMenu, QMessageBox
 from app.commands.context import CommandContext, Handlers
 from app.commands.registry import Command
 from app.commands.undo import UNDO_WINDOW_MINUTES
-from app.presenters.dead_letters import DeadLettersPresenter, dead_letter_facts
+from app.presenters.dead_letters import DeadLettersPresenter, dead_letter_facts, is_programs
 from app.presenters.message_facts import request_of
 from app.presenters.redriven import place_of as place_of_redriven
 from app.sessions.history.life import place_of
@@ -146,9 +146,9 @@ class DeadLetterHandlers(Handlers):
         panel = self._panel = context.window.tab(DeadLettersPanel)
         panel.currentChanged.connect(self._read)
         panel.redriveRequested.connect(self.redrive)
-        panel.tryRequested.connect(self.ask_redrive)
+        panel.tryRequested.connect(lambda keys: self.ask_redrive(letters_of(keys)))
         panel.editRequested.connect(self.ask_edit)
-        panel.purgeRequested.connect(self.ask_purge)
+        panel.purgeRequested.connect(lambda keys: self.ask_purge(letters_of(keys)))
         panel.stopRequested.connect(self._redrives.stop)
         panel.redrivenChosen.connect(self._look_at_redriven)
         bind = context.registry.bind
@@ -156,7 +156,7 @@ class DeadLetterHandlers(Handlers):
         bind("redrive_selected", panel.redrive_selected, why_not_selected, Redrive)
         bind("redrive_all", panel.redrive_all, why_not_all, Redrive)
         bind("try_redrive", self._try, why_not_all, Redrive)
-        bind("edit_letter", lambda: self.ask_edit(panel.current_key()), self._why_no_letter, EditDeadLetter)
+        bind("edit_letter", lambda: self.ask_edit(panel.current_key()), panel.why_not_current, EditDeadLetter)
         purge = PurgeDeadLetters
         bind("purge_selected", lambda: self.ask_purge(letters_of(panel.selected_keys())), why_not_selected, purge)
         bind("purge_all", lambda: self.ask_purge(letters_of(panel.shown_keys())), why_not_all, purge)
@@ -217,15 +217,8 @@ class DeadLetterHandlers(Handlers):
 
         return reason
 
-    def _why_no_letter(self) -> str:
-        chosen = self._panel.current_key() is not None
-        return self._panel.why_not_all() or ("" if chosen else tr("Choose a dead letter first."))
-
     def redrive(self, keys: Sequence[tuple[str, int]], rate_per_s: float | None = None) -> None:
-        if not (letters := letters_of(keys)):
-            self._context.show_message(tr("Dead letters of a topic are sent back by the program that wrote them."))
-            return
-        self._redrives.add(_by_queue(letters), rate_per_s)
+        self._redrives.add(_by_queue(letters_of(keys)), rate_per_s)
 
     def _try(self) -> None:
         panel = self._panel
@@ -334,7 +327,7 @@ class DeadLetterHandlers(Handlers):
 
 def letters_of(keys: Sequence[Hashable]) -> list[tuple[str, int]]:
     """Keys of rows as (queue, offset among its dead letters). Those of topics are their programs'."""
-    return [(str(key[0]), int(key[1])) for key in keys if isinstance(key, tuple) and "/" not in key[0]]
+    return [(str(key[0]), int(key[1])) for key in keys if isinstance(key, tuple) and not is_programs(key)]
 
 
 def _by_queue(keys: Sequence[tuple[str, int]]) -> dict[str, tuple[int, ...]]:

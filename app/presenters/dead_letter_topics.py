@@ -1,16 +1,21 @@
-"""Dead letters that programs write into topics of their own: found by the topic's name, read from the headers."""
+"""Dead letters in topics: what programs write into topics of their own, found by the topic's name and read from the
+headers, and what the broker keeps of the values that a topic's schema refuses."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
+from contextlib import suppress
 
 from PySide6.QtCore import QObject, Signal
 
 from app.sessions.queries import Answers, Asked
 from broker_core.clock import NS_PER_MS
+from broker_core.errors import BrokerError
+from broker_core.messages import StoredMessage
 from broker_core.observation.kafka.dead_letters import Origin, is_named_so, origin_of
-from broker_core.operations.browse import BrowseMessages, MergeStep, MessageRow
+from broker_core.operations.browse import BrowseMessages, ListDeadOffsets, MergeStep, MessageRow
+from broker_core.queues.dead_letter_record import PREFIX, decode
 from broker_core.snapshots import DeadLetterView, Snapshot, TopicView
 from widgets.formats import Times
 
@@ -20,7 +25,7 @@ READ_EVERY_S = 1.0
 
 
 class TopicLetter(DeadLetterView, frozen=True, kw_only=True):
-    """A dead letter in a topic; `queue` is topic/partition, and `dead_ns` when it was written there.
+    """A program's dead letter in a topic; `queue` is topic/partition, and `dead_ns` when it was written there.
 
     `published_ns` is only known where `origin` has its time.
     """
@@ -32,7 +37,9 @@ class _Topic:
     def __init__(self) -> None:
         self.ends: dict[int, int] = {}
         self.starts: tuple[int, ...] = ()
-        self.letters: tuple[TopicLetter, ...] = ()
+        self.live = False
+        self.letters: tuple[DeadLetterView, ...] = ()
+        self.gone = 0  # redriven or purged, and still in the log
         self.asking = False
         self.read_s = 0.0
 
@@ -55,6 +62,11 @@ class DeadLetterTopics(QObject):
         self._read.clear()
         self.problem = ""
 
+    def look_again(self) -> None:
+        """Something was redriven or purged."""
+        for kept in self._read.values():
+            kept.ends = {}
+
     def topics(self, snapshot: Snapshot) -> Sequence[TopicView]:
         of_queues = {name for queue in snapshot.queues for name in (queue.name, queue.dead_letter_topic)}
         return [
@@ -64,30 +76,39 @@ class DeadLetterTopics(QObject):
         ]
 
     def count(self, snapshot: Snapshot) -> int:
-        return sum(topic.messages_count for topic in self.topics(snapshot))
+        topics = self.topics(snapshot)
+        return sum(topic.messages_count - self._read.setdefault(topic.name, _Topic()).gone for topic in topics)
 
-    def bins(self, snapshot: Snapshot) -> Iterable[Sequence[DeadLetterView]]:
+    def bins(self, snapshot: Snapshot, *, live: bool) -> Iterable[Sequence[DeadLetterView]]:
         """The letters that are here, by topic; what is there at other offsets is asked for."""
         for topic in self.topics(snapshot):
             kept = self._read.setdefault(topic.name, _Topic())
             ends = {part.partition: part.end_offset for part in topic.partitions}
             starts = tuple(part.start_offset for part in topic.partitions)
             is_due = time.perf_counter() - kept.read_s >= READ_EVERY_S
-            if (ends, starts) != (kept.ends, kept.starts) and is_due and not kept.asking:
-                kept.ends, kept.starts, kept.asking, kept.read_s = ends, starts, True, time.perf_counter()
+            if (ends, starts, live) != (kept.ends, kept.starts, kept.live) and is_due and not kept.asking:
+                kept.ends, kept.starts, kept.live = ends, starts, live
+                kept.asking, kept.read_s = True, time.perf_counter()
                 self._step(topic.name, kept, ends, [])
             yield kept.letters
 
-    def _step(self, topic: str, kept: _Topic, cursors: dict[int, int], found: list[TopicLetter]) -> None:
+    def _step(self, topic: str, kept: _Topic, cursors: dict[int, int], found: list[DeadLetterView]) -> None:
+        def show(letters: Sequence[DeadLetterView]) -> None:
+            kept.asking, self.problem, kept.gone = False, "", len(found) - len(letters)
+            if kept.letters != tuple(letters):
+                kept.letters = tuple(letters)
+                self.changed.emit()
+
         def answered(step: MergeStep) -> None:
             found.extend(self.letter_of(row) for row in step.rows)
+            owner = next((letter.queue for letter in found if not isinstance(letter, TopicLetter)), "")
             if not step.done and len(found) < MOST:
                 self._step(topic, kept, step.cursors, found)
-                return
-            kept.asking, self.problem = False, ""
-            if kept.letters != tuple(found):
-                kept.letters = tuple(found)
-                self.changed.emit()
+            elif owner and kept.live:  # what was there in the past nobody can be asked
+                there = ListDeadOffsets(queue=owner)
+                self._answers.ask(there, lambda offsets: show(_only(found, set(offsets))), lambda _why: show(found))
+            else:
+                show(found)
 
         def failed(sentence: str) -> None:
             kept.asking, self.problem = False, sentence
@@ -96,7 +117,11 @@ class DeadLetterTopics(QObject):
         request = BrowseMessages(topic=topic, cursors=cursors, back=True, ends=kept.ends, most=STEP_ROWS)
         self._answers.ask(request, answered, failed)
 
-    def letter_of(self, row: MessageRow) -> TopicLetter:
+    def letter_of(self, row: MessageRow) -> DeadLetterView:
+        if any(name.startswith(PREFIX) for name, _ in row.headers):
+            place, at = (row.topic, row.partition, row.offset), (0, row.published_ns)
+            with suppress(BrokerError):  # a program can have copied some of these headers
+                return decode(StoredMessage(*place, *at, row.key, row.preview, row.headers))
         origin = origin_of(row.headers) or Origin()
         start = self._times.wall_start
         published_ns = row.published_ns
@@ -118,3 +143,7 @@ class DeadLetterTopics(QObject):
             attempts=(),
             origin=origin,
         )
+
+
+def _only(letters: Sequence[DeadLetterView], there: Set[int]) -> list[DeadLetterView]:
+    return [letter for letter in letters if letter.offset in there or isinstance(letter, TopicLetter)]

@@ -35,6 +35,11 @@ letter_key: Callable[[DeadLetterView], tuple[str, int]] = attrgetter("queue", "o
 """The key of a dead letter: its queue and its offset."""
 
 
+def is_programs(key: Hashable) -> bool:
+    """Whether a program wrote the dead letter into a topic: there, `queue` is topic/partition."""
+    return isinstance(key, tuple) and "/" in key[0]
+
+
 def _header_texts(letter: DeadLetterView) -> tuple[str, ...]:
     return tuple(f"{name}: {value.decode(errors='replace')}" for name, value in letter.headers)
 
@@ -61,6 +66,7 @@ class DeadLettersModel(SnapshotModel[DeadLetterView]):
         self._bins: tuple[Sequence[DeadLetterView], ...] = ()
         self.source: Callable[[QueueView], Sequence[DeadLetterView]] = attrgetter("dead_letters")
         self.of_topics: Callable[[Snapshot], Iterable[Sequence[DeadLetterView]]] = lambda _snapshot: ()
+        self._has_programs = False
         self.causes: list[tuple[str, int]] = []
         self.whole = 0
         self.size_of: Callable[[DeadLetterView], int] = lambda letter: len(letter.value or b"")
@@ -133,6 +139,7 @@ class DeadLettersModel(SnapshotModel[DeadLetterView]):
         same = len(bins) == len(self._bins) and all(a is b for a, b in zip(bins, self._bins, strict=True))
         if not same and bins != self._bins:
             self._bins = bins
+            self._has_programs = any(one and isinstance(one[0], TopicLetter) for one in bins)
             letters = sorted(chain.from_iterable(bins), key=attrgetter("dead_ns"), reverse=True)
             causes = Counter(map(attrgetter("cause"), letters)).most_common()
             self.set_rows(tuple(letters))
@@ -141,6 +148,10 @@ class DeadLettersModel(SnapshotModel[DeadLetterView]):
                 self.causes_changed.emit(causes)
         if tick:
             self.touch_live()
+
+    def programs_count(self, keys: Sequence[Hashable] | None = None) -> int:
+        """How many of the rows with `keys`, or else of all that are shown, programs wrote into topics."""
+        return sum(map(is_programs, self.keys() if keys is None else keys)) if self._has_programs else 0
 
     def set_cause(self, cause: str | None) -> None:
         self.set_only(None if cause is None else lambda letter: letter.cause == cause)
@@ -231,13 +242,15 @@ class DeadLettersPresenter(TablePresenter[DeadLettersPanel]):
         self._history, self._times, self._redriven_ns = sources.history, sources.times, -1
         self.topics = DeadLetterTopics(sources.controller, sources.times, self)
         self._sync = DeadLetterSync(sources.controller, self)
-        self.model.of_topics = self.topics.bins
+        self.model.of_topics = lambda snapshot: self.topics.bins(snapshot, live=sources.controller.live)
         self.model.source, self.model.size_of = self._sync.rows, self._sync.size_of
         self.model.causes_changed.connect(self.panel.set_causes)
         self.panel.causeChosen.connect(self.model.set_cause)
         self.panel.currentChanged.connect(self._show_letter)
         self.topics.changed.connect(self.show_again)
         self._sync.changed.connect(self.show_again)
+        sources.controller.acted.connect(lambda _performed, _source: self.topics.look_again())
+        self.panel.programs_count = self.model.programs_count
         # A filter asks the table that is shown: the other has other fields.
         self.panel.filterChanged.disconnect(self.model.set_filter)
         self.panel.filterChanged.connect(self._filter)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QAbstractItemModel, QRect, Qt, Signal
@@ -153,6 +153,7 @@ class DeadLettersPanel(TablePanel):
 
     `redriveRequested(keys)` and `tryRequested(keys)` (a dry run first), `purgeRequested(keys)`, `editRequested(key)`
     with the keys of rows; `causeChosen(cause)`, None for all; `currentChanged(key)` is answered with `set_details`.
+    `programs_count(keys)` is how many of them, or else of all rows, only the program that wrote them can send back.
     `viewChanged(redriven)` when the other view is shown; `redrivenChosen(key)` on a row of it.
     """
 
@@ -194,9 +195,8 @@ class DeadLettersPanel(TablePanel):
         self.redriven_button = toggle_button(tr("Redriven"), tip=tr("What the redrive did to each message"))
         self.more = QToolButton()
         self._menu = QMenu(self.more)
-        self._forbidden = ""
-        self._why_selected = ""
-        self._why_all = ""
+        self.programs_count: Callable[[Sequence[Hashable] | None], int] = lambda _keys: 0
+        self._forbidden = self._why_selected = self._why_all = self._why_current = ""
         self.redrive_selected_button = QPushButton(tr("Redrive selected"))
         self.redrive_all_button = QPushButton(tr("Redrive all"))
         self._fill_more()
@@ -316,14 +316,18 @@ class DeadLettersPanel(TablePanel):
 
     def forbid_redrive(self, reason: str) -> None:
         """Disable both redrives for a reason of the session (it has ended, it is a replay); "" allows them."""
-        self._forbidden = reason
-        self._show_actions()
+        if reason != self._forbidden:
+            self._forbidden = reason
+            self._show_actions()
 
     def why_not_selected(self) -> str:
         return self._why_selected
 
     def why_not_all(self) -> str:
         return self._why_all
+
+    def why_not_current(self) -> str:
+        return self._why_current
 
     def _on_rows(self, *_what: object) -> None:
         if self.shows_redriven:
@@ -337,23 +341,31 @@ class DeadLettersPanel(TablePanel):
 
     def _show_actions(self) -> None:
         chosen, shown = self.selected_count(), 0 if self.shows_redriven else self.model.rowCount()
-        empty = tr("The filter matches none.") if self.filter_text else tr("There are no dead letters.")
-        self._why_all = self._forbidden or ("" if shown else empty)
-        self._why_selected = self._why_all or (
-            "" if chosen else tr("Select dead letters first: click one, or Ctrl+A for all.")
-        )
+        of_programs = tr("Dead letters of a topic are sent back by the program that wrote them.")
+        none = tr("The filter matches none.") if self.filter_text else tr("There are no dead letters.")
+        unselected = tr("Select dead letters first: click one, or Ctrl+A for all.")
+        if shown and (programs := self.programs_count(None)):
+            none, shown = of_programs, shown - programs
+            if chosen and (programs := self.programs_count(self.selected_keys())):
+                unselected, chosen = of_programs, chosen - programs
+        self._why_all = self._forbidden or ("" if shown else none)
+        self._why_selected = self._why_all or ("" if chosen else unselected)
         one, every = self.redrive_selected_button, self.redrive_all_button
         one.setText(tr("Redrive selected ({chosen:,})", chosen=chosen))
         every.setText(tr("Redrive all ({shown:,})", shown=shown))
         set_why_not(one, self._why_selected, tr("Back to their origin, then out of this list (Ctrl+D)."))
         set_why_not(every, self._why_all, tr("All that are listed, back to their origin (Ctrl+Shift+D)."))
-        current = self._why_all or ("" if self.current_key() is not None else tr("Choose a dead letter first."))
+        key = self.current_key()
+        current = (
+            tr("Choose a dead letter first.") if key is None else of_programs if self.programs_count([key]) else ""
+        )
+        self._why_current = current = self._why_all or current
         for action, why, count in (
             (self.try_selected, self._why_selected, chosen),
             (self.try_all, self._why_all, shown),
             (self.purge_selected, self._why_selected, chosen),
             (self.purge_all, self._why_all, shown),
-            (self.edit, current, 1),
+            (self.edit, self._why_current, 1),
             (self.stop, self._forbidden, 1),
         ):
             action.setEnabled(not why)

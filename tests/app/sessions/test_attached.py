@@ -10,24 +10,27 @@ import pytest
 from PySide6.QtWidgets import QLabel
 
 from app.commands.listeners import ListenerHandlers
+from app.presenters.dead_letters import DeadLettersPresenter
 from app.sessions.observed import attached
 from app.shell.badge import shown_badge
-from broker_core import Admin, BrokerHost, GroupConsumer, Producer, QueueConsumer
+from broker_core import Admin, BrokerHost, GroupConsumer, Producer, QueueConsumer, SchemaAdmin
 from broker_core.events import EventKind
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.observation.peers import peer_at
 from broker_core.observation.requests import AdvanceClock
 from broker_core.operations.topics import LogSettings, TopicConfig
+from broker_core.schemas.rule import SchemaRule
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.clients import AddConsumer
-from broker_core.simulation.actions.dead_letters import Redrive
+from broker_core.simulation.actions.dead_letters import PurgeDeadLetters, Redrive
 from broker_core.simulation.actions.groups import MoveConsumer, ResetOffsets
 from broker_core.simulation.actions.queues import AckLease, NackLease
 from broker_core.simulation.actions.topics import ConfigureTopic, Produce
 from broker_core.simulation.simulation import Simulation
 from tests.app.conftest import Hand
 from widgets.dialogs.attach import AttachDialog
+from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.panels.events import EventsPanel
 from widgets.panels.messages import MessagesPanel
 
@@ -137,6 +140,35 @@ def test_messages_of_the_broker_are_browsed(window: Attached) -> None:
     panel = window.hand.workbench.window.findChild(MessagesPanel)
     assert panel is not None
     window.wait(lambda: panel.table.model().rowCount() == 9)
+
+
+def test_dead_letters_of_topics_say_why_and_go_back_where_they_can(window: Attached) -> None:
+    admin, schemas, workbench = Admin(window.host), SchemaAdmin(window.host), window.hand.workbench
+    schemas.register("order", '{"type": "integer"}')
+    admin.create_topic("events", schema=SchemaRule("order", "dead_letter"))
+    admin.create_topic("mine.DLT")
+    with Producer(window.host) as producer:
+        for value in (b'"one"', b'"two"', b"3"):
+            producer.publish("events", value)
+        producer.publish("mine.DLT", b"x")
+    panel, model = workbench.window.tab(DeadLettersPanel), workbench.views.presenter(DeadLettersPresenter).model
+    workbench.window.show_tab("dead_letters")
+    window.wait(lambda: model.rowCount() == 3 + 2 + 1)
+    assert [(row.queue, row.cause) for row in model.rows if row.queue not in {"jobs", "mine.DLT/0"}] == [
+        ("events", "schema order refused the value")
+    ] * 2
+    assert panel.redrive_all_button.text() == "Redrive all (5)", "what a program wrote only it can send back"
+    panel.table.selectRow(model.place_of(("mine.DLT/0", 0)))
+    assert panel.why_not_selected() == panel.why_not_current() != "" == panel.why_not_all()
+    # The schema goes: what it refused goes back, but for one of them that was purged before.
+    schemas.set_rule("events", None)
+    window.do(PurgeDeadLetters(queue="events", offsets=[1]))
+    window.wait(lambda: model.rowCount() == 5)
+    panel.table.selectRow(model.place_of(("events", 0)))
+    assert panel.why_not_selected() == ""
+    panel.redrive_selected_button.click()
+    window.wait(lambda: {row.queue for row in model.rows} == {"jobs", "mine.DLT/0"})
+    window.wait(lambda: workbench.views.presenter(DeadLettersPresenter).tab_count(window.controller.snapshot) == 4)
 
 
 def test_the_clock_of_a_broker_for_tests_is_moved_on(window: Attached) -> None:
