@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from functools import cache
+from graphlib import TopologicalSorter
 from importlib import metadata
 from pathlib import Path
 
@@ -17,7 +18,8 @@ from PySide6.QtCore import QTimer
 ROOT = Path(__file__).parent.parent
 LINES_MAX = 600  # files follow responsibility; this only finds those that have lost theirs
 OURS = "brokerscope["
-PACKAGES = {"app", "broker_core", "widgets", "resources", "tests", "spark_reports"}
+PRODUCT = ("app", "broker_core", "widgets", "spark_reports")
+PACKAGES = {*PRODUCT, "resources", "tests"}
 FILES_ON_TOP = {
     "main.py",
     "pyproject.toml",
@@ -140,10 +142,26 @@ def layer_of(path: Path) -> str:
 
 def test_no_class_name_stands_twice_in_a_layer():
     places: dict[tuple[str, str], list[str]] = {}
-    for path in python_files("app", "widgets", "spark_reports", "broker_core"):
+    for path in python_files(*PRODUCT):
         for name in re.findall(r"^ *class (\w+)[(:\[]", path.read_text("utf-8"), re.MULTILINE):
             places.setdefault((layer_of(path), name), []).append(str(path.relative_to(ROOT)))
     assert {name: found for (_, name), found in places.items() if len(found) > 1} == {}
+
+
+IMPORTS = re.compile(r"^ *from ([\w.]+) import (\([^)]*\)|.+)|^ *import ([\w.]+)", re.MULTILINE)
+
+
+def test_no_files_import_each_other_in_a_circle():
+    """Imports in functions and for types count, too: what two files share belongs below both."""
+    files = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in python_files(*PRODUCT)}
+    files = {name.removesuffix(".__init__"): path for name, path in files.items()}
+    graph: dict[str, set[str]] = {}
+    for name, path in files.items():
+        imported = graph[name] = set()
+        for module, names, whole in IMPORTS.findall(path.read_text("utf-8")):
+            inside = {f"{module}.{each}" for each in re.findall(r"\w+", names)} & files.keys()
+            imported |= (inside or {module or whole}) - {name}
+    TopologicalSorter(graph).prepare()  # raises CycleError, which names the circle
 
 
 def canonical(name: str) -> str:
