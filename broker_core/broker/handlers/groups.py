@@ -15,8 +15,10 @@ def _describe_group(broker: Broker, now_ns: int, request: groups.DescribeGroup) 
 
 
 def _delete_group(broker: Broker, now_ns: int, request: groups.DeleteGroup) -> None:
-    shared = request.group in broker.share_groups.names()
-    (broker.share_groups if shared else broker.groups).delete(now_ns, request.group)
+    if request.group in broker.share_groups.names():
+        broker.share_groups.delete(now_ns, request.group)
+    else:
+        broker.groups.delete(now_ns, request.group)
 
 
 def _reset_offsets(broker: Broker, now_ns: int, request: groups.ResetOffsets) -> groups.OffsetsReset:
