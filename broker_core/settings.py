@@ -19,9 +19,11 @@ R = TypeVar("R")
 C = TypeVar("C")
 
 
-def about(text: str, kafka: str = "") -> Meta:
-    """What a field means, in a line: its help on the command line and in forms; and what Kafka calls it."""
-    return Meta(extra={"help": text, "kafka": kafka})
+def about(text: str, kafka: str = "", flag: str = "") -> Meta:
+    """What a field means, in a line: its help on the command line and in forms; what Kafka calls it; and the option of
+    the command line if that is not called as the field.
+    """
+    return Meta(extra={"help": text, "kafka": kafka, "flag": flag})
 
 
 WEEK, _CENTURY = {"meaning": "a week"}, {"meaning": "a century"}

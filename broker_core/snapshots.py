@@ -81,6 +81,10 @@ class TopicView(msgspec.Struct, frozen=True):
     def messages_count(self) -> int:
         return sum(each.messages_count for each in self.partitions)
 
+    @property
+    def size_bytes(self) -> int:
+        return sum(each.size_bytes for each in self.partitions)
+
 
 class OffsetView(msgspec.Struct, frozen=True, gc=False):
     """The offsets of a group in one partition.
@@ -279,6 +283,11 @@ class QueueView(msgspec.Struct, frozen=True):
     dead_letter_topic: str = ""
     retry: RetryView = RetryView()
     waits: tuple[WaitView, ...] = ()
+
+    @property
+    def reads(self) -> str:
+        """The topic of a subscription; "" for a queue."""
+        return "" if self.topic == self.name else self.topic
 
 
 class ActorView(msgspec.Struct, frozen=True):

@@ -3,11 +3,12 @@ from __future__ import annotations
 import base64
 import contextlib
 
+from app.cli.output import text_of
 from broker_core.messages import Headers, StoredMessage
 from broker_core.operations.dead_letters import Edit, Letter
 from broker_core.operations.messages import MessageAnswer, Record
 from broker_core.operations.queues import Delivery
-from broker_core.operations.values import base64_of
+from broker_core.operations.values import base64_of, json_bytes
 
 _BASE64 = "base64:"
 
@@ -15,6 +16,12 @@ _BASE64 = "base64:"
 def bytes_pair(found: MessageAnswer | Delivery | Letter) -> tuple[bytes | None, bytes | None]:
     """(key, value) of what was asked for as Base64."""
     return _decoded(found.key), _decoded(found.value)
+
+
+def payload(found: MessageAnswer | Letter, *, as_json: bool) -> dict[str, object]:
+    """Key and value of what was asked for as Base64, by their titles, for people or for programs."""
+    key, value = map(json_bytes if as_json else text_of, bytes_pair(found))
+    return {"Key": key, "Value": value}
 
 
 def stored(found: MessageAnswer | Delivery, topic: str) -> StoredMessage:

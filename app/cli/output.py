@@ -1,14 +1,20 @@
 from __future__ import annotations
 
 import argparse
+import string
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from broker_core.plurals import counted
+
+Facts = Mapping[str, object]  # values by their titles, which in JSON are keys
+Column = str | tuple[str, str | Callable[[Any], object]]  # an attribute; or a title, and an attribute or a function
 _WIDE = 10_000
 _ENCODER = msgspec.json.Encoder(enc_hook=str)
 
@@ -25,22 +31,28 @@ def print_json(value: object) -> None:
     sys.stdout.flush()
 
 
-def print_rows(
-    columns: Sequence[str], rows: Iterable[Sequence[object]], options: argparse.Namespace, none: str = ""
-) -> None:
-    """Rows under `columns`; as JSON an object a row. `none` is the sentence for no rows."""
+def by_key(facts: Facts) -> dict[str, object]:
+    """As JSON has them."""
+    return {
+        title.lower().replace(" ", "_"): by_key(value) if isinstance(value, Mapping) else value
+        for title, value in facts.items()
+    }
+
+
+def print_rows(rows: Iterable[Facts], options: argparse.Namespace, none: str = "") -> None:
+    """Rows of the same titles, as a table; as JSON an object a row. `none` is the sentence for no rows."""
     if options.json:
         for row in rows:
-            print_json(dict(zip((column.lower().replace(" ", "_") for column in columns), row, strict=True)))
+            print_json(by_key(row))
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    found = [tuple(row) for row in rows]
-    for place, column in enumerate(columns):
-        numbers = any(_is_number(row[place]) for row in found)
-        table.add_column(column, overflow="fold", justify="right" if numbers else "left")
+    found = list(rows)
+    for title in found[0] if found else ():
+        numbers = any(_is_number(row[title]) for row in found)
+        table.add_column(title, overflow="fold", justify="right" if numbers else "left")
     for row in found:
         # Names and payloads are data: rich must not read markup in them.
-        table.add_row(*(Text(_cell(value)) for value in row))
+        table.add_row(*(Text(_cell(value)) for value in row.values()))
     console = Console(highlight=False, soft_wrap=False)
     if console.is_terminal:
         console.print(table if found else Text(none))
@@ -52,39 +64,77 @@ def print_rows(
         sys.stdout.write("".join(f"{line.rstrip()}\n" for line in drawn.get().splitlines()))
 
 
-def print_facts(facts: Sequence[tuple[str, object]], options: argparse.Namespace) -> None:
-    """One thing, a line for each of its facts; as JSON one object."""
+def print_facts(facts: Facts, options: argparse.Namespace) -> None:
+    """One thing, a line for each of its facts, and of those in them; as JSON one object, with such facts as objects."""
     if options.json:
-        print_json({name.lower().replace(" ", "_"): value for name, value in facts})
+        print_json(by_key(facts))
         return
-    width = max((len(name) for name, _ in facts), default=0)
-    for name, value in facts:
-        sys.stdout.write(f"{name:<{width}}  {_cell(value)}\n")
+    lines: dict[str, object] = {}
+    for title, value in facts.items():
+        lines |= value if isinstance(value, Mapping) else {title: value}
+    width = max(map(len, lines), default=0)
+    for title, value in lines.items():
+        sys.stdout.write(f"{title:<{width}}  {_cell(value)}\n")
 
 
 def print_described(
-    facts: Sequence[tuple[str, object]],
-    name: str,
-    columns: Sequence[str],
-    rows: Sequence[Sequence[object]],
-    options: argparse.Namespace,
-    none: str = "",
+    facts: Facts, title: str, rows: Sequence[Facts], options: argparse.Namespace, none: str = ""
 ) -> None:
-    """The facts of a thing, then its rows; as JSON the rows are the fact `name`. Without any, `none`, or nothing."""
+    """The facts of a thing, then its rows; as JSON the rows are the fact `title`. Without any, `none`, or nothing."""
     if options.json:
-        keys = [column.lower().replace(" ", "_") for column in columns]
-        facts = [*facts, (name, [dict(zip(keys, row, strict=True)) for row in rows])]
+        facts = {**facts, title: [by_key(row) for row in rows]}
     print_facts(facts, options)
     if not options.json and (rows or none):
         print()
-        print_rows(columns, rows, options, none=none)
+        print_rows(rows, options, none=none)
+
+
+def facts_of(found: Any, *columns: Column) -> dict[str, object]:
+    """What `found` has, by title; "" is None."""
+    facts = {}
+    for column in columns:
+        title, what = (_title(column), column) if isinstance(column, str) else column
+        value = what(found) if callable(what) else getattr(found, what)
+        facts[title] = None if value == "" else value
+    return facts
+
+
+def rows_of(found: Iterable[Any], *columns: Column) -> list[Facts]:
+    return [facts_of(each, *columns) for each in found]
+
+
+def struct_facts(found: msgspec.Struct) -> dict[str, object]:
+    """All that `found` has; of a struct in it, such as `retry`, the titles begin with its own."""
+    facts: dict[str, object] = {}
+    for title, value in facts_of(found, *found.__struct_fields__).items():
+        if isinstance(value, msgspec.Struct):
+            facts |= {f"{title} {inner.lower()}": each for inner, each in struct_facts(value).items()}
+        else:
+            facts[title] = value
+    return facts
 
 
 def say(sentence: str, options: argparse.Namespace, **facts: object) -> None:
+    """Print `sentence` with the facts that it names in braces; as JSON all facts.
+
+    A noun behind a colon makes a count of a fact: "Purged {purged:message}." says "Purged 2 messages."
+    """
     if options.json:
         print_json(facts)
     else:
-        sys.stdout.write(f"{sentence}\n")
+        sys.stdout.write(f"{_SENTENCE.format(sentence, **facts)}\n")
+
+
+class _Sentence(string.Formatter):
+    def format_field(self, value: Any, noun: str) -> str:
+        return counted(value, noun) if noun else str(value)
+
+
+_SENTENCE = _Sentence()
+
+
+def _title(name: str) -> str:
+    return name.replace("_", " ").capitalize()
 
 
 def _is_number(value: object) -> bool:

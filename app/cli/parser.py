@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from app.environment import exits
@@ -29,7 +29,12 @@ Command = tuple[argparse.ArgumentParser, Callable[[argparse.Namespace], int]]
 
 
 class Parser(argparse.ArgumentParser):
-    """As `ArgumentParser`. Parsers of verbs are of this kind, too."""
+    """As `ArgumentParser`. Parsers of verbs are of this kind, too; `siblings` are those of the other verbs."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(**{"formatter_class": _Formatter, **more})
+        self._positionals.title = "arguments"
+        self.siblings: Mapping[str, Parser] = {}
 
     def error(self, message: str) -> NoReturn:
         told = next(
@@ -48,8 +53,17 @@ class Parser(argparse.ArgumentParser):
             if not options:
                 self.error(f"{rest[0]!r} is one word too many")
             name = options[0].partition("=")[0]
+            elsewhere = [verb for verb, parser in self.siblings.items() if name in parser._option_string_actions]
+            if elsewhere:
+                self.error(f"there is no {name} here, only in {' and '.join(elsewhere)}")
             self.error(f"there is no {name} here{meant(name, self._option_string_actions)}")
         return found, rest
+
+    def _get_option_tuples(self, option_string: str) -> Any:
+        """What a shortened option may be: `--to` is --to-latest or another of these before it is --topic."""
+        found = super()._get_option_tuples(option_string)
+        word = option_string.partition("=")[0]
+        return [each for each in found if each[1].startswith(f"{word}-")] or found
 
     def _taken_behind_options(self, found: argparse.Namespace, rest: list[str]) -> list[str]:
         """What is left of `rest`: argparse gives words behind options to no list of positional arguments."""
@@ -81,6 +95,27 @@ class Parser(argparse.ArgumentParser):
 
 
 class _Formatter(argparse.HelpFormatter):
+    """Help that is read from the top: the usage names what must be given, and the words of an option have bars
+    between, as some have commas in them.
+    """
+
+    def __init__(self, prog: str, **more: Any) -> None:
+        super().__init__(prog, max_help_position=32, **more)
+
+    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: Any = None) -> None:
+        one_of = [group for group in groups if group.required]
+        of_these = [action for group in one_of for action in group._group_actions]
+        needed = [each for each in actions if each.required or not each.option_strings or each in of_these]
+        if prefix is None:  # else this is the beginning of the usage of a verb
+            needed.insert(0, argparse.Action(["[options]"], "", nargs=0, required=True))
+        super().add_usage(usage, needed, one_of, prefix)
+
+    def _metavar_formatter(self, action: argparse.Action, default_metavar: str) -> Any:
+        if action.metavar is None and action.choices is not None:
+            default_metavar = f"{{{'|'.join(map(str, action.choices))}}}"
+            return lambda count: (default_metavar,) * count
+        return super()._metavar_formatter(action, default_metavar)
+
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return text if "\n" in text else super()._fill_text(text, width, indent)
 
@@ -88,4 +123,4 @@ class _Formatter(argparse.HelpFormatter):
 def with_exits(epilog: str = "") -> dict[str, Any]:
     """What a parser is made with whose help ends with the exit codes, behind an `epilog` of its own."""
     above = f"{epilog}\n\n" if epilog else ""
-    return {"formatter_class": _Formatter, "epilog": above + exits.summary()}
+    return {"epilog": above + exits.summary()}

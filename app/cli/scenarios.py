@@ -37,20 +37,20 @@ def _list(options: argparse.Namespace) -> None:
     rows = []
     for path in shipped_scenarios():
         scenario, _ = load_scenario(path)
-        rows.append((path.stem, scenario.title, scenario.until_s))
-    print_rows(("Name", "Title", "Seconds"), rows, options, none="There is none.")
+        rows.append({"Name": path.stem, "Title": scenario.title, "Seconds": scenario.until_s})
+    print_rows(rows, options, none="There is none.")
 
 
 def _parts(scenario: Scenario) -> dict[str, int]:
     counts = {
-        "topics": len(scenario.topics),
-        "queues": len(scenario.queues),
-        "groups": len(scenario.groups),
-        "producers": len(scenario.producers),
-        "consumers": sum(spec.count for spec in scenario.consumers),
-        "workers": sum(spec.count for spec in scenario.workers),
-        "subscribers": len(scenario.subscribers),
-        "share groups": len(scenario.share_groups),
+        "Topics": len(scenario.topics),
+        "Queues": len(scenario.queues),
+        "Groups": len(scenario.groups),
+        "Producers": len(scenario.producers),
+        "Consumers": sum(spec.count for spec in scenario.consumers),
+        "Workers": sum(spec.count for spec in scenario.workers),
+        "Subscribers": len(scenario.subscribers),
+        "Share groups": len(scenario.share_groups),
     }
     return {name: count for name, count in counts.items() if count}
 
@@ -58,18 +58,17 @@ def _parts(scenario: Scenario) -> dict[str, int]:
 def _describe(options: argparse.Namespace) -> None:
     path = find_scenario(options.scenario)
     scenario, _ = load_scenario(path)
-    facts: list[tuple[str, object]] = [
-        ("Title", scenario.title),
-        ("About", " ".join(scenario.about.split())),
-        ("Seconds", scenario.until_s),
-        ("Seed", scenario.seed),
-        ("File", str(path)),
-    ]
-    if options.json:
-        print_facts([*facts, ("Watch", scenario.watch), ("Try", scenario.try_), ("Has", _parts(scenario))], options)
-        return
-    print_facts([*facts, *((name.capitalize(), count) for name, count in _parts(scenario).items())], options)
-    for title, lines in (("Watch", scenario.watch), ("Try", scenario.try_)):
+    facts = {
+        "Title": scenario.title,
+        "About": " ".join(scenario.about.split()),
+        "Seconds": scenario.until_s,
+        "Seed": scenario.seed,
+        "File": str(path),
+        "Has": _parts(scenario),
+    }
+    lesson = {"Watch": scenario.watch, "Try": scenario.try_}
+    print_facts({**facts, **lesson} if options.json else facts, options)
+    for title, lines in () if options.json else lesson.items():
         for number, line in enumerate(lines):
             print(f"{'' if number else chr(10) + title + ':' + chr(10)}- {line}")
 
@@ -92,4 +91,4 @@ def _check(options: argparse.Namespace) -> None:
     for producer in scenario.producers:
         if isinstance(producer.arrivals, FileArrivals):
             DataFiles(path)(producer.arrivals.file)
-    say(f"{options.scenario} is a scenario: {scenario.title}.", options, title=scenario.title)
+    say("{scenario} is a scenario: {title}.", options, scenario=options.scenario, title=scenario.title)

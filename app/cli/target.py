@@ -26,7 +26,7 @@ NAME_PATTERN = re.compile(r"[\w.*?\[\]!-]+", re.ASCII)
 TOKEN_VARIABLE = "BROKERSCOPE_TOKEN"
 
 
-def add_token(parser: argparse.ArgumentParser, about: str) -> None:
+def add_token(parser: argparse._ActionsContainer, about: str) -> None:
     """--token and --token-file; the default is the environment."""
     parser.add_argument(
         "--token-file", type=Path, metavar="FILE", help=f"{about}; its first line (default: ${TOKEN_VARIABLE})"
@@ -84,7 +84,7 @@ def add_url(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def add_access(parser: argparse.ArgumentParser) -> None:
+def add_access(parser: argparse._ActionsContainer) -> None:
     add_token(parser, "token of the broker")
     parser.add_argument(
         "--tls-ca", type=Path, metavar="FILE", help="PEM: certificates to trust for https (default: the system's)"
@@ -122,15 +122,16 @@ def patterns(text: str) -> tuple[str, ...]:
 
 def add_target(parser: argparse.ArgumentParser, *, clusters: bool = False) -> None:
     """The options that say which broker, or, with `clusters`, which Kafka cluster; and how its answers are printed."""
-    which = parser.add_mutually_exclusive_group()
+    broker = parser.add_argument_group("which broker, and how it is asked")
+    which = broker.add_mutually_exclusive_group()
     which.add_argument("--data", type=folder, metavar="DIR", help="data directory that no broker has open")
     add_url(which)
     if clusters:
         which.add_argument("--kafka", type=cluster, metavar="HOST:PORT", help="a Kafka cluster, which is only read")
-        parser.add_argument(
+        broker.add_argument(
             "--config", type=properties, metavar="FILE", help="client.properties: how to connect to the cluster"
         )
-    add_access(parser)
+    add_access(broker)
     parser.add_argument("--json", action="store_true", help="print JSON lines instead of tables")
 
 

@@ -1,89 +1,111 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
-from app.cli.output import say
+from app.cli.output import Column, Facts, print_rows, rows_of, say
 from app.cli.parser import Command, Parser, with_exits
+from app.cli.request_options import add_options, built, value_type
 from app.cli.target import Broker, add_target, opened
 from app.cli.waiting import note
 from app.environment.exits import Exit
 from broker_core.operations.catalogue import entry_of
+from broker_core.operations.entry import Entry, Operation
+from broker_core.operations.field_info import field_info
 from broker_core.operations.request import Request
-from broker_core.plurals import counted
 
-Run = Callable[[argparse.Namespace], int]
+T = TypeVar("T")
 Verb = Callable[[Broker, argparse.Namespace], object]
 Question = Callable[[Broker, argparse.Namespace], str]  # "Delete orders with its 12 messages"
 
 
 class Verbs:
-    """A parser whose verbs each get a broker and their options; what a verb returns, if it is no int, is 0."""
+    """A parser whose verbs each get a broker and their options; what a verb returns, if it is no int, is 0.
 
-    def __init__(self, name: str, about: str, subject: str = "") -> None:
-        """`subject` is the help of what a verb is given first."""
-        self._subject = subject
+    A verb is declared over a request of the catalogue. Its entry has the help, and names in its route what the verb is
+    about: that is the first argument. Fields of the request that say what they mean are options.
+    """
+
+    def __init__(self, name: str, about: str) -> None:
         self.parser = Parser(prog=f"brokerscope {name}", description=about, **with_exits())
-        self._verbs = self.parser.add_subparsers(metavar="VERB", required=True)
+        self._verbs = self.parser.add_subparsers(title="verbs", metavar="VERB", required=True)
 
     def add(
         self,
         name: str,
-        about: str | type[Request[Any]],
+        request: type[Request[Any]],
         run: Verb,
         *,
-        reads: bool = False,
+        kind: str = "",
+        about: str = "",
+        fields: Iterable[str] | None = None,
+        optional: bool = False,
         clusters: bool = False,
         asks: Question | None = None,
     ) -> argparse.ArgumentParser:
-        """A verb, as "list" or "delete TOPIC", which `reads` and changes nothing, and may be asked of `clusters`, too;
-        more arguments are added to the parser that is returned.
+        """A verb that does with `run` what a single request cannot; more arguments are added to what is returned.
 
-        `about` is its help, or the operation that it asks for, whose entry has the help. A verb that `asks` runs after
-        a person at a terminal has agreed to it.
+        `kind` and `about` are said instead of what the entry says; `fields` are the options instead of all. The first
+        argument may be `optional`. `clusters` can be asked, too. A verb that `asks` runs after a person at a terminal
+        has agreed.
         """
-        name, _, subject = name.partition(" ")
-        if isinstance(about, str):
-            parser = self._verbs.add_parser(name, help=about, description=about)
-        else:
-            entry = entry_of(about)
-            parser = self._verbs.add_parser(name, help=f"{entry.title}.", description=entry.help)
-        if subject:
-            parser.add_argument(subject.lower(), metavar=subject, help=self._subject)
-        add_target(parser, clusters=clusters)
+        entry = entry_of(request)
+        parser: Parser = self._verbs.add_parser(name, help=about or f"{entry.title}.", description=about or entry.help)
+        parser.siblings = self._verbs.choices
+        if subject := _subject(entry):
+            field, own_kind = subject
+            kind = kind or own_kind
+            parser.add_argument(
+                field,
+                nargs="?" if optional else None,
+                type=value_type(field_info(request, field)),
+                metavar=kind.upper().replace(" ", "_"),
+                help="letters, digits and . _ -" if entry.created else f"name of the {kind}",
+            )
+        add_options(parser, request, fields)
         if asks is not None:
             parser.add_argument("--yes", action="store_true", help="do not ask for confirmation on a terminal")
+        add_target(parser, clusters=clusters)
+        reads = all(right.operation is Operation.READ for right in entry.rights)
         parser.set_defaults(verb=run, reads=reads, asks=asks)
         return parser
 
     def does(
         self,
         name: str,
-        request: type[Request[Any]],
+        request: type[Request[T]],
         told: str,
-        *,
-        counts: tuple[str, str] | None = None,
-        asks: Question | None = None,
-    ) -> None:
-        """A verb that asks for `request` of its subject and says `told`, as "Deleted {topic}.".
-
-        `counts` is what the messages in the answer are called in JSON, and what `{count}` counts.
+        facts: Callable[[T], Facts] | None = None,
+        **more: Any,
+    ) -> argparse.ArgumentParser:
+        """A verb that asks for `request` and says `told`, as "Deleted {topic}.", of its subject and of `facts` of the
+        answer; `more` is as for `add`.
         """
-        field = name.partition(" ")[2].lower()
+        subject = _subject(entry_of(request))
 
         def run(broker: Broker, options: argparse.Namespace) -> None:
-            subject = {field: getattr(options, field)}
-            answer = broker.ask(request(**subject))
-            if counts is None:
-                say(told.format(**subject), options, **subject)
-            else:
-                key, noun = counts
-                count = answer.messages
-                say(told.format(count=counted(count, noun), **subject), options, **{key: count})
+            answer = broker.ask(built(request, options))
+            known = {_key(subject): getattr(options, subject[0])} if subject else {}
+            say(told, options, **known, **({} if facts is None else facts(answer)))
 
-        self.add(name, request, run, asks=asks)
+        return self.add(name, request, run, **more)
+
+    def lists(
+        self, name: str, request: type[Request[Any]], none: str, *columns: Column, **more: Any
+    ) -> argparse.ArgumentParser:
+        """A verb that prints the list, or the items of the mapping, that answers `request`, or `none`; `more` is as for
+        `add`.
+        """
+
+        def run(broker: Broker, options: argparse.Namespace) -> None:
+            answer = broker.ask(built(request, options))
+            rows = rows_of(answer.items() if isinstance(answer, dict) else answer, *columns)
+            print_rows(rows, options, none=none.format_map(vars(options)))
+
+        return self.add(name, request, run, **more)
 
     def command(self) -> Command:
         def run(options: argparse.Namespace) -> int:
@@ -94,6 +116,21 @@ class Verbs:
             return code if isinstance(code, int) else 0
 
         return self.parser, run
+
+
+def _subject(entry: Entry) -> tuple[str, str] | None:
+    """The field that names what a verb is about, and the kind of that: the first of the route, or what is created."""
+    kinds = {right.field: str(right.kind) for right in entry.rights if right.field}
+    field = next(iter(re.findall(r"{(\w+)}", entry.path)), "")
+    if not field and entry.created:
+        field = next(iter(kinds), "")
+    return (field, kinds.get(field, field)) if field else None
+
+
+def _key(subject: tuple[str, str]) -> str:
+    """What a subject is called in JSON, and in sentences."""
+    field, kind = subject
+    return field if " " in kind else kind
 
 
 def _agreed(broker: Broker, options: argparse.Namespace, question: Question) -> bool:

@@ -260,7 +260,7 @@ class CanvasModel:
             )
             + _gate_detail(queue.gate)
             + self._window,
-            reads=_read_by(queue),
+            reads=queue.reads,
             taken_by=_taken_by(queue.name, actors),
         )
 
@@ -302,7 +302,7 @@ class CanvasModel:
                 )
         for queue in snapshot.queues:
             taken = self._rate(delivered(queue.name))
-            if topic := _read_by(queue):
+            if topic := queue.reads:
                 links.append(Link(f"topic:{topic}", f"queue:{queue.name}", "consume", taken, over=queue.name in over))
             links.append(Link(f"queue:{queue.name}", f"workers:{queue.name}", "queue", taken, over=queue.name in over))
             died = self._rate(dead_lettered(queue.name))
@@ -348,11 +348,6 @@ def _holding(offsets: list[int]) -> str:
     return (
         tr("at {offset:,}", offset=offsets[0]) if len(offsets) == 1 else tr("on {count:,} messages", count=len(offsets))
     )
-
-
-def _read_by(queue: QueueView) -> str:
-    """The topic whose messages a subscription or a share group gets; "" for a queue that producers fill."""
-    return "" if queue.topic == queue.name else queue.topic
 
 
 def _taken_by(queue: str, actors: tuple[ActorView, ...]) -> tuple[str, ...]:

@@ -49,7 +49,7 @@ class FlowConfig(Settings, frozen=True, forbid_unknown_fields=True):
     max_messages: Annotated[Positive | None, about("most unfinished messages of the slowest reader")] = None
     max_bytes: Annotated[Positive | None, about("most unfinished bytes of the slowest reader")] = None
     policy: Annotated[Policy, about("what happens at a limit")] = "block"
-    rate_per_s: Annotated[PositiveNumber | None, about("messages a second")] = None
+    rate_per_s: Annotated[PositiveNumber | None, about("messages a second", flag="--rate")] = None
     burst: Annotated[AtLeastOne | None, about("messages at once above the rate (none: a second's worth)")] = None
     block_timeout_ms: Annotated[WaitMsAboveZero | None, about("how long a producer waits under the policy block")] = (
         None

@@ -172,7 +172,7 @@ class Redrive(Request[Redriven], frozen=True, kw_only=True):
     edits: Annotated[tuple[Edit, ...], Meta(max_length=1_000)] = ()
     dry_run: Annotated[bool, about("show what would be done")] = False
     rate_per_s: Annotated[
-        Annotated[float, Meta(ge=0.001, le=1_000_000)] | None, about("most dead letters a second")
+        Annotated[float, Meta(ge=0.001, le=1_000_000)] | None, about("most dead letters a second", flag="--rate")
     ] = None
 
 

@@ -12,7 +12,7 @@ from msgspec import Meta, UnsetType
 
 class FieldInfo(NamedTuple):
     """`base` is str, int, float, bool or a struct. `above` says that `least` itself is not allowed; `default` is None
-    if there is none; `about` is a line of help and `kafka` its name there, "" for none.
+    if there is none; `about` is a line of help, `kafka` its name there and `flag` its option, "" for none.
     """
 
     base: Any = str
@@ -23,6 +23,7 @@ class FieldInfo(NamedTuple):
     nullable: bool = False
     about: str = ""
     kafka: str = ""
+    flag: str = ""
     default: Any = None
     required: bool = False
 
@@ -55,6 +56,7 @@ def _of(annotation: Any) -> FieldInfo:
                     most=found.most if meta.le is None else meta.le,
                     about=(meta.extra or {}).get("help", found.about),
                     kafka=(meta.extra or {}).get("kafka", found.kafka),
+                    flag=(meta.extra or {}).get("flag", found.flag),
                 )
         return found
     if origin is Literal:

@@ -55,7 +55,7 @@ class CreateSubscription(Request[QueueView], frozen=True, kw_only=True):
     """
 
     name: NewName
-    topic: Name
+    topic: Annotated[Name, about("topic whose messages it gets from now on")]
     settings: QueueConfig = QueueConfig()
     max_messages: Annotated[Positive | None, about("most messages that wait in it")] = None
     policy: Annotated[
@@ -78,7 +78,7 @@ class DeleteQueue(Request[None], frozen=True, kw_only=True):
 
 class Peek(Request[list[MessageAnswer]], frozen=True, kw_only=True):
     queue: Name
-    max_messages: Annotated[int, Meta(ge=1, le=1_000), about("most messages")] = 10
+    max_messages: Annotated[int, Meta(ge=1, le=1_000), about("most messages", flag="--count")] = 10
     encoding: Encoding = "text"
 
 

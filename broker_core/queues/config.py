@@ -19,10 +19,12 @@ class RetryPolicy(Settings, frozen=True, forbid_unknown_fields=True):
     random part of that, between 0 and the whole ("full jitter"). `max_ms` is a week at most.
     """
 
-    kind: Annotated[RetryKind, about("delay after a failed delivery")] = "none"
-    base_ms: Annotated[WaitMsNumber, about("delay before the second delivery")] = 1_000.0
-    max_ms: Annotated[WaitMsNumber, about("longest delay before a delivery")] = 60_000.0
-    factor: Annotated[float, Meta(ge=1, le=MOST), about("factor by which exponential delays grow")] = 2.0
+    kind: Annotated[RetryKind, about("delay after a failed delivery", flag="--retry")] = "none"
+    base_ms: Annotated[WaitMsNumber, about("delay before the second delivery", flag="--retry-delay-ms")] = 1_000.0
+    max_ms: Annotated[WaitMsNumber, about("longest delay before a delivery", flag="--retry-max-ms")] = 60_000.0
+    factor: Annotated[
+        float, Meta(ge=1, le=MOST), about("factor by which exponential delays grow", flag="--retry-factor")
+    ] = 2.0
 
     @checked
     def delay_ns(self, attempt: Positive, unit_interval: float) -> int:

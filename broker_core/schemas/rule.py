@@ -12,7 +12,8 @@ class SchemaRule(Settings, frozen=True, forbid_unknown_fields=True):
     queue `<topic>.dlq` with the reason, and the producer gets its offset there.
     """
 
-    subject: Annotated[str, about("values must be accepted by the schema of this subject")]
+    subject: Annotated[str, about("values must be accepted by the schema of this subject", flag="--schema")]
     mode: Annotated[
-        Literal["refuse", "dead_letter"], about("what becomes of other values: they are refused, or dead letters")
+        Literal["refuse", "dead_letter"],
+        about("what becomes of other values: they are refused, or dead letters", flag="--schema-mode"),
     ] = "refuse"

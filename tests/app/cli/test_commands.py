@@ -149,7 +149,7 @@ def test_a25_schemas_are_registered_checked_compared_and_ruled(shell: Shell, tmp
     assert shell.rows("schemas", "register", "order", one)[0]["version"] == 1
     assert shell.rows("schemas", "check", "order", two) != []
     assert shell.code == 1
-    shell("schemas", "compatibility", "NONE", "--subject", "order")
+    shell("schemas", "compatibility", "order", "--mode", "NONE")
     assert shell.rows("schemas", "register", "order", two)[0]["version"] == 2
     assert shell.rows("schemas", "diff", "order", 1)[0]["what"] == "changed"
     shell("topics", "create", "orders")
@@ -272,7 +272,7 @@ def test_a_schema_that_is_no_text_is_one_sentence(shell: Shell, tmp_path) -> Non
     (tmp_path / "bad.json").write_bytes(b"\xff\xfe")
     shell("schemas", "register", "s", tmp_path / "bad.json")
     assert (shell.code, "is not UTF-8 text" in shell.error) == (2, True)
-    shell("schemas", "compatibility", "full")
+    shell("schemas", "compatibility", "--mode", "full")
     assert shell.code == 0
 
 
@@ -310,7 +310,7 @@ def test_numbers_that_make_no_sense_are_refused_before_anything_is_done(words: t
 
 
 def test_a_table_in_a_pipe_is_not_folded_and_numbers_stand_to_the_right(capsys) -> None:
-    print_rows(("Name", "Lag"), [("n" * 300, 1_000), ("m", None)], argparse.Namespace(json=False))
+    print_rows([{"Name": "n" * 300, "Lag": 1_000}, {"Name": "m", "Lag": None}], argparse.Namespace(json=False))
     assert capsys.readouterr().out.splitlines() == [
         f"Name{' ' * 298}  Lag",
         f"{'n' * 300}  1,000",

@@ -192,7 +192,7 @@ def test_a_topic_is_created_with_log_limits_and_schema_in_one_call(shell: Shell)
     assert (facts["schema"], facts["schema_mode"], facts["partitioner"]) == ("s", "dead_letter", "murmur2")
     assert (facts["cleanup"], facts["limits"]["max_messages"], len(facts["partitions"])) == ("compact", 9, 3)
     shell("topics", "create", "u", "--schema-mode", "refuse")
-    assert (shell.code, "name that with --schema." in shell.error) == (Exit.USAGE, True)
+    assert (shell.code, "--schema-mode needs --schema; give both." in shell.error) == (Exit.USAGE, True)
 
 
 def test_a_broker_that_speaks_tls_is_trusted_by_its_certificate(tmp_path: Path, capsys: Any) -> None:

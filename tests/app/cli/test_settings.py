@@ -112,14 +112,17 @@ def test_dead_letters_are_counted_over_all_narrowed_down_and_changed(shell: Shel
 
 def test_schemas_tell_versions_and_modes(shell: Shell) -> None:
     assert shell("schemas", "compatibility") == "Every subject without a mode of its own is BACKWARD.\n"
-    shell("schemas", "compatibility", "--subject", "s")
+    shell("schemas", "compatibility", "s")
     assert (shell.code, "There is no such subject: s" in shell.error) == (Exit.NOT_FOUND, True)
     shell("schemas", "register", "s", "-", typed="{}")
     shell("schemas", "register", "s", "-", typed='{"title": "two"}')
-    shell("schemas", "compatibility", "full", "--subject", "s")
-    assert shell("schemas", "compatibility", "--subject", "s") == "s is FULL.\n"
+    shell("schemas", "compatibility", "s", "--mode", "full")
+    assert shell("schemas", "compatibility", "s") == "s is FULL.\n"
+    shell("schemas", "compatibility", "FULL")
+    assert (shell.code, "schemas compatibility [SUBJECT] --mode FULL sets it." in shell.error) == (Exit.USAGE, True)
     (facts,) = shell.rows("schemas", "describe", "s", "--version", 1)
     assert (facts["version"], facts["versions"], facts["compatibility"]) == (1, [1, 2], "FULL")
+    assert shell("schemas", "compatibility", "s", "--mode", "default") == "s is BACKWARD.\n"
     shell("topics", "create", "t")
     shell("schemas", "rule", "t", "--mode", "refuse")
     assert (shell.code, "name that with --subject" in shell.error) == (2, True)
