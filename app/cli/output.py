@@ -90,12 +90,15 @@ def print_described(
 
 
 def facts_of(found: Any, *columns: Column) -> dict[str, object]:
-    """What `found` has, by title; "" is None."""
+    """What `found` has, by title. An attribute that is "" is None."""
     facts = {}
     for column in columns:
         title, what = (_title(column), column) if isinstance(column, str) else column
-        value = what(found) if callable(what) else getattr(found, what)
-        facts[title] = None if value == "" else value
+        if callable(what):
+            facts[title] = what(found)
+        else:
+            value = getattr(found, what)
+            facts[title] = None if value == "" else value
     return facts
 
 

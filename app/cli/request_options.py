@@ -17,7 +17,6 @@ from app.cli.numbers import between, or_word
 from broker_core.flow.config import FlowConfig
 from broker_core.operations.field_info import FieldInfo, field_info
 from broker_core.operations.fields import MAX_INT
-from broker_core.operations.request import Request
 from broker_core.operations.topics import LogSettings
 from broker_core.queues.config import QueueConfig, RetryPolicy
 from broker_core.schemas.rule import SchemaRule
@@ -38,12 +37,21 @@ _TITLES: dict[type[msgspec.Struct], str] = {
 
 
 def add_field(
-    parser: argparse._ActionsContainer, request: type[msgspec.Struct], name: str, *, flag: str = "", **more: Any
+    parser: argparse._ActionsContainer,
+    request: type[msgspec.Struct],
+    name: str,
+    *,
+    needed: bool = True,
+    flag: str = "",
+    **more: Any,
 ) -> None:
-    """The option of one field. `flag` and `more` go before what the field says."""
+    """The option of one field, which must be given if the field has no default, unless the request is not `needed`.
+
+    `flag` and `more` go before what the field says.
+    """
     kind = field_info(request, name)
     given: dict[str, Any] = {"dest": name, "default": argparse.SUPPRESS, "help": _help(kind)}
-    given["required"] = kind.required and issubclass(request, Request)  # a part may be left out, with what it needs
+    given["required"] = kind.required and needed
     if kind.base is bool:
         given["action"] = "store_true"
     elif kind.choices:
@@ -59,7 +67,11 @@ def add_field(
 
 
 def add_options(
-    parser: argparse.ArgumentParser, request: type[msgspec.Struct], names: Iterable[str] | None = None
+    parser: argparse.ArgumentParser,
+    request: type[msgspec.Struct],
+    names: Iterable[str] | None = None,
+    *,
+    needed: bool = True,
 ) -> None:
     """The options of all fields that say what they mean, or of `names`; those of a struct in it go under its title."""
     title = _TITLES.get(request)
@@ -68,11 +80,11 @@ def add_options(
     for name in request.__struct_fields__ if names is None else names:
         kind = field_info(request, name)
         if _is_struct(kind.base):
-            parts.append(kind.base)
+            parts.append(kind)
         elif kind.about and (kind.choices or kind.base in _SIMPLE):
-            add_field(into, request, name)
+            add_field(into, request, name, needed=needed)
     for part in parts:
-        add_options(parser, part)
+        add_options(parser, part.base, needed=needed and part.required)
 
 
 def given(
