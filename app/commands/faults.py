@@ -150,7 +150,12 @@ class FaultHandlers(Handlers):
         bind("restart_client", self.restart, self._why_no_restart, Restart)
         self.bind_action("fail_matching", FailMatching, self.ask_rule)
         none = tr("No fault is active.")
-        self.bind_action("end_faults", EndRequestFault, self.ask_end, lambda: self._snapshot.faults, none)
+        self.bind_action("end_faults", EndRequestFault, self.ask_end, self._lasting, none)
+
+    def _lasting(self) -> list[FaultView]:
+        """All faults, but for those that hold clients on the bench: from there they are let in."""
+        benched = {(actor.name.partition("#")[0], actor.since_ns) for actor in self._snapshot.actors if actor.held_from}
+        return [fault for fault in self._snapshot.faults if (fault.client, fault.since_ns) not in benched]
 
     def _client(self, roles: tuple[str, ...] = CLIENTS) -> ActorView | None:
         name = next((name for role in roles if (name := self._context.selected(role))), "")
@@ -232,7 +237,7 @@ class FaultHandlers(Handlers):
     def ask_end(self) -> None:
         snapshot = self._snapshot
         actor = self._client()
-        faults = {f"{fault.client}|{fault.fault}": fault for fault in snapshot.faults}
+        faults = {f"{fault.client}|{fault.fault}": fault for fault in self._lasting()}
         chosen = next((key for key, fault in faults.items() if actor is not None and fault.client == actor.name), None)
         self.form(
             tr("End faults and rules"),

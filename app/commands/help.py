@@ -117,7 +117,7 @@ class HelpHandlers(Handlers):
         ReadingDialog(tr("Testing reference"), testing_reference(), self._context.window, wide=True).open()
 
     def _show_keys(self) -> None:
-        rows = ["| | | |", "|---|---|---|"]
+        rows = [f"| {tr('Menu')} | {tr('Command')} | {tr('Keys')} |", "|---|---|---|"]
         rows += [
             f"| {entry.category} | {entry.title} | {entry.shortcut} |"
             for entry in self._context.registry.entries()

@@ -192,9 +192,10 @@ class RecordingHandlers(Handlers):
         self._context.show_message(tr("Copying the session to {target}.", target=target))
 
     def _why_no_export(self) -> str:
-        if self._controller.scenario is None or self._controller.path is None:
+        if self._controller.scenario is None:
             return tr("No session is open.")
-        return self._controller.why_no_branch()
+        why = self._controller.why_no_branch()
+        return why and tr("{why} Save its recording (Ctrl+S) or a page of it (Ctrl+Shift+H) instead.", why=why)
 
     def _ask_scenario(self) -> None:
         drafts_folder().mkdir(parents=True, exist_ok=True)

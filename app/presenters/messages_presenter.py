@@ -130,7 +130,7 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
         # In the past, only what was published by then is shown.
         self._live = True
         self._filter_text = ""
-        self._sources_ns = -1
+        self._sources_ns, self._sources_known = -1, False
         self._went = self._came_back = False
         self._forget()
         panel.set_filter_help(help_rows(model.fields))
@@ -154,7 +154,7 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
     def restart(self) -> None:
         self._answers.drop()
         self._forget()
-        self._sources_ns = -1
+        self._sources_ns, self._sources_known = -1, False
         self.model.show_list()
         self._snapshot = None
 
@@ -202,7 +202,10 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
             self._sources_ns = now_ns
 
             def show(found: list[LogName]) -> None:
+                known, self._sources_known = self._sources_known, True
                 self.panel.set_sources(tuple((log.name, log.partitions) for log in found))
+                if not (known or found):
+                    self._say()
 
             self._source_answers.ask(ListLogs(), show, self._failed)
 
@@ -234,6 +237,8 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
         self._answers.drop()
         self._forget()
         self._begun, self._begun_ns = True, self._snapshot.time_ns
+        if went or self.model.rowCount():
+            self.panel.set_loading(True)
         where, start = self._where, self._start
         if not where.topic or not where.partitions:
             self.model.show_list()
@@ -425,4 +430,4 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
         elif (moment_ns := self._moment_ns) is not None:
             note = tr("As it was at {time}.", time=session_time(moment_ns))
         view.set_note(note)
-        view.set_loading(self._stepping and not shown)
+        view.set_loading(not shown and not self._problem and (self._stepping or not self._sources_known))

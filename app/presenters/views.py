@@ -172,7 +172,7 @@ class Views(QObject):
         self.status.deliveries = collectors.deliveries
         self.navigator.programs = self.canvas.has_bench = collectors.deliveries
         scenario = self._controller.scenario
-        self.about = None if scenario is None else scenario_facts(scenario)
+        self.about = None if scenario is None else scenario_facts(scenario, tr(self._controller.source.described))
         self.visits.forget()
         for lookup in self.lookups.values():
             lookup.restart()
@@ -269,9 +269,9 @@ def _part_words(excerpt: Excerpt) -> str:
     )
 
 
-def scenario_facts(scenario: Scenario) -> InspectorFacts:
+def scenario_facts(scenario: Scenario, kind: str) -> InspectorFacts:
     sections: list[tuple[str, tuple[Fact, ...]]] = [("", (("", " ".join(scenario.about.split())),))]
     for title, lines in ((tr("Try"), scenario.try_), (tr("Watch"), scenario.watch)):
         if lines:
             sections.append((title, tuple((f"{number}.", line) for number, line in enumerate(lines, start=1))))
-    return InspectorFacts(tr("Scenario"), scenario.title, "", tuple(sections))
+    return InspectorFacts(kind, scenario.title, "", tuple(sections))

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from app.environment.paths import called, new_session_folder
 from app.sessions.collectors.collectors import Collectors
 from app.sessions.own_cluster import OwnCluster
-from app.sessions.source import Source, Standing, closed
+from app.sessions.source import BROKER, Source, Standing, closed
 from broker_core.clock import ns_from_s
 from broker_core.engine.runner import Engine, EngineStatus, Mode
 from broker_core.errors import BrokerError, ConfigError
@@ -98,6 +98,7 @@ class ObservedSource(Source):
         """
         self.folder = folder
         if scenario is None:
+            self.described = BROKER
             about = tr("A broker that runs elsewhere, as it is seen from here.")
             scenario = Scenario(title=peer.address, about=about, until_s=float(1 << 32))
         self.scenario: Scenario = scenario

@@ -18,9 +18,11 @@ from broker_core.simulation.handlers import Performed
 from broker_core.simulation.replay import RecordedAction
 from broker_core.simulation.scenario import Scenario
 from broker_core.snapshots import ConnectionView, Snapshot
-from widgets.i18n import tr
+from widgets.i18n import mark, tr
 
 T = TypeVar("T")
+
+BROKER = mark("Broker")
 
 
 def closed() -> Future[Any]:
@@ -58,6 +60,8 @@ class Source:
     """What a session is shown from; this one while none is open."""
 
     scenario: Scenario | None = None
+    #: What `scenario` describes.
+    described = mark("Scenario")
     has_present = False
     #: Where it is recorded.
     folder: Path | None = None

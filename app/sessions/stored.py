@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import msgspec
 
-from app.sessions.source import Inputs, Source
+from app.sessions.source import BROKER, Inputs, Source
 from broker_core.clock import s_from_ns
 from broker_core.errors import BrokerError, ScenarioError
 from broker_core.recording import metadata as meta
@@ -48,6 +48,8 @@ class StoredSession(Source):
         self.text = session.scenario_text
         self.scenario: Scenario
         self.scenario, self._scenario_problem = _scenario(self.text, session.metadata)
+        if self._scenario_problem and session.metadata.clock == meta.OBSERVED:
+            self.described = BROKER
         self._plain_actions = session.actions
         self._end_ns = session.metadata.duration_ns or self.playback.end().time_ns
 

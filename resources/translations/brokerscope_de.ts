@@ -1458,6 +1458,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Kommt von</translation>
   </message>
   <message>
+   <source>Command</source>
+   <translation>Befehl</translation>
+  </message>
+  <message>
    <source>Command or name</source>
    <translation>Befehl oder Name</translation>
   </message>
@@ -3624,6 +3628,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Members of the group.</source>
    <translation>Mitglieder der Gruppe.</translation>
+  </message>
+  <message>
+   <source>Menu</source>
+   <translation>Menü</translation>
   </message>
   <message>
    <source>Message</source>
@@ -10172,6 +10180,10 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
   <message>
    <source>{why} Once more undoes: {what}</source>
    <translation>{why} Noch einmal macht rückgängig: {what}</translation>
+  </message>
+  <message>
+   <source>{why} Save its recording (Ctrl+S) or a page of it (Ctrl+Shift+H) instead.</source>
+   <translation>{why} Speichern Sie stattdessen ihre Aufzeichnung (Strg+S) oder eine Seite davon (Strg+Umschalt+H).</translation>
   </message>
   <message>
    <source>~{name} has no meaning here; rows here have no flags.</source>

@@ -183,6 +183,10 @@ class Canvas(ZoomView):
         self.arrangementChanged.emit()
 
     def _show_map(self) -> None:
+        """Not beside what a drag says."""
+        if self.is_dragging:
+            self._map.hide()
+            return
         sight = self.mapToScene(self.viewport().rect()).boundingRect()
         self._map.set_facts(self._stage.layout.rects, self._stage.layout.bounds, sight, self.viewport().size())
 
@@ -324,6 +328,7 @@ class Canvas(ZoomView):
             self._drag.move(at, self.mapToScene(at))
             if self._drag.is_carrying:
                 self.viewport().setCursor(_cursor(self._drag.target))
+                self._show_map()
                 self._scroll_at_edges(at)
         elif self._topic_drag.is_pressed:
             self._topic_drag.move(at, self.mapToScene(at))
@@ -349,6 +354,7 @@ class Canvas(ZoomView):
             if arranged:
                 self.boxMoved.emit(dict(self.arranging.before))
             carried = self._topic_drag.release() or carried
+            self._show_map()
             panned, self._has_panned, self._panned_from = self._has_panned, False, None
             at = event.position().toPoint()
             near = (at - self._press_at).manhattanLength() <= START_PIXELS
@@ -431,6 +437,7 @@ class Canvas(ZoomView):
     def _let_go(self, reason: str) -> None:
         self._drag.cancel(reason)
         self._topic_drag.cancel()
+        self._show_map()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = event.key()

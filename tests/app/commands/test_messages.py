@@ -28,6 +28,20 @@ def column(panel, place, count=5):
     return [panel.model.index(row, place).data() for row in range(min(count, panel.model.rowCount()))]
 
 
+def test_while_messages_are_read_nobody_says_that_there_are_none(hand):
+    panel = hand.workbench.window.tab(MessagesPanel)
+    said = set()
+    hand.workbench.registry.trigger("show_messages")
+
+    def listed():
+        said.add(panel.empty_state._sentence.text())
+        return panel.model.rowCount() > 0
+
+    hand.workbench.draw()
+    hand.wait_until(listed)
+    assert said == {"Reading..."}
+
+
 def test_all_partitions_are_merged_the_newest_first(panel, hand):
     times = column(panel, 0, 50)
     assert times == sorted(times, reverse=True)

@@ -130,6 +130,8 @@ def test_what_is_done_reaches_the_broker(window: Attached) -> None:
         window.wait(lambda: window.controller.present.groups)
         window.do(MoveConsumer("reader", ""))
         assert not Admin(host).describe_group("billing").members
+        window.wait(lambda: window.controller.present.faults)
+        assert window.hand.workbench.registry.reason("end_faults") == "No fault is active.", "the bench says it"
         window.do(MoveConsumer("reader", "billing"))
     window.do(ResetOffsets(group="billing", form="earliest"))
     assert sum(offset.lag or 0 for offset in Admin(host).describe_group("billing").offsets) == 11
@@ -254,6 +256,9 @@ def test_commands_that_need_a_session_of_ones_own_say_so(window: Attached) -> No
         assert not registry.action(command).isEnabled()
     assert "its own" in registry.reason("express") and "replayed" in registry.reason("branch")
     assert "began in the middle" in registry.reason("audit")
+    for command in ("save_scenario", "save_test"):
+        assert "observes a broker elsewhere" in registry.reason(command) and "Ctrl+S" in registry.reason(command)
+    assert registry.reason("save_copy") == registry.reason("session_page") == ""
     for command in ("create_topic", "create_queue", "produce", "pause", "attach", "go_to"):
         assert registry.reason(command) == "", command
     with window.hand.qtbot.waitSignal(window.controller.reported):
@@ -288,6 +293,8 @@ def test_its_recording_opens_as_a_session(window: Attached) -> None:
     assert shown_badge(controller).word == "STOPPED"
     assert folder is not None
     stored = controller.open_session(folder)
+    about = window.hand.workbench.views.about
+    assert about is not None and about.kind == "Broker"
     assert controller.scenario is not None and "elsewhere" in controller.scenario.about
     assert stored.problems == [] and not stored.knows("beginning") and stored.knows("leases")
     controller.travel.to(stored.end_ns)
