@@ -12,12 +12,14 @@ import types
 import typing
 from collections.abc import Callable
 from dataclasses import MISSING, Field, fields, is_dataclass
+from datetime import timedelta
 from functools import cache, partial
 from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
 from kio.index import load_request_schema, load_response_schema
+from kio.schema.index import api_key_map, schema_name_map
 
 from broker_core.errors import BrokerError, ErrorCode
 
@@ -122,30 +124,35 @@ def client_id(cursor: Cursor, flexible: bool) -> str:
 
 @cache
 def request_reader(api_key: int, version: int) -> tuple[Read, bool]:
-    """Reads the body of a request, as a namespace; and whether the header before it has tagged fields."""
+    """Reads the body of a request, as a namespace; and whether the header before it has tagged fields.
+
+    It has all fields of the newest version, too: those that this version lacks have their default.
+    """
     schema = load_request_schema(api_key, version)
-    return _entity(schema), schema.__header_schema__.__version__ > 1
+    newest = load_request_schema(api_key, max(schema_name_map[api_key_map[api_key]]))
+    return _entity(schema, newest), schema.__header_schema__.__version__ > 1
 
 
 @cache
 def response_reader(api_key: int, version: int) -> tuple[Read, bool]:
     """As `request_reader`, of a response."""
     schema = load_response_schema(api_key, version)
-    return _entity(schema), schema.__header_schema__.__version__ > 0
+    return _entity(schema, schema), schema.__header_schema__.__version__ > 0
 
 
-def _entity(schema: Any) -> Read:
+def _entity(schema: Any, newest: Any) -> Read:
     flexible: bool = schema.__flexible__
     steps: list[tuple[tuple[str, ...], struct.Struct | Read]] = []
     tagged: dict[int, tuple[str, Read]] = {}
-    defaults: dict[str, Any] = {}
-    for each in fields(schema):
-        read = _field(each, flexible)
+    own, later = fields(schema), {each.name: each for each in fields(newest)}
+    defaults = {name: _default(later[name]) for name in later.keys() - {each.name for each in own}}
+    for each in own:
+        read = _field(each, flexible, later.get(each.name, each))
         tag = each.metadata.get("tag")
         number = None if types_in(each.type)[1:] else _NUMBERS.get(each.metadata.get("kafka_type", ""))
         if tag is not None:
             tagged[tag] = (each.name, read)
-            defaults[each.name] = None if each.default is MISSING else each.default
+            defaults[each.name] = _default(each)
         elif number is not None and steps and isinstance(before := steps[-1][1], struct.Struct):  # read in one go
             steps[-1] = ((*steps[-1][0], each.name), struct.Struct(before.format + number.format[1:]))
         else:
@@ -165,10 +172,25 @@ def _entity(schema: Any) -> Read:
     return read_entity
 
 
-def _field(field: Field[Any], flexible: bool) -> Read:
+def _default(field: Field[Any]) -> Any:
+    """What a field has that is not there, as it would be read."""
+    default = field.default
+    if isinstance(default, timedelta):
+        return default // timedelta(milliseconds=1)
+    if default is not MISSING or types.NoneType in typing.get_args(field.type):
+        return None if default is MISSING else default
+    if typing.get_origin(field.type) is tuple:
+        return ()
+    return {"string": "", "bytes": b"", "bool": False}.get(field.metadata.get("kafka_type", ""), 0)
+
+
+def _field(field: Field[Any], flexible: bool, newest: Field[Any]) -> Read:
     parts = types_in(field.type)
     nested = next((part for part in parts if is_dataclass(part)), None)
-    one = _entity(nested) if nested is not None else _plain(field.metadata["kafka_type"], flexible)
+    if nested is not None:
+        one = _entity(nested, next(filter(is_dataclass, types_in(newest.type)), nested))
+    else:
+        one = _plain(field.metadata["kafka_type"], flexible)
     is_nullable = types.NoneType in typing.get_args(field.type)
     read = one
     if any(typing.get_origin(part) is tuple for part in parts):

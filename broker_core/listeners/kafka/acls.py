@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from broker_core.access import ANY as ANY_NAME
 from broker_core.access import Acl, AclOperation, ResourceKind
@@ -10,6 +10,11 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access import changes
 from broker_core.listeners.kafka.call import ADMIN, DONE, FEW_ELEMENTS, READ, Answer, Call, api, failed, outcome
 from broker_core.operations.access import CreateAcls, DeleteAcls
+
+if TYPE_CHECKING:
+    from kio.schema.create_acls.v3.request import CreateAclsRequest
+    from kio.schema.delete_acls.v3.request import DeleteAclsRequest
+    from kio.schema.describe_acls.v3.request import DescribeAclsRequest
 
 _ANY, _MATCH, _LITERAL, _PREFIXED = 1, 2, 3, 4
 _DENY, _ALLOW = 2, 3
@@ -108,7 +113,7 @@ def _named(binding: Binding, name: str | None, pattern_type: int) -> bool:
 
 
 @api("DescribeAcls", 29, 1, 3, most_elements=FEW_ELEMENTS)
-def _describe_acls(call: Call, request: Any) -> Answer:
+def _describe_acls(call: Call, request: DescribeAclsRequest) -> Answer:
     """The ACLs that a filter is for, and the rules of the access file as far as ACLs can say the same."""
     call.must(READ, "broker")
     fits = matching(request)
@@ -128,7 +133,7 @@ def _describe_acls(call: Call, request: Any) -> Answer:
 
 
 @api("CreateAcls", 30, 1, 3, most_elements=FEW_ELEMENTS)
-def _create_acls(call: Call, request: Any) -> Answer:
+def _create_acls(call: Call, request: CreateAclsRequest) -> Answer:
     """Rules for topics, groups, transactional ids and the cluster; a restart keeps them.
 
     They hold beside those of the access file, for HTTP too. What a rule cannot express, and what would keep the
@@ -150,7 +155,7 @@ _IN_THE_FILE = failed(BrokerError(ErrorCode.INVALID_REQUEST, changes.IN_THE_FILE
 
 
 @api("DeleteAcls", 31, 1, 3, most_elements=FEW_ELEMENTS)
-def _delete_acls(call: Call, request: Any) -> Answer:
+def _delete_acls(call: Call, request: DeleteAclsRequest) -> Answer:
     """Delete the ACLs that filters are for.
 
     Rules of the access file are changed in the file: each that a filter is for is answered with INVALID_REQUEST, as

@@ -5,7 +5,7 @@ The oldest and newest versions are those that the message schemas have and today
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from broker_core.errors import ErrorCode
 from broker_core.listeners.kafka import (  # noqa: F401 - each declares its APIs
@@ -31,6 +31,9 @@ from broker_core.listeners.kafka import (  # noqa: F401 - each declares its APIs
 from broker_core.listeners.kafka.call import TABLE, Answer, Call, api
 from broker_core.listeners.kafka.one_broker import FEATURES
 
+if TYPE_CHECKING:
+    from kio.schema.api_versions.v4.request import ApiVersionsRequest
+
 # librdkafka looks for Produce v0 to v2 before it sends compressed batches, though it never sends those versions.
 _SAID_FROM = {0: 0}
 
@@ -51,15 +54,14 @@ def versions(error: ErrorCode | None = None) -> dict[str, Any]:
 
 
 @api("ApiVersions", 18, 0, 4)
-def _api_versions(call: Call, request: Any) -> Answer:
+def _api_versions(call: Call, request: ApiVersionsRequest) -> Answer:
     """Which versions of which APIs are served.
 
     Every version's response header is that of v0, and a version that is not known is answered as v0 with
     UNSUPPORTED_VERSION and the list, so that the client can ask again. A client of v3 or later names its software,
     which is shown with its connection.
     """
-    name = getattr(request, "client_software_name", "")
-    call.connection.software = f"{name} {getattr(request, 'client_software_version', '')}".strip()[:100]
+    call.connection.software = f"{request.client_software_name} {request.client_software_version}".strip()[:100]
     return versions()
 
 

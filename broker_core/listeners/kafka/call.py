@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+from datetime import timedelta
+from typing import Any, NamedTuple, TypeVar, cast
 from uuid import UUID
 
 import msgspec
@@ -155,16 +156,16 @@ class Call(msgspec.Struct, frozen=True):
         topic = self.broker.logs.get(name)
         return _NO_TOPIC_ID if topic is None else UUID(bytes=topic.id)
 
-    def topic_with(self, topic_id: UUID, *, queues: bool = False) -> str | None:
+    def topic_with(self, topic_id: UUID | None, *, queues: bool = False) -> str | None:
         """The name of the topic, or of the work queue where `queues` count; None where there is none."""
-        topic = self.broker.logs.with_id(topic_id.bytes)
+        topic = None if topic_id is None else self.broker.logs.with_id(topic_id.bytes)
         known = topic is not None and (topic.name in self.broker.topics or (queues and topic.queue is not None))
         return topic.name if topic is not None and known else None
 
     def name_of(self, row: Any) -> str | None:
         """The topic that a row of a request means, by name or by id; None for an id that is not there."""
         name: str | None = getattr(row, "topic", None) or getattr(row, "name", None)
-        return self.topic_with(row.topic_id) if name is None and hasattr(row, "topic_id") else name
+        return self.topic_with(getattr(row, "topic_id", None)) if name is None else name
 
     @property
     def client_host(self) -> str:
@@ -290,10 +291,9 @@ def paced(rows: Iterable[T]) -> Iterator[T]:
             end_s = time.perf_counter() + _SLICE_S
 
 
-def given(request: Any, name: str, default: Any = None) -> Any:
-    """A field of a request that not every version has."""
-    found = getattr(request, name, default)
-    return default if found is None else found
+def ms(span: timedelta) -> int:
+    """A time span of a request: it is read as whole milliseconds, though `kio` calls it a timedelta."""
+    return cast(int, span)
 
 
 def named(topic: Any) -> Body:

@@ -1,36 +1,43 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.joining import JoinRequest
 from broker_core.groups.members import JoinResult, SyncResult
-from broker_core.listeners.kafka.call import READ, Answer, Call, Kept, Waiting, api, given, kafka_code
+from broker_core.listeners.kafka.call import READ, Answer, Call, Kept, Waiting, api, kafka_code, ms
 from broker_core.replies import Reply
 
-_FIRST_TO_REQUIRE_IDS = 4
+if TYPE_CHECKING:
+    from kio.schema.heartbeat.v4.request import HeartbeatRequest
+    from kio.schema.join_group.v9.request import JoinGroupRequest
+    from kio.schema.leave_group.v5.request import LeaveGroupRequest
+    from kio.schema.sync_group.v5.request import SyncGroupRequest
+
+_FIRST_WITH_MANY, _FIRST_TO_REQUIRE_IDS = 3, 4
 _FIRST_WITHOUT_PROTOCOL = 7  # v7 on may answer null for "none"
 _MEMBER_ID_REQUIRED = 79
 
 
 @api("JoinGroup", 11, 0, 9)
-def _join_group(call: Call, request: Any) -> Answer:
+def _join_group(call: Call, request: JoinGroupRequest) -> Answer:
     """A member comes, or comes back, and waits for the next generation.
 
     From v4 on a newcomer without a member id is answered MEMBER_ID_REQUIRED with one that nobody can guess
     (KIP-394), unless it is static (KIP-345); its reason is shown with the rebalance (KIP-800).
     """
     group, member_id = request.group_id, request.member_id
-    instance_id = given(request, "group_instance_id", "")
+    instance_id = request.group_instance_id or ""
+    session_ms, rebalance_ms, reason = ms(request.session_timeout), ms(request.rebalance_timeout), request.reason
     pending = call.context.pending
     new_id = ""
     try:
         call.must(READ, "group", group)
         least_ms, most_ms = call.context.min_session_timeout_ms, call.context.max_session_timeout_ms
-        if not least_ms <= request.session_timeout <= most_ms:
+        if not least_ms <= session_ms <= most_ms:
             raise BrokerError(
                 ErrorCode.INVALID_SESSION_TIMEOUT,
-                f"{call.client} asks for {request.session_timeout} ms; {least_ms} to {most_ms} are allowed",
+                f"{call.client} asks for {session_ms} ms; {least_ms} to {most_ms} are allowed",
             )
         if not member_id and not instance_id and call.version >= _FIRST_TO_REQUIRE_IDS:
             return _failed(call, _MEMBER_ID_REQUIRED, pending.give(call.now_ns, group, call.client))
@@ -43,14 +50,12 @@ def _join_group(call: Call, request: Any) -> Answer:
         if not pending.is_of(label, call.client):
             others = [client for known, client in clients.items() if known != member_id]
             label = pending.label(group, call.client, others, new_id or member_id, call.connection.id)
-        session_ms, reason = request.session_timeout, given(request, "reason", "")
-        rebalance = getattr(request, "rebalance_timeout", None)
         asked = JoinRequest(
             client_id=label,
             member_id=member_id,
             instance_id=instance_id,
             session_timeout_ms=session_ms,
-            rebalance_timeout_ms=rebalance or session_ms,
+            rebalance_timeout_ms=rebalance_ms if rebalance_ms > 0 else session_ms,
             protocol_type=request.protocol_type,
             protocols={each.name: each.metadata for each in request.protocols},
             cause=f"{call.client}: {reason[:255]}" if reason else "",
@@ -73,7 +78,7 @@ def _failed(call: Call, code: int, member_id: str) -> dict[str, Any]:
     }
 
 
-def _join_body(call: Call, request: Any, reply: Reply[JoinResult]) -> dict[str, Any]:
+def _join_body(call: Call, request: JoinGroupRequest, reply: Reply[JoinResult]) -> dict[str, Any]:
     if reply.error is not None:
         call.connection.failed(str(reply.error))
         return _failed(call, kafka_code(reply.error), request.member_id)
@@ -92,7 +97,7 @@ def _join_body(call: Call, request: Any, reply: Reply[JoinResult]) -> dict[str, 
 
 
 @api("SyncGroup", 14, 0, 5)
-def _sync_group(call: Call, request: Any) -> Answer:
+def _sync_group(call: Call, request: SyncGroupRequest) -> Answer:
     """The leader sends all assignments, each member waits for its own; answered once the group is kept on the disk."""
     call.must(READ, "group", request.group_id)
     assignments = {each.member_id: each.assignment for each in request.assignments}
@@ -102,17 +107,17 @@ def _sync_group(call: Call, request: Any) -> Answer:
     return Waiting(reply, lambda done, _now_ns: _sync_body(call, request, done))
 
 
-def _sync_body(call: Call, request: Any, reply: Reply[SyncResult]) -> Answer:
+def _sync_body(call: Call, request: SyncGroupRequest, reply: Reply[SyncResult]) -> Answer:
     if reply.error is not None:
         call.connection.failed(str(reply.error))
         return {"error_code": kafka_code(reply.error), "assignment": b""}
     synced = reply.result()
-    kind = getattr(request, "protocol_type", None)
+    kind = request.protocol_type
     return Kept({"protocol_type": kind, "protocol_name": synced.protocol, "assignment": synced.assignment})
 
 
 @api("Heartbeat", 12, 0, 4)
-def _heartbeat(call: Call, request: Any) -> Answer:
+def _heartbeat(call: Call, request: HeartbeatRequest) -> Answer:
     """A sign of life, answered with REBALANCE_IN_PROGRESS where the member must join again."""
     try:
         call.must(READ, "group", request.group_id)
@@ -123,17 +128,18 @@ def _heartbeat(call: Call, request: Any) -> Answer:
 
 
 @api("LeaveGroup", 13, 0, 5)
-def _leave_group(call: Call, request: Any) -> Answer:
+def _leave_group(call: Call, request: LeaveGroupRequest) -> Answer:
     """A member goes, or, from v3 on, several, static ones by instance id; answered once their departure is kept."""
     call.must(READ, "group", request.group_id)
-    if not hasattr(request, "members"):
-        return Kept({"error_code": _leave(call, request.group_id, request.member_id, "", "")})
+    if call.version < _FIRST_WITH_MANY:
+        older: Any = request
+        return Kept({"error_code": _leave(call, request.group_id, older.member_id, "", "")})
     members = [
         {
             "member_id": each.member_id,
             "group_instance_id": each.group_instance_id,
             "error_code": _leave(
-                call, request.group_id, each.member_id, each.group_instance_id or "", given(each, "reason", "")
+                call, request.group_id, each.member_id, each.group_instance_id or "", each.reason or ""
             ),
         }
         for each in request.members

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from broker_core.access import DEFAULT, ClientQuota, QuotaKey
 from broker_core.clock import NS_PER_MS
@@ -9,6 +9,10 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.awaiting import ServedHost
 from broker_core.listeners.kafka.call import ADMIN, FEW_ELEMENTS, READ, Answer, Call, api, outcome
 from broker_core.operations.access import RemoveQuota, SetQuota
+
+if TYPE_CHECKING:
+    from kio.schema.alter_client_quotas.v1.request import AlterClientQuotasRequest
+    from kio.schema.describe_client_quotas.v1.request import DescribeClientQuotasRequest
 
 _MAX_THROTTLE_MS = 10_000  # at a time; what is left counts for the next request
 _KEY_OF_API: dict[str, QuotaKey] = {
@@ -37,7 +41,7 @@ _MOST_COMPONENTS = 20  # of a filter, with room for tags; each is held against e
 
 
 @api("DescribeClientQuotas", 48, 0, 1, most_elements=_MOST_COMPONENTS)
-def _describe_client_quotas(call: Call, request: Any) -> Answer:
+def _describe_client_quotas(call: Call, request: DescribeClientQuotasRequest) -> Answer:
     call.must(READ, "broker")
     fits = [_matching(each) for each in request.components]
     types = {each.entity_type for each in request.components}
@@ -70,7 +74,7 @@ def _matching(component: Any) -> Callable[[dict[str, str]], bool]:
 
 
 @api("AlterClientQuotas", 49, 0, 1, most_elements=FEW_ELEMENTS)
-def _alter_client_quotas(call: Call, request: Any) -> Answer:
+def _alter_client_quotas(call: Call, request: AlterClientQuotasRequest) -> Answer:
     """`producer_byte_rate` and consumer_byte_rate of users and client ids; a restart keeps them.
 
     Who is beyond a quota gets its reply at once, with throttle_time_ms, and its next request is served after that

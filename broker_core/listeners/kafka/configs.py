@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -15,6 +15,12 @@ from broker_core.listeners.kafka.topic_configs import APPEND, FIXED, KEPT, SETTI
 from broker_core.log.config import LogConfig
 from broker_core.operations.topics import ConfigureTopic, LogSettings
 from broker_core.transactions.transaction import TransactionConfig
+
+if TYPE_CHECKING:
+    from kio.schema.alter_configs.v2.request import AlterConfigsRequest
+    from kio.schema.describe_configs.v4.request import DescribeConfigsRequest
+    from kio.schema.incremental_alter_configs.v1.request import IncrementalAlterConfigsRequest
+    from kio.schema.list_config_resources.v1.request import ListConfigResourcesRequest
 
 GROUP_SETTINGS = {
     "share.record.lock.duration.ms": "record_lock_duration_ms",
@@ -48,7 +54,7 @@ _STRING = 2
 
 
 @api("DescribeConfigs", 32, 1, 4, most_elements=5_000)
-def _describe_configs(call: Call, request: Any) -> Answer:
+def _describe_configs(call: Call, request: DescribeConfigsRequest) -> Answer:
     """The settings of topics, of share groups and of the broker by Kafka's names.
 
     A value that is the default is said to be one, whoever has set it. Left out: settings of loggers.
@@ -56,11 +62,11 @@ def _describe_configs(call: Call, request: Any) -> Answer:
     return call.sliced("results", (_resource(call, each, request) for each in request.resources))
 
 
-def _resource(call: Call, asked: Any, request: Any) -> dict[str, Any]:
+def _resource(call: Call, asked: Any, request: DescribeConfigsRequest) -> dict[str, Any]:
     kind, name, wanted = asked.resource_type, asked.resource_name, asked.configuration_keys
 
     def rows() -> dict[str, Any]:
-        found = _settings(call, kind, name, getattr(request, "include_documentation", False))
+        found = _settings(call, kind, name, request.include_documentation)
         rows = [row for row in found if not wanted or row["name"] in wanted]
         for row in rows if request.include_synonyms and kind == TOPIC else ():
             row["synonyms"] = _synonyms(row)
@@ -168,7 +174,7 @@ _SET, _DELETE = 0, 1
 
 
 @api("IncrementalAlterConfigs", 44, 0, 1)
-def _incremental_alter_configs(call: Call, request: Any) -> Answer:
+def _incremental_alter_configs(call: Call, request: IncrementalAlterConfigsRequest) -> Answer:
     """Settings of topics and of share groups by Kafka's names, set or set back to their default.
 
     What `cleanup.policy` lists is appended to and subtracted from. Settings of a group hold for the subscriptions
@@ -236,7 +242,7 @@ _NAMES = {
 
 
 @api("AlterConfigs", 33, 0, 2)
-def _alter_configs(call: Call, request: Any) -> Answer:
+def _alter_configs(call: Call, request: AlterConfigsRequest) -> Answer:
     """All settings of a topic or share group at once; what is not named is set back to its default.
 
     Clients of today ask for IncrementalAlterConfigs instead, except aiokafka, which has only this one.
@@ -255,7 +261,7 @@ _FIRST_WITH_TYPES = 1
 
 
 @api("ListConfigResources", 74, 0, 1)
-def _list_config_resources(call: Call, request: Any) -> Answer:
+def _list_config_resources(call: Call, request: ListConfigResourcesRequest) -> Answer:
     """What DescribeConfigs can be asked about. v0 lists client metrics: none."""
     call.must(READ, "broker")
     there: dict[int, list[str]] = {

@@ -6,16 +6,19 @@ A running classic group is upgraded by the first member that comes by this proto
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from broker_core.errors import BrokerError
 from broker_core.groups.members import JOINING, ConsumerHeartbeat
-from broker_core.listeners.kafka.call import READ, Answer, Call, Kept, api, failed, given
+from broker_core.listeners.kafka.call import READ, Answer, Call, Kept, api, failed, ms
 from broker_core.messages import TopicPartition
+
+if TYPE_CHECKING:
+    from kio.schema.consumer_group_heartbeat.v1.request import ConsumerGroupHeartbeatRequest
 
 
 @api("ConsumerGroupHeartbeat", 68, 0, 1)
-def _consumer_group_heartbeat(call: Call, request: Any) -> Answer:
+def _consumer_group_heartbeat(call: Call, request: ConsumerGroupHeartbeatRequest) -> Answer:
     group, member_id = request.group_id, request.member_id
     pending, clients = call.context.pending, call.broker.groups.clients(group)
     try:
@@ -23,7 +26,7 @@ def _consumer_group_heartbeat(call: Call, request: Any) -> Answer:
         if request.member_epoch == JOINING and not member_id:
             member_id = pending.new(call.client)
         others = [client for known, client in clients.items() if known != member_id]
-        timeout_ms = given(request, "rebalance_timeout", -1)
+        timeout_ms = ms(request.rebalance_timeout)
         result = call.broker.groups.consumer_heartbeat(
             call.now_ns,
             group,
@@ -32,10 +35,10 @@ def _consumer_group_heartbeat(call: Call, request: Any) -> Answer:
                 or pending.label(group, call.client, others, member_id, call.connection.id),
                 member_id=member_id,
                 member_epoch=request.member_epoch,
-                instance_id=given(request, "instance_id", ""),
+                instance_id=request.instance_id or "",
                 rebalance_timeout_ms=timeout_ms if timeout_ms > 0 else None,
                 topics=_allowed(call, request.subscribed_topic_names),
-                topic_regex=getattr(request, "subscribed_topic_regex", None),
+                topic_regex=request.subscribed_topic_regex,
                 allowed=partial(call.may, READ, "topic"),
                 assignor=request.server_assignor,
                 owned=_owned(call, request.topic_partitions),

@@ -11,18 +11,21 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kafka_messages.making import Body
-from broker_core.listeners.kafka.call import READ, READ_COMMITTED, Answer, Call, Waiting, api, kafka_code
+from broker_core.listeners.kafka.call import READ, READ_COMMITTED, Answer, Call, Waiting, api, kafka_code, ms
 from broker_core.listeners.kafka.fetch_sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchSession, Key
 from broker_core.listeners.kafka.readers import Fetched
 from broker_core.log.batch import parse_header
 from broker_core.log.segment_transactions import AbortedTransaction
+
+if TYPE_CHECKING:
+    from kio.schema.fetch.v18.request import FetchRequest
 
 _MOST_BYTES = 64 * 1_048_576
 _UNKNOWN_TOPIC_ID = 100
@@ -62,18 +65,18 @@ class _Read(msgspec.Struct, frozen=True):
 
 
 @api("Fetch", 1, 4, 18)
-def _fetch(call: Call, request: Any) -> Answer:
+def _fetch(call: Call, request: FetchRequest) -> Answer:
     """Answer at once where there is enough, where something is wrong, or where nothing is waited for."""
-    wait_ms = min(max(0, request.max_wait), call.context.limits.max_wait_ms)
+    wait_ms = min(max(0, ms(request.max_wait)), call.context.limits.max_wait_ms)
     # At least one batch, or its reader would never go on.
-    limit_bytes = max(1, min(getattr(request, "max_bytes", _MOST_BYTES), _MOST_BYTES, call.context.budget.answer_bytes))
+    limit_bytes = max(1, min(request.max_bytes, _MOST_BYTES, call.context.budget.answer_bytes))
     call.context.readers.asks(call.connection.id)
     session, places = _session(call, request)
     wanted = _Wanted(places, session, request.min_bytes, limit_bytes, call.now_ns + wait_ms * NS_PER_MS)
     return _answer(call, wanted)
 
 
-def _session(call: Call, request: Any) -> tuple[FetchSession | None, list[_Place]]:
+def _session(call: Call, request: FetchRequest) -> tuple[FetchSession | None, list[_Place]]:
     """The session of the request, if any, and the partitions that are fetched."""
     given = [
         _Place(
@@ -87,7 +90,7 @@ def _session(call: Call, request: Any) -> tuple[FetchSession | None, list[_Place
         for each in topic.partitions
     ]
     sessions, principal = call.context.fetch_sessions, call.principal.name
-    number, epoch = getattr(request, "session_id", 0), getattr(request, "session_epoch", FINAL_EPOCH)
+    number, epoch = request.session_id, request.session_epoch
     if epoch in {INITIAL_EPOCH, FINAL_EPOCH}:
         sessions.end(number, principal)
         if epoch == FINAL_EPOCH:
@@ -193,11 +196,7 @@ def _body(session: FetchSession | None, places: list[_Place], found: list[_Read]
             continue
         topic = topics.setdefault(
             place.key[0],
-            {
-                "topic": getattr(place.topic, "topic", ""),
-                "topic_id": getattr(place.topic, "topic_id", None),
-                "partitions": [],
-            },
+            {"topic": getattr(place.topic, "topic", ""), "topic_id": place.topic.topic_id, "partitions": []},
         )
         topic["partitions"].append(
             {
@@ -215,5 +214,5 @@ def _body(session: FetchSession | None, places: list[_Place], found: list[_Read]
 
 
 def _topic_key(topic: Any) -> Hashable:
-    found: Hashable = getattr(topic, "topic_id", None) or getattr(topic, "topic", "")
+    found: Hashable = topic.topic_id or getattr(topic, "topic", "")
     return found

@@ -1,20 +1,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.states import GroupState
-from broker_core.listeners.kafka.call import ADMIN, READ, Answer, Call, api, failed, given, outcome
+from broker_core.listeners.kafka.call import ADMIN, READ, Answer, Call, api, failed, outcome
 from broker_core.listeners.kafka.consumer_group_heartbeat import by_topic
 from broker_core.operations.groups import DeleteGroup
 
+if TYPE_CHECKING:
+    from kio.schema.consumer_group_describe.v1.request import ConsumerGroupDescribeRequest
+    from kio.schema.delete_groups.v2.request import DeleteGroupsRequest
+    from kio.schema.describe_groups.v6.request import DescribeGroupsRequest
+    from kio.schema.list_groups.v5.request import ListGroupsRequest
+
 
 @api("ListGroups", 16, 0, 5)
-def _list_groups(call: Call, request: Any) -> Answer:
+def _list_groups(call: Call, request: ListGroupsRequest) -> Answer:
     """The groups that the client may read. Filtered by state and by type, where the request says so."""
-    states = {state.lower() for state in given(request, "states_filter", ())}
-    kinds = {kind.lower() for kind in given(request, "types_filter", ())}
+    states = {state.lower() for state in request.states_filter}
+    kinds = {kind.lower() for kind in request.types_filter}
     rows = (
         {
             "group_id": name,
@@ -50,7 +56,7 @@ def state_of(state: str) -> str:
 
 
 @api("DescribeGroups", 15, 0, 6)
-def _describe_groups(call: Call, request: Any) -> Answer:
+def _describe_groups(call: Call, request: DescribeGroupsRequest) -> Answer:
     return call.sliced("groups", (_classic_group(call, name) for name in dict.fromkeys(request.groups)))
 
 
@@ -94,7 +100,7 @@ _CONSUMER_MEMBER = 1
 
 
 @api("ConsumerGroupDescribe", 69, 0, 1)
-def _consumer_group_describe(call: Call, request: Any) -> Answer:
+def _consumer_group_describe(call: Call, request: ConsumerGroupDescribeRequest) -> Answer:
     """Epochs, assignor, and each member with what it has and what it is to have."""
     names = dict.fromkeys(request.group_ids)
     rows = (outcome(_consumer_group, call, name, group_id=name, group_state="Dead") for name in names)
@@ -132,7 +138,7 @@ def _consumer_group(call: Call, name: str) -> dict[str, Any]:
 
 
 @api("DeleteGroups", 42, 0, 2)
-def _delete_groups(call: Call, request: Any) -> Answer:
+def _delete_groups(call: Call, request: DeleteGroupsRequest) -> Answer:
     """Forget empty groups and what they committed; in a session, a share group's subscriptions can be brought back for
     a while.
     """

@@ -2,12 +2,16 @@ from __future__ import annotations
 
 import itertools
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from broker_core.clock import NS_PER_MS
 from broker_core.listeners.kafka.call import LEADER_EPOCH, READ, READ_COMMITTED, Answer, Call, api, outcomes
 from broker_core.log.batch import BatchHeader, parse_header
 from broker_core.log.partition_log import PartitionLog
+
+if TYPE_CHECKING:
+    from kio.schema.list_offsets.v11.request import ListOffsetsRequest
+    from kio.schema.offset_for_leader_epoch.v4.request import OffsetForLeaderEpochRequest
 
 _MOST_LOOKED_AT = 100_000  # offsets or batches, under the lock
 _CLOCKS_DIFFER_MS = 60_000
@@ -15,13 +19,13 @@ _LATEST, _EARLIEST, _MAX_TIMESTAMP, _EARLIEST_LOCAL, _LATEST_TIERED, _EARLIEST_P
 
 
 @api("ListOffsets", 2, 1, 11)
-def _list_offsets(call: Call, request: Any) -> Answer:
+def _list_offsets(call: Call, request: ListOffsetsRequest) -> Answer:
     """The earliest and the latest offset, that of a time, and that of the newest timestamp.
 
     For a reader of committed messages (v2) the log ends at the last stable offset. Times are those of the records.
     Of what is stored elsewhere (v9, v11) there is nothing: -1.
     """
-    committed = getattr(request, "isolation_level", 0) == READ_COMMITTED
+    committed = request.isolation_level == READ_COMMITTED
     return call.sliced("topics", outcomes(request.topics, partial(_partition, call, committed)))
 
 
@@ -89,7 +93,7 @@ def _greatest(log: PartitionLog, epoch_ms: int, end_offset: int) -> tuple[int, i
 
 
 @api("OffsetForLeaderEpoch", 23, 2, 4)
-def _offset_for_leader_epoch(call: Call, request: Any) -> Answer:
+def _offset_for_leader_epoch(call: Call, request: OffsetForLeaderEpochRequest) -> Answer:
     """The leader never changes: the one epoch ends where the log does."""
     return call.sliced("topics", outcomes(request.topics, partial(_epoch_end, call), "partition", leader_epoch=-1))
 

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from broker_core.access import ResourceKind
 from broker_core.errors import BrokerError, ErrorCode
@@ -18,7 +18,6 @@ from broker_core.listeners.kafka.call import (
     Call,
     Later,
     api,
-    given,
     kafka_code,
     outcome,
     paced,
@@ -26,32 +25,36 @@ from broker_core.listeners.kafka.call import (
 from broker_core.names import check_name
 from broker_core.operations.topics import CreateTopic
 
+if TYPE_CHECKING:
+    from kio.schema.describe_topic_partitions.v0.request import DescribeTopicPartitionsRequest
+    from kio.schema.find_coordinator.v6.request import FindCoordinatorRequest
+    from kio.schema.metadata.v13.request import MetadataRequest
+
 _UNKNOWN_TOPIC_ID = 100
 
 
 @api("Metadata", 3, 0, 13)
-def _metadata(call: Call, request: Any) -> Answer:
+def _metadata(call: Call, request: MetadataRequest) -> Answer:
     """The cluster of one broker, its topics and their partitions.
 
     Topics that do not exist are created where the listener is told to, and the client asks for it. A work queue is
     described where it is asked for by name, since share groups take from it; dead letters are no topics here. Left
     out: authorized operations, which are answered as "not known".
     """
-    wanted = request.topics
-    if wanted is None or (call.version == 0 and not wanted):
+    if request.topics is None or (call.version == 0 and not request.topics):
         there = call.broker.topics
         rows = (topic_body(call, name) for name in there.names() if visible(call, name) and name in there)
         return call.sliced("topics", rows, **_cluster(call))
     # One of each, as in Kafka.
-    wanted = {each.topic_id if each.name is None else each.name: each for each in wanted}.values()
+    wanted = {each.topic_id if each.name is None else each.name: each for each in request.topics}.values()
     missing = [each.name for each in wanted if each.name and each.name not in call.broker.topics]
-    may_create = call.context.create_topics and given(request, "allow_auto_topic_creation", True)
+    may_create = call.context.create_topics and request.allow_auto_topic_creation
     if missing and may_create:
         return Later(lambda: _create(call, wanted, missing))
     return call.sliced("topics", _named(call, wanted), **_cluster(call))
 
 
-def _create(call: Call, wanted: Any, missing: list[str]) -> Body:
+def _create(call: Call, wanted: Any, missing: Sequence[str]) -> Body:
     """Create missing topics, as far as that is allowed; the response calls the others unknown."""
     with call.context.host.saved_at_end():
         for name in paced(missing):
@@ -113,7 +116,7 @@ _MOST_PARTITIONS = 2_000
 
 
 @api("DescribeTopicPartitions", 75, 0, 0)
-def _describe_topic_partitions(call: Call, request: Any) -> Answer:
+def _describe_topic_partitions(call: Call, request: DescribeTopicPartitionsRequest) -> Answer:
     """Topics page by page, at most so many partitions a page, and the cursor at which the next page begins."""
     names = sorted({each.name for each in request.topics} or call.broker.topics.names())
     first_name, first_partition = "", 0
@@ -145,20 +148,21 @@ def _describe_topic_partitions(call: Call, request: Any) -> Answer:
 
 _KINDS: dict[int, ResourceKind] = {0: "group", 1: "transactional_id"}
 _SHARE = 2
-_FIRST_WITH_SHARES = 6
+_FIRST_WITH_KEYS, _FIRST_WITH_SHARES = 4, 6
 
 
 @api("FindCoordinator", 10, 0, 6)
-def _find_coordinator(call: Call, request: Any) -> Answer:
+def _find_coordinator(call: Call, request: FindCoordinatorRequest) -> Answer:
     """This broker coordinates every group, every transaction and, from v6 on, every share partition.
 
     The key of a share partition is "group:topic id:partition" (KIP-932), and who may read the group may ask for it.
     """
-    kind = getattr(request, "key_type", 0)
-    if hasattr(request, "coordinator_keys"):
-        keys = dict.fromkeys(request.coordinator_keys)
-        return call.sliced("coordinators", (outcome(_coordinator, call, kind, key, **_nobody(key)) for key in keys))
-    return outcome(_coordinator, call, kind, request.key, **_nobody(request.key))
+    if call.version < _FIRST_WITH_KEYS:
+        older: Any = request
+        return outcome(_coordinator, call, request.key_type, older.key, **_nobody(older.key))
+    keys = dict.fromkeys(request.coordinator_keys)
+    rows = (outcome(_coordinator, call, request.key_type, key, **_nobody(key)) for key in keys)
+    return call.sliced("coordinators", rows)
 
 
 def _nobody(key: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offsets import OffsetAndMetadata
@@ -14,14 +14,18 @@ from broker_core.listeners.kafka.call import (
     Kept,
     api,
     by_partition,
-    given,
     kafka_code,
 )
 from broker_core.messages import TopicPartition
 
+if TYPE_CHECKING:
+    from kio.schema.offset_commit.v9.request import OffsetCommitRequest
+    from kio.schema.offset_delete.v0.request import OffsetDeleteRequest
+    from kio.schema.offset_fetch.v9.request import OffsetFetchRequest
+
 
 @api("OffsetCommit", 8, 2, 9)
-def _offset_commit(call: Call, request: Any) -> Answer:
+def _offset_commit(call: Call, request: OffsetCommitRequest) -> Answer:
     """A group's offsets, each partition by itself; backwards too, as Kafka allows.
 
     A member commits in its generation; a client without one (generation -1) commits for a group without members. Left
@@ -31,7 +35,7 @@ def _offset_commit(call: Call, request: Any) -> Answer:
     offsets: dict[TopicPartition, OffsetAndMetadata] = {}
     for topic in request.topics:
         for each in topic.partitions:
-            place = (topic.name, each.partition_index)
+            place: TopicPartition = (topic.name, each.partition_index)
             try:
                 call.must(READ, "group", request.group_id)
                 call.must_topic(READ, topic.name)
@@ -42,7 +46,7 @@ def _offset_commit(call: Call, request: Any) -> Answer:
             offsets[place] = OffsetAndMetadata(
                 each.committed_offset,
                 each.committed_metadata or "",
-                given(each, "committed_leader_epoch", -1),
+                each.committed_leader_epoch,
             )
     for place, value in offsets.items():
         errors[place] = _commit(call, request, place, value)
@@ -53,8 +57,8 @@ def _offset_commit(call: Call, request: Any) -> Answer:
     return Kept({"topics": [*by_partition(request.topics, row)]})
 
 
-def _commit(call: Call, request: Any, place: TopicPartition, value: OffsetAndMetadata) -> int:
-    generation = getattr(request, "generation_id_or_member_epoch", -1)
+def _commit(call: Call, request: OffsetCommitRequest, place: TopicPartition, value: OffsetAndMetadata) -> int:
+    generation = request.generation_id_or_member_epoch
     group, member_id, groups = request.group_id, request.member_id, call.broker.groups
     client, reader = groups.clients(group).get(member_id, call.client), member_id
     try:
@@ -78,7 +82,7 @@ _FIRST_WITH_ERRORS_OF_GROUPS = 2
 
 
 @api("OffsetFetch", 9, 1, 9)
-def _offset_fetch(call: Call, request: Any) -> Answer:
+def _offset_fetch(call: Call, request: OffsetFetchRequest) -> Answer:
     """What groups have committed; -1 where they have not. From v8 on several groups at once.
 
     An error of a group stands beside its topics, of which none are answered; in v1, which has no place for it, in
@@ -89,7 +93,8 @@ def _offset_fetch(call: Call, request: Any) -> Answer:
         stable = request.require_stable
         groups = {each.group_id: each for each in request.groups}.values()
         return call.sliced("groups", (_group(call, each.group_id, each.topics, stable=stable) for each in groups))
-    return _group(call, request.group_id, request.topics, stable=getattr(request, "require_stable", False))
+    older: Any = request
+    return _group(call, older.group_id, older.topics, stable=request.require_stable)
 
 
 def refused_offset_fetch(call: Call, request: Any, code: int) -> Body:
@@ -145,7 +150,7 @@ _GROUP_SUBSCRIBED_TO_TOPIC = 86
 
 
 @api("OffsetDelete", 47, 0, 0)
-def _offset_delete(call: Call, request: Any) -> Answer:
+def _offset_delete(call: Call, request: OffsetDeleteRequest) -> Answer:
     """Forget what a group has committed for partitions that none of its members reads."""
     group, groups = request.group_id, call.broker.groups
     call.must(ADMIN, "group", group)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kio.schema.errors import ErrorCode as KafkaError
 
@@ -31,9 +31,21 @@ from broker_core.listeners.kafka.call import (
     outcomes,
 )
 
+if TYPE_CHECKING:
+    from kio.schema.alter_partition_reassignments.v1.request import AlterPartitionReassignmentsRequest
+    from kio.schema.alter_replica_log_dirs.v2.request import AlterReplicaLogDirsRequest
+    from kio.schema.describe_cluster.v2.request import DescribeClusterRequest
+    from kio.schema.describe_delegation_token.v3.request import DescribeDelegationTokenRequest
+    from kio.schema.describe_log_dirs.v5.request import DescribeLogDirsRequest
+    from kio.schema.describe_quorum.v2.request import DescribeQuorumRequest
+    from kio.schema.elect_leaders.v2.request import ElectLeadersRequest
+    from kio.schema.list_partition_reassignments.v0.request import ListPartitionReassignmentsRequest
+    from kio.schema.unregister_broker.v0.request import UnregisterBrokerRequest
+    from kio.schema.update_features.v2.request import UpdateFeaturesRequest
+
 
 @api("DescribeCluster", 60, 0, 2)
-def _describe_cluster(call: Call, request: Any) -> Answer:
+def _describe_cluster(call: Call, request: DescribeClusterRequest) -> Answer:
     return {
         "cluster_id": CLUSTER_ID,
         "controller_id": NODE_ID,
@@ -45,7 +57,7 @@ _METADATA = ("__cluster_metadata", 0)
 
 
 @api("DescribeQuorum", 55, 0, 2, most_elements=FEW_ELEMENTS)
-def _describe_quorum(call: Call, request: Any) -> Answer:
+def _describe_quorum(call: Call, request: DescribeQuorumRequest) -> Answer:
     """The quorum is the one broker. There is no log of metadata: its offsets count the changes of the catalog."""
     call.must(READ, "broker")
     rows = by_partition(request.topics, lambda name, each: _partition(call, name, each.partition_index))
@@ -81,7 +93,7 @@ FEATURES = {"group.version": 1, "share.version": 1, "transaction.version": 2}
 
 
 @api("UpdateFeatures", 57, 0, 2, most_elements=FEW_ELEMENTS)
-def _update_features(call: Call, request: Any) -> Answer:
+def _update_features(call: Call, request: UpdateFeaturesRequest) -> Answer:
     """The levels that ApiVersions names are the only ones; asking for one of these is no error."""
     call.must(ADMIN, "broker")
     results = [
@@ -99,7 +111,7 @@ def _update(feature: str, level: int) -> None:
 
 
 @api("UnregisterBroker", 64, 0, 0)
-def _unregister_broker(call: Call, request: Any) -> Answer:
+def _unregister_broker(call: Call, request: UnregisterBrokerRequest) -> Answer:
     """The one broker stays, and there is no other."""
     call.must(ADMIN, "broker")
     if request.broker_id == NODE_ID:
@@ -111,10 +123,10 @@ _PREFERRED, _UNCLEAN = 0, 1
 
 
 @api("ElectLeaders", 43, 0, 2)
-def _elect_leaders(call: Call, request: Any) -> Answer:
+def _elect_leaders(call: Call, request: ElectLeadersRequest) -> Answer:
     """The one broker leads every partition: ELECTION_NOT_NEEDED for each that is named, nothing where all are meant."""
     call.must(ADMIN, "broker")
-    if getattr(request, "election_type", _PREFERRED) not in {_PREFERRED, _UNCLEAN}:
+    if request.election_type not in {_PREFERRED, _UNCLEAN}:
         raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no election type {request.election_type}")
     rows = outcomes(request.topic_partitions or (), partial(_elect, call), "partition_id", "partition_result")
     return call.sliced("replica_election_results", rows)
@@ -126,10 +138,10 @@ def _elect(call: Call, topic: str, partition: int) -> None:
 
 
 @api("AlterPartitionReassignments", 45, 0, 1)
-def _alter_partition_reassignments(call: Call, request: Any) -> Answer:
+def _alter_partition_reassignments(call: Call, request: AlterPartitionReassignmentsRequest) -> Answer:
     """A reassignment to this broker is done already; another one is refused, and there is none to cancel."""
     call.must(ADMIN, "broker")
-    may_change = getattr(request, "allow_replication_factor_change", True)
+    may_change = request.allow_replication_factor_change
     rows = outcomes(request.topics, partial(_reassign, call))
     return call.sliced("responses", rows, allow_replication_factor_change=may_change)
 
@@ -149,14 +161,14 @@ def check_replicas(brokers: Iterable[int]) -> None:
 
 
 @api("ListPartitionReassignments", 46, 0, 0)
-def _list_partition_reassignments(call: Call, request: Any) -> Answer:
+def _list_partition_reassignments(call: Call, request: ListPartitionReassignmentsRequest) -> Answer:
     """None is ever under way."""
     call.must(READ, "broker")
     return {}
 
 
 @api("AlterReplicaLogDirs", 34, 1, 2)
-def _alter_replica_log_dirs(call: Call, request: Any) -> Answer:
+def _alter_replica_log_dirs(call: Call, request: AlterReplicaLogDirsRequest) -> Answer:
     """There is one log directory, in which every partition is already; another one is LOG_DIR_NOT_FOUND."""
     rows = (row for each in request.dirs for row in outcomes(each.topics, partial(_move, call, each.path)))
     return call.sliced("results", rows)
@@ -174,13 +186,14 @@ _UNKNOWN_BYTES = -1
 
 
 @api("DescribeLogDirs", 35, 1, 5)
-def _describe_log_dirs(call: Call, request: Any) -> Answer:
+def _describe_log_dirs(call: Call, request: DescribeLogDirsRequest) -> Answer:
     """The data directory, its disk, and the size of each partition that is asked for, of all where none are.
 
     A broker in memory has one directory, `memory`, and no disk. Left out: several directories.
     """
     call.must(READ, "broker")
-    wanted = None if request.topics is None else {each.topic: set(each.partitions) for each in request.topics}
+    asked = request.topics
+    wanted = None if asked is None else {str(each.topic): set[int](each.partitions) for each in asked}
     names = call.broker.topics.names() if wanted is None else tuple(wanted)
 
     def work() -> Body:
@@ -217,6 +230,6 @@ def directory(call: Call) -> str:
 @api("RenewDelegationToken", 39, 1, 2)
 @api("ExpireDelegationToken", 40, 1, 2)
 @api("DescribeDelegationToken", 41, 1, 3)
-def _refuse_tokens(call: Call, request: Any) -> Answer:
+def _refuse_tokens(call: Call, request: DescribeDelegationTokenRequest) -> Answer:
     """Delegation tokens (KIP-48) are refused, as by a cluster without a secret key for them."""
     return {"error_code": KafkaError.delegation_token_auth_disabled.value}

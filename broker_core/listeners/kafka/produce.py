@@ -11,19 +11,22 @@ is added to it by the way (KIP-890).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from broker_core.broker.publishing import Published
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.kafka.call import WRITE, Answer, Call, Waiting, api, kafka_code
+from broker_core.listeners.kafka.call import WRITE, Answer, Call, Waiting, api, kafka_code, ms
 from broker_core.log.batch import parse_header
 from broker_core.log.client_batch import client_batches
 from broker_core.messages import TopicPartition
 from broker_core.replies import Reply, all_done
 from broker_core.transactions.transaction import Identity
+
+if TYPE_CHECKING:
+    from kio.schema.produce.v13.request import ProduceRequest
 
 _NO_ACKS, _ALL = 0, -1
 _Outcome = Reply[Published | None] | BrokerError
@@ -32,12 +35,13 @@ _FIRST_THAT_ADDS = 12
 
 
 @api("Produce", 0, 3, 13)
-def _produce(call: Call, request: Any) -> Answer:
+def _produce(call: Call, request: ProduceRequest) -> Answer:
     """Append everything, and answer when all of it is settled."""
-    if request.transactional_id is None or call.version < _FIRST_THAT_ADDS:
+    transactional_id = request.transactional_id
+    if transactional_id is None or call.version < _FIRST_THAT_ADDS:
         return _store(call, request, None)
     try:
-        added = _add_to_transaction(call, request)
+        added = _add_to_transaction(call, request, transactional_id)
     except BrokerError as error:
         return _store(call, request, error)
 
@@ -48,7 +52,7 @@ def _produce(call: Call, request: Any) -> Answer:
     return Waiting(added, go_on)
 
 
-def _add_to_transaction(call: Call, request: Any) -> Reply[None]:
+def _add_to_transaction(call: Call, request: ProduceRequest, transactional_id: str) -> Reply[None]:
     """The partitions of the request belong to the transaction of the producer that its first batch names."""
     identity: Identity | None = None
     places: list[TopicPartition] = []
@@ -66,19 +70,19 @@ def _add_to_transaction(call: Call, request: Any) -> Reply[None]:
                 places.append((name, each.index))
     if identity is None:
         return Reply.of(None)  # each is refused for what it is
-    call.must(WRITE, "transactional_id", request.transactional_id)
-    return call.broker.transactions.add_partitions(call.now_ns, request.transactional_id, identity, places)
+    call.must(WRITE, "transactional_id", transactional_id)
+    return call.broker.transactions.add_partitions(call.now_ns, transactional_id, identity, places)
 
 
-def _store(call: Call, request: Any, refused: BrokerError | None) -> Answer:
+def _store(call: Call, request: ProduceRequest, refused: BrokerError | None) -> Answer:
     """`refused` is why nothing of the request can be stored."""
-    wait_ms = min(max(0, request.timeout), call.context.limits.max_wait_ms)
+    wait_ms = min(max(0, ms(request.timeout)), call.context.limits.max_wait_ms)
     deadline_ns = call.now_ns + wait_ms * NS_PER_MS
     outcomes: list[tuple[Any, list[tuple[int, list[_Outcome]]]]] = []
     for topic in request.topic_data:
         name = call.name_of(topic)
-        rows = [(each.index, _append(call, name, each, deadline_ns, refused)) for each in topic.partition_data]
-        outcomes.append((topic, rows))
+        parts: list[Any] = [*topic.partition_data]
+        outcomes.append((topic, [(each.index, _append(call, name, each, deadline_ns, refused)) for each in parts]))
     replies = [outcome for _, rows in outcomes for _, found in rows for outcome in found if isinstance(outcome, Reply)]
     if request.acks == _NO_ACKS:
         return None
@@ -111,7 +115,7 @@ def _body(call: Call, outcomes: list[tuple[Any, list[tuple[int, list[_Outcome]]]
         "responses": [
             {
                 "name": getattr(topic, "name", ""),
-                "topic_id": getattr(topic, "topic_id", None),
+                "topic_id": topic.topic_id,
                 "partition_responses": [_partition(call, number, found) for number, found in rows],
             }
             for topic, rows in outcomes

@@ -12,23 +12,23 @@ from typing import Any
 from broker_core.faults.client_faults import ClientRequest
 from broker_core.groups.members import JOINING
 from broker_core.kafka_messages.making import Body
-from broker_core.listeners.kafka.call import TABLE, Call, by_partition, given
+from broker_core.listeners.kafka.call import TABLE, Call, by_partition
 from broker_core.listeners.kafka.codec import Header, has_error_code
 from broker_core.listeners.kafka.offsets import refused_offset_fetch
 
 
 def client_request(call: Call, api: str, request: Any) -> ClientRequest:
     """What a fault is matched against."""
-    groups = given(request, "groups", ())
-    group = given(request, "group_id", "") or next((each.group_id for each in groups if hasattr(each, "group_id")), "")
+    groups = [each for each in getattr(request, "groups", None) or () if hasattr(each, "group_id")]
+    group = getattr(request, "group_id", "") or next((each.group_id for each in groups), "")
     if api == "FindCoordinator":
-        group = given(request, "key", "") or next(iter(given(request, "coordinator_keys", ())), "")
+        group = next(iter(_keys(request)), "")
     joins = api == "ConsumerGroupHeartbeat" and request.member_epoch == JOINING
     return ClientRequest(call.client, api, group, _topics(call, request), joins)
 
 
 def _topics(call: Call, request: Any) -> Collection[str]:
-    rows = given(request, "topic_data", given(request, "topics", ()))
+    rows = getattr(request, "topic_data", None) or getattr(request, "topics", None) or ()
     return {row if isinstance(row, str) else call.name_of(row) or "" for row in rows} - {""}
 
 
@@ -66,9 +66,13 @@ def _metadata(call: Call, request: Any, code: int) -> Body:
     return {"brokers": [call.this_node], "cluster_id": None, "topics": topics}
 
 
+def _keys(request: Any) -> tuple[str, ...]:
+    return request.coordinator_keys or (getattr(request, "key", ""),)
+
+
 def _find_coordinator(_call: Call, request: Any, code: int) -> Body:
     nobody = {"node_id": -1, "port": -1, "error_code": code}
-    keys = given(request, "coordinator_keys", ()) or (given(request, "key", ""),)
+    keys = _keys(request)
     return {"coordinators": [{"key": key, **nobody} for key in keys], **nobody}
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from broker_core.access import Mechanism, ScramCredential
 from broker_core.errors import BrokerError, ErrorCode
@@ -9,12 +9,16 @@ from broker_core.listeners.access import changes
 from broker_core.listeners.kafka.call import ADMIN, FEW_ELEMENTS, READ, Answer, Call, api, failed, outcome
 from broker_core.operations.access import DeleteUser, SetUser
 
+if TYPE_CHECKING:
+    from kio.schema.alter_user_scram_credentials.v0.request import AlterUserScramCredentialsRequest
+    from kio.schema.describe_user_scram_credentials.v0.request import DescribeUserScramCredentialsRequest
+
 MECHANISMS: Final[dict[int, Mechanism]] = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
 NUMBERS: Final = {mechanism: number for number, mechanism in MECHANISMS.items()}
 
 
 @api("DescribeUserScramCredentials", 50, 0, 0, most_elements=FEW_ELEMENTS)
-def _describe_user_scram_credentials(call: Call, request: Any) -> Answer:
+def _describe_user_scram_credentials(call: Call, request: DescribeUserScramCredentialsRequest) -> Answer:
     """The users that AlterUserScramCredentials made, with mechanisms and iterations; without names, all of them."""
     call.must(READ, "broker")
     users: dict[str, list[ScramCredential]] = {}
@@ -34,7 +38,7 @@ def _user(name: str, credentials: list[ScramCredential], times: int) -> dict[str
 
 
 @api("AlterUserScramCredentials", 51, 0, 0, most_elements=FEW_ELEMENTS)
-def _alter_user_scram_credentials(call: Call, request: Any) -> Answer:
+def _alter_user_scram_credentials(call: Call, request: AlterUserScramCredentialsRequest) -> Answer:
     """Users with passwords of their own for SCRAM (KIP-554); a restart keeps them.
 
     The client sends the salted password, of which the two keys of RFC 5802 are kept. Iterations are 4,096 to
@@ -42,7 +46,8 @@ def _alter_user_scram_credentials(call: Call, request: Any) -> Answer:
     access file is no user. All that is asked for the user is done, or nothing.
     """
     changes: dict[str, list[Any]] = {}
-    for each in (*request.deletions, *request.upsertions):
+    asked: list[Any] = [*request.deletions, *request.upsertions]
+    for each in asked:
         changes.setdefault(each.name, []).append(each)
     return call.later("results", lambda user: outcome(_alter, call, user, changes[user], user=user), changes)
 

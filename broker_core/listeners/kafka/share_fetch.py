@@ -2,17 +2,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError
 from broker_core.kafka_messages.making import Body
-from broker_core.listeners.kafka.call import READ, Answer, Call, Waiting, api, kafka_code
+from broker_core.listeners.kafka.call import READ, Answer, Call, Waiting, api, kafka_code, ms
 from broker_core.listeners.kafka.share_sessions import CLOSING, Place, ShareSession, check_acknowledgements
 from broker_core.queues.lease import Lease, lease_runs
 from broker_core.replies import Reply
+
+if TYPE_CHECKING:
+    from kio.schema.share_acknowledge.v2.request import ShareAcknowledgeRequest
+    from kio.schema.share_fetch.v2.request import ShareFetchRequest
 
 _MOST_RECORDS = 500
 _RECORD_LIMIT = 1  # of the modes to acquire
@@ -32,45 +36,45 @@ class _Acquisition(msgspec.Struct, frozen=True):
 
 
 @api("ShareFetch", 78, 1, 2)
-def _share_fetch(call: Call, request: Any) -> Answer:
+def _share_fetch(call: Call, request: ShareFetchRequest) -> Answer:
     """A member acknowledges what it has, and acquires more, from whichever partition has some.
 
     Stored batches are handed out as they are; which of their records are acquired stands beside them, so that there
     is no need to tell of markers and aborted transactions. A batch is acquired whole where more than the wanted
     number of records is in it, unless the request sets a limit of records (KIP-1206).
     """
-    group = request.group_id
+    group, member_id = request.group_id or "", request.member_id or ""
     call.must(READ, "group", group)
     check_acknowledgements(request.topics)
     closing = request.share_session_epoch == CLOSING  # which may come behind the member's departure
-    holder = "" if closing else call.broker.share_groups.member(group, request.member_id).holder
-    session = call.context.share_sessions.at(group, request.member_id, request.share_session_epoch, call.connection.id)
+    holder = "" if closing else call.broker.share_groups.member(group, member_id).holder
+    session = call.context.share_sessions.at(group, member_id, request.share_session_epoch, call.connection.id)
     errors: dict[Place, BrokerError | None] = {}
     news: set[str] = set()
     for topic in request.topics:
         for each in topic.partitions:
-            place = (call.topic_with(topic.topic_id, queues=True) or "", each.partition_index)
+            place: Place = (call.topic_with(topic.topic_id, queues=True) or "", each.partition_index)
             if place[0] and session.places.get(place) != topic.topic_id:
                 session.places[place] = topic.topic_id
                 news.add(place[0])
             if each.acknowledgement_batches:
                 errors[place] = acknowledged(call, session, place, each.acknowledgement_batches)
-    for topic in request.forgotten_topics_data:
-        gone = {place for place, known in session.places.items() if known == topic.topic_id}
-        for place in gone & {(name, partition) for name, _ in gone for partition in topic.partitions}:
+    for forgotten in request.forgotten_topics_data:
+        gone = {place for place, known in session.places.items() if known == forgotten.topic_id}
+        for place in gone & {(name, partition) for name, _ in gone for partition in forgotten.partitions}:
             del session.places[place]
     members = [each.member_id for each in call.broker.share_groups.members(group)] if news else []
     for name in news:
         known = call.context.share_sessions.known(group, members, name)
         call.broker.share_groups.take_up(call.now_ns, group, name, known)
-    renews = getattr(request, "is_renew_ack", False)
+    renews = request.is_renew_ack
     if closing and not renews:
         session.release_all(call.broker, call.now_ns)
     if closing or renews:
         return _body(call, _Acquisition(group, holder, session, errors), [])
-    wait_ms = min(max(0, request.max_wait), call.context.limits.max_wait_ms)
-    most = min(getattr(request, "max_records", 0) or _MOST_RECORDS, _MOST_RECORDS)
-    whole_batches = getattr(request, "share_acquire_mode", 0) != _RECORD_LIMIT
+    wait_ms = min(max(0, ms(request.max_wait)), call.context.limits.max_wait_ms)
+    most = min(request.max_records or _MOST_RECORDS, _MOST_RECORDS)
+    whole_batches = request.share_acquire_mode != _RECORD_LIMIT
     deadline_ns = call.now_ns + wait_ms * NS_PER_MS
     return _acquire(call, _Acquisition(group, holder, session, errors, most, deadline_ns, whole_batches))
 
@@ -172,16 +176,16 @@ def _partition(
 
 
 @api("ShareAcknowledge", 79, 1, 2)
-def _share_acknowledge(call: Call, request: Any) -> Answer:
+def _share_acknowledge(call: Call, request: ShareAcknowledgeRequest) -> Answer:
     """Records are accepted, released, rejected, or held longer.
 
     A release counts as an attempt, as in Kafka; what is rejected, or released too often, becomes a dead letter
     (KIP-1191).
     """
-    group = request.group_id
+    group, member_id = request.group_id or "", request.member_id or ""
     call.must(READ, "group", group)
     check_acknowledgements(request.topics)
-    session = call.context.share_sessions.at(group, request.member_id, request.share_session_epoch)
+    session = call.context.share_sessions.at(group, member_id, request.share_session_epoch)
     responses = []
     for topic in request.topics:
         rows, name = [], call.topic_with(topic.topic_id, queues=True) or ""

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from broker_core.broker.share_groups import JOINING
 from broker_core.errors import BrokerError, ErrorCode
@@ -22,9 +22,16 @@ from broker_core.listeners.kafka.consumer_group_heartbeat import by_topic
 from broker_core.listeners.kafka.groups import IN_PROCESS
 from broker_core.replies import Reply, all_done
 
+if TYPE_CHECKING:
+    from kio.schema.alter_share_group_offsets.v0.request import AlterShareGroupOffsetsRequest
+    from kio.schema.delete_share_group_offsets.v0.request import DeleteShareGroupOffsetsRequest
+    from kio.schema.describe_share_group_offsets.v1.request import DescribeShareGroupOffsetsRequest
+    from kio.schema.share_group_describe.v1.request import ShareGroupDescribeRequest
+    from kio.schema.share_group_heartbeat.v1.request import ShareGroupHeartbeatRequest
+
 
 @api("ShareGroupHeartbeat", 76, 1, 1)
-def _share_group_heartbeat(call: Call, request: Any) -> Answer:
+def _share_group_heartbeat(call: Call, request: ShareGroupHeartbeatRequest) -> Answer:
     """A member joins, is there, and leaves; every member may take from every partition.
 
     The first member that subscribes to a topic makes the group's subscription to it, a queue that the window shows.
@@ -39,7 +46,9 @@ def _share_group_heartbeat(call: Call, request: Any) -> Answer:
     return _beat(call, request, topics, call.now_ns)
 
 
-def _subscribe(call: Call, request: Any, topics: tuple[str, ...] | None, missing: tuple[str, ...]) -> Body:
+def _subscribe(
+    call: Call, request: ShareGroupHeartbeatRequest, topics: tuple[str, ...] | None, missing: tuple[str, ...]
+) -> Body:
     host, share_groups = call.context.host, call.broker.share_groups
     try:
         for topic in missing:
@@ -49,7 +58,7 @@ def _subscribe(call: Call, request: Any, topics: tuple[str, ...] | None, missing
     return host.call(lambda now_ns: _beat(call, request, topics, now_ns))
 
 
-def _beat(call: Call, request: Any, topics: tuple[str, ...] | None, now_ns: int) -> Body:
+def _beat(call: Call, request: ShareGroupHeartbeatRequest, topics: tuple[str, ...] | None, now_ns: int) -> Body:
     share_groups, group, member_id = call.broker.share_groups, request.group_id, request.member_id
     try:
         call.must(READ, "group", group)
@@ -79,13 +88,13 @@ def places(call: Call, topics: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
     )
 
 
-def _refused(call: Call, request: Any, error: BrokerError) -> Body:
+def _refused(call: Call, request: ShareGroupHeartbeatRequest, error: BrokerError) -> Body:
     call.connection.failed(str(error))
     return {**failed(error), "member_id": request.member_id, "member_epoch": request.member_epoch}
 
 
 @api("ShareGroupDescribe", 77, 1, 1)
-def _share_group_describe(call: Call, request: Any) -> Answer:
+def _share_group_describe(call: Call, request: ShareGroupDescribeRequest) -> Answer:
     """The members of share groups, and what they may take from."""
     names = dict.fromkeys(request.group_ids)
     rows = (outcome(_described, call, name, group_id=name, group_state="Dead") for name in names)
@@ -120,7 +129,7 @@ _UNKNOWN = -1
 
 
 @api("DescribeShareGroupOffsets", 90, 0, 1)
-def _describe_share_group_offsets(call: Call, request: Any) -> Answer:
+def _describe_share_group_offsets(call: Call, request: DescribeShareGroupOffsetsRequest) -> Answer:
     """Where each partition of a share group starts, and how many messages are open.
 
     The start offset is the first that is not finished; the lag counts what is ready, delayed or leased. A topic
@@ -170,7 +179,7 @@ def _partition(call: Call, group: str, topic: str, number: int) -> dict[str, Any
 
 
 @api("AlterShareGroupOffsets", 91, 0, 0)
-def _alter_share_group_offsets(call: Call, request: Any) -> Answer:
+def _alter_share_group_offsets(call: Call, request: AlterShareGroupOffsetsRequest) -> Answer:
     """A share group without members goes on at other offsets.
 
     Messages below the offset are finished; those from it on are delivered, again where they were, with a new
@@ -208,7 +217,7 @@ def _alter(call: Call, group: str, topic: str, asked: Any) -> tuple[Reply[None],
 
 
 @api("DeleteShareGroupOffsets", 92, 0, 0)
-def _delete_share_group_offsets(call: Call, request: Any) -> Answer:
+def _delete_share_group_offsets(call: Call, request: DeleteShareGroupOffsetsRequest) -> Answer:
     """A share group without members forgets what it has read of topics.
 
     The subscriptions that hold it are deleted, with their dead letters; for a while the window can bring them back.

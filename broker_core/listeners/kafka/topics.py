@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kio.schema.errors import ErrorCode as KafkaError
 
@@ -24,13 +24,19 @@ from broker_core.listeners.kafka.topic_configs import SETTINGS, text_of, with_ke
 from broker_core.names import check_name
 from broker_core.operations.topics import AddPartitions, CreateTopic, DeleteRecords, DeleteTopic, LogSettings
 
+if TYPE_CHECKING:
+    from kio.schema.create_partitions.v3.request import CreatePartitionsRequest
+    from kio.schema.create_topics.v7.request import CreateTopicsRequest
+    from kio.schema.delete_records.v2.request import DeleteRecordsRequest
+    from kio.schema.delete_topics.v6.request import DeleteTopicsRequest
+
 _SOURCE_TOPIC = 1
 _END = -1  # of a partition
 _FIRST_WITH_IDS = 6
 
 
 @api("CreateTopics", 19, 2, 7)
-def _create_topics(call: Call, request: Any) -> Answer:
+def _create_topics(call: Call, request: CreateTopicsRequest) -> Answer:
     """Topics with partitions and settings by Kafka's names.
 
     There is one broker, so the replication factor is 1 (or -1), and every replica is assigned to it.
@@ -85,7 +91,7 @@ def _create(call: Call, asked: Any, validate_only: bool) -> dict[str, Any]:
 
 
 @api("CreatePartitions", 37, 0, 3)
-def _create_partitions(call: Call, request: Any) -> Answer:
+def _create_partitions(call: Call, request: CreatePartitionsRequest) -> Answer:
     """More partitions for topics; keys may land elsewhere from then on."""
     return _changed(call, "results", _add, request)
 
@@ -109,7 +115,7 @@ def _add(call: Call, asked: Any, validate_only: bool) -> None:
 
 
 @api("DeleteTopics", 20, 1, 6)
-def _delete_topics(call: Call, request: Any) -> Answer:
+def _delete_topics(call: Call, request: DeleteTopicsRequest) -> Answer:
     """Topics go with their messages and with what groups have committed or acquired of them."""
 
     def delete(name: str | None, topic_id: Any) -> Body:
@@ -117,7 +123,8 @@ def _delete_topics(call: Call, request: Any) -> Answer:
         return outcome(_delete_topic, call, name, name=name or "", topic_id=topic_id)
 
     if call.version < _FIRST_WITH_IDS:
-        return call.later("responses", lambda name: delete(name, None), request.topic_names)
+        older: Any = request
+        return call.later("responses", lambda name: delete(name, None), older.topic_names)
     return call.later("responses", lambda each: delete(each.name, each.topic_id), request.topics)
 
 
@@ -131,7 +138,7 @@ def _delete_topic(call: Call, name: str | None) -> dict[str, Any]:
 
 
 @api("DeleteRecords", 21, 0, 2)
-def _delete_records(call: Call, request: Any) -> Answer:
+def _delete_records(call: Call, request: DeleteRecordsRequest) -> Answer:
     """The oldest messages of partitions go; -1 is the end."""
     rows = outcomes(request.topics, partial(_delete_before, call), low_watermark=-1)
     return Later(lambda: {"topics": [*paced(rows)]})

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from broker_core.broker.transactions import NOBODY
 from broker_core.clock import NS_PER_MS
@@ -19,14 +19,24 @@ from broker_core.listeners.kafka.call import (
     Waiting,
     api,
     by_partition,
-    given,
     kafka_code,
+    ms,
     outcome,
 )
 from broker_core.log.batch import ProducerStamp
 from broker_core.messages import TopicPartition
 from broker_core.replies import Reply, all_done
 from broker_core.transactions.transaction import Identity, PendingOffset, TransactionState
+
+if TYPE_CHECKING:
+    from kio.schema.add_offsets_to_txn.v4.request import AddOffsetsToTxnRequest
+    from kio.schema.add_partitions_to_txn.v5.request import AddPartitionsToTxnRequest
+    from kio.schema.describe_producers.v0.request import DescribeProducersRequest
+    from kio.schema.describe_transactions.v0.request import DescribeTransactionsRequest
+    from kio.schema.end_txn.v5.request import EndTxnRequest
+    from kio.schema.init_producer_id.v5.request import InitProducerIdRequest
+    from kio.schema.list_transactions.v2.request import ListTransactionsRequest
+    from kio.schema.txn_offset_commit.v5.request import TxnOffsetCommitRequest
 
 T = TypeVar("T")
 _NEVER = 1 << 15  # no version of the API has the error
@@ -63,23 +73,23 @@ def _answered(
 
 
 @api("InitProducerId", 22, 0, 5)
-def _init_producer_id(call: Call, request: Any) -> Answer:
+def _init_producer_id(call: Call, request: InitProducerIdRequest) -> Answer:
     """An id for a producer that is idempotent, or that of a transactional id.
 
     With a transactional id the producer that had it before is fenced off, and what it has left open is aborted; the
     answer comes when that is done. From v3 on a producer names what it has, to go on after an error (KIP-360). Left
     out: two-phase commit (v6, KIP-939).
     """
-    if request.transactional_id is None:
+    transactional_id, known = request.transactional_id, _identity_of(request)
+    if transactional_id is None:
         return _body(0, Identity(*call.broker.producer_ids.register()))
-    known = Identity(getattr(request, "producer_id", -1), getattr(request, "producer_epoch", -1))
 
     def ask() -> Reply[Identity]:
-        call.must(WRITE, "transactional_id", request.transactional_id)
+        call.must(WRITE, "transactional_id", transactional_id)
         return call.broker.transactions.begin_session(
             call.now_ns,
-            request.transactional_id,
-            request.transaction_timeout,
+            transactional_id,
+            ms(request.transaction_timeout),
             client=call.client,
             known=NOBODY if known.producer_id < 0 else known,
         )
@@ -99,16 +109,17 @@ _Outcome = Reply[None] | BrokerError
 
 
 @api("AddPartitionsToTxn", 24, 0, 5)
-def _add_partitions_to_txn(call: Call, request: Any) -> Answer:
+def _add_partitions_to_txn(call: Call, request: AddPartitionsToTxnRequest) -> Answer:
     """These partitions belong to the producer's transaction, which begins with the first of them.
 
     All of them are added, or none. From v4 on the request has several transactions, and may ask only to verify
     (KIP-890).
     """
     if call.version < _FIRST_WITH_MANY:
-        identity = Identity(request.v3_and_below_producer_id, request.v3_and_below_producer_epoch)
-        topics = request.v3_and_below_topics
-        judged, outcome = _add(call, request.v3_and_below_transactional_id, identity, topics, verify_only=False)
+        older: Any = request
+        identity = Identity(older.v3_and_below_producer_id, older.v3_and_below_producer_epoch)
+        topics = older.v3_and_below_topics
+        judged, outcome = _add(call, older.v3_and_below_transactional_id, identity, topics, verify_only=False)
 
         def one(_reply: Reply[Any], _now_ns: int) -> Mapping[str, Any]:
             return {"results_by_topic_v3_and_below": _rows(call, topics, judged, outcome)}
@@ -184,7 +195,7 @@ def _rows(call: Call, topics: Any, judged: Mapping[TopicPartition, int], outcome
 
 
 @api("AddOffsetsToTxn", 25, 0, 4)
-def _add_offsets_to_txn(call: Call, request: Any) -> Answer:
+def _add_offsets_to_txn(call: Call, request: AddOffsetsToTxnRequest) -> Answer:
     """The offsets of a group belong to the producer's transaction."""
 
     def ask() -> Reply[None]:
@@ -201,7 +212,7 @@ _FIRST_THAT_ADDS = 5
 
 
 @api("TxnOffsetCommit", 28, 0, 5)
-def _txn_offset_commit(call: Call, request: Any) -> Answer:
+def _txn_offset_commit(call: Call, request: TxnOffsetCommitRequest) -> Answer:
     """Offsets that a group has committed when the producer's transaction commits, and not before.
 
     A member of the group is checked as in OffsetCommit where the request names one (v3). From v5 on the group is
@@ -217,7 +228,7 @@ def _txn_offset_commit(call: Call, request: Any) -> Answer:
     return _answered(call, lambda: _put(call, request), body, fenced_from=_NEVER)
 
 
-def _put(call: Call, request: Any) -> Reply[None]:
+def _put(call: Call, request: TxnOffsetCommitRequest) -> Reply[None]:
     group, transactional_id, identity = request.group_id, request.transactional_id, _identity_of(request)
     call.must(WRITE, "transactional_id", transactional_id)
     call.must(READ, "group", group)
@@ -225,14 +236,13 @@ def _put(call: Call, request: Any) -> Reply[None]:
     for topic in request.topics:
         call.must_topic(READ, topic.name)
         for each in topic.partitions:
-            epoch = given(each, "committed_leader_epoch", -1)
             offsets[topic.name, each.partition_index] = OffsetAndMetadata(
-                each.committed_offset, each.committed_metadata or "", epoch
+                each.committed_offset, each.committed_metadata or "", each.committed_leader_epoch
             )
     broker = call.broker
     for place, value in offsets.items():
         broker.groups.commits.check(*place, value, beyond_end=True)
-    generation, member_id = getattr(request, "generation_id", -1), getattr(request, "member_id", "")
+    generation, member_id = request.generation_id, request.member_id
     if generation >= 0 or member_id:
         broker.groups.check_commit(call.now_ns, group, member_id, generation)
     kept: list[Reply[None]] = []
@@ -265,7 +275,7 @@ _FIRST_THAT_BUMPS = 5
 
 
 @api("EndTxn", 26, 0, 5)
-def _end_txn(call: Call, request: Any) -> Answer:
+def _end_txn(call: Call, request: EndTxnRequest) -> Answer:
     """Commit or abort. The answer comes when every marker is written and every offset kept.
 
     From v5 on the producer's epoch goes up with each transaction, and the answer names it (KIP-890).
@@ -285,7 +295,7 @@ def _end_txn(call: Call, request: Any) -> Answer:
 
 
 @api("DescribeProducers", 61, 0, 0)
-def _describe_producers(call: Call, request: Any) -> Answer:
+def _describe_producers(call: Call, request: DescribeProducersRequest) -> Answer:
     """The idempotent producers that a partition knows, and where their open transactions begin."""
     wanted = {topic.name: dict.fromkeys(topic.partition_indexes) for topic in request.topics}
 
@@ -315,7 +325,7 @@ def _partition(call: Call, name: str, number: int) -> dict[str, Any]:
 
 
 @api("DescribeTransactions", 65, 0, 0)
-def _describe_transactions(call: Call, request: Any) -> Answer:
+def _describe_transactions(call: Call, request: DescribeTransactionsRequest) -> Answer:
     """The state of transactional ids, and the partitions of their transactions."""
     nobody = {"producer_id": -1, "producer_epoch": -1}
     ids = dict.fromkeys(request.transactional_ids)
@@ -346,14 +356,13 @@ _STATES = frozenset(state.value for state in TransactionState)
 
 
 @api("ListTransactions", 66, 0, 2)
-def _list_transactions(call: Call, request: Any) -> Answer:
+def _list_transactions(call: Call, request: ListTransactionsRequest) -> Answer:
     """Transactional ids that the client may read, by state, by producer and by how long they are open.
 
     From v2 on also by a pattern that the whole id must fit (KIP-1152).
     """
     states, producers = set(request.state_filters), set(request.producer_id_filters)
-    least_ms = given(request, "duration_filter", -1)
-    text = given(request, "transactional_id_pattern", "")
+    least_ms, text = request.duration_filter, request.transactional_id_pattern
     pattern = compiled(text) if text else None
     transactions = call.broker.transactions
     rows = (

@@ -6,9 +6,10 @@ import asyncio
 import contextlib
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin
 
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
@@ -17,12 +18,15 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from kafka import KafkaConsumer, KafkaProducer
 from kafka.admin import KafkaAdminClient
 from kafka.protocol.broker_version_data import BrokerVersionData
+from kio.index import load_request_schema
 from kio.schema.index import api_key_map
 
 from broker_core import Admin
+from broker_core.kafka_messages.reading import types_in
 from broker_core.listeners.kafka.apis import APIS
+from broker_core.listeners.kafka.codec import header_of, request_of
 from broker_core.listeners.kafka.listener import KafkaListener
-from tests.broker_core.listeners.kafka.raw import CLIENT, KEYS, asked
+from tests.broker_core.listeners.kafka.raw import CLIENT, KEYS, asked, frame_of
 from tests.broker_core.listeners.kafka.test_malformed_frames import frame, talk
 
 NOTES = Path(__file__).parents[4] / "broker_core/listeners/kafka/NOTES.md"
@@ -52,6 +56,34 @@ def test_what_kafka_announces_is_served_or_noted_as_left_out():
         else:
             name = api_key_map[key].title().replace("_", "")
             assert name in text, f"{name} is neither served nor noted"
+
+
+def filled(schema: Any) -> dict[str, Any]:
+    """A body with one element in every array."""
+    parts = {each.name: each.type for each in fields(schema)}
+    nested = {name: next(filter(is_dataclass, types_in(kind)), None) for name, kind in parts.items()}
+    bodies = {name: filled(found) for name, found in nested.items() if found is not None}
+    return {name: [body] if get_origin(parts[name]) is tuple else body for name, body in bodies.items()}
+
+
+def lacking(read: Any, schema: Any) -> Iterator[str]:
+    """The fields of `schema`, which handlers are typed with, that a request does not have."""
+    for each in fields(schema):
+        if not hasattr(read, each.name):
+            yield f"{schema.__name__}.{each.name}"
+        nested = next(filter(is_dataclass, types_in(each.type)), None)
+        value = getattr(read, each.name, None)
+        if nested is not None and isinstance(value, tuple) and value:
+            yield from lacking(value[0], nested)
+
+
+@pytest.mark.parametrize("oldest_only", [True, pytest.param(False, marks=pytest.mark.soak, id="each of its versions")])
+def test_a_request_of_any_version_has_the_fields_of_the_newest(oldest_only: bool):
+    for api in APIS:
+        for version in (api.oldest,) if oldest_only else range(api.oldest, api.newest + 1):
+            frame = frame_of(api.key, version, filled(load_request_schema(api.key, version)))
+            _client, read = request_of(header_of(frame), frame, api.most_elements)
+            assert [*lacking(read, load_request_schema(api.key, api.newest))] == [], (api.name, version)
 
 
 def columns() -> dict[str, dict[str, int]]:
