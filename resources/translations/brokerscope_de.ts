@@ -5990,6 +5990,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Antwort zeigen</translation>
   </message>
   <message>
+   <source>Show the dead letters</source>
+   <translation>Die Dead Letters zeigen</translation>
+  </message>
+  <message>
    <source>Show the lanes of the timeline</source>
    <translation>Spuren der Zeitleiste zeigen</translation>
   </message>
@@ -9236,6 +9240,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>took {time}; no partition lost its reader</source>
    <translation>dauerte {time}; keine Partition verlor ihren Leser</translation>
+  </message>
+  <message>
+   <source>topic whose messages it gets from now on</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <source>topic, group, queue, dlq, producer, consumer or worker.</source>

@@ -208,6 +208,7 @@ class DeadLettersPanel(TablePanel):
         self.redrive_selected_button.setProperty("role", "primary")
         self.redrive_selected_button.clicked.connect(self.redrive_selected)
         self.redrive_all_button.clicked.connect(self.redrive_all)
+        self.offerTaken.connect(lambda: self.show_redriven(False))
         self.causes.currentItemChanged.connect(lambda _item, _old: self.causeChosen.emit(self.chosen_cause))
         self.selectionChanged.connect(lambda _count: self._show_actions())
         self.currentChanged.connect(lambda _key: self._show_actions())
@@ -333,7 +334,7 @@ class DeadLettersPanel(TablePanel):
         if self.shows_redriven:
             rows = self.redriven.model().rowCount()
             self.set_count(f"{rows:,}")
-            self.set_empty_words(tr(NONE_REDRIVEN[0]), tr(NONE_REDRIVEN[1]))
+            self.set_empty_words(tr(NONE_REDRIVEN[0]), tr(NONE_REDRIVEN[1]), tr("Show the dead letters"))
             self.show_body(rows > 0)
         else:
             super()._on_rows(*_what)

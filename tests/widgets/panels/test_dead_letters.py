@@ -193,3 +193,23 @@ def test_columns_that_can_be_spared_go_when_there_is_no_room(panel, qtbot):
     assert not panel.table.isColumnHidden(3)
     widths = sum(panel.table.columnWidth(place) for place in range(8) if not panel.table.isColumnHidden(place))
     assert widths <= panel.table.viewport().width()
+
+
+def test_where_nothing_was_redriven_a_click_shows_the_dead_letters_again(panel, qtbot):
+    panel.show_redriven(True)
+    assert panel.empty_state.isVisible() and not panel.table.isVisible()
+    qtbot.mouseClick(panel.empty_state.offer, Qt.MouseButton.LeftButton)
+    assert panel.table.isVisible() and not panel.redriven_button.isChecked()
+    assert not panel.empty_state.offer.isVisible()
+
+
+def test_what_programs_wrote_is_neither_counted_nor_redriven(panel, qtbot):
+    of_programs = {("builds", 0), ("builds", 1)}
+    keys = [row(number)[0] for number in range(8)]
+    panel.programs_count = lambda asked: len(of_programs.intersection(keys if asked is None else asked))
+    click(qtbot, panel, 0)
+    assert panel.redrive_all_button.text() == "Redrive all (6)" and panel.redrive_all_button.isEnabled()
+    assert not panel.redrive_selected_button.isEnabled() and not panel.edit.isEnabled()
+    assert panel.why_not_selected() == "Dead letters of a topic are sent back by the program that wrote them."
+    click(qtbot, panel, 2, Qt.KeyboardModifier.ControlModifier)
+    assert panel.redrive_selected_button.text() == "Redrive selected (1)" and panel.edit.isEnabled()
