@@ -78,7 +78,6 @@ def push_button(
     pressed: Any = None,
     role: str = "",
     tip: str = "",
-    name: str = "",
     by_tab: bool = False,
     hidden: bool = False,
 ) -> QPushButton:
@@ -91,7 +90,6 @@ def push_button(
     if by_tab:
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     button.setToolTip(tip)
-    button.setAccessibleName(name)
     if hidden:
         button.hide()
     return button

@@ -116,11 +116,10 @@ def _font(pixels: int, weight: QFont.Weight, tabular: bool) -> QFont:
     return font
 
 
-def mono_font(pixels: int = BASE_PIXELS - 1, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
+def mono_font() -> QFont:
     loaded = MONO_FAMILY in _load_fonts()
     font = QFont(MONO_FAMILY) if loaded else QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-    font.setPixelSize(px(pixels))
-    font.setWeight(weight)
+    font.setPixelSize(px(BASE_PIXELS - 1))
     return font
 
 

@@ -39,9 +39,9 @@ ROLES = ("consumer", "producer", "worker")
 BENCH = ""
 
 
-def duration_fields(kind: str = "exponential", mean_ms: float = 100) -> tuple[Field, Field]:
+def duration_fields() -> tuple[Field, Field]:
     return (
-        Field("mean_ms", tr("Time for each message"), "decimal", mean_ms, most=3_600_000, suffix=" ms"),
+        Field("mean_ms", tr("Time for each message"), "decimal", 100.0, most=3_600_000, suffix=" ms"),
         choice(
             "kind",
             tr("Spread"),
@@ -51,7 +51,7 @@ def duration_fields(kind: str = "exponential", mean_ms: float = 100) -> tuple[Fi
                 "exponential": tr("exponential: often short, now and then long"),
                 "lognormal": tr("log-normal: a long tail, as real work has"),
             },
-            kind,
+            "exponential",
         ),
     )
 

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 from app.environment.paths import called, new_session_folder
 from app.sessions.collectors.collectors import Collectors
-from app.sessions.own_cluster import OwnCluster
 from app.sessions.source import BROKER, Source, Standing, closed
 from broker_core.clock import ns_from_s
+from broker_core.engine.engine_host import EngineHost
 from broker_core.engine.runner import Engine, EngineStatus, Mode
 from broker_core.errors import BrokerError, ConfigError
 from broker_core.observation.kafka.config import addresses, is_cluster
@@ -18,9 +18,11 @@ from broker_core.observation.observed_session import ObservedSession
 from broker_core.observation.peer import KNOWABLE, Peer
 from broker_core.observation.peers import peer_at
 from broker_core.operations.request import Request
+from broker_core.recording.live_session import LiveSession
 from broker_core.recording.playback import Playback
 from broker_core.recording.recorder import Recorder
 from broker_core.simulation.actions import UserAction
+from broker_core.simulation.arrival_files import DataFiles
 from broker_core.simulation.handlers import Performed
 from broker_core.simulation.scenario import Scenario
 from broker_core.snapshots import ConnectionView, Snapshot
@@ -37,7 +39,32 @@ _SAID = (
     mark("The broker runs elsewhere, and has no operation that takes it back."),
     mark("A Kafka cluster is only observed: nothing in it is changed, and not all of it is known from outside."),
 )
+OWN_SPEED = 1.0  # of a cluster of our own
 OWN_TIME = mark("The time of a broker elsewhere is its own: look back on the timeline, or stand still (Space).")
+
+
+class OwnCluster:
+    """A cluster for a lesson: its scenario, run beside the window, with a listener for Kafka's clients.
+
+    Runs until it is closed. `address` is its HOST:PORT.
+    """
+
+    def __init__(self, scenario: Scenario, text: str, path: Path, seed: int | None) -> None:
+        """Raises BrokerError."""
+        from broker_core.listeners.kafka.listener import KafkaListener  # takes a while to load
+
+        self._session = LiveSession(scenario, text, folder=None, find_file=DataFiles(path), seed=seed)
+        self._engine = Engine(self._session.simulation, shared=False)
+        self._host = EngineHost(self._engine, self._session.simulation)
+        self._engine.run(OWN_SPEED)
+        self._listener = KafkaListener(self._host, address="127.0.0.1", port=0).start()
+        self.address = self._listener.bootstrap_servers
+
+    def close(self) -> None:
+        self._listener.close()
+        self._host.close()
+        self._engine.close()
+        self._session.close(finished=False)
 
 
 def why_no_address(address: str) -> str:

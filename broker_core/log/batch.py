@@ -310,9 +310,9 @@ def encode_kept(kept: Sequence[StoredMessage], batch: bytes | memoryview) -> byt
     return data
 
 
-def parse_header(data: bytes | memoryview, position: int = 0) -> BatchHeader | None:
-    """The header at `position`, or None if there is no plausible one. The checksum is not verified."""
-    if len(data) - position < HEADER_BYTES:
+def parse_header(data: bytes | memoryview) -> BatchHeader | None:
+    """The header at the beginning, or None if there is no plausible one. The checksum is not verified."""
+    if len(data) < HEADER_BYTES:
         return None
     (
         base,
@@ -328,7 +328,7 @@ def parse_header(data: bytes | memoryview, position: int = 0) -> BatchHeader | N
         producer_epoch,
         sequence,
         count,
-    ) = HEADER.unpack_from(data, position)
+    ) = HEADER.unpack_from(data)
     size_bytes = length + LENGTH_FIELD_END
     if magic != MAGIC or epoch != _LEADER_EPOCH or base < 0 or size_bytes < HEADER_BYTES:
         return None

@@ -32,8 +32,8 @@ def replays(control: pl.DataFrame, *by: str) -> pl.DataFrame:
     )
 
 
-def bucket_value_ns(name: str = "log_bucket") -> pl.Expr:
-    bucket = pl.col(name)
+def bucket_value_ns() -> pl.Expr:
+    bucket = pl.col("log_bucket")
     return pl.when(bucket == ZERO_BUCKET).then(0.0).otherwise(pl.lit(DURATION_GROWTH).pow(bucket + 0.5))
 
 

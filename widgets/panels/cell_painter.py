@@ -65,10 +65,8 @@ def draw_badge(painter: QPainter, where: QRectF, hue: int, letter: str, theme: T
     painter.drawText(where, int(Qt.AlignmentFlag.AlignCenter), letter)
 
 
-def draw_bar(
-    painter: QPainter, where: QRectF, share: float, fill: str, theme: Theme, mark: float | None = None
-) -> None:
-    """A bar that is `share` (0..1) full; `mark` draws a line across it."""
+def draw_bar(painter: QPainter, where: QRectF, share: float, fill: str, theme: Theme) -> None:
+    """A bar that is `share` (0..1) full."""
     radius = where.height() / 2
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(qcolour(mix(theme.surface, theme.text, 0.13)))
@@ -79,10 +77,6 @@ def draw_bar(
         painter.drawRoundedRect(
             QRectF(where.x(), where.y(), max(width, where.height()), where.height()), radius, radius
         )
-    if mark is not None:
-        painter.setPen(QPen(qcolour(theme.text), 1.5))
-        x = where.x() + where.width() * min(1.0, max(0.0, mark))
-        painter.drawLine(QPointF(x, where.top() - 2), QPointF(x, where.bottom() + 2))
 
 
 class CellDelegate(QStyledItemDelegate):

@@ -191,8 +191,8 @@ class MessagesPanel(TablePanel):
         elif self.where() != before:
             self.whereChanged.emit(self.where())
 
-    def _fill_partitions(self, chosen: int | None = None) -> None:
-        number = self.partition.currentData() if chosen is None else chosen
+    def _fill_partitions(self) -> None:
+        number = self.partition.currentData()
         count = next((count for name, count in self.sources if name == self.topic.currentText()), 0)
         self.partition.clear()
         self.partition.addItem(tr("All partitions"), None)

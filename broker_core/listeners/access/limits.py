@@ -20,7 +20,6 @@ class GuardConfig(Settings, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     max_connections: Positive = 1_000  # a descriptor each, and 1,024 are what a process has by default
     max_streams: Positive = 250  # of events, at a time; the other connections are for requests
     max_in_flight: Positive = 1_000  # requests of all connections
-    max_in_flight_per_connection: Positive = 64  # pipelined; more wait in the socket
     max_buffered_bytes: Positive = 256 * 1_048_576  # requests that are being served, and answers nobody has read yet
     header_timeout_ms: WaitMs = 10_000
     body_timeout_ms: WaitMs = 30_000

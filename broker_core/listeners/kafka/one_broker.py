@@ -34,18 +34,15 @@ from broker_core.listeners.kafka.call import (
 if TYPE_CHECKING:
     from kio.schema.alter_partition_reassignments.v1.request import AlterPartitionReassignmentsRequest
     from kio.schema.alter_replica_log_dirs.v2.request import AlterReplicaLogDirsRequest
-    from kio.schema.describe_cluster.v2.request import DescribeClusterRequest
-    from kio.schema.describe_delegation_token.v3.request import DescribeDelegationTokenRequest
     from kio.schema.describe_log_dirs.v5.request import DescribeLogDirsRequest
     from kio.schema.describe_quorum.v2.request import DescribeQuorumRequest
     from kio.schema.elect_leaders.v2.request import ElectLeadersRequest
-    from kio.schema.list_partition_reassignments.v0.request import ListPartitionReassignmentsRequest
     from kio.schema.unregister_broker.v0.request import UnregisterBrokerRequest
     from kio.schema.update_features.v2.request import UpdateFeaturesRequest
 
 
 @api("DescribeCluster", 60, 0, 2)
-def _describe_cluster(call: Call, request: DescribeClusterRequest) -> Answer:
+def _describe_cluster(call: Call, _request: Any) -> Answer:
     return {
         "cluster_id": CLUSTER_ID,
         "controller_id": NODE_ID,
@@ -161,7 +158,7 @@ def check_replicas(brokers: Iterable[int]) -> None:
 
 
 @api("ListPartitionReassignments", 46, 0, 0)
-def _list_partition_reassignments(call: Call, request: ListPartitionReassignmentsRequest) -> Answer:
+def _list_partition_reassignments(call: Call, _request: Any) -> Answer:
     """None is ever under way."""
     call.must(READ, "broker")
     return {}
@@ -230,6 +227,6 @@ def directory(call: Call) -> str:
 @api("RenewDelegationToken", 39, 1, 2)
 @api("ExpireDelegationToken", 40, 1, 2)
 @api("DescribeDelegationToken", 41, 1, 3)
-def _refuse_tokens(call: Call, request: DescribeDelegationTokenRequest) -> Answer:
+def _refuse_tokens(_call: Call, _request: Any) -> Answer:
     """Delegation tokens (KIP-48) are refused, as by a cluster without a secret key for them."""
     return {"error_code": KafkaError.delegation_token_auth_disabled.value}

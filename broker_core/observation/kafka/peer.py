@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeVar, cast
 
 from broker_core.clock import NS_PER_MS, NS_PER_S
-from broker_core.errors import BrokerError
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind
 from broker_core.messages import TopicPartition
-from broker_core.observation.kafka.answers import ANSWERED, WHY_NOT, answer
 from broker_core.observation.kafka.arrivals import Arrivals
 from broker_core.observation.kafka.changes import Changes
 from broker_core.observation.kafka.cluster import Cluster
@@ -19,7 +18,10 @@ from broker_core.observation.kafka.config import ConnectionConfig
 from broker_core.observation.kafka.logs import BROWSED, ClusterLogs
 from broker_core.observation.kafka.sweep import Reader, Sweep
 from broker_core.observation.peer import Facts, Look
+from broker_core.operations.browse import ListLogs, LogName
+from broker_core.operations.groups import DescribeGroup, DescribeShareGroup, ListGroups, ListShareGroups
 from broker_core.operations.request import Request
+from broker_core.operations.topics import DescribeTopic, ListTopics
 from broker_core.recording.fold import Fold
 from broker_core.snapshots import ShareGroupView, Snapshot
 
@@ -32,6 +34,40 @@ _ROUNDS_LATER: Final = 4  # in each look, of what has moved among older messages
 _CLOCK_EVERY_S, _CLOCK_OFF_NS = 30.0, 2 * NS_PER_S
 _MAX_TIMESTAMP, _MAX_TIMESTAMP_FROM = -3, 7  # of ListOffsets, and the version that has it
 _MOST_DATED: Final = 1_000  # partitions in one round
+WHY_NOT: Final = "A Kafka cluster is only observed: nothing in it is changed, and not all of it is known from outside."
+_Shares = Mapping[str, ShareGroupView]
+
+
+def answer(request: Any, seen: Snapshot, shares: _Shares) -> Any:
+    """From what was seen last. Raises UNKNOWN_TOPIC_OR_PARTITION, GROUP_ID_NOT_FOUND, READ_ONLY."""
+    found = ANSWERED.get(type(request))
+    if found is None:
+        raise BrokerError(ErrorCode.READ_ONLY, WHY_NOT.rstrip("."))
+    return found(request, seen, shares)
+
+
+def _named(views: Iterable[Any], name: str, code: ErrorCode) -> Any:
+    for view in views:
+        if view.name == name:
+            return view
+    raise BrokerError(code, name)
+
+
+ANSWERED: Final[Mapping[type[Any], Callable[[Any, Snapshot, _Shares], Any]]] = {
+    ListLogs: lambda _request, seen, _shares: [
+        LogName(name=topic.name, partitions=len(topic.partitions)) for topic in seen.topics
+    ],
+    ListTopics: lambda _request, seen, _shares: list(seen.topics),
+    DescribeTopic: lambda request, seen, _shares: _named(
+        seen.topics, request.topic, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    ),
+    ListGroups: lambda _request, seen, _shares: list(seen.groups),
+    DescribeGroup: lambda request, seen, _shares: _named(seen.groups, request.group, ErrorCode.GROUP_ID_NOT_FOUND),
+    ListShareGroups: lambda _request, _seen, shares: [shares[name] for name in sorted(shares)],
+    DescribeShareGroup: lambda request, _seen, shares: _named(
+        shares.values(), request.group, ErrorCode.GROUP_ID_NOT_FOUND
+    ),
+}
 
 
 class KafkaPeer:

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from app.environment.paths import find_scenario
-from app.sessions import own_cluster
+from app.sessions import observed
 from app.sessions.observed import ObservedSource
 from app.shell.badge import shown_badge
 from app.shell.workbench import Workbench
@@ -22,7 +22,7 @@ def _shows(workbench: Workbench, tab: str) -> bool:
 
 
 def test_all_ten_steps_are_done(open_workbench: Callable[..., Hand], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_cluster, "SPEED", 30.0)
+    monkeypatch.setattr(observed, "OWN_SPEED", 30.0)
     monkeypatch.setattr(peer, "MOST_SHARE", 0.5)
     hand = open_workbench()
     workbench = hand.workbench

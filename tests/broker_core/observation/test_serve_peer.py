@@ -19,8 +19,7 @@ from broker_core.events import Event, EventKind
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.observation.peer import Look
-from broker_core.observation.serve_peer import ServePeer
-from broker_core.observation.times import moved
+from broker_core.observation.serve_peer import ServePeer, moved
 from broker_core.operations.browse import BrowsePartition, CountKeys, FindOffsets, ListDeadOffsets, ListLogs
 from broker_core.operations.dead_letters import DeadLettersByCause
 from broker_core.operations.faults import ListFaults
