@@ -108,7 +108,7 @@ def _of_kafka(request: Request[Any]) -> tuple[str, int, dict[str, Any]]:
             return "DeleteTopics", 6, {"topics": [{"name": request.topic}]}
         case DeleteGroup():
             return "DeleteGroups", 2, {"groups_names": [request.group]}
-    raise NotImplementedError(type(request).__name__)
+    raise AssertionError(type(request).__name__)
 
 
 @contextmanager
