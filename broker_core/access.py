@@ -197,5 +197,6 @@ class Kept(Generic[R]):
 
 
 Acls = Kept[Acl]
-#: What events call the rows that they tell of, as a snapshot has them.
-SHOWN: dict[str, type[Acl | ClientQuota | ScramUser]] = {"acl": Acl, "quota": ClientQuota, "user": ScramUser}
+Shown = Acl | ClientQuota | ScramUser  # the rows that a snapshot has
+#: What events call the rows that they tell of.
+SHOWN: dict[str, type[Shown]] = {"acl": Acl, "quota": ClientQuota, "user": ScramUser}

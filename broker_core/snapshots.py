@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from broker_core.access import Acl, ClientQuota, ScramUser
+from broker_core.access import Acl, ClientQuota, ScramUser, Shown
 
 MAX_LEASES: Final = 500  # listed in a keyframe, of each queue
 MAX_LETTERS: Final = 200
@@ -465,6 +465,10 @@ class Snapshot(msgspec.Struct, frozen=True):
     acls: tuple[Acl, ...] = ()
     quotas: tuple[ClientQuota, ...] = ()
     users: tuple[ScramUser, ...] = ()
+
+    @property
+    def access(self) -> tuple[Shown, ...]:
+        return (*self.acls, *self.quotas, *self.users)
 
     @property
     def compacted(self) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.commands.access import AccessHandlers
 from app.commands.alerts import AlertHandlers
 from app.commands.appearance import AppearanceHandlers
 from app.commands.attach import AttachHandlers
@@ -69,6 +70,7 @@ FAMILIES = (
     EventHandlers,
     InspectorHandlers,
     ListenerHandlers,
+    AccessHandlers,
     HelpHandlers,
 )
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.presenters.access import AccessPresenter
 from app.presenters.assignments import AssignmentsPresenter
 from app.presenters.backpressure import BackpressurePresenter
 from app.presenters.charts import ChartsPresenter
@@ -38,6 +39,7 @@ PRESENTERS: tuple[type[PanelPresenter[Any]], ...] = (
     EventsPresenter,
     ConnectionsPresenter,
     RequestsPresenter,
+    AccessPresenter,
     JobsPresenter,
     ReportsPresenter,
 )

@@ -14,6 +14,7 @@ T = TypeVar("T")
 #: What a source may know beside topics, partitions, groups and their offsets. Who makes a figure of one of these asks.
 KNOWABLE: Final = (
     *("messages", "segments", "deliveries", "leases", "requests", "connections", "backpressure", "schemas"),
+    "access",
 )
 
 

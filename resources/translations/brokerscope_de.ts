@@ -130,6 +130,10 @@ Wanduhrzeit {wall}</translation>
    <translation>(durch Kompaktierung entfernt)</translation>
   </message>
   <message>
+   <source>* is all of them</source>
+   <translation>* sind alle</translation>
+  </message>
+  <message>
    <source>+{count} more</source>
    <translation>+{count} weitere</translation>
   </message>
@@ -470,6 +474,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein vorhandener Bericht wird ersetzt.</translation>
   </message>
   <message>
+   <source>A request beyond it is answered at once, and the next one waits.</source>
+   <translation>Eine Anfrage darüber hinaus wird sofort beantwortet, die nächste wartet.</translation>
+  </message>
+  <message>
    <source>A ring is a message in flight, in the colour of its worker.</source>
    <translation>Ein Ring ist eine Nachricht in Arbeit, in der Farbe ihres Workers.</translation>
   </message>
@@ -558,6 +566,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein Worker nimmt einen Build auf eine Lease. Schlägt er fehl, wartet der Build eine halbe Sekunde und wird wieder zugestellt; nach dem dritten Versuch kommt er zu den Dead Letters, damit er niemanden aufhält.</translation>
   </message>
   <message>
+   <source>ACL</source>
+   <translation>ACL</translation>
+  </message>
+  <message>
    <source>API</source>
    <translation>API</translation>
   </message>
@@ -596,6 +608,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Accepted.</source>
    <translation>Angenommen.</translation>
+  </message>
+  <message>
+   <source>Access</source>
+   <translation>Zugriff</translation>
   </message>
   <message>
    <source>Accounting for every message...</source>
@@ -818,6 +834,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Außerdem</translation>
   </message>
   <message>
+   <source>And whatever begins with it</source>
+   <translation>Und alles, was damit beginnt</translation>
+  </message>
+  <message>
    <source>Another folder...</source>
    <translation>Anderer Ordner...</translation>
   </message>
@@ -904,6 +924,14 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>At</source>
    <translation>Um</translation>
+  </message>
+  <message>
+   <source>At most</source>
+   <translation>Höchstens</translation>
+  </message>
+  <message>
+   <source>At most (per s)</source>
+   <translation>Höchstens (pro s)</translation>
   </message>
   <message>
    <source>At most once, at least once, effectively once</source>
@@ -1192,6 +1220,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Bytes out</source>
    <translation>Bytes aus</translation>
+  </message>
+  <message>
+   <source>Bytes that a client may send or fetch per second; a request beyond that waits.</source>
+   <translation>Bytes, die ein Client pro Sekunde senden oder holen darf; eine Anfrage darüber hinaus wartet.</translation>
   </message>
   <message>
    <source>Bytes/s</source>
@@ -1702,6 +1734,18 @@ Wanduhrzeit {wall}</translation>
    <translation>Anlegen</translation>
   </message>
   <message>
+   <source>Create ACL</source>
+   <translation>ACL anlegen</translation>
+  </message>
+  <message>
+   <source>Create ACL...</source>
+   <translation>ACL anlegen ...</translation>
+  </message>
+  <message>
+   <source>Create an ACL or set a quota here, on the command line, over HTTP or with Kafka's tools.</source>
+   <translation>Legen Sie hier, auf der Kommandozeile, über HTTP oder mit den Werkzeugen von Kafka eine ACL an oder setzen Sie eine Quota.</translation>
+  </message>
+  <message>
    <source>Create group</source>
    <translation>Gruppe anlegen</translation>
   </message>
@@ -1914,6 +1958,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Prüfung der Zustellung</translation>
   </message>
   <message>
+   <source>Deny it</source>
+   <translation>Verbieten</translation>
+  </message>
+  <message>
    <source>Depth</source>
    <translation>Tiefe</translation>
   </message>
@@ -1928,6 +1976,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Detail</source>
    <translation>Einzelheit</translation>
+  </message>
+  <message>
+   <source>Details</source>
+   <translation>Einzelheiten</translation>
   </message>
   <message>
    <source>Died</source>
@@ -2534,6 +2586,10 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Nach Name, Zeit oder Ordner filtern</translation>
   </message>
   <message>
+   <source>Filter by principal or resource</source>
+   <translation>Nach Principal oder Ressource filtern</translation>
+  </message>
+  <message>
    <source>Filter by subject or topic</source>
    <translation>Nach Subject oder Topic filtern</translation>
   </message>
@@ -3022,6 +3078,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Wie viele diese Partition bisher besessen haben.</translation>
   </message>
   <message>
+   <source>How much Kafka clients may send or fetch.</source>
+   <translation>Wie viel Kafka-Clients senden oder holen dürfen.</translation>
+  </message>
+  <message>
    <source>How often</source>
    <translation>Wie oft</translation>
   </message>
@@ -3140,6 +3200,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>It has {count}. Keys may land in other partitions from then on. This cannot be undone.</source>
    <translation>Es hat {count}. Schlüssel können von da an in anderen Partitionen landen. Das lässt sich nicht zurücknehmen.</translation>
+  </message>
+  <message>
+   <source>It holds for Kafka and HTTP, beside the access file of a listener. What denies wins.</source>
+   <translation>Sie gilt für Kafka und HTTP, neben der Zugriffsdatei eines Listeners. Was verbietet, hat Vorrang.</translation>
   </message>
   <message>
    <source>It holds from the next message on.</source>
@@ -3600,6 +3664,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Maximise the panel</source>
    <translation>Tafel maximieren</translation>
+  </message>
+  <message>
+   <source>May</source>
+   <translation>Darf</translation>
   </message>
   <message>
    <source>Median latency of the last 100 requests; waiting for messages counts.</source>
@@ -4784,6 +4852,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Voriges Ereignis</translation>
   </message>
   <message>
+   <source>Principal</source>
+   <translation>Principal</translation>
+  </message>
+  <message>
    <source>Principal {name}</source>
    <translation>Principal {name}</translation>
   </message>
@@ -4970,6 +5042,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Quit</source>
    <translation>Beenden</translation>
+  </message>
+  <message>
+   <source>Quota</source>
+   <translation>Quota</translation>
   </message>
   <message>
    <source>RUNNING AGAIN, {share}</source>
@@ -5268,6 +5344,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Entfernen</translation>
   </message>
   <message>
+   <source>Remove ACL, quota or user...</source>
+   <translation>ACL, Quota oder Benutzer entfernen ...</translation>
+  </message>
+  <message>
    <source>Remove alert</source>
    <translation>Alarm entfernen</translation>
   </message>
@@ -5282,6 +5362,14 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Remove the members called `client`, or all, from `group`: their next request gets UNKNOWN_MEMBER_ID.</source>
    <translation>Entfernt die Mitglieder namens `client`, oder alle, aus `group`: Ihre nächste Anfrage bekommt UNKNOWN_MEMBER_ID.</translation>
+  </message>
+  <message>
+   <source>Remove this: {what}.</source>
+   <translation>Dies entfernen: {what}.</translation>
+  </message>
+  <message>
+   <source>Remove...</source>
+   <translation>Entfernen ...</translation>
   </message>
   <message>
    <source>Removed a recording ({size}) that nobody named, bookmarked or opened.</source>
@@ -5760,6 +5848,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Einen Bericht wählen, um hier seine Befunde zu lesen.</translation>
   </message>
   <message>
+   <source>Select a row of the panel Access first.</source>
+   <translation>Wählen Sie zuerst eine Zeile des Panels Zugriff.</translation>
+  </message>
+  <message>
    <source>Select a topic on the canvas first.</source>
    <translation>Erst ein Topic auf der Zeichenfläche wählen.</translation>
   </message>
@@ -5904,6 +5996,14 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Set processing time...</source>
    <translation>Verarbeitungszeit setzen...</translation>
+  </message>
+  <message>
+   <source>Set quota</source>
+   <translation>Quota setzen</translation>
+  </message>
+  <message>
+   <source>Set quota...</source>
+   <translation>Quota setzen ...</translation>
   </message>
   <message>
    <source>Set rate...</source>
@@ -7086,6 +7186,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Es gibt fünf Mitglieder für zwei Partitionen, und das neue arbeitet sofort. Nichts musste dafür abgegeben werden.</translation>
   </message>
   <message>
+   <source>There are no ACLs, quotas or users.</source>
+   <translation>Es gibt keine ACLs, Quotas oder Benutzer.</translation>
+  </message>
+  <message>
    <source>There are no dead letters.</source>
    <translation>Es gibt keine Dead Letters.</translation>
   </message>
@@ -7622,6 +7726,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Benutzt von</translation>
   </message>
   <message>
+   <source>User</source>
+   <translation>Benutzer</translation>
+  </message>
+  <message>
    <source>Value</source>
    <translation>Wert</translation>
   </message>
@@ -7682,12 +7790,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Beachten</translation>
   </message>
   <message>
+   <source>What</source>
+   <translation>Was</translation>
+  </message>
+  <message>
    <source>What Kafka programs ask the broker, request by request.</source>
    <translation>Was Kafka-Programme vom Broker wollen, Request für Request.</translation>
   </message>
   <message>
    <source>What a consumer acknowledges counts as done: one that commits before it has worked, and then crashes, loses work that no verdict misses; `given_schedule` finds that.</source>
    <translation>Was ein Consumer bestätigt, gilt als erledigt: Einer, der vor der Arbeit committet und dann abstürzt, verliert Arbeit, die kein Urteil vermisst; `given_schedule` findet das.</translation>
+  </message>
+  <message>
+   <source>What a principal may do, or may not.</source>
+   <translation>Was ein Principal darf oder nicht darf.</translation>
   </message>
   <message>
    <source>What a producer without idempotence publishes is stored twice: the reply is lost, and it publishes again.</source>
@@ -7726,6 +7842,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was Producer aufhält: die Tiefe eines Topics oder einer Queue gegen ihre Grenze, die Rate gegen ihre Tokens. Die **Regel** sagt, was an der Grenze geschieht: blockieren, abweisen, die neuesten verwerfen, die ältesten verwerfen oder die am wenigsten dringenden verdrängen. Der langsamste Leser ist genannt. Die Zeilen oben folgen jedem blockierten Producer bis zu dem, worauf er am Ende wartet; ein Glied anklicken zeigt es auf der Zeichenfläche. Grenze, Rate und Regel lassen sich unter jeder Anzeige im Lauf ändern.</translation>
   </message>
   <message>
+   <source>What is selected there.</source>
+   <translation>Was dort ausgewählt ist.</translation>
+  </message>
+  <message>
    <source>What it has told stays on the timeline and in the recording.</source>
    <translation>Was er gemeldet hat, bleibt auf der Zeitleiste und in der Aufzeichnung.</translation>
   </message>
@@ -7752,6 +7872,18 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>What must hold</source>
    <translation>Was gelten muss</translation>
+  </message>
+  <message>
+   <source>What the broker keeps about its clients; a restart keeps it, too.
+
+- **ACLs** say what a principal may do. They hold beside the access file of a listener, whose rules are not listed here. What denies wins.
+- **Quotas** limit the bytes a second that Kafka clients may send and fetch, by user and client id.
+- **Users** authenticate by SCRAM. Passwords are set by `brokerscope users set`, by HTTP or by Kafka's tools, and are kept nowhere.</source>
+   <translation>Was der Broker über seine Clients weiß; auch ein Neustart behält es.
+
+- **ACLs** sagen, was ein Principal darf. Sie gelten neben der Zugriffsdatei eines Listeners, deren Regeln hier nicht stehen. Was verbietet, hat Vorrang.
+- **Quotas** begrenzen nach Benutzer und Client-ID die Bytes, die Kafka-Clients pro Sekunde senden und holen dürfen.
+- **Benutzer** melden sich mit SCRAM an. Passwörter setzt man mit `brokerscope users set`, über HTTP oder mit den Werkzeugen von Kafka; sie werden nirgends aufbewahrt.</translation>
   </message>
   <message>
    <source>What the canvas shows, and how to use it.</source>
@@ -7878,8 +8010,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Welche Anfragen, nach Schlüsselwort: `client` (seine client.id), `group`, `topic`, Namen mit `*` für beliebige Zeichen. Von denen, die passen, gehen die ersten `skip` durch; danach trifft es jede `every`-te, mit der Wahrscheinlichkeit `probability`, gezogen aus `seed`, höchstens `times` von ihnen, für `for_s` Sekunden der Zeit des Brokers. Es trifft in jedem Lauf dieselben Anfragen. Mit `must_fire` löst das Ende eines Fehlers, der keine Anfrage betroffen hat, FaultNotMetError aus.</translation>
   </message>
   <message>
+   <source>Who</source>
+   <translation>Wer</translation>
+  </message>
+  <message>
    <source>Who had it before that.</source>
    <translation>Wer sie davor hatte.</translation>
+  </message>
+  <message>
+   <source>Who may do what, and how much: ACLs, quotas and users.</source>
+   <translation>Wer was darf und wie viel: ACLs, Quotas und Benutzer.</translation>
   </message>
   <message>
    <source>Who owned each partition of a group, and when.</source>
@@ -8030,6 +8170,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>`topic` nimmt keine Nachricht an, bis es endet: Producer bekommen THROTTLING_QUOTA_EXCEEDED.</translation>
   </message>
   <message>
+   <source>a client id</source>
+   <translation>eine Client-ID</translation>
+  </message>
+  <message>
    <source>a length of time</source>
    <translation>eine Dauer</translation>
   </message>
@@ -8050,12 +8194,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>eine Sitzungszeit</translation>
   </message>
   <message>
+   <source>a user</source>
+   <translation>einen Benutzer</translation>
+  </message>
+  <message>
    <source>about {time}; for how long nobody read is not known from outside</source>
    <translation>etwa {time}; wie lange niemand las, ist von außen nicht bekannt</translation>
   </message>
   <message>
    <source>addresses of hosts</source>
    <translation>Adressen von Hosts</translation>
+  </message>
+  <message>
+   <source>administer</source>
+   <translation>verwalten</translation>
   </message>
   <message>
    <source>after the work: at least once</source>
@@ -8226,6 +8378,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Versuch {number}</translation>
   </message>
   <message>
+   <source>authenticates by {way}</source>
+   <translation>meldet sich mit {way} an</translation>
+  </message>
+  <message>
    <source>because: {cause}</source>
    <translation>weil: {cause}</translation>
   </message>
@@ -8302,6 +8458,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>clerk-2 behält weniger Partitionen, also liegt weniger Last auf ihm. Was schon im Rückstand ist, wird langsam aufgeholt.</translation>
   </message>
   <message>
+   <source>client id {name}</source>
+   <translation>Client-ID {name}</translation>
+  </message>
+  <message>
    <source>client id; "" is every one that has no quota by name</source>
    <translation>Client-ID; "" ist jede, für die keine Quota mit ihrem Namen gilt</translation>
   </message>
@@ -8358,6 +8518,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>verschieden</translation>
   </message>
   <message>
+   <source>do anything</source>
+   <translation>alles</translation>
+  </message>
+  <message>
    <source>drop newest</source>
    <translation>neueste verwerfen</translation>
   </message>
@@ -8408,6 +8572,18 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>even, up to twice as long</source>
    <translation>gleichmäßig, bis zu doppelt so lange</translation>
+  </message>
+  <message>
+   <source>every other client id</source>
+   <translation>jede andere Client-ID</translation>
+  </message>
+  <message>
+   <source>every other user</source>
+   <translation>jeder andere Benutzer</translation>
+  </message>
+  <message>
+   <source>everybody</source>
+   <translation>alle</translation>
   </message>
   <message>
    <source>everything that it reads</source>
@@ -8468,6 +8644,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>go to others</source>
    <translation>gehen an andere</translation>
+  </message>
+  <message>
+   <source>group</source>
+   <translation>Gruppe</translation>
   </message>
   <message>
    <source>handed out, not committed</source>
@@ -8672,6 +8852,22 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>may be chance</source>
    <translation>kann Zufall sein</translation>
+  </message>
+  <message>
+   <source>may fetch</source>
+   <translation>darf holen</translation>
+  </message>
+  <message>
+   <source>may not {do}</source>
+   <translation>darf nicht {do}</translation>
+  </message>
+  <message>
+   <source>may send</source>
+   <translation>darf senden</translation>
+  </message>
+  <message>
+   <source>may {do}</source>
+   <translation>darf {do}</translation>
   </message>
   <message>
    <source>members of groups count as heard from, and stay</source>
@@ -9006,6 +9202,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Queue ihrer Dead Letters (Vorgabe: ihr Name und .dlq)</translation>
   </message>
   <message>
+   <source>read</source>
+   <translation>lesen</translation>
+  </message>
+  <message>
    <source>reads {names}</source>
    <translation>liest {names}</translation>
   </message>
@@ -9048,6 +9248,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>saved</source>
    <translation>gespeichert</translation>
+  </message>
+  <message>
+   <source>schema subject</source>
+   <translation>Schema-Subject</translation>
   </message>
   <message>
    <source>screens reads every message, booked waits.</source>
@@ -9162,6 +9366,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>die Bank</translation>
   </message>
   <message>
+   <source>the broker as a whole</source>
+   <translation>der Broker als Ganzes</translation>
+  </message>
+  <message>
    <source>the cause, exactly</source>
    <translation>die Ursache, genau so</translation>
   </message>
@@ -9242,12 +9450,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>dauerte {time}; keine Partition verlor ihren Leser</translation>
   </message>
   <message>
+   <source>topic</source>
+   <translation>Topic</translation>
+  </message>
+  <message>
    <source>topic whose messages it gets from now on</source>
    <translation type="unfinished" />
   </message>
   <message>
    <source>topic, group, queue, dlq, producer, consumer or worker.</source>
    <translation>topic, group, queue, dlq, producer, consumer oder worker.</translation>
+  </message>
+  <message>
+   <source>transactional id</source>
+   <translation>Transactional ID</translation>
   </message>
   <message>
    <source>twice</source>
@@ -9260,6 +9476,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>up to offset {offset}</source>
    <translation>bis Offset {offset}</translation>
+  </message>
+  <message>
+   <source>user {name}</source>
+   <translation>Benutzer {name}</translation>
   </message>
   <message>
    <source>user; "" is every user who has no quota by name</source>
@@ -9296,6 +9516,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>what the principal may do</source>
    <translation>was der Principal darf</translation>
+  </message>
+  <message>
+   <source>what they fetch</source>
+   <translation>was sie holen</translation>
+  </message>
+  <message>
+   <source>what they send</source>
+   <translation>was sie senden</translation>
   </message>
   <message>
    <source>what was published</source>
@@ -9340,6 +9568,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>worst lag {count}</source>
    <translation>größter Rückstand {count}</translation>
+  </message>
+  <message>
+   <source>write</source>
+   <translation>schreiben</translation>
   </message>
   <message>
    <source>yes or no</source>
@@ -9440,6 +9672,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{count:,} in flight</source>
    <translation>{count:,} in Arbeit</translation>
+  </message>
+  <message>
+   <source>{count:,} iterations</source>
+   <translation>{count:,} Iterationen</translation>
   </message>
   <message>
    <source>{count:,} messages</source>
@@ -9756,6 +9992,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{jobs} is not finished. Quit and cancel it?</source>
    <translation>{jobs} ist nicht fertig. Beenden und aufgeben?</translation>
+  </message>
+  <message>
+   <source>{kind}: all</source>
+   <translation>{kind}: alle</translation>
+  </message>
+  <message>
+   <source>{kind}: all that begin with {name}</source>
+   <translation>{kind}: alle, die mit {name} beginnen</translation>
   </message>
   <message>
    <source>{label}, and {count:,} more</source>

@@ -14,14 +14,17 @@ from app.presenters.dead_letters import DeadLettersPresenter
 from app.sessions.observed import attached
 from app.shell.badge import shown_badge
 from broker_core import Admin, BrokerHost, GroupConsumer, Producer, QueueConsumer, SchemaAdmin
+from broker_core.access import Acl, ClientQuota
 from broker_core.events import EventKind
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.observation.peers import peer_at
 from broker_core.observation.requests import AdvanceClock
+from broker_core.operations.access import SetUser
 from broker_core.operations.topics import LogSettings, TopicConfig
 from broker_core.schemas.rule import SchemaRule
 from broker_core.simulation.actions import UserAction
+from broker_core.simulation.actions.access import CreateAcls, DeleteUser, SetQuota
 from broker_core.simulation.actions.clients import AddConsumer
 from broker_core.simulation.actions.dead_letters import PurgeDeadLetters, Redrive
 from broker_core.simulation.actions.groups import MoveConsumer, ResetOffsets
@@ -351,3 +354,21 @@ def test_what_has_an_undo_there_can_be_undone(window: Attached) -> None:
     window.do(ConfigureTopic(topic="orders", log=LogSettings(retention_ms=5_000)))
     registry.refresh()
     assert "no operation that takes it back" in registry.reason("undo")
+
+
+def test_acls_quotas_and_users_of_the_broker_are_seen_and_changed(window: Attached) -> None:
+    acl, quota = Acl("shop", "read", "topic", "orders"), ClientQuota("producer_byte_rate", 5_000.0, "shop")
+    window.host.ask(SetUser(user="shop", password="secret").salted(b"salt"))
+    window.wait(lambda: window.controller.snapshot.users)
+    window.do(CreateAcls(acls=(acl,)))
+    window.do(SetQuota(quota=quota))
+    assert window.host.broker.access.acls.all == (acl,)
+    window.wait(lambda: (window.controller.snapshot.acls, window.controller.snapshot.quotas) == ((acl,), (quota,)))
+    told = [event.cause for event in window.controller.events.since(0) if event.kind is EventKind.USER_ACTION]
+    assert told == [
+        "set the SCRAM-SHA-256 credential of shop",
+        "created the ACL: shop may read topic orders",
+        "set the producer_byte_rate of user shop to 5000",
+    ]
+    window.do(DeleteUser(user="shop"))
+    assert window.host.broker.access.credentials.all == ()

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from app.commands.context import CommandContext, Handlers
+from app.commands.forms import choice, request_field
+from app.commands.registry import Command
+from app.presenters.access import KINDS, RIGHTS, shown
+from broker_core.access import DEFAULT, Acl, ClientQuota, ScramUser, Shown
+from broker_core.simulation.actions import UserAction
+from broker_core.simulation.actions.access import CreateAcls, DeleteAcls, DeleteUser, RemoveQuota, SetQuota
+from widgets.dialogs.form import Field, Values
+from widgets.i18n import mark, tr
+from widgets.panels.access import AccessPanel
+
+_KEYS = {"producer_byte_rate": mark("what they send"), "consumer_byte_rate": mark("what they fetch")}
+_NAMED = {"user": mark("a user"), "client_id": mark("a client id")}
+_OTHERS = {"users": mark("every other user"), "client_ids": mark("every other client id")}
+_NAMED_KINDS = ("topic", "queue", "group", "subject", "transactional_id")
+
+
+class AccessHandlers(Handlers):
+    COMMANDS = (
+        Command("create_acl", "Create ACL...", "Listeners", "", "add", "What a principal may do, or may not."),
+        Command("set_quota", "Set quota...", "Listeners", "", "", "How much Kafka clients may send or fetch."),
+        Command("remove_access", "Remove ACL, quota or user...", "Listeners", "", "close", "What is selected there."),
+    )
+
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context)
+        registry, panel = context.registry, context.window.tab(AccessPanel)
+        self.bind_action("create_acl", CreateAcls, self.ask_acl)
+        self.bind_action("set_quota", SetQuota, self.ask_quota)
+        nothing = tr("Select a row of the panel Access first.")
+        self.bind_action("remove_access", DeleteAcls, self.ask_remove, self._selected, nothing)
+        panel.wanted.connect(registry.trigger)
+        panel.currentChanged.connect(lambda _key: registry.refresh("remove_access"))
+        for command in panel.buttons:
+            action = registry.action(command)
+            action.changed.connect(lambda name=command, action=action: panel.forbid(name, str(action.data() or "")))
+
+    def _selected(self) -> Shown | None:
+        key = self._context.window.tab(AccessPanel).current_key()
+        return next((row for row in self._snapshot.access if row.identity == key), None)
+
+    def ask_acl(self) -> None:
+        self.form(
+            tr("Create ACL"),
+            tr("It holds for Kafka and HTTP, beside the access file of a listener. What denies wins."),
+            (
+                request_field(Acl, "principal", tr("Principal")),
+                request_field(Acl, "operation", tr("May"), words=RIGHTS, value="read"),
+                request_field(Acl, "kind", tr("Kind"), words=KINDS, value="topic"),
+                request_field(Acl, "name", tr("Name"), hint=tr("* is all of them"), shown_for=("kind", _NAMED_KINDS)),
+                request_field(Acl, "prefixed", tr("And whatever begins with it"), shown_for=("kind", _NAMED_KINDS)),
+                request_field(Acl, "deny", tr("Deny it")),
+            ),
+            tr("Create"),
+            lambda v: CreateAcls(acls=(Acl(**v),)),
+        )
+
+    def ask_quota(self) -> None:
+        def made(values: Values) -> SetQuota:
+            whom, name = values["whom"], values.get("name") or None
+            user = DEFAULT if whom == "users" else name if whom == "user" else None
+            client_id = DEFAULT if whom == "client_ids" else name if whom == "client_id" else None
+            return SetQuota(quota=ClientQuota(values["key"], values["bytes_per_s"], user, client_id))
+
+        words = {name: tr(word) for name, word in {**_NAMED, **_OTHERS}.items()}
+        self.form(
+            tr("Set quota"),
+            tr("A request beyond it is answered at once, and the next one waits."),
+            (
+                choice("whom", tr("For"), words, "client_id"),
+                Field("name", tr("Name"), shown_for=("whom", tuple(_NAMED))),
+                request_field(ClientQuota, "key", tr("Limits"), words=_KEYS, value="producer_byte_rate"),
+                request_field(
+                    ClientQuota, "bytes_per_s", tr("At most"), value=100_000, decimals=0, suffix=tr(" bytes/s")
+                ),
+            ),
+            tr("Set"),
+            made,
+        )
+
+    def ask_remove(self) -> None:
+        action: UserAction
+        row = self._selected()
+        match row:
+            case Acl():
+                action = DeleteAcls(acls=(row,))
+            case ClientQuota():
+                action = RemoveQuota(key=row.key, user=row.user, client_id=row.client_id)
+            case ScramUser():
+                action = DeleteUser(user=row.user, mechanism=row.mechanism)
+            case _:
+                return
+        told = shown(row)
+        about = tr("Remove this: {what}.", what=" ".join((told.who, told.what, told.about)).strip())
+        self.form(tr("Remove"), about, (), tr("Remove"), lambda _v: action, danger=True)
