@@ -93,5 +93,6 @@ class AccessHandlers(Handlers):
             case _:
                 return
         told = shown(row)
-        about = tr("Remove this: {what}.", what=" ".join((told.who, told.what, told.about)).strip())
+        what = f"{told.who} {told.what}" + (f" ({told.about})" if told.about else "")
+        about = tr("Remove this: {what}.", what=what)
         self.form(tr("Remove"), about, (), tr("Remove"), lambda _v: action, danger=True)

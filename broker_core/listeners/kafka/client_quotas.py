@@ -95,12 +95,11 @@ def _alter(call: Call, asked: Any, validate_only: bool) -> None:
     quotas = [  # the rate of one that is removed says nothing
         (ClientQuota(each.key, 1 if each.remove else each.value, user, client_id), each.remove) for each in asked.ops
     ]
-    host = call.context.host
     for quota, removed in () if validate_only else quotas:
         if not removed:
-            host.ask(SetQuota(quota=quota), client=call.client)
+            call.ask(SetQuota(quota=quota))
         elif call.broker.access.quotas.find(quota.identity) is not None:
-            host.ask(RemoveQuota(key=quota.key, user=user, client_id=client_id), client=call.client)
+            call.ask(RemoveQuota(key=quota.key, user=user, client_id=client_id))
 
 
 def _entity(asked: Any) -> tuple[str | None, str | None]:

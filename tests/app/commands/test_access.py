@@ -43,7 +43,7 @@ def test_an_acl_is_created_by_a_form_and_removed_from_its_row(hand: Hand):
     panel.table.selectRow(0)
     assert panel.buttons["remove_access"].isEnabled()
     dialog = run(hand, "remove_access")
-    assert "shop may do anything topic: all that begin with mail-" in dialog.about.text()
+    assert "shop may do anything (topic: all that begin with mail-)" in dialog.about.text()
     accept(hand, dialog)
     assert shown(hand) == []
     hand.workbench.registry.trigger("undo")
