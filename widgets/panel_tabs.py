@@ -215,23 +215,32 @@ class PanelTabs(QWidget):
     def _hide_what_does_not_fit(self) -> None:
         """From the right, whichever is in front, so that no tab ever moves; the menu has them under their names."""
         tabs = list(self._tabs.values())
-        room, left, fitting = self.width() - self._buttons.sizeHint().width() - 2 * px(GAP), 0, 0
-        ends: list[int] = []
-        for caption, members in self._columns:
-            widths = [tab.sizeHint().width() for tab in members]
-            start, left = left, left + max(sum(widths), caption.sizeHint().width()) + px(GAP)
-            ends += [start + max(sum(widths[: at + 1]), caption.sizeHint().width()) for at in range(len(members))]
+        room, fitting = self.width() - self._buttons.sizeHint().width() - 2 * px(GAP), 0
+        ends = self._ends(tabs)
+        if ends and ends[-1] > room:
+            tabs = [tab for tab in tabs if not tab.info.spare]
+            ends = self._ends(tabs)
         if ends and ends[-1] > room:
             self.more.setFixedWidth(max(tab.sizeHint().width() for tab in tabs) + px(24))
             fitting = sum(end <= room - self.more.width() - px(GAP) for end in ends)
         else:
             fitting = len(tabs)
-        for place, tab in enumerate(tabs):
-            tab.setVisible(place < fitting)
+        for tab in self._tabs.values():
+            tab.setVisible(tab in tabs[:fitting])
         for caption, members in self._columns:
             caption.setVisible(not members[0].isHidden())
         self.more.setVisible(fitting < len(tabs))
         self._name_more()
+
+    def _ends(self, tabs: Sequence[PanelTab]) -> list[int]:
+        """Where each of `tabs` ends, in pixels, if there is room for all of them."""
+        left, ends = 0, []
+        for caption, members in self._columns:
+            widths = [tab.sizeHint().width() for tab in members if tab in tabs]
+            least = caption.sizeHint().width()
+            ends += [left + max(sum(widths[: at + 1]), least) for at in range(len(widths))]
+            left += max(sum(widths), least) + px(GAP)
+        return ends
 
     def _name_more(self) -> None:
         """The menu has the name of the panel in front if that is one of its own."""

@@ -10,6 +10,7 @@ from broker_core.simulation.actions.access import CreateAcls, DeleteAcls, Delete
 from widgets.dialogs.form import Field, Values
 from widgets.i18n import mark, tr
 from widgets.panels.access import AccessPanel
+from widgets.panels.connections import ConnectionsPanel
 
 _KEYS = {"producer_byte_rate": mark("what they send"), "consumer_byte_rate": mark("what they fetch")}
 _NAMED = {"user": mark("a user"), "client_id": mark("a client id")}
@@ -32,6 +33,8 @@ class AccessHandlers(Handlers):
         nothing = tr("Select a row of the panel Access first.")
         self.bind_action("remove_access", DeleteAcls, self.ask_remove, self._selected, nothing)
         panel.wanted.connect(registry.trigger)
+        connections = context.window.tab(ConnectionsPanel)
+        connections.accessWanted.connect(lambda: context.window.show_tab("access"))
         panel.currentChanged.connect(lambda _key: registry.refresh("remove_access"))
         for command in panel.buttons:
             action = registry.action(command)

@@ -614,6 +614,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Zugriff</translation>
   </message>
   <message>
+   <source>Access...</source>
+   <translation>Zugriff ...</translation>
+  </message>
+  <message>
    <source>Accounting for every message...</source>
    <translation>Jede Nachricht wird abgerechnet...</translation>
   </message>

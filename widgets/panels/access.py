@@ -31,6 +31,7 @@ class AccessPanel(TablePanel):
         "and are kept nowhere.",
         group="System",
         needs="access",
+        spare=True,
         empty="There are no ACLs, quotas or users.",
         how="Create an ACL or set a quota here, on the command line, over HTTP or with Kafka's tools.",
         filter_hint="Filter by principal or resource",

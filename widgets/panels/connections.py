@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from widgets.facts import plain_label, set_why_not
+from widgets.facts import plain_label, push_button, set_why_not
 from widgets.i18n import mark, tr
 from widgets.panels.panel import PanelInfo, side_by_side
 from widgets.panels.table_panel import RowTable, TablePanel
@@ -69,7 +69,9 @@ class _Listener(QWidget):
 
 
 class ConnectionsPanel(TablePanel):
-    """`openRequested(kind, port)`, `closeRequested(kind)`, `cutRequested(key)` for the selected connection."""
+    """`openRequested(kind, port)`, `closeRequested(kind)`, `cutRequested(key)` for the selected connection,
+    `accessWanted()` for the panel of that name.
+    """
 
     info = PanelInfo(
         "connections",
@@ -90,6 +92,7 @@ class ConnectionsPanel(TablePanel):
     openRequested = Signal(str, int)
     closeRequested = Signal(str)
     cutRequested = Signal(object)
+    accessWanted = Signal()
 
     def __init__(self, model: QAbstractItemModel, apis: QAbstractItemModel, parent: QWidget | None = None) -> None:
         """`model` has the connections, `apis` the requests of the selected one by API."""
@@ -113,7 +116,9 @@ class ConnectionsPanel(TablePanel):
         bar.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.cut_button = QPushButton(tr("Cut connection"), self)
         self.cut_button.clicked.connect(lambda: self.cutRequested.emit(self.current_key()))
-        self.title_row.insertWidget(self.title_row.count() - 1, self.cut_button)
+        self.access_button = push_button(tr("Access..."), self, pressed=self.accessWanted, by_tab=True)
+        for button in (self.cut_button, self.access_button):
+            self.title_row.insertWidget(self.title_row.count() - 1, button)
         column = self.layout()
         assert isinstance(column, QVBoxLayout)
         column.insertWidget(1, bar)

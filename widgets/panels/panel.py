@@ -140,7 +140,7 @@ class PanelInfo:
     tabs of its kind; `counted` keeps room for so many characters behind the title. `empty` and `how` say what
     would be here and how to make it happen, with {goes_on} for what the source says of that; `filter_hint` stands in
     the field of the filter, "" for none. `needs` is what a source has to know for anything to be here, a word of
-    `observation.peer.KNOWABLE`.
+    `observation.peer.KNOWABLE`. A `spare` tab goes before any other where there is no room for all.
     """
 
     name: str
@@ -155,6 +155,7 @@ class PanelInfo:
     how: str = ""
     filter_hint: str = ""
     needs: str = ""
+    spare: bool = False
 
 
 class EmptyState(QWidget):

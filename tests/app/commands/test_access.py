@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from app.presenters.access import AccessPresenter
@@ -15,6 +16,7 @@ from broker_core.simulation.actions.access import CreateAcls, SetQuota
 from tests.app.conftest import Hand
 from tests.app.dialogs import accept, fill, run, said
 from widgets.panels.access import AccessPanel
+from widgets.panels.connections import ConnectionsPanel
 
 ACL = Acl("shop", "read", "topic", "commits")
 QUOTA = ClientQuota("producer_byte_rate", 5_000.0, None, "shop")
@@ -131,3 +133,21 @@ def test_the_past_shows_what_held_then_and_changes_nothing(open_workbench: Calla
     controller.open_session(folder, 7 * NS_PER_S)
     assert at_second(hand, 7) == {_ACL}
     assert all(b"secret" not in path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+def test_the_tab_is_the_first_to_go_and_the_panel_is_one_click_from_the_connections(hand: Hand):
+    window = hand.workbench.window
+    window.resize(1500, 800)
+    hand.show()
+    assert window.tabs.tab("access").isVisible()
+    window.resize(1280, 800)
+    hand.show()
+    assert not window.tabs.tab("access").isVisible()
+    assert not window.tabs.more.isVisible(), "all others have room"
+    window.show_tab("connections")
+    hand.show()
+    hand.qtbot.mouseClick(window.tab(ConnectionsPanel).access_button, Qt.MouseButton.LeftButton)
+    assert window.shown_tab() == "access"
+    window.resize(1000, 800)
+    hand.show()
+    assert window.tabs.more.text() == "Access"
