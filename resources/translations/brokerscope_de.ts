@@ -9459,7 +9459,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>topic whose messages it gets from now on</source>
-   <translation type="unfinished" />
+   <translation>Topic, dessen Nachrichten sie von jetzt an bekommt</translation>
   </message>
   <message>
    <source>topic, group, queue, dlq, producer, consumer or worker.</source>
