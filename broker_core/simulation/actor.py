@@ -31,6 +31,7 @@ class Actor:
     role = "worker"
     broker: Broker
     loop: Loop
+    rules: FailureRules
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -42,13 +43,11 @@ class Actor:
         self.slowness = 1.0
         self.processing: Duration | None = None  # in place of the usual one, as a person has set it
         self.usual_processing: Duration | None = None
-        self.rules: FailureRules | None = None
         self._before_pause: ActorState | None = None
         self._task: Task | None = None
 
-    def attach(self, broker: Broker, loop: Loop, seed: int) -> None:
-        self.broker = broker
-        self.loop = loop
+    def attach(self, broker: Broker, loop: Loop, rules: FailureRules, seed: int) -> None:
+        self.broker, self.loop, self.rules = broker, loop, rules
         self.since_ns = loop.now_ns
         # Seeded by name, so that one more actor does not change what the others draw.
         self.numbers = random.Random(f"{seed}/{self.name}")
@@ -111,9 +110,8 @@ class Actor:
 
     async def fails_by_rule(self, message: StoredMessage) -> FailMatching | None:
         """The rule by which it fails at `message`; if that is a crash, it does not come back from here."""
-        rule = None if self.rules is None else self.rules.failing(self.name, self.target, message)
+        rule = self.rules.failing(self.name, self.target, message)
         if rule is not None and rule.outcome == "crash":
-            assert self.rules is not None
             self.failed += 1
             self.rules.crash(self.name)
             await Reply()

@@ -163,8 +163,7 @@ class SimulationContext:
     # -- adding and removing actors
 
     def add(self, actor: A) -> A:
-        actor.attach(self.broker, self.loop, self.seed)
-        actor.rules = self.rules
+        actor.attach(self.broker, self.loop, self.rules, self.seed)
         self.enter(actor)
         return actor
 
