@@ -124,7 +124,8 @@ class TableModel(ColumnModel[Row]):
         self._counts = (0, 0)
         self._hold = self._hold_gone = self._rearranged = False
         self._latest: list[Row] = []  # as they would be shown if nothing were held
-        self._gone: set[Hashable] = set()
+        #: Keys of rows that are shown only to keep the others in their places.
+        self.gone: set[Hashable] = set()
         self.waiting = 0
         self._row_filter: RowFilter[Row] = RowFilter(self._show, self)
         self._row_filter.worked.connect(self.filtering_changed)
@@ -234,7 +235,7 @@ class TableModel(ColumnModel[Row]):
         first = common_prefix(old, new)
         tail = common_suffix(old, new, first)
         between = new[first : len(new) - tail]
-        self._gone.clear()
+        self.gone.clear()
         self.waiting = len(between)
         if len(between) > _MAX_COMPARED:  # too many to tell apart at once: they stay as they were
             return old
@@ -243,7 +244,7 @@ class TableModel(ColumnModel[Row]):
         for row in old[first : len(old) - tail]:
             now = found.pop(key(row), None)
             if now is None and self._hold_gone:
-                self._gone.add(key(row))
+                self.gone.add(key(row))
             if now is not None or self._hold_gone:
                 kept.append(row if now is None else now)
         self.waiting = len(found)
@@ -253,22 +254,22 @@ class TableModel(ColumnModel[Row]):
         self._latest = new
         # If there is no row, none is in its place.
         held = self._hold and not self._rearranged and bool(self._shown and new)
-        waited, gone = self.waiting, set(self._gone)
+        waited, gone = self.waiting, set(self.gone)
         self._rearranged = False
         if held:
             new = self._held(new)
         else:
             self.waiting = 0
-            self._gone.clear()
+            self.gone.clear()
         self._show_now(new)
-        if gone != self._gone and self._shown:
+        if gone != self.gone and self._shown:
             self.dataChanged.emit(self.index(0, 0), self.index(len(self._shown) - 1, len(self.columns) - 1))
         if waited != self.waiting:
             self.waiting_changed.emit(self.waiting)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         """A row that is no more and is shown only to keep the others in their places cannot be chosen."""
-        if index.isValid() and self._gone and self._key(self._shown[index.row()]) in self._gone:
+        if index.isValid() and self.gone and self._key(self._shown[index.row()]) in self.gone:
             return Qt.ItemFlag.NoItemFlags
         return super().flags(index)
 

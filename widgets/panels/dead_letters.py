@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QAbstractItemModel, QRect, Qt, Signal
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QRect, Qt, Signal
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import (
     QFrame,
@@ -340,8 +340,12 @@ class DeadLettersPanel(TablePanel):
             super()._on_rows(*_what)
         self._show_actions()
 
+    def _on_cells(self, first: QModelIndex, last: QModelIndex) -> None:
+        super()._on_cells(first, last)
+        self._show_actions()
+
     def _show_actions(self) -> None:
-        chosen, shown = self.selected_count(), 0 if self.shows_redriven else self.model.rowCount()
+        chosen, shown = self.selected_count(), 0 if self.shows_redriven else self.shown_count()
         of_programs = tr("Dead letters of a topic are sent back by the program that wrote them.")
         none = tr("The filter matches none.") if self.filter_text else tr("There are no dead letters.")
         unselected = tr("Select dead letters first: click one, or Ctrl+A for all.")

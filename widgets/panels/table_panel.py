@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Set
 from itertools import chain
 from typing import Any
 
@@ -370,10 +370,21 @@ class TablePanel(Panel):
         return sorted({(part.top(), part.bottom()) for part in parts})
 
     def selected_count(self) -> int:
+        """Without rows that are no more, and are shown only to keep the others in their places."""
+        if self._gone:
+            return len(self.selected_keys())
         return sum(last - first + 1 for first, last in self._selected_spans())
+
+    def shown_count(self) -> int:
+        return self.model.rowCount() - len(self._gone)
 
     def selected_keys(self) -> list[Hashable]:
         return [key for first, last in self._selected_spans() for key in self._keys(first, last)]
+
+    @property
+    def _gone(self) -> Set[Hashable]:
+        gone: Set[Hashable] = getattr(self.model, "gone", frozenset())
+        return gone
 
     def shown_keys(self) -> list[Hashable]:
         """Keys of all rows that are shown, from the top down; never of rows that a filter is about to take away."""
@@ -387,7 +398,7 @@ class TablePanel(Panel):
         if at_once is not None:
             # A cell at a time takes a second for a hundred thousand rows.
             keys: list[Hashable] = at_once(first, last)
-            return keys
+            return [key for key in keys if key not in self._gone] if self._gone else keys
         return [self.model.index(place, 0).data(Role.KEY) for place in range(first, last + 1)]
 
     def select(self, place: int) -> None:

@@ -60,6 +60,19 @@ def test_details_leave_with_the_letter_that_was_redriven(panel, hand):
     assert panel.model.rowCount()
 
 
+def test_a_letter_that_the_pointer_holds_in_its_place_is_not_counted(panel, hand):
+    panel.select(0)
+    panel._hold(over=True)
+    before = panel.model.rowCount()
+    hand.workbench.registry.trigger("redrive_selected")
+    hand.wait_until(lambda: panel.model.gone)
+    assert panel.model.rowCount() == before
+    assert (
+        panel.redrive_selected_button.text() == "Redrive selected (0)" and not panel.redrive_selected_button.isEnabled()
+    )
+    assert panel.redrive_all_button.text() == f"Redrive all ({before - 1})" and len(panel.shown_keys()) == before - 1
+
+
 def test_a_redrive_at_a_rate_takes_its_time_and_can_be_stopped(panel, hand):
     count = dead(hand)
     panel.try_all.trigger()
