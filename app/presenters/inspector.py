@@ -275,7 +275,7 @@ def _transactions_of(part: PartitionView, snapshot: Snapshot) -> tuple[Fact, ...
     )
 
 
-def _lane(snapshot: Snapshot, name: str, _rates: Rates) -> InspectorFacts | None:
+def _lane(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | None:
     topic_name, _, number = name.rpartition("/")
     parts = [
         part
@@ -301,7 +301,7 @@ def _lane(snapshot: Snapshot, name: str, _rates: Rates) -> InspectorFacts | None
                     lag += tr(", {time} behind", time=duration(at.lag_ns))
                 rows = (
                     _linked(tr("Owner"), at.owner or tr("nobody"), f"consumer:{at.owner}" if at.owner else ""),
-                    (tr("Position"), count(at.position)),
+                    *(((tr("Position"), count(at.position)),) if rates.series.deliveries else ()),
                     (tr("Committed"), count(at.committed)),
                     (tr("Lag"), lag),
                 )

@@ -159,7 +159,7 @@ class OffsetsModel(SnapshotModel[OffsetRow]):
                         owner=at.owner,
                         start=starts.get((at.topic, at.partition)),
                         end=at.end_offset,
-                        position=at.position,
+                        position=at.position if self._rates.series.deliveries else None,
                         committed=at.committed,
                         lag=at.lag,
                         # Tenths of a second are shown: finer steps would only redraw the cell.

@@ -123,6 +123,7 @@ class SessionSeries:
     """
 
     def __init__(self, *, deliveries: bool = True) -> None:
+        self.deliveries = deliveries
         self._handed = EventKind.DELIVERED if deliveries else EventKind.ACKNOWLEDGED
         self.grid_ns = GRID_NS
         self._lock = threading.Lock()

@@ -7,10 +7,12 @@ from PySide6.QtCore import Qt
 from app.presenters.assignments import AssignmentsModel
 from app.presenters.dead_letters import DeadLettersModel, dead_letter_facts
 from app.presenters.in_flight import InFlightModel
+from app.presenters.inspector import inspector_facts
 from app.presenters.lag_trend import LagTrend, trend_of
 from app.presenters.offsets import OffsetsModel
 from app.presenters.owners import Owners
 from app.presenters.rates import Rates
+from app.sessions.history.series import SessionSeries
 from broker_core.events import Event, EventKind, EventStream
 from broker_core.recording.ownership import Ownership
 from tests.app.presenters import made_up
@@ -94,6 +96,17 @@ def test_offsets_say_lag_in_messages_and_seconds_and_na(qapp, owners):
     shown = [cell(model, none, title) for title in ("Position", "Committed", "Lag (messages)", "Lag (s)", "Trend")]
     assert shown == ["n/a"] * 5
     assert cell(model, none, "Trend", Role.STATE) is None
+
+
+@pytest.mark.parametrize("deliveries", [True, False])
+def test_a_position_is_known_only_where_deliveries_are(qapp, owners, deliveries):
+    rates, snapshot = Rates(), made_up.living()
+    rates.attach(SessionSeries(deliveries=deliveries))
+    model = OffsetsModel(owners, rates)
+    model.set_snapshot(snapshot)
+    assert (cell(model, model.place_of(("indexers", "commits", 2)), "Position") != "n/a") is deliveries
+    facts = inspector_facts(snapshot, "lane:commits/2", rates)
+    assert ("Position" in [row[0] for _title, rows in facts.sections for row in rows]) is deliveries
 
 
 def test_offsets_without_a_lag_sort_below_all_others(qapp, owners):
