@@ -78,6 +78,7 @@ class ErrorCode(enum.Enum):
     # Queues and the rest, which Kafka's classic protocol has no number for.
     UNKNOWN_QUEUE = (1001, "There is no such queue", False, 404)
     INVALID_LEASE = (1002, "The lease has expired or belongs to another consumer", False, 409)
+    NO_DEAD_LETTERS = (1019, "The topic has no dead letters", False, 404)
     UNKNOWN_DEAD_LETTER = (1003, "There is no such dead letter", False, 404)
     CLOSED = (1004, "It is closed", False, 503)
     FOLDER_NOT_EMPTY = (1012, "The folder is not empty, and nothing in it is overwritten", False)

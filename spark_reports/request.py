@@ -96,14 +96,14 @@ def add_arguments(parser: argparse.ArgumentParser, *, with_master: bool = True) 
         type=partial(_listed, FORMATS),
         default=frozenset(USUAL_FORMATS),
         metavar="LIST",
-        help=f"any of {','.join(FORMATS)} (default: {','.join(USUAL_FORMATS)})",
+        help=f"with commas between: {', '.join(FORMATS)} (default: {','.join(USUAL_FORMATS)})",
     )
     parser.add_argument(
         "--parts",
         type=partial(_listed, tuple(PARTS)),
         default=EVERY,
         metavar="LIST",
-        help=f"only these parts of the report, any of {','.join(PARTS)} (default: all of them)",
+        help=f"only these parts of the report, with commas between: {', '.join(PARTS)} (default: all)",
     )
     parser.add_argument(
         "--assert",

@@ -16,12 +16,11 @@ def command() -> Command:
     parser = Parser(
         prog="brokerscope completion",
         description="Print a completion script.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog='bash:  eval "$(brokerscope completion bash)"\n'
         "zsh:   brokerscope completion zsh > ~/.zfunc/_brokerscope\n"
         "tcsh:  brokerscope completion tcsh > ~/.brokerscope.csh; source ~/.brokerscope.csh",
     )
-    parser.add_argument("shell", choices=("bash", "zsh", "tcsh"), help="what you type commands into")
+    parser.add_argument("shell", choices=("bash", "zsh", "tcsh"), help="the shell that you use")
 
     def run(options: argparse.Namespace) -> int:
         from app.cli.commands import whole_parser

@@ -44,16 +44,23 @@ def command() -> Command:
     describe = verbs.add("describe", dead_letters.ListDeadLetters, _describe, about=about, fields=())
     describe.add_argument("offset", type=whole(0), metavar="OFFSET", help="its offset, as dlq list shows it")
     redrive = verbs.add("redrive", dead_letters.Redrive, _redrive)
-    redrive.add_argument("--value", metavar="TEXT", help="of one dead letter: send this in place of its value")
+    redrive.add_argument("--value", metavar="TEXT", help="send this instead of the value; for one dead letter")
     taken_back, restored = "Took back {taken_back:redriven message}.", "Brought back {restored:dead letter}."
     verbs.does("undo-redrive", dead_letters.UndoRedrive, taken_back, lambda found: {"taken_back": found.messages})
     purge = verbs.add("purge", dead_letters.PurgeLetters, _purge, asks=_purge_question)
     verbs.does("undo-purge", dead_letters.UndoPurgeDeadLetters, restored, lambda found: {"restored": found.messages})
     for parser in (redrive, purge):
         parser.add_argument(
-            "offsets", type=whole(0), nargs="*", default=[], metavar="OFFSET", help="as dlq list shows them"
+            "offsets",
+            type=whole(0),
+            nargs="*",
+            default=[],
+            metavar="OFFSET",
+            help="their offsets, as dlq list shows them",
         )
-        parser.add_argument("--all", action="store_true", help="all, or all that match --cause, --text, --min-redrives")
+        parser.add_argument(
+            "--all", action="store_true", help="all, or all that --cause, --text and --min-redrives match"
+        )
         add_options(parser, dead_letters.ListDeadLetters, _CONDITIONS)
     return verbs.command()
 
@@ -83,9 +90,9 @@ def _list_queues(broker: Broker, options: argparse.Namespace) -> None:
         try:
             causes = broker.ask(dead_letters.DeadLettersByCause(queue=name))
         except BrokerError as error:
-            if error.code is not ErrorCode.UNKNOWN_QUEUE:
+            if error.code is not ErrorCode.NO_DEAD_LETTERS:
                 raise
-            continue  # a topic without dead letters
+            continue
         most = next(iter(causes), None)
         rows.append({"Queue or topic": name, "Dead letters": sum(causes.values()), "Most frequent cause": most})
     print_rows(rows, options, none="Nothing here can have dead letters: there is no queue.")

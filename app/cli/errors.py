@@ -10,6 +10,7 @@ _HINTS = {
     ErrorCode.GROUP_ID_NOT_FOUND: "brokerscope groups list says what there is",
     ErrorCode.UNKNOWN_SUBJECT: "brokerscope schemas list says what there is, schemas register makes one",
     ErrorCode.UNKNOWN_SCHEMA_VERSION: "brokerscope schemas describe says which there are",
+    ErrorCode.NO_DEAD_LETTERS: "brokerscope schemas rule TOPIC --subject SUBJECT --mode dead_letter sets one",
     ErrorCode.UNKNOWN_DEAD_LETTER: "brokerscope dlq list says what there is",
     ErrorCode.RESOURCE_NOT_FOUND: "brokerscope acls, quotas or users list says what there is",
     ErrorCode.DIRECTORY_IN_USE: "or go through its broker with --broker",

@@ -33,7 +33,7 @@ def command() -> Command:
     reset.add_argument("--topic", metavar="TOPIC", help="only this one (default: all that the group has committed for)")
     reset.add_argument("--partition", type=whole(0), metavar="P", help="only this one (default: all)")
     reset.add_argument("--apply", action="store_true", help="change the offsets; without it nothing is changed")
-    to = reset.add_argument_group("the new offsets, in one of these ways").add_mutually_exclusive_group(required=True)
+    to = reset.add_argument_group("the new offsets: one of these is needed").add_mutually_exclusive_group(required=True)
     for flag, form, about in (
         ("--to-earliest", "earliest", "the first message there is"),
         ("--to-latest", "latest", "past the last message"),

@@ -19,15 +19,15 @@ from broker_core.errors import BrokerError, ErrorCode
 def produce_command() -> Command:
     parser = Parser(prog="brokerscope http-produce", description="Produce messages over HTTP.", **with_exits())
     _add_common(parser)
-    parser.add_argument("--count", type=whole(1), default=10, metavar="N", help="messages (default: 10)")
-    parser.add_argument("--producer-id", metavar="ID", help="default: a new one")
+    parser.add_argument("--count", type=whole(1), default=10, metavar="N", help="how many messages (default: 10)")
+    parser.add_argument("--producer-id", metavar="ID", help="id of the producer (default: a new one)")
     return parser, _produce
 
 
 def consume_command() -> Command:
     parser = Parser(prog="brokerscope http-consume", description="Consume messages over HTTP.", **with_exits())
     _add_common(parser)
-    parser.add_argument("--consumer-id", metavar="ID", help="default: a new one")
+    parser.add_argument("--consumer-id", metavar="ID", help="id of the consumer (default: a new one)")
     parser.add_argument(
         "--poll-interval",
         type=seconds,
@@ -41,7 +41,7 @@ def consume_command() -> Command:
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
     add_url(parser)
-    parser.add_argument("--topic", required=True, metavar="TOPIC", help="created if it is missing")
+    parser.add_argument("--topic", required=True, metavar="TOPIC", help="topic, which is created if it is missing")
     add_access(parser)
 
 

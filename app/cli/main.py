@@ -142,7 +142,7 @@ def _size(text: str) -> tuple[int, int]:
 
 def _scenario_argument(parser: argparse.ArgumentParser, **more: Any) -> None:
     parser.add_argument(
-        "scenario", metavar="SCENARIO", help="a YAML file, or the name of a scenario that is shipped", **more
+        "scenario", metavar="SCENARIO", help="a YAML file, or a name that brokerscope scenarios list shows", **more
     )
     parser.add_argument(
         "--seed", type=integer, metavar="N", help="seed of the random numbers (default: the scenario's)"
@@ -153,7 +153,6 @@ def _window_command() -> Command:
     parser = Parser(
         prog="brokerscope",
         description="Open the workbench on a scenario.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog="other commands, each with --help:\n"
         "  run           a scenario without a window\n"
         "  open          a recorded session in the window\n"
@@ -162,7 +161,9 @@ def _window_command() -> Command:
         "  shot          a picture of the window\n" + commands.summary() + "\n\n" + exits.summary(),
     )
     _scenario_argument(parser, nargs="?", default=FIRST_SCENARIO)
-    parser.add_argument("--theme", choices=("system", "light", "dark"), default="system", help="default: system")
+    parser.add_argument(
+        "--theme", choices=("system", "light", "dark"), default="system", help="colours (default: system)"
+    )
 
     parser.add_argument("--version", action="store_true", help="print the version and exit")
 
@@ -179,8 +180,10 @@ def _window_command() -> Command:
 def _open_command() -> Command:
     parser = Parser(prog="brokerscope open", description="Open the workbench on a recorded session, at a moment of it.")
     parser.add_argument("session", type=folder, metavar="SESSION_DIR", help="the folder of a recorded session")
-    parser.add_argument("--at", type=seconds, default=0.0, metavar="SECONDS", help="session time (default: 0)")
-    parser.add_argument("--theme", choices=("system", "light", "dark"), default="system", help="default: system")
+    parser.add_argument("--at", type=seconds, default=0.0, metavar="SECONDS", help="session time to show (default: 0)")
+    parser.add_argument(
+        "--theme", choices=("system", "light", "dark"), default="system", help="colours (default: system)"
+    )
 
     def run(options: argparse.Namespace) -> int:
         from broker_core.recording.reader import open_session
@@ -202,7 +205,9 @@ def _attach_command() -> Command:
         **with_exits(),
     )
     add_elsewhere(parser)
-    parser.add_argument("--theme", choices=("system", "light", "dark"), default="system", help="default: system")
+    parser.add_argument(
+        "--theme", choices=("system", "light", "dark"), default="system", help="colours (default: system)"
+    )
 
     def run(options: argparse.Namespace) -> int:
         def attach() -> Any:
@@ -274,7 +279,7 @@ def _run_command() -> Command:
         description="Run a scenario without a window and record it. The last line of output is a JSON summary.",
     )
     _scenario_argument(parser)
-    parser.add_argument("--until", type=seconds, metavar="SECONDS", help="session time at which to stop, inclusive")
+    parser.add_argument("--until", type=seconds, metavar="SECONDS", help="stop at this session time, inclusive")
     parser.add_argument(
         "--speed", type=or_word("max", above_zero), metavar="X", help="session seconds per second, or max (default)"
     )
@@ -331,11 +336,11 @@ def _shot_command() -> Command:
         prog="brokerscope shot", description="Draw the window as it is at a session time, without a display."
     )
     _scenario_argument(parser)
-    parser.add_argument("--at", type=seconds, required=True, metavar="SECONDS", help="session time")
+    parser.add_argument("--at", type=seconds, required=True, metavar="SECONDS", help="the session time to draw")
     parser.add_argument(
-        "--size", type=_size, default=(1600, 1000), metavar="WxH", help="in pixels (default: 1600x1000)"
+        "--size", type=_size, default=(1600, 1000), metavar="WxH", help="of the picture, in pixels (default: 1600x1000)"
     )
-    parser.add_argument("--theme", choices=("light", "dark"), default="light", help="default: light")
+    parser.add_argument("--theme", choices=("light", "dark"), default="light", help="colours (default: light)")
     parser.add_argument("out", type=Path, metavar="OUT.png", help="the file to write")
 
     def run(options: argparse.Namespace) -> int:

@@ -25,13 +25,15 @@ def command() -> Command:
     place = ("Partition", lambda one: f"{one.topic}/{one.partition}")
     columns = ("reader", "client", place, "lag", ("Lag s", lag_s))
     slow = verbs.lists("slow", ListSlowReaders, none, *columns, about=about, fields=())
-    add_field(slow, ListSlowReaders, "max_lag", default=1_000, help="messages behind (default: 1000)")
+    add_field(
+        slow, ListSlowReaders, "max_lag", default=1_000, help="list what is more than N messages behind (default: 1000)"
+    )
     slow.add_argument(
         "--max-lag-s",
         dest="max_lag_ms",
         type=lambda text: round(above_zero(text) * 1_000),
         metavar="SECONDS",
-        help="how long the oldest message may wait",
+        help="and what has a message that waits for longer than this",
     )
     verbs.lists("damage", ListDamage, "Nothing is damaged.", ("Damage", str))
     return verbs.command()

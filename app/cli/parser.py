@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -103,18 +104,26 @@ class _Formatter(argparse.HelpFormatter):
         super().__init__(prog, max_help_position=32, **more)
 
     def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: Any = None) -> None:
-        one_of = [group for group in groups if group.required]
-        of_these = [action for group in one_of for action in group._group_actions]
-        needed = [each for each in actions if each.required or not each.option_strings or each in of_these]
-        if prefix is None:  # else this is the beginning of the usage of a verb
+        needed = [each for each in actions if each.required or not each.option_strings]
+        verbs = any(each.nargs == argparse.PARSER for each in actions)
+        if prefix is None and not verbs:  # a prefix makes the beginning of the usage of a verb
             needed.insert(0, argparse.Action(["[options]"], "", nargs=0, required=True))
-        super().add_usage(usage, needed, one_of, prefix)
+        super().add_usage(usage, needed, (), prefix)
+
+    def add_argument(self, action: argparse.Action) -> None:
+        """As it is, and with the space by which verbs are indented, so that the longest fits into its column."""
+        super().add_argument(action)
+        if action.nargs == argparse.PARSER:
+            self._action_max_length += self._indent_increment
 
     def _metavar_formatter(self, action: argparse.Action, default_metavar: str) -> Any:
         if action.metavar is None and action.choices is not None:
             default_metavar = f"{{{'|'.join(map(str, action.choices))}}}"
             return lambda count: (default_metavar,) * count
         return super()._metavar_formatter(action, default_metavar)
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(text, width, break_on_hyphens=False)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return text if "\n" in text else super()._fill_text(text, width, indent)

@@ -71,23 +71,27 @@ def command() -> Command:
         "values", nargs="*", default=[], metavar="VALUE", help="one message each (default: the lines of standard input)"
     )
     parser.add_argument("--key", metavar="KEY", help="key of each message")
-    parser.add_argument("--key-separator", metavar="SIGN", help="separator of key and value in a line")
-    parser.add_argument("--lines-are-json", action="store_true", help='lines such as {"key": "a", "value": {"n": 1}}')
+    parser.add_argument("--key-separator", metavar="SIGN", help="what separates key and value in a line")
+    parser.add_argument(
+        "--lines-are-json", action="store_true", help='each line is such as {"key": "a", "value": {"n": 1}}'
+    )
     parser.add_argument(
         "--header",
         action="append",
         type=_header,
         default=[],
         metavar="NAME=VALUE",
-        help="header of all; repeatable",
+        help="header of each message; repeatable",
     )
-    parser.add_argument("--partition", type=whole(0), metavar="P", help="default: the key's, else in turns")
+    parser.add_argument(
+        "--partition", type=whole(0), metavar="P", help="partition (default: by the key, else in turns)"
+    )
     parser.add_argument(
         "--priority",
         type=whole(0),
         default=0,
         metavar="N",
-        help="0 is the most urgent; below the queue's --priorities",
+        help="priority in a queue; 0, the default, is the most urgent",
     )
     parser.add_argument("--ttl-ms", type=whole(1), metavar="MS", help="time after which a message is not delivered")
     parser.add_argument(

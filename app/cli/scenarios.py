@@ -13,16 +13,21 @@ from broker_core.simulation.scenario import Scenario, load_scenario
 
 
 def command() -> Command:
-    parser = Parser(prog="brokerscope scenarios", description="What runs in the window, and by brokerscope run.")
-    verbs = parser.add_subparsers(metavar="VERB", required=True)
+    parser = Parser(
+        prog="brokerscope scenarios",
+        description="Scenarios, which run in the window, or without it by brokerscope run.",
+    )
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
     for name, about, verb in (
-        ("list", "Those that come with the program.", _list),
-        ("describe", "What a scenario teaches, what to watch and what to try.", _describe),
-        ("check", "Whether a file is a scenario, and all that it reads is there.", _check),
+        ("list", "List the scenarios that come with the program.", _list),
+        ("describe", "Show what a scenario teaches, what to watch and what to try.", _describe),
+        ("check", "Check that a file is a scenario, and that everything it reads exists.", _check),
     ):
         of_verb = verbs.add_parser(name, help=about, description=about)
         if verb is not _list:
-            of_verb.add_argument("scenario", metavar="SCENARIO", help="a YAML file, or the name of one that is shipped")
+            of_verb.add_argument(
+                "scenario", metavar="SCENARIO", help="a YAML file, or a name that scenarios list shows"
+            )
         of_verb.add_argument("--json", action="store_true", help="print JSON lines instead of text")
         of_verb.set_defaults(verb=verb)
 

@@ -57,7 +57,8 @@ def command() -> Command:
     which.add_argument("--subject", metavar="SUBJECT", help="from now on values must follow its schema")
     which.add_argument("--none", action="store_true", help="accept any value from now on")
     add_field(rule, SchemaRule, "mode", flag="--mode")
-    delete = verbs.add("delete", schemas.DeleteSubject, _delete, asks=_delete_question)
+    about = "Delete all versions of a subject, or one of them."
+    delete = verbs.add("delete", schemas.DeleteSubject, _delete, about=about, asks=_delete_question)
     delete.add_argument("--version", type=whole(1), metavar="N", help="only this one (default: all)")
     return verbs.command()
 

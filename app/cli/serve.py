@@ -43,19 +43,19 @@ def command() -> Command:
         "--address",
         default=LOOPBACK,
         metavar="ADDRESS",
-        help=f"any but {LOOPBACK}, the default, needs a token",
+        help=f"where to listen (default: {LOOPBACK}); anywhere else needs a token",
     )
     parser.add_argument(
         "--http",
         type=_port,
         default=DEFAULT_PORT,
         metavar="PORT",
-        help=f"0 is any, off none (default: {DEFAULT_PORT})",
+        help=f"for HTTP; 0 is any free one, off is none (default: {DEFAULT_PORT})",
     )
     parser.add_argument(
-        "--kafka", type=_port, default=None, metavar="PORT", help="for Kafka clients; 0 is any (default: none)"
+        "--kafka", type=_port, default=None, metavar="PORT", help="for Kafka clients; 0 is any free one (default: none)"
     )
-    add_token(parser, "token that clients need, of 16 characters at least; it allows everything")
+    add_token(parser, "token, of at least 16 characters, that clients need to do anything")
     parser.add_argument("--access", type=Path, metavar="FILE", help="TOML: principals with their tokens and rights")
     parser.add_argument(
         "--tls-certificate", type=Path, metavar="FILE", help="PEM: every listener speaks TLS; goes with --tls-key"

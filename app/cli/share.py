@@ -34,7 +34,7 @@ def command() -> Command:
         type=_left_out,
         default=(),
         metavar="WHAT",
-        help=f"leave out, too: {', '.join(LEFT_OUT)}, with commas between",
+        help=f"leave these out, too, with commas between: {', '.join(LEFT_OUT)}",
     )
     complete_lists(parser, {"without": LEFT_OUT})
     return parser, run

@@ -29,9 +29,9 @@ TOKEN_VARIABLE = "BROKERSCOPE_TOKEN"
 def add_token(parser: argparse._ActionsContainer, about: str) -> None:
     """--token and --token-file; the default is the environment."""
     parser.add_argument(
-        "--token-file", type=Path, metavar="FILE", help=f"{about}; its first line (default: ${TOKEN_VARIABLE})"
+        "--token-file", type=Path, metavar="FILE", help=f"{about}, in its first line (default: ${TOKEN_VARIABLE})"
     )
-    parser.add_argument("--token", metavar="TOKEN", help="the same; other users of this machine can see it")
+    parser.add_argument("--token", metavar="TOKEN", help="the same; everybody on this machine can see it")
 
 
 def token_of(options: argparse.Namespace) -> str | None:
@@ -87,7 +87,7 @@ def add_url(parser: argparse._ActionsContainer) -> None:
 def add_access(parser: argparse._ActionsContainer) -> None:
     add_token(parser, "token of the broker")
     parser.add_argument(
-        "--tls-ca", type=Path, metavar="FILE", help="PEM: certificates to trust for https (default: the system's)"
+        "--tls-ca", type=Path, metavar="FILE", help="certificates to trust for https, as PEM (default: the system's)"
     )
 
 
@@ -122,7 +122,7 @@ def patterns(text: str) -> tuple[str, ...]:
 
 def add_target(parser: argparse.ArgumentParser, *, clusters: bool = False) -> None:
     """The options that say which broker, or, with `clusters`, which Kafka cluster; and how its answers are printed."""
-    broker = parser.add_argument_group("which broker, and how it is asked")
+    broker = parser.add_argument_group("broker")
     which = broker.add_mutually_exclusive_group()
     which.add_argument("--data", type=folder, metavar="DIR", help="data directory that no broker has open")
     add_url(which)

@@ -53,24 +53,26 @@ class Verbs:
         has agreed.
         """
         entry = entry_of(request)
-        parser: Parser = self._verbs.add_parser(name, help=about or f"{entry.title}.", description=about or entry.help)
+        about = about or entry.help
+        parser: Parser = self._verbs.add_parser(
+            name, help=f"{about.partition('. ')[0].rstrip('.')}.", description=about
+        )
         parser.siblings = self._verbs.choices
         if subject := _subject(entry):
             field, own_kind = subject
-            kind = kind or own_kind
+            kind, new = kind or own_kind, field == "name"
             parser.add_argument(
                 field,
                 nargs="?" if optional else None,
                 type=value_type(field_info(request, field)),
                 metavar=kind.upper().replace(" ", "_"),
-                help="letters, digits and . _ -" if entry.created else f"name of the {kind}",
+                help=f"name of the new {kind}: letters, digits and . _ -" if new else f"name of the {kind}",
             )
         add_options(parser, request, fields)
         if asks is not None:
             parser.add_argument("--yes", action="store_true", help="do not ask for confirmation on a terminal")
-        add_target(parser, clusters=clusters)
         reads = all(right.operation is Operation.READ for right in entry.rights)
-        parser.set_defaults(verb=run, reads=reads, asks=asks)
+        parser.set_defaults(verb=run, reads=reads, asks=asks, clusters=clusters)
         return parser
 
     def does(
@@ -108,6 +110,9 @@ class Verbs:
         return self.add(name, request, run, **more)
 
     def command(self) -> Command:
+        for parser in self._verbs.choices.values():  # after all other options
+            add_target(parser, clusters=parser.get_default("clusters"))
+
         def run(options: argparse.Namespace) -> int:
             with opened(options, read_only=options.reads) as broker:
                 if options.asks is not None and not _agreed(broker, options, options.asks):

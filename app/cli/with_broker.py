@@ -59,7 +59,8 @@ def command() -> Command:
         default=[],
         type=_fault,
         metavar="FAULT",
-        help='as "error Produce NOT_LEADER_OR_FOLLOWER times=3" or "delay Fetch 200 topic=orders"; repeatable',
+        help='as "error Produce NOT_LEADER_OR_FOLLOWER times=3" or "delay Fetch 200 topic=orders"; repeatable. APIs '
+        "and errors are in the testing reference: Help of the window, or resources/guides/testing-reference.md",
     )
     parser.add_argument(
         "--assert",
@@ -143,7 +144,7 @@ def _fault(text: str) -> BeginFault:
     try:
         return msgspec.convert(values, BeginFault, strict=False)
     except (msgspec.ValidationError, BrokerError) as error:
-        raise argparse.ArgumentTypeError(f"{text!r}: {error}") from None
+        raise argparse.ArgumentTypeError(f"{text!r}: {str(error).rstrip('.')}") from None
 
 
 def _run(words: list[str], environment: dict[str, str]) -> int:

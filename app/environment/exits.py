@@ -45,6 +45,7 @@ _NOT_FOUND = {
     ErrorCode.UNKNOWN_MEMBER_ID,
     ErrorCode.GROUP_ID_NOT_FOUND,
     ErrorCode.UNKNOWN_QUEUE,
+    ErrorCode.NO_DEAD_LETTERS,
     ErrorCode.UNKNOWN_DEAD_LETTER,
     ErrorCode.UNKNOWN_CONSUMER,
     ErrorCode.UNKNOWN_SUBJECT,

@@ -73,10 +73,15 @@ class Queues(msgspec.Struct, eq=False, dict=True):
         return self._subscriptions.get(name) or self._logs.topic(name)
 
     def dead_letters(self, name: str) -> DeadLetters:
-        """The dead letters of a queue, a subscription, or a topic whose schema dead-letters. Raises UNKNOWN_QUEUE."""
+        """The dead letters of a queue, a subscription, or a topic whose schema dead-letters.
+
+        Raises UNKNOWN_QUEUE, or NO_DEAD_LETTERS for another topic.
+        """
         topic = self._logs.get(name)
         if topic is not None and topic.dead_letters is not None:
             return topic.dead_letters
+        if topic is not None and name not in self:
+            raise BrokerError(ErrorCode.NO_DEAD_LETTERS, f"{name} has no schema rule of the mode dead_letter")
         return self.queue(name).dead_letters
 
     # -- changes

@@ -215,8 +215,8 @@ class ClientFault(Settings, frozen=True, kw_only=True):
 
 
 def _nearest(name: str, known: Collection[str]) -> str:
-    close = difflib.get_close_matches(name, known, 1)
-    return f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+    near = difflib.get_close_matches(name, known, 1, cutoff=0)[0]
+    return f"did you mean {near}? The testing reference lists all"
 
 
 def _fits(pattern: str, name: str) -> bool:

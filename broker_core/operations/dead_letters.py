@@ -147,11 +147,13 @@ class ListDeadLetters(Request[Letters], frozen=True, kw_only=True):
     """A selection: of a cause, with a text in key, value or headers, from `offset` of the dead-letter queue on."""
 
     queue: Name
-    cause: Annotated[Cause, about("the cause, exactly")] = ""
-    text: Annotated[str, Meta(max_length=1_000), about("in the key, the value or a header")] = ""
-    min_redrives: Annotated[int, Meta(ge=0, le=1_000_000), about("redriven at least so often")] = 0
+    cause: Annotated[Cause, about("only those of exactly this cause")] = ""
+    text: Annotated[
+        str, Meta(max_length=1_000), about("only those with this text in the key, the value or a header")
+    ] = ""
+    min_redrives: Annotated[int, Meta(ge=0, le=1_000_000), about("only those redriven at least this many times")] = 0
     offset: Offset = 0
-    limit: Annotated[int, Meta(ge=1, le=1_000), about("most dead letters")] = 100
+    limit: Annotated[int, Meta(ge=1, le=1_000), about("show at most this many")] = 100
     encoding: Encoding = "text"
 
 
@@ -172,7 +174,8 @@ class Redrive(Request[Redriven], frozen=True, kw_only=True):
     edits: Annotated[tuple[Edit, ...], Meta(max_length=1_000)] = ()
     dry_run: Annotated[bool, about("show what would be done")] = False
     rate_per_s: Annotated[
-        Annotated[float, Meta(ge=0.001, le=1_000_000)] | None, about("most dead letters a second", flag="--rate")
+        Annotated[float, Meta(ge=0.001, le=1_000_000)] | None,
+        about("redrive at most this many a second", flag="--rate"),
     ] = None
 
 

@@ -78,7 +78,7 @@ class DeleteQueue(Request[None], frozen=True, kw_only=True):
 
 class Peek(Request[list[MessageAnswer]], frozen=True, kw_only=True):
     queue: Name
-    max_messages: Annotated[int, Meta(ge=1, le=1_000), about("most messages", flag="--count")] = 10
+    max_messages: Annotated[int, Meta(ge=1, le=1_000), about("show at most this many messages", flag="--count")] = 10
     encoding: Encoding = "text"
 
 
