@@ -6,8 +6,9 @@ from functools import partial
 
 from app.cli.errors import CommandError
 from app.cli.numbers import integer, whole
-from app.cli.output import Column, facts_of, print_described, print_rows, rows_of
+from app.cli.output import Column, facts_of, print_described, print_rows, rows_of, say
 from app.cli.parser import Command
+from app.cli.request_options import built
 from app.cli.target import Broker
 from app.cli.verbs import Verbs
 from app.environment.exits import Exit
@@ -43,6 +44,8 @@ def command() -> Command:
     to.add_argument("--to-timestamp", type=whole(0), metavar="UNIX_MS", help="the first message from then on")
     to.add_argument("--shift-by", type=integer, metavar="N", help="this many messages forward; may be negative")
     to.add_argument("--to-group", metavar="GROUP", help="what another group has committed")
+    kick = verbs.add("kick", groups.KickMember, _kick)
+    kick.add_argument("client", metavar="CLIENT", help="the member's client id, as groups members shows it")
     verbs.does("delete", groups.DeleteGroup, "Deleted {group}.", asks=_delete_question)
     return verbs.command()
 
@@ -162,6 +165,11 @@ def _reset(broker: Broker, options: argparse.Namespace) -> None:
     print_rows(rows, options, none="Nothing would change." if not options.apply else "No change.")
     if rows and not options.apply and not options.json:
         print("Nothing was changed; --apply does it.")
+
+
+def _kick(broker: Broker, options: argparse.Namespace) -> None:
+    broker.ask(built(groups.KickMember, options))
+    say("Removed {client} from {group}.", options, group=options.group, client=options.client)
 
 
 def _delete_question(broker: Broker, options: argparse.Namespace) -> str:

@@ -11,7 +11,7 @@ from app.cli.request_options import add_field
 from app.cli.target import Broker, is_running
 from app.cli.verbs import Verbs
 from broker_core.operations.groups import ListGroups
-from broker_core.operations.observe import DescribeBroker, ListDamage, ListSlowReaders
+from broker_core.operations.observe import DescribeBroker, ListConnections, ListDamage, ListSlowReaders
 from broker_core.operations.queues import ListQueues
 from broker_core.operations.topics import ListTopics
 
@@ -35,6 +35,8 @@ def command() -> Command:
         metavar="SECONDS",
         help="and what has a message that waits for longer than this",
     )
+    shown = ("id", "listener", "peer", "client", "software", "group", "principal")
+    verbs.lists("connections", ListConnections, "There are no connections.", *shown)
     verbs.lists("damage", ListDamage, "Nothing is damaged.", ("Damage", str))
     return verbs.command()
 

@@ -6,10 +6,11 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
+from app.cli.errors import CommandError
 from app.cli.output import Column, Facts, print_rows, rows_of, say
 from app.cli.parser import Command, Parser, with_exits
 from app.cli.request_options import add_options, built, value_type
-from app.cli.target import Broker, add_target, opened
+from app.cli.target import Broker, add_target, is_running, opened
 from app.cli.waiting import note
 from app.environment.exits import Exit
 from broker_core.operations.catalogue import entry_of
@@ -89,7 +90,7 @@ class Verbs:
         subject = _subject(entry_of(request))
 
         def run(broker: Broker, options: argparse.Namespace) -> None:
-            answer = broker.ask(built(request, options))
+            answer = _asked(broker, built(request, options))
             known = {_key(subject): getattr(options, subject[0])} if subject else {}
             say(told, options, **known, **({} if facts is None else facts(answer)))
 
@@ -103,7 +104,7 @@ class Verbs:
         """
 
         def run(broker: Broker, options: argparse.Namespace) -> None:
-            answer = broker.ask(built(request, options))
+            answer = _asked(broker, built(request, options))
             rows = rows_of(answer.items() if isinstance(answer, dict) else answer, *columns)
             print_rows(rows, options, none=none.format_map(vars(options)))
 
@@ -121,6 +122,12 @@ class Verbs:
             return code if isinstance(code, int) else 0
 
         return self.parser, run
+
+
+def _asked(broker: Broker, request: Request[T]) -> T:
+    if entry_of(request).served_by == "listener" and not is_running(broker):
+        raise CommandError("Only a running broker knows this; name one with --broker.")
+    return broker.ask(request)
 
 
 def _subject(entry: Entry) -> tuple[str, str] | None:

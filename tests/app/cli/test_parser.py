@@ -52,6 +52,12 @@ def refused(*words: str, capsys: Any) -> str:
         (("topics", "list", "--data", "a", "--broker", "b"), "topics list: --broker does not go with --data"),
         (("topics", "list", "--json=1"), "topics list: --json takes no value"),
         (("topics", "create", "t", "--re", "1"), "--re may be --retention-ms, --retention-bytes; write it out"),
+        (
+            ("groups", "reset-offsets", "g", "--to", "1"),
+            "--to may be --to-earliest, --to-latest, --to-offset, --to-times",
+        ),
+        (("queues", "configure", "q", "--lease-ms", "5"), "there is no --lease-ms here, only in create and subscribe;"),
+        (("with", "--fault", "error Produce NOT_CORDINATOR", "--", "x"), "mean NOT_COORDINATOR? The testing reference"),
         (("groups", "reset-offsets", "g"), "groups reset-offsets: give one of --to-earliest --to-latest --to-offset "),
         (("completion", "fish"), "completion: shell: there is no 'fish'; there are bash, zsh, tcsh"),
         (("--sed", "1"), "brokerscope: there is no --sed here (did you mean --seed?); brokerscope --help says more."),
@@ -143,3 +149,14 @@ def test_help_names_every_command(capsys: Any) -> None:
     told = capsys.readouterr().out
     assert ended.value.code == 0
     assert all(f"\n  {name} " in told for name in COMMANDS)
+
+
+def test_help_begins_with_what_must_be_given_and_ends_with_the_broker(capsys: Any) -> None:
+    with pytest.raises(SystemExit):
+        main(["topics", "add-partitions", "--help"])
+    told = capsys.readouterr().out
+    assert told.startswith("usage: brokerscope topics add-partitions [options] --total N TOPIC\n")
+    assert told.index("--json") < told.index("\nbroker:\n") < told.index("--broker URL")
+    with pytest.raises(SystemExit):
+        main(["topics", "create", "--help"])
+    assert "--cleanup {delete|compact|delete,compact|none}" in capsys.readouterr().out

@@ -211,3 +211,50 @@ def test_what_is_counted_after_a_restart_says_since_when(tmp_path: Path, capsys:
     assert "since" not in run("topics", "list", "--data", data, capsys=capsys)
     assert "since" not in run("metrics", "list", "--data", data, capsys=capsys).lower()
     assert "since" not in run("topics", "describe", "orders", "--data", data, capsys=capsys)
+
+
+def test_a_topic_without_dead_letters_says_what_it_lacks_and_how_to_get_it(shell: Shell) -> None:
+    shell("topics", "create", "t")
+    for verb in ("list", "causes"):
+        shell("dlq", verb, "t")
+        assert shell.code == Exit.NOT_FOUND
+        assert shell.error == (
+            "brokerscope: The topic has no dead letters: t has no schema rule of the mode dead_letter; "
+            "brokerscope schemas rule TOPIC --subject SUBJECT --mode dead_letter sets one.\n"
+        )
+
+
+def test_a_queue_is_described_with_all_that_it_was_created_with(shell: Shell) -> None:
+    words = ("--ageing-ms", 250, "--max-attempts", "none", "--durable-acks", "--balancing", "weighted")
+    shell("queues", "create", "jobs", *words)
+    (facts,) = shell.rows("queues", "describe", "jobs")
+    found = facts["ageing_ms"], facts["max_attempts"], facts["durable_acks"], facts["balancing"]
+    assert found == (250, None, True, "weighted")
+
+
+def test_what_changes_something_tells_programs_of_what_and_how_much(shell: Shell) -> None:
+    shell("queues", "create", "jobs")
+    shell("produce", "jobs", "a", "b")
+    assert shell("queues", "purge", "jobs") == "Purged 2 messages of jobs.\n"
+    assert shell.rows("queues", "purge", "jobs") == [{"queue": "jobs", "purged": 0}]
+    assert shell.rows("topics", "create", "t", "--partitions", 2) == [{"topic": "t", "partitions": 2}]
+    assert shell.rows("topics", "delete", "t") == [{"topic": "t"}]
+
+
+def test_connections_are_those_of_a_running_broker(shell: Shell) -> None:
+    rows = shell.rows("metrics", "connections")
+    if shell.running:
+        assert [row["listener"] for row in rows] == ["http"]
+    else:
+        assert (shell.code, shell.error) == (
+            Exit.USAGE,
+            "brokerscope: Only a running broker knows this; name one with --broker.\n",
+        )
+
+
+def test_a_member_is_removed_by_its_client_id(shell: Shell) -> None:
+    shell("topics", "create", "t")
+    shell("produce", "t", "a")
+    shell("consume", "t", "--group", "g", "--count", 1)
+    shell("groups", "kick", "g", "nobody")
+    assert shell.code != 0 and "nobody" in shell.error
