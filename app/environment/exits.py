@@ -19,12 +19,12 @@ class Exit(enum.IntEnum):
     DONE = (0, "done")
     PARTLY = (1, "partly done: something was refused or never arrived, or you answered no")
     USAGE = (2, "the command line, a setting or a file is wrong")
-    NOT_FOUND = (3, "what it names does not exist")
-    REFUSED = (4, "the broker, the data directory or the disk refused it")
+    NOT_FOUND = (3, "something that the command names does not exist")
+    REFUSED = (4, "refused by the broker, the data directory or the disk")
     UNREACHABLE = (5, "there is no broker, or it did not answer in time")
-    HUNG_UP = (129, "its terminal was closed")
+    HUNG_UP = (129, "the terminal was closed")
     INTERRUPTED = (130, "interrupted by Ctrl+C")
-    BROKEN_PIPE = (141, "the reader of its output has ended")
+    BROKEN_PIPE = (141, "the program reading its output has ended")
     TERMINATED = (143, "ended by SIGTERM")
 
 

@@ -8726,10 +8726,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>im Speicher: endet mit dem Programm, und nichts ist auf der Platte</translation>
   </message>
   <message>
-   <source>in the key, the value or a header</source>
-   <translation>im Schlüssel, im Wert oder in einem Header</translation>
-  </message>
-  <message>
    <source>indexer-2 crashes. Who reads its partitions, and when do they start?</source>
    <translation>indexer-2 stürzt ab. Wer liest seine Partitionen, und ab wann?</translation>
   </message>
@@ -8904,18 +8900,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>most bytes a second</source>
    <translation>höchstens so viele Bytes pro Sekunde</translation>
-  </message>
-  <message>
-   <source>most dead letters</source>
-   <translation>höchste Zahl von Dead Letters</translation>
-  </message>
-  <message>
-   <source>most dead letters a second</source>
-   <translation>höchste Zahl von Dead Letters je Sekunde</translation>
-  </message>
-  <message>
-   <source>most messages</source>
-   <translation>höchste Zahl von Nachrichten</translation>
   </message>
   <message>
    <source>most messages behind</source>
@@ -9150,6 +9134,18 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>nur das Passwort dafür</translation>
   </message>
   <message>
+   <source>only those of exactly this cause</source>
+   <translation>nur die mit genau dieser Ursache</translation>
+  </message>
+  <message>
+   <source>only those redriven at least this many times</source>
+   <translation>nur die mindestens so oft zurückgespielten</translation>
+  </message>
+  <message>
+   <source>only those with this text in the key, the value or a header</source>
+   <translation>nur die mit diesem Text im Schlüssel, im Wert oder in einem Header</translation>
+  </message>
+  <message>
    <source>open</source>
    <translation>offen</translation>
   </message>
@@ -9222,8 +9218,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>erneut zugestellte Nachrichten</translation>
   </message>
   <message>
-   <source>redriven at least so often</source>
-   <translation>mindestens so oft neu zugestellt</translation>
+   <source>redrive at most this many a second</source>
+   <translation>höchstens so viele je Sekunde zurückspielen</translation>
   </message>
   <message>
    <source>reject</source>
@@ -9288,6 +9284,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>served, and the reply is lost</source>
    <translation>bedient, und die Antwort geht verloren</translation>
+  </message>
+  <message>
+   <source>show at most this many</source>
+   <translation>höchstens so viele zeigen</translation>
+  </message>
+  <message>
+   <source>show at most this many messages</source>
+   <translation>höchstens so viele Nachrichten zeigen</translation>
   </message>
   <message>
    <source>show what would be done</source>
@@ -9372,10 +9376,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>the broker as a whole</source>
    <translation>der Broker als Ganzes</translation>
-  </message>
-  <message>
-   <source>the cause, exactly</source>
-   <translation>die Ursache, genau so</translation>
   </message>
   <message>
    <source>the disk</source>

@@ -29,7 +29,7 @@ def test_all_that_are_shipped_are_listed_in_their_order(capsys: Any) -> None:
 
 def test_one_is_described_for_people_and_for_programs(capsys: Any) -> None:
     text = told("describe", "full-disk", capsys=capsys)
-    assert "Title      A full disk, and a wrong clock\n" in text and "\nTry:\n- Take for_s away." in text
+    assert "Title      A full disk, and a wrong clock\n" in text and "\nTry:\n- Remove for_s." in text
     assert "\n\nWatch:\n- The producer waits" in text and "Consumers  2\n" in text
     plain = json.loads(told("describe", "full-disk", "--json", capsys=capsys))
     assert (plain["seed"], plain["has"]["consumers"], len(plain["watch"]), len(plain["try"])) == (25, 2, 4, 2)
