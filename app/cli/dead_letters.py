@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -11,7 +11,7 @@ from app.cli.messages import edit_of, headers_of, payload
 from app.cli.numbers import whole
 from app.cli.output import by_key, facts_of, print_facts, print_json, print_rows, rows_of, say, text_of
 from app.cli.parser import Command
-from app.cli.request_options import add_options, built, given
+from app.cli.request_options import built, given
 from app.cli.signals import exit_of_interrupt
 from app.cli.target import Broker
 from app.cli.verbs import Verbs
@@ -23,10 +23,9 @@ from broker_core.operations.queues import ListQueues
 from broker_core.operations.topics import ListTopics
 from broker_core.operations.values import json_bytes
 from broker_core.plurals import counted
-from broker_core.queues.dead_letters import PurgeResult, Refused
+from broker_core.queues.dead_letters import Refused
 
-_CONDITIONS = ("cause", "text", "min_redrives")
-_PAGE = 1_000
+_CONDITIONS = ("cause", "text", "min_redrives", "max_redrives")
 _LOOK_S = 0.1  # how often the progress of a redrive at a rate is asked for
 
 
@@ -58,10 +57,7 @@ def command() -> Command:
             metavar="OFFSET",
             help="their offsets, as dlq list shows them",
         )
-        parser.add_argument(
-            "--all", action="store_true", help="all, or all that --cause, --text and --min-redrives match"
-        )
-        add_options(parser, dead_letters.ListDeadLetters, _CONDITIONS)
+        parser.add_argument("--all", action="store_true", help="all, or all that meet the conditions")
     return verbs.command()
 
 
@@ -98,17 +94,6 @@ def _list_queues(broker: Broker, options: argparse.Namespace) -> None:
     print_rows(rows, options, none="Nothing here can have dead letters: there is no queue.")
 
 
-def _letters(broker: Broker, queue: str, **conditions: Any) -> Iterator[dead_letters.Letter]:
-    offset = 0
-    while True:
-        request = dead_letters.ListDeadLetters(queue=queue, offset=offset, limit=_PAGE, encoding="base64", **conditions)
-        found = broker.ask(request).dead_letters
-        yield from found
-        if len(found) < _PAGE:
-            return
-        offset = found[-1].offset + 1
-
-
 def _describe(broker: Broker, options: argparse.Namespace) -> None:
     request = dead_letters.ListDeadLetters(queue=options.queue, offset=options.offset, limit=1, encoding="base64")
     letter = next(iter(broker.ask(request).dead_letters), None)
@@ -129,29 +114,27 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
     print_facts(facts, options)
 
 
-def _chosen(broker: Broker, options: argparse.Namespace) -> list[int] | None:
-    """Their offsets; None for all."""
+def _chosen(options: argparse.Namespace) -> dict[str, Any]:
+    """The offsets, or the conditions, in a request."""
     conditions = given(options, dead_letters.ListDeadLetters, _CONDITIONS)
     if options.offsets:
         if options.all or conditions:
             raise CommandError("Offsets say which dead letters are meant; leave --all and the conditions out.")
-        return list(options.offsets)
+        return {"offsets": list(options.offsets)}
     if not options.all:
         raise CommandError("Which dead letters? Give their offsets, or --all, which the conditions narrow down.")
-    return [letter.offset for letter in _letters(broker, options.queue, **conditions)] if conditions else None
+    return conditions
 
 
 def _redrive(broker: Broker, options: argparse.Namespace) -> int:
-    offsets, how = _chosen(broker, options), given(options, dead_letters.Redrive, ("dry_run", "rate_per_s"))
+    chosen, how = _chosen(options), given(options, dead_letters.Redrive, ("dry_run", "rate_per_s"))
     rate_per_s = how.get("rate_per_s")
     edits: tuple[dead_letters.Edit, ...] = ()
     if options.value is not None:
         if len(options.offsets) != 1 or rate_per_s is not None:
             raise CommandError("--value is for one dead letter; give its offset alone, and no --rate.")
         edits = (edit_of(options.offsets[0], options.value.encode(errors="surrogateescape")),)
-    if offsets == []:
-        return _told(dead_letters.Redriven(total=0, done=0), options)
-    request = dead_letters.Redrive(queue=options.queue, offsets=offsets, edits=edits, **how)
+    request = dead_letters.Redrive(queue=options.queue, edits=edits, **chosen, **how)
     if request.dry_run:
         preview = broker.ask(request)
         print_rows(
@@ -196,16 +179,11 @@ def _refusals(refused: Sequence[Refused], options: argparse.Namespace) -> int:
 
 
 def _purge_question(broker: Broker, options: argparse.Namespace) -> str:
-    chosen = _chosen(broker, options)
-    causes = broker.ask(dead_letters.DeadLettersByCause(queue=options.queue)) if chosen is None else {}
-    count = sum(causes.values()) if chosen is None else len(chosen)
-    return f"Take {counted(count, 'dead letter')} of {options.queue} out"
+    there = broker.ask(dead_letters.Redrive(queue=options.queue, dry_run=True, **_chosen(options)))
+    return f"Take {counted(there.total, 'dead letter')} of {options.queue} out"
 
 
 def _purge(broker: Broker, options: argparse.Namespace) -> int:
-    chosen = _chosen(broker, options)
-    result = PurgeResult(purged=0, refused=())
-    if chosen != []:
-        result = broker.ask(dead_letters.PurgeLetters(queue=options.queue, offsets=chosen))
+    result = broker.ask(dead_letters.PurgeLetters(queue=options.queue, **_chosen(options)))
     say("Purged {purged:dead letter} of {queue}.", options, queue=options.queue, purged=result.purged)
     return _refusals(result.refused, options)

@@ -13,7 +13,7 @@ from broker_core.operations.queues import Messages
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.values import bytes_of, retyped, shown, stored_value
 from broker_core.queues.dead_letter_record import DeadLetterEdit
-from broker_core.queues.dead_letters import PurgeResult, RedrivePreview, RedriveResult, Refused
+from broker_core.queues.dead_letters import DeadLetterFilter, PurgeResult, RedrivePreview, RedriveResult, Refused
 from broker_core.queues.paced_redrive import PacedRedrive
 from broker_core.settings import about
 from broker_core.snapshots import AttemptView, DeadLetterView
@@ -143,8 +143,8 @@ class Redriven(Result, frozen=True, kw_only=True):
         return cls(total=total, done=len(rows) + len(result.refused), redriven=rows, refused=result.refused)
 
 
-class ListDeadLetters(Request[Letters], frozen=True, kw_only=True):
-    """A selection: of a cause, with a text in key, value or headers, from `offset` of the dead-letter queue on."""
+class Conditions(Input, frozen=True, kw_only=True):
+    """All of which hold for the dead letters of `queue` that are meant."""
 
     queue: Name
     cause: Annotated[Cause, about("only those of exactly this cause")] = ""
@@ -152,6 +152,24 @@ class ListDeadLetters(Request[Letters], frozen=True, kw_only=True):
         str, Meta(max_length=1_000), about("only those with this text in the key, the value or a header")
     ] = ""
     min_redrives: Annotated[int, Meta(ge=0, le=1_000_000), about("only those redriven at least this many times")] = 0
+    max_redrives: Annotated[
+        Annotated[int, Meta(ge=0, le=1_000_000)] | None, about("only those redriven at most this many times")
+    ] = None
+
+    @property
+    def filter(self) -> DeadLetterFilter:
+        return DeadLetterFilter(
+            queue=self.queue,
+            cause=self.cause,
+            text=self.text,
+            min_redrives=self.min_redrives,
+            max_redrives=self.max_redrives,
+        )
+
+
+class ListDeadLetters(Conditions, Request[Letters], frozen=True, kw_only=True):
+    """A selection: of a cause, with a text in key, value or headers, from `offset` of the dead-letter queue on."""
+
     offset: Offset = 0
     limit: Annotated[int, Meta(ge=1, le=1_000), about("show at most this many")] = 100
     encoding: Encoding = "text"
@@ -161,16 +179,14 @@ class DeadLettersByCause(Request[dict[str, int]], frozen=True, kw_only=True):
     queue: Name
 
 
-class Redrive(Request[Redriven], frozen=True, kw_only=True):
-    """Dead letters that go back to their origin: `offsets`, or all of a `cause`, or all.
+class Redrive(Conditions, Request[Redriven], frozen=True, kw_only=True):
+    """Dead letters that go back to their origin: `offsets`, or all that meet the conditions.
 
     With `dry_run` the outcome is only shown. With `rate_per_s` they go one by one, at most so many a second, and the
     response comes at once; edits are not possible then.
     """
 
-    queue: Name
     offsets: Annotated[list[Offset], Meta(min_length=1, max_length=10_000)] | None = None
-    cause: Cause = ""
     edits: Annotated[tuple[Edit, ...], Meta(max_length=1_000)] = ()
     dry_run: Annotated[bool, about("show what would be done")] = False
     rate_per_s: Annotated[
@@ -187,12 +203,10 @@ class StopRedrive(Request[Redriven], frozen=True, kw_only=True):
     queue: Name
 
 
-class PurgeLetters(Request[PurgeResult], frozen=True, kw_only=True):
-    """Dead letters to remove: `offsets`, or all of a `cause`, or all."""
+class PurgeLetters(Conditions, Request[PurgeResult], frozen=True, kw_only=True):
+    """Dead letters to remove: `offsets`, or all that meet the conditions."""
 
-    queue: Name
     offsets: Annotated[list[Offset], Meta(min_length=1, max_length=10_000)] | None = None
-    cause: Cause = ""
 
 
 class UndoRedrive(Request[Messages], frozen=True, kw_only=True):

@@ -27,6 +27,7 @@ class DeadLetterFilter(CallArguments, frozen=True):
     cause: str = ""
     text: str = ""
     min_redrives: NotNegative = 0
+    max_redrives: NotNegative | None = None
     since_ns: Whole | None = None
     until_ns: Whole | None = None
 
@@ -36,6 +37,7 @@ class DeadLetterFilter(CallArguments, frozen=True):
             (not self.queue or dead_letter.queue == self.queue)
             and (not self.cause or dead_letter.cause == self.cause)
             and dead_letter.redrives >= self.min_redrives
+            and (self.max_redrives is None or dead_letter.redrives <= self.max_redrives)
             and (self.since_ns is None or dead_letter.dead_ns >= self.since_ns)
             and (self.until_ns is None or dead_letter.dead_ns <= self.until_ns)
             and (not wanted or any(wanted in part for part in _parts(dead_letter)))

@@ -9142,6 +9142,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>nur die mindestens so oft zurückgespielten</translation>
   </message>
   <message>
+   <source>only those redriven at most this many times</source>
+   <translation>nur die höchstens so oft zurückgespielten</translation>
+  </message>
+  <message>
    <source>only those with this text in the key, the value or a header</source>
    <translation>nur die mit diesem Text im Schlüssel, im Wert oder in einem Header</translation>
   </message>

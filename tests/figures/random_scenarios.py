@@ -134,8 +134,8 @@ def _schedule(
                 {"action": "slow_down", "client": numbers.choice(people), "factor": 3, "for_s": for_s},
                 {"action": "drop_heartbeats", "client": numbers.choice(readers), "for_s": for_s},
                 {"action": "move_consumer", "consumer": numbers.choice(readers), "group": numbers.choice((group, ""))},
-                {"action": "redrive_matching", "queue": queue},
-                {"action": "redrive_matching", "queue": queue, "rate_per_s": 3},
+                {"action": "redrive", "queue": queue},
+                {"action": "redrive", "queue": queue, "rate_per_s": 3},
                 {
                     "action": "reset_offsets",
                     "group": group,

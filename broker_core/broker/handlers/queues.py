@@ -5,7 +5,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.config import FlowConfig
 from broker_core.operations import dead_letters, messages, queues
 from broker_core.queues.dead_letter_record import without_dead_headers
-from broker_core.queues.dead_letters import DeadLetterFilter, PurgeResult
+from broker_core.queues.dead_letters import PurgeResult
 from broker_core.replies import Reply
 from broker_core.snapshots import QueueView
 
@@ -79,10 +79,7 @@ def _undo_purge_queue(broker: Broker, now_ns: int, request: queues.UndoPurgeQueu
 
 def _list_dead_letters(broker: Broker, _now_ns: int, request: dead_letters.ListDeadLetters) -> dead_letters.Letters:
     kept = broker.queues.dead_letters(request.queue)
-    only = DeadLetterFilter(
-        queue=request.queue, cause=request.cause, text=request.text, min_redrives=request.min_redrives
-    )
-    found = kept.list(only, request.offset, request.limit)
+    found = kept.list(request.filter, request.offset, request.limit)
     return dead_letters.Letters(
         count=kept.count(request.queue), dead_letters=[dead_letters.Letter.of(each, request.encoding) for each in found]
     )
@@ -114,8 +111,7 @@ def _redrive(broker: Broker, now_ns: int, request: dead_letters.Redrive, client:
 def _offsets(broker: Broker, request: dead_letters.Redrive | dead_letters.PurgeLetters) -> list[int]:
     if request.offsets is not None:
         return request.offsets
-    only = DeadLetterFilter(queue=request.queue, cause=request.cause)
-    return [each.offset for each in broker.queues.dead_letters(request.queue).list(only, limit=None)]
+    return [each.offset for each in broker.queues.dead_letters(request.queue).list(request.filter, limit=None)]
 
 
 def _redrive_progress(broker: Broker, _now_ns: int, request: dead_letters.RedriveProgress) -> dead_letters.Redriven:

@@ -6,8 +6,19 @@ from broker_core.messages import Headers
 from broker_core.operations import dead_letters
 from broker_core.plurals import counted
 from broker_core.queues.dead_letter_record import DeadLetterEdit
-from broker_core.settings import PositiveNumber
 from broker_core.simulation.actions.action import Action, Encoding, decoded
+
+
+def _meant(asked: dead_letters.Redrive | dead_letters.PurgeLetters) -> str:
+    if asked.offsets is not None:
+        return f"{counted(len(asked.offsets), 'dead letter')} of {asked.queue}"
+    conditions = [
+        f" that died of {asked.cause!r}" if asked.cause else "",
+        f" that hold {asked.text!r}" if asked.text else "",
+        f", redriven at least {counted(asked.min_redrives, 'time')}" if asked.min_redrives else "",
+        "" if asked.max_redrives is None else f", redriven at most {counted(asked.max_redrives, 'time')}",
+    ]
+    return f"all dead letters of {asked.queue}{''.join(conditions)}"
 
 
 class Redrive(dead_letters.Redrive, Action, frozen=True, kw_only=True, tag="redrive"):
@@ -25,26 +36,7 @@ class Redrive(dead_letters.Redrive, Action, frozen=True, kw_only=True, tag="redr
     @property
     def sentence(self) -> str:
         pace = "" if self.rate_per_s is None else f" at {self.rate_per_s:g}/s"
-        what = "all dead letters" if self.offsets is None else counted(len(self.offsets), "dead letter")
-        cause = f" that died of {self.cause!r}" if self.cause else ""
-        return f"redrove {what} of {self.queue}{cause}{pace}"
-
-
-class RedriveMatching(Action, frozen=True, tag="redrive_matching"):
-    """Redrive what in `queue` died of `cause`, holds `text`, and was redriven at most so often; "" and None are any."""
-
-    queue: str
-    cause: str = ""
-    text: str = ""
-    max_redrives: int | None = None
-    rate_per_s: PositiveNumber | None = None
-
-    @property
-    def sentence(self) -> str:
-        pace = "" if self.rate_per_s is None else f" at {self.rate_per_s:g}/s"
-        cause = f" that died of {self.cause!r}" if self.cause else ""
-        text = f" that hold {self.text!r}" if self.text else ""
-        return f"redrove the dead letters of {self.queue}{cause}{text}{pace}"
+        return f"redrove {_meant(self)}{pace}"
 
 
 class StopRedrive(dead_letters.StopRedrive, Action, frozen=True, kw_only=True, tag="stop_redrive"):
@@ -92,16 +84,13 @@ class RevertDeadLetter(Action, frozen=True, tag="revert_dead_letter"):
 
 
 class PurgeDeadLetters(dead_letters.PurgeLetters, Action, frozen=True, kw_only=True, tag="purge_dead_letters"):
-    """Take these dead letters, or all of a `cause`, or all, out of the dead-letter queue of `queue`."""
+    """Take these dead letters, or all that meet the conditions, out of the dead-letter queue of `queue`."""
 
     offsets: list[int] | None = None
 
     @property
     def sentence(self) -> str:
-        if self.offsets is None:
-            cause = f" that died of {self.cause!r}" if self.cause else ""
-            return f"purged all dead letters of {self.queue}{cause}"
-        return f"purged {counted(len(self.offsets), 'dead letter')} of {self.queue}"
+        return f"purged {_meant(self)}"
 
 
 class UndoPurgeDeadLetters(

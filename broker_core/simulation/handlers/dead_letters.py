@@ -8,13 +8,11 @@ import msgspec
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.dead_letters import PurgeLetters, Redrive, StoredEdit
 from broker_core.plurals import counted
-from broker_core.queues.dead_letters import DeadLetterFilter, DeadLetters, RedriveResult
+from broker_core.queues.dead_letters import DeadLetters, RedriveResult
 from broker_core.queues.paced_redrive import PacedRedrive
 from broker_core.simulation.actions import dead_letters
 from broker_core.simulation.context import SimulationContext
 from broker_core.simulation.handlers.plan import Handler, Plan, refuse
-
-AnyRedrive = dead_letters.Redrive | dead_letters.RedriveMatching
 
 
 class DeadLetterHandler(Handler):
@@ -29,30 +27,21 @@ class DeadLetterHandler(Handler):
     def _redrive(self, action: dead_letters.Redrive) -> Plan:
         letters = self._letters(action.queue)
         if action.offsets is None:
-            return self._redriving(action, self._dead_of(action.queue, action.cause))
+            return self._redriving(action, self._matching(action))
         if not action.offsets:
             raise refuse("no dead letters are selected")
         # A second click finds them gone: what is recorded is what is really redriven.
         there = _still_there(letters, action.offsets)
         return self._redriving(msgspec.structs.replace(action, offsets=there), there)
 
-    def _redrive_matching(self, action: dead_letters.RedriveMatching) -> Plan:
-        found = self._dead_of(action.queue, action.cause, action.text, action.max_redrives)
-        return self._redriving(action, found)
-
-    def _dead_of(self, queue: str, cause: str, text: str = "", max_redrives: int | None = None) -> list[int]:
+    def _matching(self, action: Redrive | PurgeLetters) -> list[int]:
         """Offsets of the dead letters that match. Raises UNKNOWN_DEAD_LETTER if none does."""
-        only = DeadLetterFilter(queue=queue, cause=cause, text=text)
-        found = [
-            letter.offset
-            for letter in self._letters(queue).list(only, limit=None)
-            if max_redrives is None or letter.redrives <= max_redrives
-        ]
+        found = [letter.offset for letter in self._letters(action.queue).list(action.filter, limit=None)]
         if not found:
-            raise refuse(f"no dead letter of {queue} matches", ErrorCode.UNKNOWN_DEAD_LETTER)
+            raise refuse(f"no dead letter of {action.queue} matches", ErrorCode.UNKNOWN_DEAD_LETTER)
         return found
 
-    def _redriving(self, action: AnyRedrive, offsets: Sequence[int]) -> Plan:
+    def _redriving(self, action: dead_letters.Redrive, offsets: Sequence[int]) -> Plan:
         self._context.broker.redrives.paced.check(action.queue)
         if action.rate_per_s is not None:
             begin = partial(self._begin, action.queue, offsets, action.rate_per_s)
@@ -65,7 +54,7 @@ class DeadLetterHandler(Handler):
             f"They went back to a topic, where the readers of {action.queue} have them.",
         )
 
-    def _redrive_now(self, action: AnyRedrive, offsets: Sequence[int]) -> str | None:
+    def _redrive_now(self, action: dead_letters.Redrive, offsets: Sequence[int]) -> str | None:
         result = self._append(action.queue, offsets)
         if not result.refused:
             return f"redrove {counted(len(offsets), 'dead letter')} of {action.queue}"
@@ -146,12 +135,8 @@ class DeadLetterHandler(Handler):
         if action.offsets is not None:
             offsets = _still_there(letters, action.offsets)
             action = msgspec.structs.replace(action, offsets=offsets)
-        elif action.cause:
-            offsets = self._dead_of(action.queue, action.cause)
         else:
-            offsets = list(letters.offsets(action.queue))
-        if not offsets:
-            raise refuse(f"{action.queue} has no dead letters", ErrorCode.UNKNOWN_DEAD_LETTER)
+            offsets = self._matching(action)
 
         def do() -> str:
             result = self._context.handle(PurgeLetters(queue=action.queue, offsets=offsets))

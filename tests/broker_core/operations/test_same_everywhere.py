@@ -117,6 +117,8 @@ REQUESTS: list[Request[Any]] = [
     RedriveProgress(queue="mail"),
     StopRedrive(queue="mail"),
     Redrive(queue="mail", dry_run=True),
+    Redrive(queue="mail", dry_run=True, text="b", max_redrives=0),
+    PurgeLetters(queue="mail", min_redrives=5),
     Redrive(queue="mail", offsets=[0], edits=(Edit(offset=0, value={"to": "b"}, headers={"x": "y"}),)),
     Redrive(queue="mail", offsets=[7]),
     UndoRedrive(queue="mail"),

@@ -186,6 +186,7 @@ def test_dead_letters_are_grouped_by_cause_and_filtered():
     assert found(cause="declined") == [b"card 2", b"card 1"]
     assert found(text="card") == [b"card 2", b"address 1", b"card 1"]
     assert found(min_redrives=1) == [b"card 1"]
+    assert found(max_redrives=0) == [b"card 2", b"address 1"]
     assert found(until_ns=0) == [b"card 2"]
     assert found(since_ns=1, queue="jobs") == [b"address 1", b"card 1"]
     assert found(queue="other") == []

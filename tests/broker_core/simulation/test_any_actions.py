@@ -118,7 +118,7 @@ class User:
             lambda: queues.ExtendLease(*held(), for_s=2.0),
             lambda: queues.ReleaseLease(*held()),
             lambda: dead_letters.Redrive(queue=queue, offsets=some),
-            lambda: dead_letters.RedriveMatching(queue, rate_per_s=dice.choice([None, 5.0])),
+            lambda: dead_letters.Redrive(queue=queue, rate_per_s=dice.choice([None, 5.0])),
             lambda: dead_letters.StopRedrive(queue=queue),
             lambda: dead_letters.UndoRedrive(queue=queue),
             lambda: dead_letters.EditDeadLetter(queue, (*some, 0)[0], "edited"),

@@ -9,7 +9,7 @@ from broker_core.limits import UNDO_WINDOW_MS
 from broker_core.messages import Message
 from broker_core.simulation import Simulation, parse_scenario
 from broker_core.simulation.actions import UserAction
-from broker_core.simulation.actions.dead_letters import PurgeDeadLetters, Redrive, RedriveMatching
+from broker_core.simulation.actions.dead_letters import PurgeDeadLetters, Redrive
 from broker_core.simulation.actions.queues import DeleteQueue, PurgeQueue
 from broker_core.simulation.actions.topics import DeleteTopic
 
@@ -55,8 +55,8 @@ def test_everything_can_be_taken_back_for_as_long(action: UserAction, later_s: f
 def test_a_second_redrive_at_a_rate_is_refused() -> None:
     """In the words of HTTP, which asks the same: see `test_a_redrive_at_a_rate_is_watched_and_stopped`."""
     session = simulation()
-    session.perform(RedriveMatching("q", rate_per_s=0.01))
-    for again in (RedriveMatching("q", rate_per_s=1.0), RedriveMatching("q")):
+    session.perform(Redrive(queue="q", rate_per_s=0.01))
+    for again in (Redrive(queue="q", rate_per_s=1.0), Redrive(queue="q")):
         with pytest.raises(BrokerError, match="a redrive of q is under way; stop it, or let it end"):
             session.perform(again)
     session.run(200)
