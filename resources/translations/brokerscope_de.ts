@@ -5056,12 +5056,12 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>LÄUFT NOCH EINMAL, {share}</translation>
   </message>
   <message>
-   <source>Range goes topic by topic, so ranger-1 has four partitions and the others two each. The sticky rules balance over both topics. The first has three, the second three, the third two.</source>
-   <translation>Range geht Topic für Topic vor, also hat ranger-1 vier Partitionen und die anderen je zwei. Die Sticky-Regeln gleichen über beide Topics aus: Der erste hat drei, der zweite drei, der dritte zwei.</translation>
+   <source>Range begins from scratch, so partitions also move between members that stay; the card says which.</source>
+   <translation>Range beginnt von vorn, darum wechseln Partitionen auch zwischen Mitgliedern, die bleiben; die Karte sagt, welche.</translation>
   </message>
   <message>
-   <source>Range reassigns everything. Partitions also move between members that stay; the card says which.</source>
-   <translation>Range verteilt alles neu. Partitionen wechseln auch zwischen Mitgliedern, die bleiben; die Karte sagt, welche.</translation>
+   <source>Range goes topic by topic, so ranger-1 has four partitions and the others two each. The sticky rules balance over both topics. The first has three, the second three, the third two.</source>
+   <translation>Range geht Topic für Topic vor, also hat ranger-1 vier Partitionen und die anderen je zwei. Die Sticky-Regeln gleichen über beide Topics aus: Der erste hat drei, der zweite drei, der dritte zwei.</translation>
   </message>
   <message>
    <source>Range versus sticky</source>
