@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Hashable, Iterable
-from typing import Annotated, Generic, Literal, Protocol, Self, TypeVar
+from typing import Annotated, ClassVar, Generic, Literal, Self, TypeVar
 
 from msgspec import Meta
 
@@ -18,21 +18,17 @@ AclOperation = Literal["read", "write", "admin", "all"]
 QuotaKey = Literal["producer_byte_rate", "consumer_byte_rate"]
 Mechanism = Literal["SCRAM-SHA-256", "SCRAM-SHA-512"]
 
-ANY = "*"  # every principal, or every name
-DEFAULT = ""  # in place of a name in a quota: everybody who has no quota of the same kind by name
+ANY = "*"  # every principal, or every name; in a quota, everybody who has no quota of the same kind by name
 DIGESTS: dict[Mechanism, str] = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 MIN_ITERATIONS, MAX_ITERATIONS = 4_096, 16_384  # Kafka's; the least is its default
 MAX_SALT_BYTES = 1_024
 
 
-def _must(holds: bool, code: ErrorCode, why: str) -> None:
-    if not holds:
-        raise BrokerError(code, why)
-
-
-def _check_name(what: str, name: str, least: int = 1) -> None:
-    why = f"a {what} has {least} to {MAX_NAME_CHARS} characters"
-    _must(least <= len(name) <= MAX_NAME_CHARS, ErrorCode.INVALID_REQUEST, why)
+def _check(code: ErrorCode, *conditions: tuple[bool, str]) -> None:
+    """Raises `code` with the sentence of the first condition that does not hold."""
+    for holds, why in conditions:
+        if not holds:
+            raise BrokerError(code, why)
 
 
 class Acl(CallArguments, frozen=True, forbid_unknown_fields=True):
@@ -50,12 +46,14 @@ class Acl(CallArguments, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_name("principal", self.principal)
-        whole = self.kind == "broker"
-        why = "the broker as a whole has no name" if whole else f"an ACL for a {self.kind} needs a name, or * for all"
-        _must(whole == (not self.name), ErrorCode.INVALID_REQUEST, why)
-        _check_name("name", self.name, 0)
-        _must(not (whole and self.prefixed), ErrorCode.INVALID_REQUEST, "the broker has no names that begin alike")
+        whole, most = self.kind == "broker", MAX_NAME_CHARS
+        _check(
+            ErrorCode.INVALID_REQUEST,
+            (1 <= len(self.principal) <= most, f"a principal has 1 to {most} characters"),
+            (not (whole and (self.name or self.prefixed)), "the broker as a whole has no name"),
+            (whole or bool(self.name), f"an ACL for a {self.kind} needs a name, or * for all"),
+            (len(self.name) <= most, f"a name has at most {most} characters"),
+        )
 
     def __str__(self) -> str:
         names = f"whose names begin with {self.name}" if self.prefixed else self.name
@@ -64,9 +62,11 @@ class Acl(CallArguments, frozen=True, forbid_unknown_fields=True):
 
     @property
     def identity(self) -> Acl:
+        """What the rows have in common of which there is one."""
         return self
 
     def told(self, removed: bool) -> str:
+        """The sentence for a change of it."""
         return f"{'deleted' if removed else 'created'} the ACL: {self}"
 
     def concerns(self, principal: str, operation: str, kind: ResourceKind, name: str) -> bool:
@@ -87,21 +87,22 @@ class Acl(CallArguments, frozen=True, forbid_unknown_fields=True):
 class ClientQuota(CallArguments, frozen=True, forbid_unknown_fields=True):
     """The limit `bytes_per_s` for `key` of a `user`, a `client_id`, or a user with that client id.
 
-    None is any, and "" everybody who has no quota of the same kind by name.
+    None is any, and "*" everybody who has no quota of the same kind by name.
     """
 
     key: Annotated[QuotaKey, about("what is limited")]
     bytes_per_s: Annotated[PositiveNumber, about("most bytes a second")]
-    user: Annotated[str | None, about('user; "" is every user who has no quota by name')] = None
-    client_id: Annotated[str | None, about('client id; "" is every one that has no quota by name')] = None
+    user: Annotated[str | None, about("user; * is every user who has no quota by name")] = None
+    client_id: Annotated[str | None, about("client id; * is every one that has no quota by name")] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        is_for = (self.user, self.client_id)
-        why = "a quota is for a user, a client-id, or both"
-        _must(any(each is not None for each in is_for), ErrorCode.INVALID_REQUEST, why)
-        for name in is_for:
-            _check_name("name", name or "", 0)
+        names = [name for name in (self.user, self.client_id) if name is not None]
+        _check(
+            ErrorCode.INVALID_REQUEST,
+            (bool(names), "a quota is for a user, a client-id, or both"),
+            (all(1 <= len(name) <= MAX_NAME_CHARS for name in names), f"a name has 1 to {MAX_NAME_CHARS} characters"),
+        )
 
     @property
     def identity(self) -> tuple[str | None, str | None, QuotaKey]:
@@ -110,20 +111,18 @@ class ClientQuota(CallArguments, frozen=True, forbid_unknown_fields=True):
     @property
     def entity(self) -> str:
         """Whom it is for, in words."""
-        named = {"user": self.user, "client id": self.client_id}
-        parts = [f"{kind} {name}" if name else f"every {kind}" for kind, name in named.items() if name is not None]
-        return " with ".join(parts)
+        named = [(kind, name) for kind, name in (("user", self.user), ("client id", self.client_id)) if name]
+        return " with ".join(f"every {kind}" if name == ANY else f"{kind} {name}" for kind, name in named)
 
     def told(self, removed: bool) -> str:
-        return (
-            f"removed the {self.key} of {self.entity}"
-            if removed
-            else f"set the {self.key} of {self.entity} to {self.bytes_per_s:g}"
-        )
+        which = f"the {self.key} of {self.entity}"
+        return f"removed {which}" if removed else f"set {which} to {self.bytes_per_s:g}"
 
 
 class ScramUser(CallArguments, frozen=True, forbid_unknown_fields=True):
     """A user, and how the password is checked; `iterations` are those with which it was salted."""
+
+    _code: ClassVar[ErrorCode] = ErrorCode.UNACCEPTABLE_CREDENTIAL
 
     user: str
     mechanism: Mechanism
@@ -148,15 +147,12 @@ class ScramCredential(ScramUser, frozen=True, forbid_unknown_fields=True):
     def of_salted(cls, user: str, mechanism: Mechanism, iterations: int, salt: bytes, salted_password: bytes) -> Self:
         """Raises UNACCEPTABLE_CREDENTIAL."""
         digest = DIGESTS[mechanism]
-        size = hashlib.new(digest).digest_size
-        why_iterations = f"iterations are {MIN_ITERATIONS} to {MAX_ITERATIONS}, and not {iterations}"
-        for holds, why in (
+        _check(
+            ErrorCode.UNACCEPTABLE_CREDENTIAL,
             (1 <= len(user) <= MAX_NAME_CHARS, f"a user name has 1 to {MAX_NAME_CHARS} characters"),
-            (MIN_ITERATIONS <= iterations <= MAX_ITERATIONS, why_iterations),
             (1 <= len(salt) <= MAX_SALT_BYTES, f"a salt has 1 to {MAX_SALT_BYTES} bytes"),
-            (len(salted_password) == size, f"the salted password is not one of {mechanism}"),
-        ):
-            _must(holds, ErrorCode.UNACCEPTABLE_CREDENTIAL, why)
+            (len(salted_password) == hashlib.new(digest).digest_size, f"the salted password is not one of {mechanism}"),
+        )
         stored_key = hashlib.new(digest, hmac.digest(salted_password, b"Client Key", digest)).digest()
         server_key = hmac.digest(salted_password, b"Server Key", digest)
         return cls(user, mechanism, iterations, salt, stored_key, server_key)
@@ -167,16 +163,10 @@ class ScramCredential(ScramUser, frozen=True, forbid_unknown_fields=True):
         return ScramUser(self.user, self.mechanism, self.iterations)
 
 
-class Row(Protocol):
-    @property
-    def identity(self) -> Hashable:
-        """Equal for the rows of which there is one."""
-
-    def told(self, removed: bool) -> str:
-        """What a change of it is in the timeline."""
-
-
-R = TypeVar("R", bound=Row)
+Shown = Acl | ClientQuota | ScramUser  # the rows that a snapshot has
+#: What events call the rows that they tell of.
+SHOWN: dict[str, type[Shown]] = {"acl": Acl, "quota": ClientQuota, "user": ScramUser}
+R = TypeVar("R", bound=Shown)
 
 
 class Kept(Generic[R]):
@@ -197,6 +187,3 @@ class Kept(Generic[R]):
 
 
 Acls = Kept[Acl]
-Shown = Acl | ClientQuota | ScramUser  # the rows that a snapshot has
-#: What events call the rows that they tell of.
-SHOWN: dict[str, type[Shown]] = {"acl": Acl, "quota": ClientQuota, "user": ScramUser}

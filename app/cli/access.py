@@ -7,12 +7,12 @@ import sys
 
 import msgspec
 
-from app.cli.output import print_rows, rows_of, say
+from app.cli.output import say
 from app.cli.parser import Command
 from app.cli.request_options import add_options, built
 from app.cli.target import Broker
 from app.cli.verbs import Verbs
-from broker_core.access import DEFAULT, Acl, ClientQuota
+from broker_core.access import Acl, ClientQuota
 from broker_core.operations import access
 
 _SALT_BYTES = 32
@@ -43,19 +43,10 @@ def _say(told: str, options: argparse.Namespace, **facts: object) -> None:
 
 def quotas_command() -> Command:
     verbs = Verbs("quotas", "Quotas of a broker: how many bytes a second its Kafka clients may send and fetch.")
-    verbs.add("list", access.ListQuotas, _list_quotas)
+    verbs.lists("list", access.ListQuotas, "There are no quotas.", "user", "client_id", "key", "bytes_per_s")
     verbs.add("set", access.SetQuota, _set_quota)
     add_options(verbs.add("remove", access.RemoveQuota, _remove_quota), ClientQuota, ("key", "user", "client_id"))
     return verbs.command()
-
-
-def _list_quotas(broker: Broker, options: argparse.Namespace) -> None:
-    def shown(name: str | None) -> str | None:
-        return "(default)" if name == DEFAULT and not options.json else name
-
-    found = broker.ask(access.ListQuotas())
-    user, client_id = ("User", lambda quota: shown(quota.user)), ("Client id", lambda quota: shown(quota.client_id))
-    print_rows(rows_of(found, user, client_id, "key", "bytes_per_s"), options, none="There are no quotas.")
 
 
 def _set_quota(broker: Broker, options: argparse.Namespace) -> None:

@@ -1,21 +1,18 @@
 from __future__ import annotations
 
 from app.commands.context import CommandContext, Handlers
-from app.commands.forms import choice, request_field
+from app.commands.forms import request_field
 from app.commands.registry import Command
-from app.presenters.access import KINDS, RIGHTS, shown
-from broker_core.access import DEFAULT, Acl, ClientQuota, ScramUser, Shown
+from app.presenters.access import KINDS, RIGHTS, details, what, who
+from broker_core.access import Acl, ClientQuota, Shown
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.access import CreateAcls, DeleteAcls, DeleteUser, RemoveQuota, SetQuota
-from widgets.dialogs.form import Field, Values
 from widgets.i18n import mark, tr
 from widgets.panels.access import AccessPanel
 from widgets.panels.connections import ConnectionsPanel
 
 _KEYS = {"producer_byte_rate": mark("what they send"), "consumer_byte_rate": mark("what they fetch")}
-_NAMED = {"user": mark("a user"), "client_id": mark("a client id")}
-_OTHERS = {"users": mark("every other user"), "client_ids": mark("every other client id")}
-_NAMED_KINDS = ("topic", "queue", "group", "subject", "transactional_id")
+_NAMED = ("kind", tuple(kind for kind in KINDS if kind != "broker"))
 
 
 class AccessHandlers(Handlers):
@@ -33,9 +30,8 @@ class AccessHandlers(Handlers):
         nothing = tr("Select a row of the panel Access first.")
         self.bind_action("remove_access", DeleteAcls, self.ask_remove, self._selected, nothing)
         panel.wanted.connect(registry.trigger)
-        connections = context.window.tab(ConnectionsPanel)
-        connections.accessWanted.connect(lambda: context.window.show_tab("access"))
         panel.currentChanged.connect(lambda _key: registry.refresh("remove_access"))
+        context.window.tab(ConnectionsPanel).accessWanted.connect(lambda: context.window.show_tab("access"))
         for command in panel.buttons:
             action = registry.action(command)
             action.changed.connect(lambda name=command, action=action: panel.forbid(name, str(action.data() or "")))
@@ -52,8 +48,8 @@ class AccessHandlers(Handlers):
                 request_field(Acl, "principal", tr("Principal")),
                 request_field(Acl, "operation", tr("May"), words=RIGHTS, value="read"),
                 request_field(Acl, "kind", tr("Kind"), words=KINDS, value="topic"),
-                request_field(Acl, "name", tr("Name"), hint=tr("* is all of them"), shown_for=("kind", _NAMED_KINDS)),
-                request_field(Acl, "prefixed", tr("And whatever begins with it"), shown_for=("kind", _NAMED_KINDS)),
+                request_field(Acl, "name", tr("Name"), hint=tr("* is all of them"), shown_for=_NAMED),
+                request_field(Acl, "prefixed", tr("And whatever begins with it"), shown_for=_NAMED),
                 request_field(Acl, "deny", tr("Deny it")),
             ),
             tr("Create"),
@@ -61,41 +57,35 @@ class AccessHandlers(Handlers):
         )
 
     def ask_quota(self) -> None:
-        def made(values: Values) -> SetQuota:
-            whom, name = values["whom"], values.get("name") or None
-            user = DEFAULT if whom == "users" else name if whom == "user" else None
-            client_id = DEFAULT if whom == "client_ids" else name if whom == "client_id" else None
-            return SetQuota(quota=ClientQuota(values["key"], values["bytes_per_s"], user, client_id))
-
-        words = {name: tr(word) for name, word in {**_NAMED, **_OTHERS}.items()}
+        hint = tr("Empty is any; * is every one that has no quota by name.")
         self.form(
             tr("Set quota"),
             tr("A request beyond it is answered at once, and the next one waits."),
             (
-                choice("whom", tr("For"), words, "client_id"),
-                Field("name", tr("Name"), shown_for=("whom", tuple(_NAMED))),
+                request_field(ClientQuota, "user", tr("User"), hint=hint),
+                request_field(ClientQuota, "client_id", tr("Client id"), hint=hint),
                 request_field(ClientQuota, "key", tr("Limits"), words=_KEYS, value="producer_byte_rate"),
                 request_field(
                     ClientQuota, "bytes_per_s", tr("At most"), value=100_000, decimals=0, suffix=tr(" bytes/s")
                 ),
             ),
             tr("Set"),
-            made,
+            lambda v: SetQuota(
+                quota=ClientQuota(v["key"], v["bytes_per_s"], v["user"] or None, v["client_id"] or None)
+            ),
         )
 
     def ask_remove(self) -> None:
-        action: UserAction
         row = self._selected()
-        match row:
-            case Acl():
-                action = DeleteAcls(acls=(row,))
-            case ClientQuota():
-                action = RemoveQuota(key=row.key, user=row.user, client_id=row.client_id)
-            case ScramUser():
-                action = DeleteUser(user=row.user, mechanism=row.mechanism)
-            case _:
-                return
-        told = shown(row)
-        what = f"{told.who} {told.what}" + (f" ({told.about})" if told.about else "")
-        about = tr("Remove this: {what}.", what=what)
-        self.form(tr("Remove"), about, (), tr("Remove"), lambda _v: action, danger=True)
+        if row is not None:
+            told = ", ".join(filter(None, (who(row), what(row), details(row))))
+            about = tr("Remove this: {what}.", what=told)
+            self.form(tr("Remove"), about, (), tr("Remove"), lambda _v: _removal(row), danger=True)
+
+
+def _removal(row: Shown) -> UserAction:
+    if isinstance(row, Acl):
+        return DeleteAcls(acls=(row,))
+    if isinstance(row, ClientQuota):
+        return RemoveQuota(key=row.key, user=row.user, client_id=row.client_id)
+    return DeleteUser(user=row.user, mechanism=row.mechanism)

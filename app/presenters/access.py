@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from typing import NamedTuple
-
 from app.presenters.columns import Column, number_column
 from app.presenters.panel_presenter import Sources, TablePresenter
 from app.presenters.table import SnapshotModel
-from broker_core.access import ANY, Acl, ClientQuota, ScramUser, Shown
+from broker_core.access import ANY, Acl, ClientQuota, Shown
 from broker_core.snapshots import Snapshot
 from resources.units import byte_size
 from widgets.i18n import mark, tr
@@ -25,33 +22,16 @@ KINDS = {
 _LIMITED = {"producer_byte_rate": mark("may send"), "consumer_byte_rate": mark("may fetch")}
 
 
-class AccessRow(NamedTuple):
-    """A row as texts; `bytes_per_s` is None for what is no quota."""
-
-    key: Hashable
-    kind: str
-    who: str
-    what: str
-    about: str
-    bytes_per_s: float | None
-    denied: bool = False
-
-
-class AccessModel(SnapshotModel[AccessRow]):
+class AccessModel(SnapshotModel[Shown]):
     def __init__(self) -> None:
-        columns: tuple[Column[AccessRow], ...] = (
-            Column("Kind", lambda row: row.kind, (70,)),
-            Column("Who", lambda row: row.who, (150, 2)),
-            Column(
-                "What",
-                lambda row: row.what,
-                (160, 2),
-                roles={Role.WARN: lambda row: "failure" if row.denied else ""},
-            ),
-            Column("Details", lambda row: row.about, (170, 3)),
+        columns: tuple[Column[Shown], ...] = (
+            Column("Kind", kind_of, (70,)),
+            Column("Who", who, (150, 2)),
+            Column("What", what, (160, 2), roles={Role.WARN: lambda row: "failure" if is_denial(row) else ""}),
+            Column("Details", details, (170, 3)),
             number_column(
                 "At most (per s)",
-                lambda row: row.bytes_per_s,
+                lambda row: row.bytes_per_s if isinstance(row, ClientQuota) else None,
                 (120,),
                 shown=lambda rate: "" if rate is None else byte_size(rate),
                 about="Bytes that a client may send or fetch per second; a request beyond that waits.",
@@ -59,41 +39,48 @@ class AccessModel(SnapshotModel[AccessRow]):
                 kind="size",
             ),
         )
-        super().__init__(columns, key=lambda row: row.key)
+        super().__init__(columns, key=lambda row: row.identity)
 
     def set_snapshot(self, snapshot: Snapshot) -> None:
-        self.set_rows(tuple(map(shown, snapshot.access)))
+        self.set_rows(snapshot.access)
 
 
-def shown(each: Shown) -> AccessRow:
-    match each:
-        case Acl():
-            return _of_acl(each)
-        case ClientQuota():
-            who = ", ".join(_clients_of(each))
-            return AccessRow(each.identity, tr("Quota"), who, tr(_LIMITED[each.key]), "", each.bytes_per_s)
-        case ScramUser():
-            what = tr("authenticates by {way}", way=each.mechanism)
-            about = tr("{count:,} iterations", count=each.iterations)
-            return AccessRow(each.identity, tr("User"), each.user, what, about, None)
+def kind_of(row: Shown) -> str:
+    return tr("ACL") if isinstance(row, Acl) else tr("Quota") if isinstance(row, ClientQuota) else tr("User")
 
 
-def _of_acl(acl: Acl) -> AccessRow:
-    right, who = tr(RIGHTS[acl.operation]), tr("everybody") if acl.principal == ANY else acl.principal
-    what = tr("may not {do}", do=right) if acl.deny else tr("may {do}", do=right)
-    kind = tr(KINDS[acl.kind])
-    if acl.prefixed:
-        which = tr("{kind}: all that begin with {name}", kind=kind, name=acl.name)
-    else:
-        which = tr("{kind}: all", kind=kind) if acl.name == ANY else f"{kind}: {acl.name}" if acl.name else kind
-    return AccessRow(acl, tr("ACL"), who, what, which, None, acl.deny)
+def who(row: Shown) -> str:
+    if isinstance(row, Acl):
+        return tr("everybody") if row.principal == ANY else row.principal
+    if not isinstance(row, ClientQuota):
+        return row.user
+    user = tr("every other user") if row.user == ANY else tr("user {name}", name=row.user)
+    client_id = tr("every other client id") if row.client_id == ANY else tr("client id {name}", name=row.client_id)
+    return ", ".join(words for name, words in ((row.user, user), (row.client_id, client_id)) if name is not None)
 
 
-def _clients_of(quota: ClientQuota) -> Iterator[str]:
-    if quota.user is not None:
-        yield tr("user {name}", name=quota.user) if quota.user else tr("every other user")
-    if quota.client_id is not None:
-        yield tr("client id {name}", name=quota.client_id) if quota.client_id else tr("every other client id")
+def what(row: Shown) -> str:
+    if isinstance(row, Acl):
+        right = tr(RIGHTS[row.operation])
+        return tr("may not {do}", do=right) if row.deny else tr("may {do}", do=right)
+    if isinstance(row, ClientQuota):
+        return tr(_LIMITED[row.key])
+    return tr("authenticates by {way}", way=row.mechanism)
+
+
+def is_denial(row: Shown) -> bool:
+    return isinstance(row, Acl) and row.deny
+
+
+def details(row: Shown) -> str:
+    if isinstance(row, ClientQuota):
+        return ""
+    if not isinstance(row, Acl):
+        return tr("{count:,} iterations", count=row.iterations)
+    kind = tr(KINDS[row.kind])
+    if row.prefixed:
+        return tr("{kind}: all that begin with {name}", kind=kind, name=row.name)
+    return tr("{kind}: all", kind=kind) if row.name == ANY else f"{kind}: {row.name}" if row.name else kind
 
 
 class AccessPresenter(TablePresenter[AccessPanel]):

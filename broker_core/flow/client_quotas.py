@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator
 
-from broker_core.access import DEFAULT, ClientQuota, QuotaKey
+from broker_core.access import ANY, ClientQuota, QuotaKey
 from broker_core.flow.token_bucket import TokenBucket
 
 # A client chooses its id, so that the number of buckets needs a limit.
@@ -69,8 +69,8 @@ class ClientQuotas:
 
 def _entities(user: str, client_id: str) -> Iterator[tuple[str | None, str | None]]:
     """Whom a quota can be for that holds for this client, the most precise first, as in Kafka."""
-    for name in (user, DEFAULT):
-        for client in (client_id, DEFAULT, None):
+    for name in (user, ANY):
+        for client in (client_id, ANY, None):
             yield name, client
     yield None, client_id
-    yield None, DEFAULT
+    yield None, ANY

@@ -45,7 +45,7 @@ class SetQuota(Request[None], frozen=True, kw_only=True):
 
 
 class RemoveQuota(Request[None], frozen=True, kw_only=True):
-    """The quota for exactly these clients; of both, "" is everybody without a quota by name."""
+    """The quota for exactly these clients; as in `ClientQuota`."""
 
     key: QuotaKey
     user: str | None = None

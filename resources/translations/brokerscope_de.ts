@@ -1438,6 +1438,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Client</translation>
   </message>
   <message>
+   <source>Client id</source>
+   <translation>Client-ID</translation>
+  </message>
+  <message>
    <source>Client started</source>
    <translation>Client gestartet</translation>
   </message>
@@ -2232,6 +2236,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Empty</source>
    <translation>Leer</translation>
+  </message>
+  <message>
+   <source>Empty is any; * is every one that has no quota by name.</source>
+   <translation>Leer ist jede Angabe; * ist, wer keine Quota mit seinem Namen hat.</translation>
   </message>
   <message>
    <source>Empty the field</source>
@@ -8174,10 +8182,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>`topic` nimmt keine Nachricht an, bis es endet: Producer bekommen THROTTLING_QUOTA_EXCEEDED.</translation>
   </message>
   <message>
-   <source>a client id</source>
-   <translation>eine Client-ID</translation>
-  </message>
-  <message>
    <source>a length of time</source>
    <translation>eine Dauer</translation>
   </message>
@@ -8196,10 +8200,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>a session time</source>
    <translation>eine Sitzungszeit</translation>
-  </message>
-  <message>
-   <source>a user</source>
-   <translation>einen Benutzer</translation>
   </message>
   <message>
    <source>about {time}; for how long nobody read is not known from outside</source>
@@ -8466,8 +8466,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Client-ID {name}</translation>
   </message>
   <message>
-   <source>client id; "" is every one that has no quota by name</source>
-   <translation>Client-ID; "" ist jede, für die keine Quota mit ihrem Namen gilt</translation>
+   <source>client id; * is every one that has no quota by name</source>
+   <translation>Client-ID; * ist jede, für die keine Quota mit ihrem Namen gilt</translation>
   </message>
   <message>
    <source>closed</source>
@@ -9490,8 +9490,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Benutzer {name}</translation>
   </message>
   <message>
-   <source>user; "" is every user who has no quota by name</source>
-   <translation>Benutzer; "" ist jeder, für den keine Quota mit seinem Namen gilt</translation>
+   <source>user; * is every user who has no quota by name</source>
+   <translation>Benutzer; * ist jeder, für den keine Quota mit seinem Namen gilt</translation>
   </message>
   <message>
    <source>values must be accepted by the schema of this subject</source>

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeVar
 
-from broker_core.access import ANY, Acl, AclOperation, Acls, ResourceKind
+from broker_core.access import Acl, AclOperation, Acls, ResourceKind
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.access.access import Access, Principal, Rule
+from broker_core.listeners.access.access import Access, Principal
 from broker_core.listeners.awaiting import ServedHost
 from broker_core.operations.access import CreateAcls, DeleteAcls, SetUser
 from broker_core.operations.entry import ADMIN, Operation
@@ -61,22 +61,14 @@ def acls_of_file(access: Access) -> Iterator[Acl]:
 
     Left out are patterns with a "*" that is not at the end.
     """
+    named: tuple[ResourceKind, ...] = ("topic", "queue", "group", "subject", "transactional_id")
     for rule in () if access.open else access.rules:
-        all_of_them: list[AclOperation] = ["all"]
-        rights = all_of_them if set(rule.operations) == set(Operation) else [each.value for each in rule.operations]
-        for kind, pattern in _patterns(rule):
+        all_of_them = set(rule.operations) == set(Operation)
+        rights: list[AclOperation] = ["all"] if all_of_them else [each.value for each in rule.operations]
+        patterns = [(kind, pattern) for kind in named for pattern in getattr(rule, f"{kind}s")]
+        for kind, pattern in patterns + [("broker", "")] * rule.broker:
             name = pattern.removesuffix("*")
             if not set(name) & set("*?["):
                 prefixed = name != pattern and bool(name)
                 for each in rights:
-                    yield Acl(
-                        rule.principal, each, kind, name or ("" if kind == "broker" else ANY), prefixed, rule.deny
-                    )
-
-
-def _patterns(rule: Rule) -> Iterator[tuple[ResourceKind, str]]:
-    named: tuple[ResourceKind, ...] = ("topic", "queue", "group", "subject", "transactional_id")
-    for kind in named:
-        yield from ((kind, pattern) for pattern in getattr(rule, f"{kind}s"))
-    if rule.broker:
-        yield "broker", ""
+                    yield Acl(rule.principal, each, kind, name or pattern, prefixed, rule.deny)

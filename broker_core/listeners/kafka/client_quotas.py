@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from broker_core.access import DEFAULT, ClientQuota, QuotaKey
+from broker_core.access import ANY, ClientQuota, QuotaKey
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.awaiting import ServedHost
@@ -52,7 +52,7 @@ def _describe_client_quotas(call: Call, request: DescribeClientQuotasRequest) ->
             found.setdefault(tuple(of.items()), []).append({"key": quota.key, "value": quota.bytes_per_s})
     rows = []
     for names, values in found.items():
-        named = [{"entity_type": kind, "entity_name": None if name == DEFAULT else name} for kind, name in names]
+        named = [{"entity_type": kind, "entity_name": None if name == ANY else name} for kind, name in names]
         rows.append({"entity": named, "values": values})
     return {"entries": rows}
 
@@ -69,7 +69,7 @@ def _matching(component: Any) -> Callable[[dict[str, str]], bool]:
         raise BrokerError(ErrorCode.INVALID_REQUEST, "a filter is for user, client-id or ip, by name, default or any")
     if how == _ANY:
         return lambda named: entity_type in named
-    wanted = DEFAULT if how == _DEFAULT else component.match
+    wanted = ANY if how == _DEFAULT else component.match
     return lambda named: named.get(entity_type) == wanted
 
 
@@ -105,11 +105,11 @@ def _alter(call: Call, asked: Any, validate_only: bool) -> None:
 def _entity(asked: Any) -> tuple[str | None, str | None]:
     """The user and the client id, as in `ClientQuota`."""
     types = [each.entity_type for each in asked.entity]
-    names = {each.entity_type: DEFAULT if each.entity_name is None else each.entity_name for each in asked.entity}
+    names = {each.entity_type: ANY if each.entity_name is None else each.entity_name for each in asked.entity}
     problems = (
         (not set(types) <= {USER, CLIENT_ID}, "a quota is for a user, a client-id, or both"),
         (len(set(types)) < len(types), "a quota names each of user and client-id once"),
-        (any(each.entity_name == "" for each in asked.entity), "a name is null for the default, and not empty"),
+        (any(each.entity_name == ANY for each in asked.entity), "a name is null for the default, and not *"),
     )
     for wrong, why in problems:
         if wrong:

@@ -28,12 +28,11 @@ def test_an_acl_is_created_listed_and_deleted(shell: Shell):
 
 
 def test_a_quota_is_set_listed_and_removed(shell: Shell):
-    shell("quotas", "set", "--user", "", "--client-id", "app", "--key", "producer_byte_rate", "--bytes-per-s", 1_000)
+    shell("quotas", "set", "--user", "*", "--client-id", "app", "--key", "producer_byte_rate", "--bytes-per-s", 1_000)
     told = shell("quotas", "set", "--user", "ann", "--key", "consumer_byte_rate", "--bytes-per-s", 2_000.5)
     assert told == "Set the consumer_byte_rate of user ann to 2000.5.\n"
-    assert "(default)" in shell("quotas", "list")
     assert [tuple(row.values()) for row in shell.rows("quotas", "list")] == [
-        ("", "app", "producer_byte_rate", 1_000.0),
+        ("*", "app", "producer_byte_rate", 1_000.0),
         ("ann", None, "consumer_byte_rate", 2_000.5),
     ]
     assert shell("quotas", "remove", "--user", "ann", "--key", "consumer_byte_rate").startswith("Removed the consumer")

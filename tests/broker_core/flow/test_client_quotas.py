@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker_core.access import DEFAULT, ClientQuota, QuotaKey
+from broker_core.access import ANY, ClientQuota, QuotaKey
 from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError
 from broker_core.flow import client_quotas
@@ -18,13 +18,13 @@ RATE: QuotaKey = "producer_byte_rate"
 # The most precise first, with the seconds that 1,100 bytes cost of it.
 LEVELS: list[tuple[str | None, str | None]] = [
     ("ann", "app"),
-    ("ann", DEFAULT),
+    ("ann", ANY),
     ("ann", None),
-    (DEFAULT, "app"),
-    (DEFAULT, DEFAULT),
-    (DEFAULT, None),
+    (ANY, "app"),
+    (ANY, ANY),
+    (ANY, None),
     (None, "app"),
-    (None, DEFAULT),
+    (None, ANY),
 ]
 
 
@@ -51,7 +51,7 @@ def test_without_a_quota_nobody_waits():
 
 
 def test_clients_of_a_user_share_and_users_under_a_default_do_not():
-    made = quotas(ClientQuota(RATE, 100.0, "ann"), ClientQuota(RATE, 100.0, DEFAULT))
+    made = quotas(ClientQuota(RATE, 100.0, "ann"), ClientQuota(RATE, 100.0, ANY))
     assert made.spend(0, "ann", "one", RATE, 100) == 0
     assert made.spend(0, "ann", "two", RATE, 100) == NS_PER_S
     assert made.spend(0, "bob", "one", RATE, 100) == 0
@@ -77,7 +77,7 @@ def test_who_waits_as_told_keeps_to_the_rate(steps: list[tuple[int, int]]):
 
 def test_client_ids_that_are_made_up_take_bounded_room(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(client_quotas, "_MAX_BUCKETS", 10)
-    made = quotas(ClientQuota(RATE, 100.0, None, DEFAULT))
+    made = quotas(ClientQuota(RATE, 100.0, None, ANY))
     for number in range(100):
         made.spend(0, "ann", f"app-{number}", RATE, 100)
     assert len(made._buckets) == 10

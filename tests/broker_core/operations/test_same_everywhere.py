@@ -138,7 +138,7 @@ REQUESTS: list[Request[Any]] = [
     DeleteAcls(acls=(ACL, Acl("nobody", "read", "topic", "orders"))),
     DeleteAcls(acls=(ACL,)),
     SetQuota(quota=ClientQuota("producer_byte_rate", 1_000.0, "ann")),
-    SetQuota(quota=ClientQuota("consumer_byte_rate", 2_000.0, "", "app")),
+    SetQuota(quota=ClientQuota("consumer_byte_rate", 2_000.0, "*", "app")),
     RemoveQuota(key="producer_byte_rate", user="ann"),
     RemoveQuota(key="producer_byte_rate", user="ann"),
     RemoveQuota(key="producer_byte_rate"),

@@ -210,9 +210,9 @@ def acted() -> list[tuple[str, Callable[[Simulation], UserAction]]]:
         CreateAcls(acls=(Acl("ann", "read", "topic", "builds"), Acl("*", "all", "group", "in", True, True))),
         DeleteAcls(acls=(Acl("ann", "read", "topic", "builds"),)),
         SetQuota(quota=ClientQuota("producer_byte_rate", 1_000.0, "ann")),
-        SetQuota(quota=ClientQuota("consumer_byte_rate", 5.0, None, "")),
+        SetQuota(quota=ClientQuota("consumer_byte_rate", 5.0, None, "*")),
         SetQuota(quota=ClientQuota("producer_byte_rate", 2_000.0, "ann")),
-        RemoveQuota(key="consumer_byte_rate", client_id=""),
+        RemoveQuota(key="consumer_byte_rate", client_id="*"),
         DeleteUser(user="ann", mechanism="SCRAM-SHA-256"),
     ]
     return [
