@@ -150,7 +150,7 @@ class SessionHandlers(Handlers):
         bind("step", controller.step, self._why_still, Engine)
         bind("run", controller.run, self._why_still, Engine)
         bind("fast", partial(controller.run, fast=True), self._why_still, Engine)
-        bind("express", controller.express, lambda: "" if controller.live else past_is_slow, Engine)
+        bind("express", controller.express, lambda: context.why_ended() if controller.live else past_is_slow, Engine)
         bind("continue", lambda: context.attempt(controller.go_on), controller.why_not_continued, Engine)
         controller.overran.connect(self._offer_the_end)
         bind("stop", controller.stop, lambda: tr("The session has ended already.") if controller.stopped else "")

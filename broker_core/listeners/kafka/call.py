@@ -142,6 +142,10 @@ class Call(msgspec.Struct, frozen=True):
         if name not in self.broker.topics:
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
 
+    def sees(self, topic: str) -> bool:
+        """Whether the client may do anything with the topic, so that its name is known to it."""
+        return any(self.may(operation, "topic", topic) for operation in (READ, WRITE, ADMIN))
+
     def readable(self, topics: Iterable[str]) -> set[str]:
         """Those of `topics` that the client may read; the others are not named to it."""
         return {name for name in topics if self.may(READ, "topic", name)}
@@ -157,13 +161,14 @@ class Call(msgspec.Struct, frozen=True):
         return _NO_TOPIC_ID if topic is None else UUID(bytes=topic.id)
 
     def topic_with(self, topic_id: UUID | None, *, queues: bool = False) -> str | None:
-        """The name of the topic, or of the work queue where `queues` count; None where there is none."""
+        """The name of the topic, or of the work queue where `queues` count; None if the client sees none."""
         topic = None if topic_id is None else self.broker.logs.with_id(topic_id.bytes)
-        known = topic is not None and (topic.name in self.broker.topics or (queues and topic.queue is not None))
-        return topic.name if topic is not None and known else None
+        if topic is None or not self.sees(topic.name):
+            return None
+        return topic.name if topic.name in self.broker.topics or (queues and topic.queue is not None) else None
 
     def name_of(self, row: Any) -> str | None:
-        """The topic that a row of a request means, by name or by id; None for an id that is not there."""
+        """The topic that a row of a request means, by name or by id; None if it sees none of that id."""
         name: str | None = getattr(row, "topic", None) or getattr(row, "name", None)
         return self.topic_with(getattr(row, "topic_id", None)) if name is None else name
 

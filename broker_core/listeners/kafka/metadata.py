@@ -13,7 +13,6 @@ from broker_core.listeners.kafka.call import (
     LEADER_EPOCH,
     NODE_ID,
     READ,
-    WRITE,
     Answer,
     Call,
     Later,
@@ -43,7 +42,7 @@ def _metadata(call: Call, request: MetadataRequest) -> Answer:
     """
     if request.topics is None or (call.version == 0 and not request.topics):
         there = call.broker.topics
-        rows = (topic_body(call, name) for name in there.names() if visible(call, name) and name in there)
+        rows = (topic_body(call, name) for name in there.names() if call.sees(name) and name in there)
         return call.sliced("topics", rows, **_cluster(call))
     # One of each, as in Kafka.
     wanted = {each.topic_id if each.name is None else each.name: each for each in request.topics}.values()
@@ -69,22 +68,17 @@ def _cluster(call: Call) -> Body:
     return {"brokers": [call.this_node], "cluster_id": CLUSTER_ID, "controller_id": NODE_ID}
 
 
-def visible(call: Call, name: str) -> bool:
-    """Whether the client may do anything with the topic."""
-    return any(call.may(operation, "topic", name) for operation in (READ, WRITE, ADMIN))
-
-
 def _named(call: Call, wanted: Any) -> Iterator[dict[str, Any]]:
     topics, logs = call.broker.topics, call.broker.logs
     for each in wanted:
         name = each.name
         if name is None:
             name = call.topic_with(each.topic_id, queues=True)
-            if name is None or not visible(call, name):
+            if name is None:
                 yield {"error_code": _UNKNOWN_TOPIC_ID, "name": None, "topic_id": each.topic_id}
                 continue
         try:
-            if not visible(call, name):
+            if not call.sees(name):
                 call.must(READ, "topic", name)
             if name not in topics and ((log := logs.get(name)) is None or log.queue is None):
                 check_name(name, "topic")
@@ -125,10 +119,10 @@ def _describe_topic_partitions(call: Call, request: DescribeTopicPartitionsReque
     room = max(1, min(request.response_partition_limit, _MOST_PARTITIONS))
     topics: list[dict[str, Any]] = []
     for name in names:
-        if name < first_name or not (request.topics or visible(call, name)):
+        if name < first_name or not (request.topics or call.sees(name)):
             continue
         try:
-            if not visible(call, name):
+            if not call.sees(name):
                 call.must(READ, "topic", name)
             found = topic_body(call, name)
         except BrokerError as error:

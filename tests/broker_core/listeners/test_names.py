@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from http.client import HTTPConnection
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import pytest
 
@@ -180,6 +181,27 @@ def test_no_api_names_what_may_not_be_read(opened: Opened, api: Any):
         told += frame
     if api.name in TELLS_THE_OPEN_TOPIC:
         assert OPEN.encode() in told
+
+
+BY_ID: dict[str, Body] = {
+    "Metadata": {"topics": [{}]},
+    "DeleteTopics": {"topics": [{"name": None}]},
+    "Fetch": {"topics": [{"partitions": [{"partition": 0, "fetch_offset": 0, "partition_max_bytes": 100}]}]},
+    "Produce": {"acks": -1, "topic_data": [{"partition_data": [{"index": 0, "records": b"x"}]}]},
+}
+
+
+@pytest.mark.parametrize("name", BY_ID)
+def test_the_id_of_what_may_not_be_read_tells_no_name(opened: Opened, name: str):
+    api = next(api for api in APIS if api.name == name)
+    topic_id = UUID(bytes=opened.host.broker.logs.topic(SECRET).id)
+    body = dict(BY_ID[name])
+    (rows,) = (field for field, value in body.items() if isinstance(value, list))
+    body[rows] = [{**row, "topic_id": topic_id} for row in body[rows]]
+    answer = served(opened.host, opened.kafka, api.key, api.newest, body, LOW)
+    frame = response(Header(api.key, api.newest, 1), api.newest, answer)
+    assert topic_id.bytes in frame
+    assert b"secret" not in frame
 
 
 # -- HTTP
