@@ -7,7 +7,7 @@ from app.commands.forms import choice, request_field, topic_names
 from app.commands.registry import Command
 from broker_core.flow.config import FlowConfig
 from broker_core.operations.topics import TopicConfig, TopicSettings
-from broker_core.simulation.actions.topics import SetFlow
+from broker_core.simulation.actions.topics import ConfigureTopic
 from widgets.dialogs.form import Field, Values
 from widgets.i18n import mark, tr
 from widgets.panels.backpressure import BackpressurePanel, Limits
@@ -33,7 +33,7 @@ class FlowHandlers(Handlers):
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         none = tr("There is no topic or queue to limit; create one first.")
-        self.bind_action("set_flow", SetFlow, self.ask_limits, self._targets, none)
+        self.bind_action("set_flow", ConfigureTopic, self.ask_limits, self._targets, none)
         panel = context.window.tab(BackpressurePanel)
         panel.limitsWanted.connect(self.ask_limits)
         panel.followed.connect(self._follow)
@@ -105,7 +105,7 @@ class FlowHandlers(Handlers):
                 burst=flow.burst if limits.rate_per_s else None,
                 policy=limits.policy,
             )
-            self._context.perform(SetFlow(topic=target, flow=made))
+            self._context.perform(ConfigureTopic(topic=target, flow=made))
 
         self._answers.ask(TopicConfig(topic=target), change)
 
@@ -118,9 +118,9 @@ class FlowHandlers(Handlers):
 LIMITS = ("max_messages", "max_bytes", "rate_per_s", "policy", "block_timeout_ms")
 
 
-def _action(values: Values) -> SetFlow:
+def _action(values: Values) -> ConfigureTopic:
     limits: Values = {name: values.get(name) for name in LIMITS}
-    return SetFlow(topic=values["target"], flow=FlowConfig(**limits))
+    return ConfigureTopic(topic=values["target"], flow=FlowConfig(**limits))
 
 
 def _limit(name: str, label: str, suffix: str) -> Field:

@@ -27,7 +27,7 @@ from broker_core.simulation.actions.queues import (
     ReleaseLease,
     UndoPurgeQueue,
 )
-from broker_core.simulation.actions.topics import ConfigureTopic, Produce, RegisterSchema, SetFlow
+from broker_core.simulation.actions.topics import ConfigureTopic, Produce, RegisterSchema
 from broker_core.snapshots import Snapshot
 
 
@@ -141,7 +141,6 @@ _TOLD: Final = {
     *(CreateAcls, DeleteAcls, SetQuota, RemoveQuota, DeleteUser),
     AdvanceClock,
     ConfigureTopic,
-    SetFlow,
     RegisterSchema,
     UndoPurgeQueue,
     UndoPurgeDeadLetters,

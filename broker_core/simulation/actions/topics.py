@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from broker_core.flow.config import FlowConfig
 from broker_core.messages import Message
 from broker_core.operations import schemas, topics
 from broker_core.plurals import counted
@@ -44,13 +43,7 @@ class AddPartitions(topics.AddPartitions, Action, frozen=True, kw_only=True, tag
 
 
 class ConfigureTopic(topics.ConfigureTopic, Action, frozen=True, kw_only=True, tag="configure_topic"):
-    """New settings; a setting that is left out stays as it is."""
-
-
-class SetFlow(topics.ConfigureTopic, Action, frozen=True, kw_only=True, tag="set_flow"):
-    """What `topic`, or a queue, takes: limits, rate, policy. A `flow` without any of them lets everything in."""
-
-    flow: FlowConfig
+    """New settings of a topic or queue; one that is left out stays. A `flow` without limits lets everything in."""
 
 
 class DeleteRecords(topics.DeleteRecords, Action, frozen=True, kw_only=True, tag="delete_records"):

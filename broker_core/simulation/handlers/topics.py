@@ -55,35 +55,23 @@ class TopicHandler(Handler):
         return Plan(action, partial(context.handle, action), final=why)
 
     def _configure(self, action: topics.ConfigureTopic) -> Plan:
-        context = self._context
-        self._context.check_topic(action.topic)
-        old_log, old_flow = context.broker.topics.config(action.topic), context.broker.backpressure.config(action.topic)
-        log = action.log.on(old_log)
-        flow = action.flow
-        if log == old_log and (flow is None or flow == (old_flow or FlowConfig())):
+        context, broker, log, flow = self._context, self._context.broker, action.log, action.flow
+        context.check_target(action.topic)
+        old_log, old_flow = broker.topics.config(action.topic), broker.backpressure.config(action.topic) or FlowConfig()
+        if log.on(old_log) == old_log and flow in {None, old_flow}:
             raise refuse(f"{action.topic} is configured so already")
-        before = {name: getattr(old_log, name) for name in LogSettings.__struct_fields__}
+        changes_log = log != LogSettings()
+        before = {name: getattr(old_log, name) for name in LogSettings.__struct_fields__ if changes_log}
         inverse = topics.ConfigureTopic(
-            topic=action.topic,
-            log=LogSettings(**before),
-            flow=None if flow is None else old_flow or FlowConfig(),
+            topic=action.topic, log=LogSettings(**before), flow=None if flow is None else old_flow
         )
 
         def do() -> None:
             context.handle(action)
-            context.begin_cleaning()
+            if changes_log:
+                context.begin_cleaning()
 
         return Plan(action, do, inverse, reported=True)
-
-    def _set_flow(self, action: topics.SetFlow) -> Plan:
-        context = self._context
-        context.check_target(action.topic)
-        old, new = context.broker.backpressure.config(action.topic) or FlowConfig(), action.flow
-        if new == old:
-            raise refuse(f"{action.topic} is limited so already")
-        return Plan(
-            action, partial(context.handle, action), topics.SetFlow(topic=action.topic, flow=old), reported=True
-        )
 
     def _delete_records(self, action: topics.DeleteRecords) -> Plan:
         broker = self._context.broker

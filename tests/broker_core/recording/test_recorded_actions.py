@@ -55,7 +55,7 @@ def test_an_action_is_the_request_of_the_catalogue() -> None:
     """All but those that no broker is asked for."""
     requests = {kind.__struct_config__.tag for kind in get_args(UserAction) if issubclass(kind, Request)}
     assert requests == {
-        "create_topic", "delete_topic", "add_partitions", "configure_topic", "set_flow", "delete_records",
+        "create_topic", "delete_topic", "add_partitions", "configure_topic", "delete_records",
         "register_schema", "create_queue", "create_subscription", "delete_queue", "purge_queue", "undo_purge_queue",
         "redrive", "stop_redrive", "undo_redrive", "purge_dead_letters", "undo_purge_dead_letters", "delete_group",
         "reset_offsets", "create_acls", "delete_acls", "set_quota", "remove_quota", "delete_user",

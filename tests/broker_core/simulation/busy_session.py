@@ -83,7 +83,6 @@ from broker_core.simulation.actions.topics import (
     Produce,
     RegisterSchema,
     RestoreDeleted,
-    SetFlow,
 )
 from broker_core.simulation.arrivals import BurstyArrivals
 from broker_core.simulation.durations import Duration
@@ -261,7 +260,7 @@ MAKERS: list[Callable[[Person], UserAction]] = [
         topic=p.topic,
         log=LogSettings(cleanup=p.chance.choice(["delete", "compact"]), retention_ms=p.chance.choice([None, 4000])),
     ),
-    lambda p: SetFlow(
+    lambda p: ConfigureTopic(
         topic=p.of(p.topic, p.queue), flow=FlowConfig(max_messages=p.chance.choice([None, 1, 200]), policy="reject")
     ),
     lambda p: DeleteRecords(topic=p.topic, before={str(p.chance.randrange(4)): p.chance.choice([0, 5, 10**9])}),

@@ -134,7 +134,7 @@ class User:
             lambda: topics.DeleteTopic(topic=topic),
             lambda: topics.RestoreDeleted(dice.choice(known)),
             lambda: topics.AddPartitions(topic=topic, total=dice.randint(2, 9)),
-            lambda: topics.SetFlow(topic=dice.choice([topic, queue]), flow=flow),
+            lambda: topics.ConfigureTopic(topic=dice.choice([topic, queue]), flow=flow),
             lambda: topics.DeleteRecords(topic=topic, before={"0": dice.randint(0, 200)}),
             lambda: topics.ConfigureTopic(
                 topic=topic, log=LogSettings(retention_ms=dice.choice([None, 5_000]), segment_ms=1_000)

@@ -20,7 +20,7 @@ schedule:
   - {at_s: 2, do: {action: subscribe_group, group: readers, topic: extra}}
   - {at_s: 3, do: {action: add_producer, producer: more, to: extra, arrivals: {kind: rate, per_s: 5, keys: 3}}}
   - {at_s: 4, do: {action: fail_matching, at: mails, every: 10, outcome: nack, for_s: 5}}
-  - {at_s: 5, do: {action: set_flow, topic: bills, flow: {max_messages: 5, policy: reject}}}
+  - {at_s: 5, do: {action: configure_topic, topic: bills, flow: {max_messages: 5, policy: reject}}}
   - {at_s: 6, do: {action: produce, to: extra, value: "number $number", count: 3}}
   - {at_s: 7, do: {action: reset_offsets, group: readers, form: timestamp, timestamp_ms: 4000,
                    restart_members: true}}

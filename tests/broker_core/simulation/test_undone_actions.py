@@ -28,7 +28,6 @@ from broker_core.simulation.actions.topics import (
     DeleteTopic,
     Produce,
     RestoreDeleted,
-    SetFlow,
 )
 from broker_core.simulation.handlers import Performed
 from broker_core.snapshots import GroupView, QueueView, TopicView, Totals
@@ -332,7 +331,7 @@ def test_moves_settings_and_limits_go_back(session: Session) -> None:
     config = session.simulation.broker.topics.config("orders")
     for action in (
         MoveConsumer("reader-1", "billers"),
-        SetFlow(topic="bills", flow=FlowConfig(max_messages=3, policy="reject")),
+        ConfigureTopic(topic="bills", flow=FlowConfig(max_messages=3, policy="reject")),
         ConfigureTopic(topic="orders", log=LogSettings(retention_ms=1_000, segment_bytes=4_096)),
     ):
         session.undo(session.do(action))

@@ -459,8 +459,8 @@ class Recount(Flows):
         detail = row["detail"]
         if detail.get("action") == "move_consumer":
             self.places[detail["consumer"]] = detail["group"]
-        elif detail.get("action") == "set_flow":
-            self.flows_set[detail["target"]] = detail["flow"]
+        elif detail.get("flow"):
+            self.flows_set[row["topic"]] = detail["flow"]
         elif detail.get("action") == "create_group":
             self.groups.setdefault(detail["group"], Group(detail["group"], row["time_ns"]))
         for queue in self.queues.values():
