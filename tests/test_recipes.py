@@ -47,6 +47,7 @@ def test_a_recipe_names_every_file_of_its_example(recipe: Recipe):
 def test_every_kind_has_its_recipe_and_touches_few_files():
     assert {recipe.title: len(recipe.files) for recipe in recipes()} == {
         "An operation of the broker": 2,
+        "A verb of the command line": 1,
         "A command of the window": 4,
         "A panel": 3,
         "A fault": 3,

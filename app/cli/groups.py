@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
-from functools import partial
+from collections.abc import Callable, Iterable
 
 from app.cli.errors import CommandError
 from app.cli.numbers import integer, whole
@@ -39,11 +38,14 @@ def command() -> Command:
         ("--to-earliest", "earliest", "the first message there is"),
         ("--to-latest", "latest", "past the last message"),
     ):
-        to.add_argument(flag, dest="form", action="store_const", const=form, help=about)
-    to.add_argument("--to-offset", type=whole(0), metavar="OFFSET", help="this offset")
-    to.add_argument("--to-timestamp", type=whole(0), metavar="UNIX_MS", help="the first message from then on")
-    to.add_argument("--shift-by", type=integer, metavar="N", help="this many messages forward; may be negative")
-    to.add_argument("--to-group", metavar="GROUP", help="what another group has committed")
+        to.add_argument(flag, dest="to", action="store_const", const={"form": form}, help=about)
+    for flag, form, field, parse, metavar, about in (
+        ("--to-offset", "offset", "offset", whole(0), "OFFSET", "this offset"),
+        ("--to-timestamp", "timestamp", "timestamp_ms", whole(0), "UNIX_MS", "the first message from then on"),
+        ("--shift-by", "shift-by", "offset", integer, "N", "this many messages forward; may be negative"),
+        ("--to-group", "group", "from_group", str, "GROUP", "what another group has committed"),
+    ):
+        to.add_argument(flag, dest="to", type=_target(form, field, parse), metavar=metavar, help=about)
     kick = verbs.add("kick", groups.KickMember, _kick)
     kick.add_argument("client", metavar="CLIENT", help="the member's client id, as groups members shows it")
     verbs.does("delete", groups.DeleteGroup, "Deleted {group}.", asks=_delete_question)
@@ -94,20 +96,11 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
     group = _asked(broker, options.group)
     if isinstance(group, GroupView):
         facts = facts_of(group, *_GROUP, "assignor", _MEMBERS)
-        columns: tuple[Column, ...] = (
-            "topic",
-            "partition",
-            "owner",
-            "committed",
-            "end_offset",
-            "lag",
-            ("Lag s", lag_s),
-        )
+        columns = ("topic", "partition", "owner", "committed", "end_offset", "lag")
         none = f"{group.name} has committed nothing."
-        print_described(facts, "Offsets", rows_of(group.offsets, *columns), options, none=none)
+        print_described(facts, "Offsets", rows_of(group.offsets, *columns, ("Lag s", lag_s)), options, none=none)
         return
-    columns = ("topic", "partition", "start_offset", "end_offset", "in_flight", "lag")
-    rows = rows_of(group.offsets, *columns)
+    rows = rows_of(group.offsets, "topic", "partition", "start_offset", "end_offset", "in_flight", "lag")
     print_described(facts_of(group, *_SHARE_GROUP), "Offsets", rows, options, none=f"{group.name} reads nothing.")
     if group.members and not options.json:
         print()
@@ -131,17 +124,9 @@ def _members(broker: Broker, options: argparse.Namespace) -> None:
     _print_members(_asked(broker, options.group), options)
 
 
-def _reset_request(options: argparse.Namespace, partitions: list[groups.PartitionPlace]) -> groups.ResetOffsets:
-    reset = partial(groups.ResetOffsets, group=options.group, partitions=partitions, dry_run=not options.apply)
-    if options.to_offset is not None:
-        return reset(form="offset", offset=options.to_offset)
-    if options.to_timestamp is not None:
-        return reset(form="timestamp", timestamp_ms=options.to_timestamp)
-    if options.shift_by is not None:
-        return reset(form="shift-by", offset=options.shift_by)
-    if options.to_group is not None:
-        return reset(form="group", from_group=options.to_group)
-    return reset(form=options.form)
+def _target(form: str, field: str, parse: Callable[[str], object]) -> Callable[[str], dict[str, object]]:
+    """For argparse: the fields of `ResetOffsets` that an option sets."""
+    return lambda text: {"form": form, field: parse(text)}
 
 
 def _chosen(broker: Broker, options: argparse.Namespace) -> list[groups.PartitionPlace]:
@@ -149,7 +134,7 @@ def _chosen(broker: Broker, options: argparse.Namespace) -> list[groups.Partitio
         parts = broker.ask(DescribeTopic(topic=options.topic)).partitions
         found = [(options.topic, part.partition) for part in parts]
     else:
-        name = options.to_group or options.group
+        name = options.to.get("from_group", options.group)
         found = [(at.topic, at.partition) for at in broker.ask(groups.DescribeGroup(group=name)).offsets]
     chosen = [place for place in found if options.partition is None or place[1] == options.partition]
     if found and not chosen:
@@ -160,10 +145,12 @@ def _chosen(broker: Broker, options: argparse.Namespace) -> list[groups.Partitio
 
 
 def _reset(broker: Broker, options: argparse.Namespace) -> None:
-    changes = broker.ask(_reset_request(options, _chosen(broker, options))).changes
+    places, preview = _chosen(broker, options), not options.apply
+    request = groups.ResetOffsets(group=options.group, partitions=places, dry_run=preview, **options.to)
+    changes = broker.ask(request).changes
     rows = rows_of(changes, "topic", "partition", ("From", "from_offset"), ("To", "to_offset"), "change")
-    print_rows(rows, options, none="Nothing would change." if not options.apply else "No change.")
-    if rows and not options.apply and not options.json:
+    print_rows(rows, options, none="Nothing would change." if preview else "No change.")
+    if rows and preview and not options.json:
         print("Nothing was changed; --apply does it.")
 
 

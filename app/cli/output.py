@@ -54,14 +54,11 @@ def print_rows(rows: Iterable[Facts], options: argparse.Namespace, none: str = "
         # Names and payloads are data: rich must not read markup in them.
         table.add_row(*(Text(_cell(value)) for value in row.values()))
     console = Console(highlight=False, soft_wrap=False)
-    if console.is_terminal:
+    if not console.is_terminal:
+        console.width = _WIDE  # in a file or a pipe a row stays on one line
+    with console.capture() as drawn:
         console.print(table if found else Text(none))
-    else:
-        # Wider than any terminal: in a file or a pipe a row stays on one line.
-        console.width = _WIDE
-        with console.capture() as drawn:
-            console.print(table if found else Text(none))
-        sys.stdout.write("".join(f"{line.rstrip()}\n" for line in drawn.get().splitlines()))
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in drawn.get().splitlines()))
 
 
 def print_facts(facts: Facts, options: argparse.Namespace) -> None:

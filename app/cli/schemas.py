@@ -115,19 +115,18 @@ def _compatibility(broker: Broker, options: argparse.Namespace) -> None:
         raise CommandError(
             f"{subject} is a mode; brokerscope schemas compatibility [SUBJECT] --mode {subject} sets it."
         )
-    if subject is None:
-        if mode == _DEFAULT:
-            raise CommandError(f"--mode {_DEFAULT} is for one subject; name it.")
-        if mode is not None:
-            broker.ask(schemas.SetDefaultCompatibility(mode=mode))
+    if subject is None and mode == _DEFAULT:
+        raise CommandError(f"--mode {_DEFAULT} is for one subject; name it.")
+    if mode is not None and subject is None:
+        broker.ask(schemas.SetDefaultCompatibility(mode=mode))
     elif mode is not None:
         broker.ask(schemas.SetCompatibility(subject=subject, mode=None if mode == _DEFAULT else mode))
-    if mode is None and subject is not None:
+    elif subject is not None:
         mode = broker.ask(schemas.DescribeSubject(subject=subject)).compatibility
-    elif mode in {None, _DEFAULT}:
+    if mode in {None, _DEFAULT}:
         mode = broker.ask(schemas.ListSubjects()).compatibility
-    whose = subject or "Every subject without a mode of its own"
-    say(f"{whose} is {mode}.", options, subject=subject or "", compatibility=mode)
+    whose = "{subject}" if subject else "Every subject without a mode of its own"
+    say(whose + " is {compatibility}.", options, subject=subject or "", compatibility=mode)
 
 
 def _rule(broker: Broker, options: argparse.Namespace) -> None:
