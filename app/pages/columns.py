@@ -7,6 +7,7 @@ number. Nothing is rounded: the texts come out as they went in.
 from __future__ import annotations
 
 import re
+from array import array
 from typing import Any
 
 from widgets.bytes_text import contained
@@ -16,6 +17,8 @@ PLAIN, COMMAS, PADDED = "\x01", "\x02", "\x0e"
 # What a template that is no text begins with: a number, and what JSON has a word for.
 NUMBER, WORD = "\x05", "\x06"
 _MOST_PADDED = 9
+_MOST_KEPT = 50_000
+_ABSENT = object()
 LENGTH = "*"  # the name of the leaf that has how many items a list has
 _DIGITS = re.compile(r"(?<![\d,])\d{1,3}(?:,\d{3})+(?![\d,])|\d+", re.ASCII)
 _MOST_DIGITS = 15  # that a number of JavaScript has for certain
@@ -31,17 +34,15 @@ class LeafColumn:
 
     def __init__(self) -> None:
         self.template = 0  # the last one
-        self.moments: list[int] = []
-        self.templates: list[int] = []
-        self.numbers: list[int] = []
+        self.moments, self.templates, self.numbers = array("q"), array("q"), array("q")
         self._moment = 0
         self._numbers: dict[int, tuple[int, ...]] = {}
 
     def add(self, moment: int, template: int, numbers: tuple[int, ...]) -> None:
         self.moments.append(moment - self._moment)
         self.templates.append(template - self.template)
-        before = self._numbers.get(template) or (0,) * len(numbers)
-        self.numbers += [new - old for new, old in zip(numbers, before, strict=True)]
+        before = self._numbers.get(template)
+        self.numbers.extend([new - old for new, old in zip(numbers, before, strict=True)] if before else numbers)
         self._moment, self.template, self._numbers[template] = moment, template, numbers
 
 
@@ -73,15 +74,16 @@ class Columns:
     def _walk(self, node: dict[str, Any], old: Any, new: Any) -> None:
         before, now = _items(old), _items(new)
         for name, value in now.items():
-            last = before.get(name)
-            if name in before and type(last) is type(value) and last == value:
+            last = before.get(name, _ABSENT)
+            if last is value or (type(last) is type(value) and last == value):
                 continue
             if isinstance(value, dict | list | tuple):
                 self._branch(node, name, last if isinstance(last, dict | list | tuple) else (), value)
             else:
                 self._leaf(node, name, value)
-        for name in before.keys() - now.keys():
-            self._gone(node[name])
+        if before.keys() != now.keys():
+            for name in before.keys() - now.keys():
+                self._gone(node[name])
 
     def _branch(self, node: dict[str, Any], name: str, last: Any, value: Any) -> None:
         child = node.setdefault(name, {})
@@ -96,6 +98,8 @@ class Columns:
         key = (type(value), value)
         found = self._split.get(key)
         if found is None:
+            if len(self._split) == _MOST_KEPT:
+                self._split.clear()  # most texts with a time in them come once
             found = self._split[key] = self._taken_apart(value)
         column.add(self._moment, *found)
 

@@ -4,18 +4,15 @@ import dataclasses
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from itertools import count, groupby
-from operator import attrgetter
+from itertools import count
 from typing import Any, NamedTuple
-
-from msgspec.structs import replace
 
 from app.pages.columns import Columns
 from app.pages.happenings import Happenings
 from app.pages.scene import Scene, Tree, state_of
 from app.presenters.canvas import CanvasModel
 from app.presenters.charts import chart_facts
-from app.presenters.inspector import inspector_facts
+from app.presenters.inspector import inspector_facts, lane_facts
 from app.presenters.owners import Owners
 from app.presenters.rates import Rates
 from app.presenters.rebalances import RebalanceCards
@@ -28,7 +25,7 @@ from broker_core.clock import NS_PER_MS, NS_PER_S, ns_from_s, s_from_ns
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.recording.event_index import EventIndex
 from broker_core.recording.hidden_hosts import HiddenHosts
-from broker_core.snapshots import GroupView, Snapshot
+from broker_core.snapshots import OffsetView, Snapshot
 from resources.colours import HUES
 from widgets.bytes_text import contained
 from widgets.canvas.view import BENCH_ID, CanvasView, Party, lane_id
@@ -73,18 +70,17 @@ class MomentViews:
         self._status = StatusModel(self._rates)
         self._status.deliveries = collectors.deliveries
         self._scene = Scene()
+        self._card_trees: dict[tuple[str, int], tuple[RebalanceFacts, Tree]] = {}
 
     def tree(self, snapshot: Snapshot, second: dict[str, str]) -> Tree:
         """All of a moment; `second` says by id what was done with messages in the second from there on."""
         view = self._canvas.view(snapshot)
         status = self._status.update(snapshot)
-        facts, of_topics = {}, _by_topic(snapshot)
-        for name in _inspected(view):
-            kind, _, place = name.partition(":")
-            seen = of_topics[place.rpartition("/")[0]] if kind == "lane" else snapshot
-            found = inspector_facts(seen, name, self._rates, self._ownership)
-            if found is not None:
-                facts[name] = facts_tree(found, second.get(name, ""))
+        facts = {
+            name: facts_tree(found, second.get(name, ""))
+            for name, found in self._facts(snapshot, view)
+            if found is not None
+        }
         return self._said(
             {
                 "clock": session_time(snapshot.time_ns),
@@ -93,9 +89,30 @@ class MomentViews:
                 "in_flight": status.in_flight,
                 "scene": self._scene.tree(view),
                 "facts": facts,
-                "cards": _by_name(self._cards.of(snapshot)),
+                "cards": {name: self._card(card) for name, card in _by_name(self._cards.of(snapshot)).items()},
             }
         )
+
+    def _facts(self, snapshot: Snapshot, view: CanvasView) -> Iterator[tuple[str, InspectorFacts | None]]:
+        """By the id of each thing; to look for each partition among all offsets would take too long."""
+        read: dict[tuple[str, int], list[tuple[str, OffsetView]]] = {}
+        for group in snapshot.groups:
+            for at in group.offsets:
+                read.setdefault((at.topic, at.partition), []).append((group.name, at))
+        topics = {topic.name: topic for topic in snapshot.topics}
+        for name in _inspected(view):
+            yield name, inspector_facts(snapshot, name, self._rates, self._ownership)
+            for part in topics[name.removeprefix("topic:")].partitions if name.startswith("topic:") else ():
+                place = (name.removeprefix("topic:"), part.partition)
+                found = lane_facts(snapshot, topics[place[0]], part, read.get(place, ()), self._rates)
+                yield lane_id(*place), found
+
+    def _card(self, card: RebalanceFacts) -> Tree:
+        """The same tree for the same card, of which a long session has many that never change again."""
+        known = self._card_trees.get(card.key)
+        if known is None or known[0] is not card:
+            known = self._card_trees[card.key] = (card, card_tree(card))
+        return known[1]
 
     def _said(self, value: Any) -> Any:
         if self._shown is str:
@@ -107,25 +124,11 @@ class MomentViews:
         return self._shown(value) if isinstance(value, str) else value
 
 
-def _by_topic(snapshot: Snapshot) -> dict[str, Snapshot]:
-    """By topic, what there is of it: to look for each partition of many among all offsets takes too long."""
-    groups: dict[str, list[GroupView]] = {}
-    for group in snapshot.groups:
-        for topic, offsets in groupby(group.offsets, attrgetter("topic")):
-            groups.setdefault(topic, []).append(replace(group, offsets=tuple(offsets)))
-    return {
-        topic.name: replace(snapshot, topics=(topic,), groups=tuple(groups.get(topic.name, ())))
-        for topic in snapshot.topics
-    }
-
-
 def _inspected(view: CanvasView) -> Iterator[str]:
     for producer in view.producers:
         yield producer.id
     for topic in view.topics:
         yield topic.id
-        for lane in topic.lanes:
-            yield lane_id(topic.name, lane.partition)
     for group in view.groups:
         yield group.id
         for member in group.members:
@@ -158,12 +161,12 @@ def facts_tree(facts: InspectorFacts, second: str = "") -> Tree:
     }
 
 
-def _by_name(cards: Sequence[RebalanceFacts]) -> Tree:
+def _by_name(cards: Sequence[RebalanceFacts]) -> dict[str, RebalanceFacts]:
     """Each with a name that stays; several of a group may begin at the same moment."""
-    found: Tree = {}
+    found: dict[str, RebalanceFacts] = {}
     for card in cards:
         names = (f"{card.key[1]} {number} {card.group}" for number in count())
-        found[next(name for name in names if name not in found)] = card_tree(card)
+        found[next(name for name in names if name not in found)] = card
     return found
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from app.presenters.active_faults import DISK_FULL, marks, reader_state, state_of
 from app.presenters.backpressure import (
     gate_of,
@@ -49,6 +51,21 @@ PRODUCERS_MAX = 96
 REBALANCING = frozenset({"Preparing rebalance", "Completing rebalance", "Reconciling"})
 
 
+Reader = tuple[GroupView, dict[int, OffsetView]]
+
+
+def _readers(groups: Iterable[GroupView]) -> dict[str, list[Reader]]:
+    """By topic, each group that reads it, with where it stands by partition."""
+    found: dict[str, list[Reader]] = {}
+    for group in groups:
+        stands: dict[str, dict[int, OffsetView]] = {name: {} for name in group.topics}
+        for at in group.offsets:
+            stands.setdefault(at.topic, {})[at.partition] = at
+        for topic, ats in stands.items():
+            found.setdefault(topic, []).append((group, ats))
+    return found
+
+
 class CanvasModel:
     """Snapshots in, pictures out; rates and trends are those of their moments."""
 
@@ -83,8 +100,9 @@ class CanvasModel:
         queue_names = {queue.name for queue in snapshot.queues}
         seated = {member.client for group in snapshot.groups for member in group.members}
         bench = [actor for actor in readers if not actor.target and actor.name not in seated]
+        read = _readers(snapshot.groups)
         topics = tuple(
-            self._topic(topic, snapshot.groups) for topic in snapshot.topics if topic.name not in queue_names
+            self._topic(topic, read.get(topic.name, ())) for topic in snapshot.topics if topic.name not in queue_names
         )
         groups = tuple(self._group(group, readers) for group in snapshot.groups)
         queues = tuple(self._queue(queue, snapshot.actors) for queue in snapshot.queues)
@@ -127,24 +145,13 @@ class CanvasModel:
             detail=tr("Another program, publishes to {target}", target=targets) + self._window,
         )
 
-    def _topic(self, topic: TopicView, groups: tuple[GroupView, ...]) -> TopicBox:
-        standing = {
-            (group.name, at.partition): (group, at)
-            for group in groups
-            for at in group.offsets
-            if at.topic == topic.name
-        }
-        names = [
-            group.name
-            for group in groups
-            if topic.name in group.topics or any(at.topic == topic.name for at in group.offsets)
-        ]
+    def _topic(self, topic: TopicView, read: Sequence[Reader]) -> TopicBox:
         lanes = tuple(
             Lane(
                 part.partition,
                 part.start_offset,
                 part.end_offset,
-                tuple(self._standing(name, standing.get((name, part.partition))) for name in names),
+                tuple(self._standing(group, ats.get(part.partition)) for group, ats in read),
             )
             for part in topic.partitions
         )
@@ -160,12 +167,11 @@ class CanvasModel:
             schema=topic.schema,
         )
 
-    def _standing(self, group_name: str, found: tuple[GroupView, OffsetView] | None) -> LaneGroup:
-        if found is None:
-            return LaneGroup(group_name)
-        group, at = found
+    def _standing(self, group: GroupView, at: OffsetView | None) -> LaneGroup:
+        if at is None:
+            return LaneGroup(group.name)
         return LaneGroup(
-            group_name,
+            group.name,
             None if group.state == NOT_SEEN else at.committed,
             at.lag,
             at.owner,

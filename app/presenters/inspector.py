@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from app.presenters.active_faults import left_of, program_state, state_of
@@ -15,7 +15,17 @@ from app.sessions.history.series import Key, delivered, of_actor, published, rec
 from broker_core.clock import ns_from_ms
 from broker_core.events import EventKind
 from broker_core.recording.ownership import Ownership
-from broker_core.snapshots import ActorView, GateView, GroupView, MemberView, PartitionView, Snapshot, total_lag
+from broker_core.snapshots import (
+    ActorView,
+    GateView,
+    GroupView,
+    MemberView,
+    OffsetView,
+    PartitionView,
+    Snapshot,
+    TopicView,
+    total_lag,
+)
 from resources.units import byte_size, per_second
 from widgets.facts import Fact
 from widgets.formats import NOT_APPLICABLE, count, duration, messages, session_time
@@ -175,7 +185,8 @@ def _consumer(snapshot: Snapshot, name: str, rates: Rates, ownership: Ownership)
         first = (_rate(tr("Rate"), received(name), snapshot.time_ns, rates),)
     sections: list[Section] = [("", first)]
     for group, member in seats:
-        owned = [at for at in group.offsets if (at.topic, at.partition) in member.partitions]
+        places = set(member.partitions)
+        owned = [at for at in group.offsets if (at.topic, at.partition) in places]
         unknown, is_at_most = sum(at.lag is None for at in owned), counts_removed(owned, snapshot.compacted)
         lag = lag_words(total_lag(at.lag for at in owned), unknown, is_at_most)
         rows = (
@@ -277,36 +288,41 @@ def _transactions_of(part: PartitionView, snapshot: Snapshot) -> tuple[Fact, ...
 
 def _lane(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | None:
     topic_name, _, number = name.rpartition("/")
-    parts = [
-        part
-        for topic in snapshot.topics
-        if topic.name == topic_name
-        for part in topic.partitions
-        if str(part.partition) == number
-    ]
-    if not parts:
+    topic = next((topic for topic in snapshot.topics if topic.name == topic_name), None)
+    part = next((part for part in topic.partitions if str(part.partition) == number), None) if topic else None
+    if topic is None or part is None:
         return None
-    part = parts[0]
+    read = [
+        (group.name, at)
+        for group in snapshot.groups
+        for at in group.offsets
+        if at.partition == part.partition and at.topic == topic_name
+    ]
+    return lane_facts(snapshot, topic, part, read, rates)
+
+
+def lane_facts(
+    snapshot: Snapshot, topic: TopicView, part: PartitionView, read: Iterable[tuple[str, OffsetView]], rates: Rates
+) -> InspectorFacts:
+    """Of a partition; `read` has the name of each group that reads it, with where it stands."""
     first: Facts = (
         (tr("Offsets"), tr("{first:,} to {end:,}", first=part.start_offset, end=part.end_offset)),
         *_transactions_of(part, snapshot),
         (tr("Stored"), f"{messages(part.messages_count)}, {_size((part,))}"),
     )
     sections: list[Section] = [("", first)]
-    for group in snapshot.groups:
-        for at in group.offsets:
-            if at.partition == part.partition and at.topic == topic_name:
-                lag = lag_words(at.lag, 0, counts_removed((at,), snapshot.compacted))
-                if at.lag_ns:
-                    lag += tr(", {time} behind", time=duration(at.lag_ns))
-                rows = (
-                    _linked(tr("Owner"), at.owner or tr("nobody"), f"consumer:{at.owner}" if at.owner else ""),
-                    *(((tr("Position"), count(at.position)),) if rates.series.deliveries else ()),
-                    (tr("Committed"), count(at.committed)),
-                    (tr("Lag"), lag),
-                )
-                sections.append((tr("In {name}", name=group.name), rows))
-    return InspectorFacts(tr("Partition"), name, "", tuple(sections))
+    for group, at in read:
+        lag = lag_words(at.lag, 0, bool(at.lag) and topic.compacted)
+        if at.lag_ns:
+            lag += tr(", {time} behind", time=duration(at.lag_ns))
+        rows = (
+            _linked(tr("Owner"), at.owner or tr("nobody"), f"consumer:{at.owner}" if at.owner else ""),
+            *(((tr("Position"), count(at.position)),) if rates.series.deliveries else ()),
+            (tr("Committed"), count(at.committed)),
+            (tr("Lag"), lag),
+        )
+        sections.append((tr("In {name}", name=group), rows))
+    return InspectorFacts(tr("Partition"), f"{topic.name}/{part.partition}", "", tuple(sections))
 
 
 def _group(snapshot: Snapshot, name: str, _rates: Rates) -> InspectorFacts | None:

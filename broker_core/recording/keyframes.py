@@ -119,6 +119,7 @@ class Keyframes:
         self._index: list[_Frame] = []
         self._letters: dict[tuple[str, int], DeadLetterView] = {}
         self._frames_end = self._letters_end = 0
+        self._last: tuple[_Frame, Snapshot] | None = None  # that was read: most ask for it again
         self.problem = ""
         self.refresh()
 
@@ -192,11 +193,15 @@ class Keyframes:
 
     def _decoded(self, frame: _Frame) -> Snapshot | None:
         """The keyframe at its place in the file; None if it is damaged, or its header is."""
+        if self._last is not None and self._last[0] == frame:
+            return self._last[1]
         called = f"The keyframe at {frame.time_ns / NS_PER_S:.3f} s"
         found = self._content(self._frames_path, frame.at, Snapshot, called)
         if found is not None and (found.time_ns, found.events) != (frame.time_ns, frame.events):
             self.problem = f"{called} cannot be read: its header does not fit."
             return None
+        if found is not None:
+            self._last = frame, found
         return found
 
     def _content(self, path: Path, at: int, kind: type[T], called: str) -> T | None:

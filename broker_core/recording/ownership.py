@@ -332,15 +332,18 @@ class Ownership:
 
     def spans(self, place: Place, time_ns: int, events: int = 1 << 62) -> tuple[Span, ...]:
         """The spans as known at `time_ns`, after the first `events` of the session."""
-        begun = [
-            span for span in tuple(self._spans.get(place, ())) if span.start_seq < events and span.start_ns <= time_ns
-        ]
+        begun = self._begun(place, time_ns, events)
         return tuple(span.at(time_ns, events, span is begun[-1]) for span in begun)
+
+    def _begun(self, place: Place, time_ns: int, events: int) -> list[_OwnedSpan]:
+        spans = tuple(self._spans.get(place, ()))
+        return [span for span in spans if span.start_seq < events and span.start_ns <= time_ns]
 
     def since_ns(self, place: Place, owner: str, time_ns: int, events: int = 1 << 62) -> int | None:
         """Since when `owner` has had the partition at `time_ns`; None if not known. `events` as in `spans`."""
-        spans = self.spans(place, time_ns, events)
-        return spans[-1].start_ns if spans and spans[-1].owner == owner and spans[-1].end_ns is None else None
+        begun = self._begun(place, time_ns, events)
+        last = begun[-1].at(time_ns, events, True) if begun else None
+        return last.start_ns if last is not None and last.owner == owner and last.end_ns is None else None
 
     def places(self, group: str) -> list[Place]:
         return sorted(place for place in tuple(self._spans) if place[0] == group)
