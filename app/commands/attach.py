@@ -10,6 +10,7 @@ from app.sessions.observed import ObservedSource, attached, why_no_address
 from broker_core.errors import BrokerError
 from broker_core.observation.peers import peer_at
 from widgets.dialogs.attach import AttachDialog
+from widgets.dialogs.form import Values
 from widgets.i18n import tr
 
 MOST_RECENT = 10
@@ -32,9 +33,7 @@ class AttachHandlers(Handlers):
         dialog.chosen.connect(partial(self._attach, dialog))
         dialog.open()
 
-    def _attach(
-        self, dialog: AttachDialog, address: str, token: str, ca_file: str, config: str, hides_hosts: bool
-    ) -> None:
+    def _attach(self, dialog: AttachDialog, values: Values) -> None:
         """In a thread of its own: it may take ten seconds until nobody answers."""
         controller = self._controller
         self._asked += 1
@@ -44,8 +43,9 @@ class AttachHandlers(Handlers):
         sessions = controller.sessions
 
         def observed() -> ObservedSource:
-            peer = peer_at(address, token=token, ca_file=ca_file, config=Path(config) if config else None)
-            return attached(peer, record=controller.record, sessions=sessions, hides_hosts=hides_hosts)
+            config = Path(values["config"]) if values["config"] else None
+            peer = peer_at(values["address"], token=values["token"], ca_file=values["ca_file"], config=config)
+            return attached(peer, record=controller.record, sessions=sessions, hides_hosts=values["hides_hosts"])
 
         def show(source: ObservedSource) -> None:
             if asked == self._asked:

@@ -263,9 +263,7 @@ class DeadLetterHandlers(Handlers):
         self._answers.ask(ReadDeadLetters(queue=queue, offsets=[offset]), answered, self._context.show_message)
 
     def _edit(self, queue: str, offset: int, text: MessageText, redrive: bool) -> None:
-        encoding = "base64" if text.encoding == "base64" else "utf-8"
-        edit = EditDeadLetter(queue, offset, text.value, text.key, text.headers, encoding)  # type: ignore[arg-type]
-        self._context.perform(edit)
+        self._context.perform(EditDeadLetter(queue, offset, **text._asdict()))
         if redrive:
             self._context.perform(Redrive(queue=queue, offsets=[offset]))
 

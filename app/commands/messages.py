@@ -14,7 +14,8 @@ from broker_core.errors import BrokerError
 from broker_core.messages import StoredMessage
 from broker_core.operations.browse import Present
 from broker_core.simulation.actions.topics import Produce
-from widgets.dialogs.produce import Produced, ProduceDialog
+from widgets.dialogs.form import Values
+from widgets.dialogs.produce import ProduceDialog
 from widgets.facts import Fact
 from widgets.formats import exact_size, plain_text, sentence, session_time
 from widgets.i18n import tr
@@ -175,9 +176,9 @@ class MessageHandlers(Handlers):
         dialog.show()
         return dialog
 
-    def _produce(self, dialog: ProduceDialog, produced: Produced) -> None:
+    def _produce(self, dialog: ProduceDialog, produced: Values) -> None:
         try:
-            action = action_of(produced)
+            action = Produce(**produced)
         except (ValueError, BrokerError) as error:
             dialog.show_message(sentence(str(error)), wrong=True)
             return
@@ -204,19 +205,3 @@ class MessageHandlers(Handlers):
         else:
             self._context.window.show_tab("messages")
             self._panel.browse(name, None)
-
-
-def action_of(produced: Produced) -> Produce:
-    message = produced.message
-    return Produce(
-        to=produced.to,
-        value=message.value,
-        key=message.key,
-        headers=message.headers,
-        encoding="base64" if message.encoding == "base64" else "utf-8",
-        partition=produced.partition,
-        priority=produced.priority,
-        ttl_ms=produced.ttl_ms,
-        count=produced.how_many,
-        rate_per_s=produced.rate_per_s,
-    )

@@ -22,7 +22,7 @@ from widgets.facts import plain_label, polish_again, set_plain_tip, set_why_not
 from widgets.theme import px
 
 Values = dict[str, Any]
-Kind = Literal["text", "choice", "whole", "decimal", "check"]
+Kind = Literal["text", "secret", "known", "choice", "whole", "decimal", "check"]
 WIDTH = 520
 
 
@@ -30,9 +30,10 @@ WIDTH = 520
 class Field:
     """One line of a form.
 
-    `choices` are (value, words). Where `none` has words, the least number shows them and means None. `shown_for`
-    hides the field unless the choice `(field, values)` names is one of them; a hidden field has no value. One of what
-    a number shows is `unit` of what the form gives, as 1000 for seconds of a value in milliseconds.
+    A `secret` text is not shown; a `known` one can also be chosen among `choices`, which are (value, words). Where
+    `none` has words, the least number shows them and means None. `shown_for` hides the field unless the choice
+    `(field, values)` names is one of them; a hidden field has no value. One of what a number shows is `unit` of what
+    the form gives, as 1000 for seconds of a value in milliseconds.
     """
 
     name: str
@@ -117,8 +118,17 @@ class FormDialog(Dialog):
 
     def _make(self, field: Field) -> QWidget:
         match field.kind:
-            case "text":
+            case "known":
+                known = QComboBox(self, editable=True)
+                known.addItems([value for value, _words in field.choices])
+                known.lineEdit().setPlaceholderText(field.hint)
+                known.editTextChanged.connect(lambda _text: self._touch())
+                known.editTextChanged.connect(lambda _text: self._judge())
+                return known
+            case "text" | "secret":
                 line = QLineEdit("" if field.value is None else str(field.value), self, placeholderText=field.hint)
+                if field.kind == "secret":
+                    line.setEchoMode(QLineEdit.EchoMode.Password)
                 line.textEdited.connect(lambda _text: self._touch())
                 line.textChanged.connect(lambda _text: self._judge())
                 return line
@@ -171,9 +181,9 @@ class FormDialog(Dialog):
     def _value(self, field: Field) -> Any:
         widget = self.widgets[field.name]
         if isinstance(widget, QLineEdit):
-            return widget.text().strip()
+            return widget.text() if field.kind == "secret" else widget.text().strip()
         if isinstance(widget, QComboBox):
-            return widget.currentData()
+            return widget.currentText().strip() if widget.isEditable() else widget.currentData()
         if isinstance(widget, QSpinBox | QDoubleSpinBox):
             at_least = widget.value() <= widget.minimum()
             return None if field.none and at_least else widget.value() * field.unit
@@ -219,7 +229,7 @@ class FormDialog(Dialog):
         self.note.setVisible(bool(told))
         # A field that was not typed into yet is not wrong yet.
         untouched = not self._touched and any(
-            field.kind == "text" and not values.get(field.name) for field in self.fields
+            field.kind in {"text", "known"} and not values.get(field.name) for field in self.fields
         )
         self.problem.setText("" if untouched else why)
         set_why_not(self.accept_button, why)

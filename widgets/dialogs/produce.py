@@ -1,14 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QSpinBox, QWidget
 
 from widgets.boxes import hbox, vbox
 from widgets.dialogs.dialog import MARGINS, Dialog
-from widgets.dialogs.message_form import MessageForm, MessageText
+from widgets.dialogs.form import Values
+from widgets.dialogs.message_form import MessageForm
 from widgets.facts import plain_label, set_property, set_why_not
 from widgets.i18n import tr
 
@@ -16,20 +16,8 @@ COUNT_MAX = 1_000_000
 AT_ONCE_MAX = 10_000
 
 
-class Produced(NamedTuple):
-    """What is to be sent. `partition` None: as the key says. `rate_per_s` None: all at once."""
-
-    to: str
-    message: MessageText
-    partition: int | None
-    priority: int
-    ttl_ms: int | None
-    how_many: int
-    rate_per_s: float | None
-
-
 class ProduceDialog(Dialog):
-    """`produceRequested(Produced)` on Send; it stays open, so that another can follow."""
+    """`produceRequested(values)` on Send; it stays open, so that another can follow."""
 
     produceRequested = Signal(object)
 
@@ -89,18 +77,19 @@ class ProduceDialog(Dialog):
             self.partition.addItem(words, number)
         self._judge()
 
-    def produced(self) -> Produced:
+    def produced(self) -> Values:
+        """What is to be sent, by the names of the action `Produce`. Without a rate it is sent at once."""
         _count, queue = self._targets.get(self.to.currentText(), (0, False))
         number = self.partition.currentData()
-        return Produced(
-            self.to.currentText(),
-            self.form.message(),
-            None if queue else number,
-            int(number or 0) if queue else 0,
-            self.ttl.value() or None,
-            self.count.value(),
-            self.rate.value() or None,
-        )
+        return {
+            "to": self.to.currentText(),
+            **self.form.message()._asdict(),
+            "partition": None if queue else number,
+            "priority": int(number or 0) if queue else 0,
+            "ttl_ms": self.ttl.value() or None,
+            "count": self.count.value(),
+            "rate_per_s": self.rate.value() or None,
+        }
 
     def _why_not(self) -> str:
         if not self._targets:

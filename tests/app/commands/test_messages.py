@@ -182,7 +182,7 @@ def test_the_dialog_says_what_came_of_its_message(panel, hand):
     hand.show()
     assert dialog.problem.text() == "Sent 1 message to builds."
     assert dialog.problem.property("role") == "muted", "red is for what is wrong"
-    dialog.produceRequested.emit(dialog.produced()._replace(priority=7))
+    dialog.produceRequested.emit({**dialog.produced(), "priority": 7})
     hand.show()
     assert dialog.problem.text() == "The message was refused: builds has priority 0 only, and none of 7."
     dialog.close()

@@ -315,8 +315,8 @@ def test_the_dialog_says_what_is_wrong_and_remembers_addresses_and_no_token(
     def pressed(address: str, token: str = "") -> AttachDialog:
         registry.trigger("attach")
         dialog = hand.workbench.window.findChildren(AttachDialog)[-1]
-        dialog.address.setEditText(address)
-        dialog.token.setText(token)
+        dialog.widgets["address"].setEditText(address)
+        dialog.widgets["token"].setText(token)
         dialog.accept_button.click()
         return dialog
 
@@ -324,8 +324,8 @@ def test_the_dialog_says_what_is_wrong_and_remembers_addresses_and_no_token(
         dialog = pressed(listener.url)
         hand.qtbot.waitUntil(lambda: "token" in dialog.problem.text(), timeout=20_000)
         assert controller.simulated is not None and dialog.isVisible()
-        dialog.token.setText("sixteen letters!")
-        dialog.hides_hosts.click()
+        dialog.widgets["token"].setText("sixteen letters!")
+        dialog.widgets["hides_hosts"].click()
         with hand.qtbot.waitSignal(controller.opened, timeout=20_000):
             dialog.accept_button.click()
         assert controller.simulated is None and controller.live
@@ -334,8 +334,8 @@ def test_the_dialog_says_what_is_wrong_and_remembers_addresses_and_no_token(
         assert "sixteen" not in str(vars(settings))
         registry.trigger("attach")
         dialog = hand.workbench.window.findChildren(AttachDialog)[-1]
-        assert dialog.address.currentText() == listener.url and dialog.token.text() == ""
-        dialog.address.setEditText("http://h:1/path")
+        assert (dialog.values()["address"], dialog.values()["token"]) == (listener.url, "")
+        dialog.widgets["address"].setEditText("http://h:1/path")
         assert not dialog.accept_button.isEnabled() and "path" in dialog.problem.text()
         dialog.reject()
         controller.stop()
