@@ -121,7 +121,7 @@ class FormDialog(Dialog):
             case "known":
                 known = QComboBox(self, editable=True)
                 known.addItems([value for value, _words in field.choices])
-                known.lineEdit().setPlaceholderText(field.hint)
+                known.setLineEdit(QLineEdit(known, placeholderText=field.hint))
                 known.editTextChanged.connect(lambda _text: self._touch())
                 known.editTextChanged.connect(lambda _text: self._judge())
                 return known
