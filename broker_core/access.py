@@ -7,6 +7,7 @@ import hmac
 from collections.abc import Hashable, Iterable
 from typing import Annotated, ClassVar, Generic, Literal, Self, TypeVar
 
+import msgspec
 from msgspec import Meta
 
 from broker_core.errors import BrokerError, ErrorCode
@@ -136,9 +137,10 @@ class ScramUser(CallArguments, frozen=True, forbid_unknown_fields=True):
         return f"{'deleted' if removed else 'set'} the {self.mechanism} credential of {self.user}"
 
 
-class ScramCredential(ScramUser, frozen=True, forbid_unknown_fields=True):
-    """A user with the keys against which a password is checked; the password itself is kept nowhere."""
+class ScramCredential(msgspec.Struct, frozen=True):
+    """The keys against which the password of a user is checked; the password itself is kept nowhere."""
 
+    user: ScramUser
     salt: bytes
     stored_key: bytes
     server_key: bytes
@@ -155,18 +157,17 @@ class ScramCredential(ScramUser, frozen=True, forbid_unknown_fields=True):
         )
         stored_key = hashlib.new(digest, hmac.digest(salted_password, b"Client Key", digest)).digest()
         server_key = hmac.digest(salted_password, b"Server Key", digest)
-        return cls(user, mechanism, iterations, salt, stored_key, server_key)
+        return cls(ScramUser(user, mechanism, iterations), salt, stored_key, server_key)
 
     @property
-    def public(self) -> ScramUser:
-        """Without the keys, as it is shown and recorded."""
-        return ScramUser(self.user, self.mechanism, self.iterations)
+    def identity(self) -> tuple[str, str]:
+        return self.user.identity
 
 
 Shown = Acl | ClientQuota | ScramUser  # the rows that a snapshot has
 #: What events call the rows that they tell of.
 SHOWN: dict[str, type[Shown]] = {"acl": Acl, "quota": ClientQuota, "user": ScramUser}
-R = TypeVar("R", bound=Shown)
+R = TypeVar("R", bound=Shown | ScramCredential)
 
 
 class Kept(Generic[R]):

@@ -39,7 +39,7 @@ class Access:
         self._tell(now_ns, row, client, removed=True)
 
     def _tell(self, now_ns: int, row: Row, client: str, *, removed: bool) -> None:
-        shown = row.public if isinstance(row, ScramCredential) else row
+        shown = row.user if isinstance(row, ScramCredential) else row
         word = next(word for word, kind in SHOWN.items() if kind is type(shown))
         detail = {"access": word, "removed": removed, "row": msgspec.to_builtins(shown)}
-        self._events.emit_action(now_ns, client=client, cause=row.told(removed), detail=detail)
+        self._events.emit_action(now_ns, client=client, cause=shown.told(removed), detail=detail)

@@ -159,7 +159,7 @@ class Broker:
                 transactions=self.transactions.views(),
                 acls=self.access.acls.all,
                 quotas=self.access.quotas.all,
-                users=tuple(credential.public for credential in self.access.credentials.all),
+                users=tuple(credential.user for credential in self.access.credentials.all),
             )
         )
 

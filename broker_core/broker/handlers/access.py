@@ -38,7 +38,7 @@ def _remove_quota(broker: Broker, now_ns: int, request: access.RemoveQuota, clie
 
 
 def _list_users(broker: Broker, _now_ns: int, _request: access.ListUsers) -> list[ScramUser]:
-    return [credential.public for credential in broker.access.credentials.all]
+    return [credential.user for credential in broker.access.credentials.all]
 
 
 def _set_user(broker: Broker, now_ns: int, request: access.SetUser, client: str) -> None:
@@ -53,8 +53,11 @@ def _set_user(broker: Broker, now_ns: int, request: access.SetUser, client: str)
 
 
 def _delete_user(broker: Broker, now_ns: int, request: access.DeleteUser, client: str) -> None:
-    wanted = {request.mechanism} if request.mechanism else {each.mechanism for each in broker.access.credentials.all}
-    found = [each for each in broker.access.credentials.all if each.user == request.user and each.mechanism in wanted]
+    found = [
+        credential
+        for credential in broker.access.credentials.all
+        if credential.user.user == request.user and request.mechanism in {None, credential.user.mechanism}
+    ]
     if not found:
         about = f"{request.user} with {request.mechanism}" if request.mechanism else request.user
         raise BrokerError(ErrorCode.RESOURCE_NOT_FOUND, about)

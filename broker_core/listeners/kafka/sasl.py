@@ -84,7 +84,7 @@ class Exchange:
             return _salted(self._mechanism, token)
         kept = self._credentials.find((user, self._mechanism))
         if kept is not None:
-            return kept.salt, kept.stored_key, kept.server_key, kept.iterations
+            return kept.salt, kept.stored_key, kept.server_key, kept.user.iterations
         digest = hmac.digest(_SECRET, user.encode(), "sha512" if self._mechanism.endswith("512") else "sha256")
         return digest[:32], secrets.token_bytes(len(digest)), secrets.token_bytes(len(digest)), MIN_ITERATIONS
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from broker_core.access import Mechanism, ScramCredential
+from broker_core.access import Mechanism, ScramCredential, ScramUser
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access import changes
 from broker_core.listeners.kafka.call import ADMIN, FEW_ELEMENTS, READ, Answer, Call, api, failed, outcome
@@ -21,15 +21,15 @@ NUMBERS: Final = {mechanism: number for number, mechanism in MECHANISMS.items()}
 def _describe_user_scram_credentials(call: Call, request: DescribeUserScramCredentialsRequest) -> Answer:
     """The users that AlterUserScramCredentials made, with mechanisms and iterations; without names, all of them."""
     call.must(READ, "broker")
-    users: dict[str, list[ScramCredential]] = {}
+    users: dict[str, list[ScramUser]] = {}
     for credential in call.broker.access.credentials.all:
-        users.setdefault(credential.user, []).append(credential)
+        users.setdefault(credential.user.user, []).append(credential.user)
     asked = Counter(each.name for each in request.users or ()) or Counter(users.keys())
     rows = [_user(name, users.get(name, []), times) for name, times in asked.items()]
     return {"results": rows}
 
 
-def _user(name: str, credentials: list[ScramCredential], times: int) -> dict[str, Any]:
+def _user(name: str, credentials: list[ScramUser], times: int) -> dict[str, Any]:
     if times > 1 or not credentials:
         code = ErrorCode.DUPLICATE_RESOURCE if times > 1 else ErrorCode.RESOURCE_NOT_FOUND
         return {"user": name, **failed(BrokerError(code, name))}

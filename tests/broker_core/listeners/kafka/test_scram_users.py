@@ -138,6 +138,6 @@ def test_kafka_python_makes_users():
     ):
         Admin(host).create_topic("open")
         boss.alter_user_scram_credentials([PyUpsertion("shop", PyScramMechanism.SCRAM_SHA_512, "a password")])
-        assert [each.user for each in host.broker.access.credentials.all] == ["shop"]
+        assert [each.user.user for each in host.broker.access.credentials.all] == ["shop"]
         assert comes_in(listener, "a password", "SCRAM-SHA-512")
         assert not comes_in(listener, "a wrong one", "SCRAM-SHA-512")
