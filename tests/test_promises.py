@@ -1,7 +1,6 @@
-"""Which test holds the core to which row of the checklist (A1 to D5) and to which promise (1 to 40).
+"""Which test holds the core to which row of the checklist (A1 to D5) and to which promise (1 to 42).
 
-Not every test of a row stands here, only those that show it best. Rows of listeners and window have their tests
-named beside them.
+Not every test of a row stands here, only those that show it best.
 """
 
 from __future__ import annotations
@@ -197,6 +196,7 @@ ROWS: dict[str, str] = {
         clients/test_consumer.py test_at_least_once_an_abandoned_consumers_messages_come_again""",
     "9 at most once": """
         clients/test_consumer.py test_at_most_once_commits_before_it_hands_out
+        clients/test_group_consumer.py test_promise_9_at_most_once_a_commit_is_on_the_disk_before_the_message_is_out
         recording/test_checker_rules.py test_at_most_once_is_broken_by_a_second_delivery""",
     "10 effectively once": """
         clients/test_effects.py test_a_kill_between_effect_and_commit_neither_loses_nor_repeats_one
@@ -228,12 +228,30 @@ ROWS: dict[str, str] = {
         engine/test_host.py test_a_jump_of_the_wall_clock_moves_no_deadline
         simulation/test_faults.py test_a_jump_of_the_wall_clock_changes_nothing""",
     "18 the same run": "simulation/test_replay.py test_two_hash_seeds_give_the_same_events_and_the_same_recording",
+    "19 malformed frames": """
+        listeners/http/test_malformed_requests.py test_promise_19_malformed_requests_get_an_error_never_a_crash_or_hang
+        listeners/http/test_malformed_requests.py test_promise_19_malformed_requests_in_their_hundred_thousands
+        listeners/http/test_malformed_requests.py test_promise_19_malformed_bodies_get_an_error_and_connections_live
+        listeners/kafka/test_malformed_frames.py test_mutated_requests_are_answered_or_end_their_connection
+        listeners/kafka/test_malformed_frames.py test_any_body_is_read_or_refused
+        listeners/kafka/test_malformed_frames.py test_any_records_are_batches_or_refused""",
+    "20 oversize": """
+        listeners/http/test_sizes.py test_promise_20_a_declared_length_beyond_the_limit_is_refused_unsent
+        listeners/kafka/test_malformed_frames.py test_the_largest_declared_length_takes_no_memory_and_is_refused
+        listeners/access/test_limits.py test_promise_20_a_declared_length_is_enough_to_refuse""",
     "21 silent and slow connections": """
         listeners/kafka/test_floods.py test_strangers_hold_four_kilobytes_each_until_they_are_gone
         listeners/kafka/test_floods.py test_who_holds_the_most_bytes_is_cut_and_nobody_else
         listeners/http/test_slow_clients.py test_promise_21_silent_and_partial_connections_cost_nobody_else_and_are_cut
         listeners/http/test_slow_clients.py test_promise_21_streams_of_events_have_a_share_of_their_own
         listeners/http/test_slow_clients.py test_who_asks_for_nothing_gives_way_where_there_are_too_many""",
+    "22 loopback, Host and Origin": """
+        listeners/access/test_access.py test_promise_22_an_address_that_others_reach_needs_a_token
+        listeners/http/test_who_may_come_in.py test_promise_22_the_listener_is_on_loopback_unless_told_otherwise
+        listeners/http/test_who_may_come_in.py test_promise_22_another_address_needs_a_token
+        listeners/http/test_who_may_come_in.py test_promise_22_rebinding_host_and_origin_are_checked
+        listeners/http/test_origin.py test_promise_22_host_and_origin
+        listeners/kafka/test_who_may_come_in.py test_who_knows_the_token_comes_in_and_nobody_else""",
     "23 names": """
         test_names.py test_a_name_that_no_directory_may_have_is_refused_and_nothing_is_made
         test_names.py test_names_that_differ_only_in_case_clash
@@ -241,6 +259,21 @@ ROWS: dict[str, str] = {
     "24 loading never executes": """
         simulation/test_strict_yaml.py test_what_is_refused_and_at_which_line
         clients/test_serializers.py test_a_pickle_that_would_run_code_is_only_bytes""",
+    "25 a payload is never markup": """
+        ../spark_reports/page/test_page.py test_nothing_of_a_session_is_markup
+        ../app/pages/test_page.py test_it_may_run_what_is_in_it_and_nothing_else
+        ../app/cli/test_commands.py test_names_and_payloads_are_data_and_never_markup_for_the_terminal
+        ../widgets/canvas/test_canvas.py test_names_are_plain_text
+        ../widgets/dialogs/test_forms.py test_data_is_never_markup
+        ../widgets/panels/test_dead_letters.py test_markup_is_shown_as_it_is_everywhere
+        ../widgets/panels/test_panels_alone.py test_findings_are_plain_text_and_nothing_of_the_last_report_stays""",
+    "26 exported CSV": """
+        ../spark_reports/test_exports.py test_what_a_spreadsheet_would_run_is_quoted
+        ../spark_reports/test_exports.py test_no_cell_begins_with_something_active_unless_it_is_a_number""",
+    "27 a compression bomb": """
+        log/test_compression.py test_promise_27_a_bomb_takes_no_more_memory_than_the_limit
+        listeners/access/test_limits.py test_promise_27_a_bomb_is_stopped_before_it_is_unpacked
+        listeners/http/test_sizes.py test_promise_27_a_compression_bomb_is_refused""",
     "28 a damaged SQLite file": """
         groups/test_offsets.py test_a_damaged_file_is_put_aside_and_rebuilt_from_its_journal_without_loss
         groups/test_offsets.py test_promises_4_and_28_no_flipped_bit_of_the_file_gives_another_offset
@@ -252,6 +285,11 @@ ROWS: dict[str, str] = {
     "29 schemas": """
         schemas/test_never_fetches_never_hangs.py test_a_remote_reference_is_refused_wherever_it_stands
         schemas/test_never_fetches_never_hangs.py test_an_evil_pattern_on_50_000_characters_is_bounded_work""",
+    "30 nothing leaks": """
+        engine/test_host.py test_nothing_leaks
+        engine/test_host.py test_threads_and_descriptors_stay_flat_over_five_minutes
+        listeners/http/test_opening_and_closing.py test_promise_30_nothing_leaks_while_connections_come_and_go
+        listeners/http/test_opening_and_closing.py test_promise_30_nothing_leaks_over_five_minutes""",
     "31 one moment, one set of figures": """
         ../figures/test_figures.py test_what_is_shown_is_what_the_events_say
         ../figures/test_figures.py test_so_it_is_in_sessions_drawn_by_chance
@@ -267,7 +305,8 @@ ROWS: dict[str, str] = {
         test_settings.py test_a_field_takes_nothing_that_it_cannot_mean""",
     "34 durable acknowledgements": """
         ../crash/test_queue_kill_nine.py test_promise_34_an_acknowledgement_that_is_to_be_durable_survives_a_kill
-        ../crash/test_queue_kill_nine.py test_promise_34_by_http""",
+        ../crash/test_queue_kill_nine.py test_promise_34_by_http
+        queues/test_journal.py test_what_is_synced_is_handed_out_after_its_attempt_is_durable""",
     "35 a real client loses nothing that it was told is stored": """
         ../crash/test_kafka_kill_nine.py test_what_was_acknowledged_to_a_kafka_client_survives_each_kill
         listeners/kafka/test_produce_and_consume.py test_what_was_acknowledged_is_there_after_a_restart""",
@@ -295,14 +334,25 @@ ROWS: dict[str, str] = {
         listeners/test_names.py test_every_api_stands_in_the_table
         listeners/test_names.py test_no_api_names_what_may_not_be_read
         listeners/test_names.py test_no_route_names_what_may_not_be_read
-        listeners/test_names.py test_no_request_names_what_may_not_be_read""",
+        listeners/test_names.py test_no_request_names_what_may_not_be_read
+        listeners/test_names.py test_the_id_of_what_may_not_be_read_tells_no_name""",
+    "41 no correct program is accused": """
+        testing/test_three_clients.py test_a_right_program_is_accused_of_nothing
+        testing/test_three_clients.py test_a_wrong_program_is_caught_for_its_own_reason
+        testing/test_right_programs.py test_partitions_assigned_by_hand_with_commits
+        testing/test_right_programs.py test_a_static_member_that_is_restarted
+        testing/test_right_programs.py test_a_broker_that_is_restarted_under_a_group""",
+    "42 looking changes nothing": """
+        observation/kafka/test_connection.py test_nothing_is_sent_that_changes_anything
+        observation/kafka/test_connection.py test_no_request_that_may_be_sent_changes_anything
+        observation/kafka/test_peer.py test_questions_are_answered_from_what_was_seen_and_nothing_is_changed""",
 }
 
 WANTED = [
     *(f"A{number}" for number in range(1, 25) if number != 20),
     *(f"C{number}" for number in range(1, 9)),
     *(f"D{number}" for number in range(1, 6)),
-    *map(str, (*range(1, 19), 21, 23, 24, 28, 29, *range(31, 41))),
+    *map(str, range(1, 43)),
 ]
 
 

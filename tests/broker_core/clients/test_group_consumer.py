@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -17,8 +18,10 @@ from broker_core.clients.middleware import Context, Middleware
 from broker_core.clients.producer import Producer
 from broker_core.clients.serializers import JsonSerializer
 from broker_core.engine.host import BrokerHost
+from broker_core.engine.host_loop import HostConfig
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offset_reset import Change, Target
+from broker_core.log.config import LogConfig
 from broker_core.messages import StoredMessage
 from broker_core.replies import Reply
 
@@ -304,3 +307,16 @@ def test_at_most_once_who_stops_iterating_loses_only_what_was_in_hand(host: Brok
         assert consumer.committed("commits", 0) == 1
     with GroupConsumer(host, "readers", ["commits"], config) as consumer:
         assert drain(consumer, 2) == [b"b", b"c"]
+
+
+def test_promise_9_at_most_once_a_commit_is_on_the_disk_before_the_message_is_out(tmp_path: Path):
+    directory, killed = tmp_path / "broker", tmp_path / "killed"
+    config = HostConfig(log=LogConfig(durability="file"), tick_ms=60_000)
+    with BrokerHost(directory, config) as host:
+        Admin(host).create_topic("commits")
+        publish(host, b"a", b"b")
+        with GroupConsumer(host, "readers", ["commits"], ConsumerConfig(guarantee="at_most_once")) as consumer:
+            assert drain(consumer, 2) == [b"a", b"b"]
+            shutil.copytree(directory, killed)  # the disk of a broker that is killed now
+    with BrokerHost(killed, config) as host:
+        assert [offset.committed for offset in Admin(host).lag("readers")] == [2]

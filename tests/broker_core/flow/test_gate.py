@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from broker_core.clock import NS_PER_MS
@@ -311,6 +311,8 @@ steps = st.lists(
     st.sampled_from([None, 700]),
     steps,
 )
+@example("reject", 2, None, None, None, [("offer", 1, 0, 0)] * 3)
+@example("reject", 6, 25, None, None, [("offer", 1, 13, 0)] * 2)
 def test_depth_stays_below_the_limit_and_the_counters_add_up(policy, limit, max_bytes, rate, timeout_ms, steps):
     setup = GateSetup(
         policy=policy, max_messages=limit, max_bytes=max_bytes, rate_per_s=rate, block_timeout_ms=timeout_ms

@@ -11,7 +11,7 @@ from tests.broker_core.listeners.http.raw import raw, read_all, status_of
 
 
 @pytest.mark.parametrize("size_bytes", [17 * 1_048_576, 1 << 40, 10**100])
-def test_promise_20_a_declared_length_beyond_the_limit_is_refused_before_anything_is_sent(listener, size_bytes):
+def test_promise_20_a_declared_length_beyond_the_limit_is_refused_unsent(listener, size_bytes):
     with raw(listener) as found:
         found.sendall(
             b"POST /produce HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
