@@ -77,7 +77,7 @@ def hex_dump(data: bytes, limit_bytes: int = HEX_BYTES) -> Shown:
 def json_of(data: bytes) -> tuple[bool, Any, str]:
     """(it is JSON, its value, why it is not shown as a tree)."""
     if len(data) > JSON_BYTES:
-        return False, None, tr("{count:,} bytes are too many for a tree.", count=len(data))
+        return False, None, tr("{count:,} bytes are too many to show as a tree.", count=len(data))
     try:
         return True, json.loads(data), ""
     except (ValueError, RecursionError):

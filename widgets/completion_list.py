@@ -43,7 +43,7 @@ class CompletionList(QListWidget):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setFrameShape(QFrame.Shape.Box)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setAccessibleName(tr("What may be written here"))
+        self.setAccessibleName(tr("What you can write here"))
         self.hide()
         self.itemClicked.connect(lambda _item: self._take())
         field.installEventFilter(self)

@@ -24,10 +24,10 @@ POPUP_WIDTH = 470
 POPUP_HEIGHT = 400
 GENERAL = (
     (mark("word another"), mark("Both words, anywhere in the row, in any case.")),
-    (mark('"two words"'), mark("These words as they stand, blanks included.")),
+    (mark('"two words"'), mark("Exactly these words, including the spaces.")),
     (mark("a or (b and not c)"), mark("and, or, not, brackets; and may be left out.")),
     (mark("name contains x"), mark("The text of one field; name ~= ^x.*y$ takes a regular expression (RE2).")),
-    (mark("name = none"), mark("Where there is no value.")),
+    (mark("name = none"), mark("There is no value.")),
 )
 
 

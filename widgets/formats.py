@@ -5,9 +5,9 @@ import re
 from collections.abc import Container
 from datetime import UTC, datetime, timedelta
 
-from resources.units import byte_size
+from resources import units
 from widgets.bytes_text import escaped
-from widgets.i18n import tr
+from widgets.i18n import localized, tr
 
 NOT_APPLICABLE = "n/a"
 _MS_NS = 1_000_000
@@ -45,11 +45,11 @@ def duration(length_ns: int) -> str:
     """A length of time with its unit, three figures where it matters: "850 ms", "1.2 s", "3 min 05 s", "2 h 10 min"."""
     length_ns = max(length_ns, 0)
     if length_ns < _MS_NS:
-        return f"{length_ns / _MS_NS:.1f} ms" if length_ns else "0 ms"
+        return localized(f"{length_ns / _MS_NS:.1f} ms") if length_ns else "0 ms"
     if length_ns < _S_NS:
         return f"{length_ns // _MS_NS} ms"
     if length_ns < 59.95 * _S_NS:
-        return f"{length_ns / _S_NS:.1f} s"
+        return localized(f"{length_ns / _S_NS:.1f} s")
     # To the nearest second, as reports do: one session has one length.
     minutes, seconds = divmod(round(length_ns / _S_NS), 60)
     if minutes < 60:
@@ -69,7 +69,7 @@ def sentence(text: str, names: Container[str] = ()) -> str:
 
 
 def count(number: int | None) -> str:
-    return NOT_APPLICABLE if number is None else f"{number:,}"
+    return NOT_APPLICABLE if number is None else localized(f"{number:,}")
 
 
 def messages(number: int) -> str:
@@ -87,6 +87,14 @@ def with_unknown(figure: str, partitions: int) -> str:
         return figure
     what = tr("1 partition not known") if partitions == 1 else tr("{count:,} partitions not known", count=partitions)
     return f"{figure} + {what}"
+
+
+def byte_size(size_bytes: float) -> str:
+    return localized(units.byte_size(size_bytes))
+
+
+def per_second(rate: float) -> str:
+    return localized(units.per_second(rate))
 
 
 def byte_rate(bytes_per_s: float) -> str:

@@ -6,9 +6,37 @@ language is chosen are marked with `mark` and go through `tr` where they are sho
 
 from __future__ import annotations
 
+import re
+from string import Formatter
+from typing import Any
+
 from PySide6.QtCore import QCoreApplication
 
 CONTEXT = "Brokerscope"
+_GROUPED = re.compile(r"-?\d{1,3}(,\d{3})+(\.\d+)?")
+_COMMA_FOR_POINT = str.maketrans(",.", ".,")
+
+
+class _Numbers(Formatter):
+    """Formats with a decimal comma."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        shown: str = super().format_field(value, format_spec)
+        return (
+            shown.translate(_COMMA_FOR_POINT) if isinstance(value, (int, float)) or _GROUPED.fullmatch(shown) else shown
+        )
+
+
+_NUMBERS = _Numbers()
+
+
+def _has_decimal_comma() -> bool:
+    return QCoreApplication.translate(CONTEXT, "en") == "de"
+
+
+def localized(shown: str) -> str:
+    """A number as English writes it, with the separators of the program's language."""
+    return shown.translate(_COMMA_FOR_POINT) if _has_decimal_comma() else shown
 
 
 def tr(text: str, **values: object) -> str:
@@ -21,7 +49,7 @@ def tr(text: str, **values: object) -> str:
     if not values:
         return shown
     try:
-        return shown.format(**values)
+        return _NUMBERS.vformat(shown, (), values) if _has_decimal_comma() else shown.format(**values)
     except (KeyError, IndexError, ValueError):
         return text.format(**values)
 

@@ -88,7 +88,7 @@ class HeldNote(QWidget):
         if held:
             self.words.setText(
                 tr(
-                    "All {count} characters are kept; the first {shown} are shown, and so many cannot be edited here.",
+                    "All {count} characters are kept; the first {shown} are shown. This is too long to edit here.",
                     count=f"{held:,}",
                     shown=f"{SHOWN_CHARS:,}",
                 )

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from widgets.boxes import hbox, vbox
 from widgets.facts import mark_wrong, plain_label
-from widgets.i18n import tr
+from widgets.i18n import localized, tr
 from widgets.icons import icon_pixmap
 from widgets.panels.cell_painter import Index, as_plain, draw_text, tabular_font
 from widgets.theme import Theme, current_theme, px, qcolour, state_style, ui_font
@@ -92,7 +92,7 @@ class _Delegate(QStyledItemDelegate):
     def _head(self, painter: QPainter, rect: QRectF, section: NavSection, theme: Theme) -> None:
         bold = ui_font(12, ui_font().weight().DemiBold)
         used = draw_text(painter, rect.adjusted(24, 0, -40, 0), section.title, bold, theme.muted, elide=_MIDDLE)
-        count = f"{len(section.rows) + section.more:,}"
+        count = localized(f"{len(section.rows) + section.more:,}")
         draw_text(painter, rect.adjusted(30 + used, 0, -6, 0), count, tabular_font(12), theme.muted, elide=_MIDDLE)
 
     def _row(self, painter: QPainter, rect: QRectF, row: NavRow, theme: Theme) -> None:

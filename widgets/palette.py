@@ -177,7 +177,7 @@ class CommandPalette(QDialog):
     def _show_reason(self) -> None:
         entry = self._current()
         if entry is None:
-            self.reason.setText(tr("No command has this name, and nothing in the session."))
+            self.reason.setText(tr("No command and nothing in the session has this name."))
         elif entry.reason:
             self.reason.setText(tr("Not now: {reason}", reason=entry.reason))
         else:

@@ -205,7 +205,7 @@ class PanelTabs(QWidget):
 
     def _show_signs(self) -> None:
         fold = ("chevron-down", tr("Fold the panels")) if self.is_open else ("chevron-up", tr("Show the panels"))
-        full = ("restore", tr("As high as before")) if self._maximised else ("maximise", tr("All of the height"))
+        full = ("restore", tr("Restore the height")) if self._maximised else ("maximise", tr("Full height"))
         below, beside = ("panel-below", tr("Panel below the canvas")), ("panel-beside", tr("Panel beside the canvas"))
         self.fold_button.set_sign(*fold)
         self.maximise_button.set_sign(*full)

@@ -13,7 +13,7 @@ from widgets.toolbar import ElidedLabel
 _FIELDS = (
     ("seed", mark("The same seed and scenario give the same session.")),
     ("rate", mark("Messages published in each session second.")),
-    ("in_flight", mark("Messages under a lease, and those that a group was delivered and has not committed.")),
+    ("in_flight", mark("Messages under a lease, and messages delivered to a group but not yet committed.")),
     ("recording", mark("Size of the session folder.")),
     ("frame", mark("The cost of drawing this window.")),
 )

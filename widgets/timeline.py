@@ -21,9 +21,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QLineEdit, QSizePolicy, QToolTip, QWidget
 
-from resources.units import per_second
 from widgets.fold_button import FoldButton
-from widgets.formats import session_time
+from widgets.formats import per_second, session_time
 from widgets.i18n import mark, tr
 from widgets.panels.cell_painter import as_plain, tabular_font
 from widgets.theme import Theme, current_theme, px, qcolour
@@ -330,9 +329,9 @@ class Timeline(QWidget):
         ]
         if facts.branch_ns is not None and moment <= facts.branch_ns + near:
             at = session_time(facts.branch_ns)
-            lines.append(tr("The branch begins at {time}; the hatched part belongs to the session before.", time=at))
+            lines.append(tr("The branch begins at {time}; the hatched part belongs to the original session.", time=at))
         if facts.scenario_end_ns is not None and abs(facts.scenario_end_ns - moment) <= near:
-            lines.append(tr("The end of the scenario; the session went on."))
+            lines.append(tr("The end of the scenario; the session continued."))
         ticks = [tick.label for tick in facts.ticks if abs(tick.time_ns - moment) <= near]
         lines += ticks[:8]
         if len(ticks) > 8:
@@ -366,7 +365,7 @@ class TimelinePainter:
         painter.setFont(tabular_font(10))
         if facts.now_ns <= facts.start_ns:
             painter.setPen(qcolour(theme.muted))
-            text = tr("Throughput and events appear here once the session runs.")
+            text = tr("Throughput and events appear here once the session is running.")
             painter.drawText(strip.rect(), _CENTRE, text)
             return
         self._lanes()

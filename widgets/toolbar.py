@@ -70,7 +70,7 @@ class ScenarioButton(QToolButton):
         text = contained(text)
         if text != self.whole:
             self.whole = text
-            set_plain_tip(self, tr("{name}\nPress to choose another scenario.", name=text))
+            set_plain_tip(self, tr("{name}\nClick to choose another scenario.", name=text))
             self.setAccessibleName(tr("Scenario: {name}", name=text))
             self._cut()
 
@@ -124,7 +124,7 @@ class Toolbar(QToolBar):
         self._recording: bool | None = None
         self.speed = SpeedBox(self)
         self.speed.setAccessibleName(tr("Speed"))
-        self.speed.setToolTip(tr("Session seconds for each second on the wall, in Run (F5)."))
+        self.speed.setToolTip(tr("Session seconds per second of wall time, in Run (F5)."))
         for factor in SPEEDS:
             self.speed.addItem(f"{factor:g}×", factor)
         self.speed.setCurrentIndex(SPEEDS.index(1.0))
@@ -201,7 +201,7 @@ class Toolbar(QToolBar):
         self.record.setAccessibleName(words)
         tip = tr("Every event goes to the session folder.") if on else tr("This session is not recorded.")
         self.record.setToolTip(
-            words + "\n" + tip + "\n" + tr("Press to choose whether new sessions are recorded (Ctrl+G).")
+            words + "\n" + tip + "\n" + tr("Click to choose whether new sessions are recorded (Ctrl+G).")
         )
 
     def _fit(self) -> None:

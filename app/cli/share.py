@@ -59,7 +59,7 @@ def write_page(
         raise CommandError(f"{out} cannot be written: {error.strerror or error}.", Exit.REFUSED) from error
     print(made.path)
     for problem in made.problems:
-        print(f"brokerscope: the recording is not whole: {problem}", file=sys.stderr)
+        print(f"brokerscope: the recording is incomplete: {problem}", file=sys.stderr)
     return Exit.NOT_FOUND if made.problems else Exit.DONE
 
 

@@ -17,8 +17,8 @@ from widgets.panels.events import EventsPanel
 
 class AlertHandlers(Handlers):
     COMMANDS = (
-        Command("set_alert", "Set alert...", "Session", "Ctrl+Alt+Y", "warning", "A condition that is watched for."),
-        Command("remove_alert", "Remove alert...", "Session", "", "close", "It is watched for no more."),
+        Command("set_alert", "Set alert...", "Session", "Ctrl+Alt+Y", "warning", "A condition to watch for."),
+        Command("remove_alert", "Remove alert...", "Session", "", "close", "It is no longer watched."),
     )
 
     def __init__(self, context: CommandContext) -> None:
@@ -42,8 +42,8 @@ class AlertHandlers(Handlers):
         self.form(
             tr("Set alert"),
             tr(
-                "Conditions are those of the filters, over things by their names: {examples}. It is raised once each "
-                "time that the condition has held for so long.",
+                "Conditions are written like filters and refer to things by name: {examples}. The alert is raised "
+                "once each time the condition has been met for that long.",
                 examples='lag("billing") > 100; dead("jobs") > 0 and ready("jobs") > 20',
             ),
             (
@@ -60,7 +60,7 @@ class AlertHandlers(Handlers):
         known = [(alert.name, f"{alert.name}: {alert.condition}") for alert in self._collector.alerts.values()]
         self.form(
             tr("Remove alert"),
-            tr("What it has told stays on the timeline and in the recording."),
+            tr("Past alerts stay on the timeline and in the recording."),
             (Field("name", tr("Alert"), "choice", known[0][0], choices=tuple(known)),),
             tr("Remove"),
             lambda v: RemoveAlert(v["name"]),
@@ -121,7 +121,7 @@ class AlertHandlers(Handlers):
                 f"{what}.{more}",
                 tr("Show all"),
                 self._show_corrupt,
-                heading=tr("Trouble with the disk"),
+                heading=tr("Disk problems"),
                 look="problem",
             )
         )

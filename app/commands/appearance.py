@@ -18,32 +18,32 @@ from widgets.window_layout import SHIPPED
 _SHIPPED = {"layout_teach": "Teach", "layout_debug": "Debug", "layout_dead_letters": "Dead letters"}
 # Settings that are shown and kept as they are.
 _KEPT = ("language", "reduced_motion", "record", "keep_spark", "recordings_most", "recordings_mib")
-_THEMES = (("system", mark("As the system")), ("light", mark("Light")), ("dark", mark("Dark")))
+_THEMES = (("system", mark("Same as the system")), ("light", mark("Light")), ("dark", mark("Dark")))
 
 
 class AppearanceHandlers(Handlers):
     COMMANDS = (
         Command("layout_teach", "Teach", "Layout", "Ctrl+Alt+1", "", "Canvas and scenario, nothing else."),
-        Command("layout_debug", "Debug", "Layout", "Ctrl+Alt+2", "", "Everything, with the events in front."),
+        Command("layout_debug", "Debug", "Layout", "Ctrl+Alt+2", "", "All panels, with Events in front."),
         Command("layout_dead_letters", "Dead letters", "Layout", "Ctrl+Alt+3", "", "A large table of dead letters."),
-        Command("layout_choose", "Choose a layout...", "Layout", "", "", "One of those that you have named."),
-        Command("layout_save", "Save this layout as...", "Layout", "", "", "Saves the present layout under a name."),
-        Command("layout_forget", "Forget a layout...", "Layout", "", "", "A shipped one becomes as it was."),
+        Command("layout_choose", "Choose a layout...", "Layout", "", "", "One of the layouts you have saved."),
+        Command("layout_save", "Save this layout as...", "Layout", "", "", "Saves the current layout under a name."),
+        Command("layout_forget", "Forget a layout...", "Layout", "", "", "A bundled layout is reset."),
         Command(
             "arrange",
             "Arrange by hand",
             "Layout",
             "",
             "move",
-            "Drag boxes; Shift and arrows.",
+            "Drag boxes, or Shift+arrow keys.",
             checkable=True,
         ),
-        Command("arrange_reset", "Arrange by itself", "Layout", "", "", "Every box back in its place."),
+        Command("arrange_reset", "Arrange by itself", "Layout", "", "", "Moves every box back to its place."),
         Command("theme", "Light or dark", "View", "Ctrl+T", "moon", "Switches the theme."),
-        Command("type_larger", "Larger type", "View", "", "", "The next size of type."),
-        Command("type_smaller", "Smaller type", "View", "", "", "The next smaller size of type."),
-        Command("present", "Presentation", "View", "F11", "", "Full screen with large type.", checkable=True),
-        Command("settings", "Settings...", "File", "Ctrl+,", "settings", "Theme, type, language, recording."),
+        Command("type_larger", "Larger text", "View", "", "", "The next larger text size."),
+        Command("type_smaller", "Smaller text", "View", "", "", "The next smaller text size."),
+        Command("present", "Presentation", "View", "F11", "", "Full screen with large text.", checkable=True),
+        Command("settings", "Settings...", "File", "Ctrl+,", "settings", "Theme, text size, language, recording."),
     )
 
     def __init__(self, context: CommandContext) -> None:
@@ -53,7 +53,7 @@ class AppearanceHandlers(Handlers):
             bind(command, partial(self.apply_layout, name))
         bind("layout_choose", self._choose_layout)
         bind("layout_save", self._save_layout)
-        no_own, in_place = tr("No layout of your own is kept."), tr("Every box is in its place.")
+        no_own, in_place = tr("You have not saved any layouts."), tr("Every box is in its place.")
         self.bind_with("layout_forget", self._forget_layout, self._forgettable, no_own)
         bind("arrange", self._arrange)
         self.bind_with("arrange_reset", self._reset_arrangement, lambda: context.canvas.arrangement, in_place)
@@ -61,7 +61,7 @@ class AppearanceHandlers(Handlers):
         context.canvas.boxMoved.connect(self._note_move)
         context.controller.opened.connect(self._restore_arrangement)
         bind("theme", look.toggle_theme)
-        last = tr("This is the last size of type.")
+        last = tr("The text size cannot be changed any further.")
         self.bind_with("type_larger", lambda: look.step_scale(1), lambda: scale() != SCALES[-1], last)
         self.bind_with("type_smaller", lambda: look.step_scale(-1), lambda: scale() != SCALES[0], last)
         bind("present", self._present)
@@ -95,7 +95,7 @@ class AppearanceHandlers(Handlers):
         names = list(self._context.settings.layout_names())
         if name := self._ask_name(tr("Save this layout as"), tr("Name"), names, editable=True):
             self._context.settings.keep_layout(name, self._context.window.present_layout())
-            self._context.show_message(tr("The layout is saved as {name}.", name=tr(name)))
+            self._context.show_message(tr("The layout has been saved as {name}.", name=tr(name)))
 
     def _forgettable(self) -> list[str]:
         settings = self._context.settings
@@ -105,13 +105,16 @@ class AppearanceHandlers(Handlers):
         name = self._ask_name(tr("Forget a layout"), tr("Layout"), self._forgettable(), editable=False)
         if name:
             self._context.settings.forget_layout(name)
-            self._context.show_message(tr("The layout {name} is deleted.", name=tr(name)))
+            self._context.show_message(tr("The layout {name} has been deleted.", name=tr(name)))
 
     def _arrange(self) -> None:
         on = self._context.registry.action("arrange").isChecked()
         self._context.canvas.arranging.on = on
         self._context.show_message(
-            tr("Drag a box to move it, or press Shift and an arrow key. Consumers stay in their groups meanwhile.")
+            tr(
+                "Drag a box to move it, or press Shift and an arrow key. Meanwhile, dragging does not move consumers "
+                "between groups."
+            )
             if on
             else tr("Dragging moves consumers again.")
         )

@@ -28,9 +28,9 @@ class AuditHandlers(Handlers):
         if self._controller.scenario is None:
             return tr("No session is open.")
         if not self._controller.knows("beginning"):
-            return tr("This session began in the middle: what was published before it is not known.")
+            return tr("This session began in the middle: what was published before is not known.")
         if self._controller.folder is None and self._controller.events.first_seq > 0:
-            return tr("This session is not recorded, and its first events are not in memory any more.")
+            return tr("This session is not recorded, and its first events are no longer in memory.")
         return ""
 
     def _ask(self) -> None:
@@ -40,7 +40,7 @@ class AuditHandlers(Handlers):
         work_out(
             self._context,
             tr("Was anything lost?"),
-            tr("Accounting for every message..."),
+            tr("Checking every message..."),
             lambda work: table_of(audit(events(work), snapshot, scenario, work, unseen_seeks=outside)),
         )
 

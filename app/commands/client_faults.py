@@ -35,7 +35,7 @@ class ClientFaultHandlers(Handlers):
             "Faults",
             "",
             "warning",
-            "Kafka programs meet delays, errors, lost replies.",
+            "Gives Kafka programs delays, errors, lost replies.",
         ),
     )
 
@@ -55,7 +55,7 @@ class ClientFaultHandlers(Handlers):
         any_one = {"": tr("any")}
         self.form(
             tr("Break requests"),
-            tr("Requests of Kafka programs are broken, as often and for as long as you say."),
+            tr("Breaks requests of Kafka programs, as often and for as long as you choose."),
             (
                 choice("effect", tr("What happens"), {effect: tr(words) for effect, words in EFFECTS.items()}, "error"),
                 choice("error", tr("Error"), errors, "NOT_LEADER_OR_FOLLOWER", shown_for=_for("error")),

@@ -47,9 +47,9 @@ def duration_fields() -> tuple[Field, Field]:
             tr("Spread"),
             {
                 "constant": tr("always the same"),
-                "uniform": tr("even, up to twice as long"),
+                "uniform": tr("uniform, up to twice as long"),
                 "exponential": tr("exponential: often short, now and then long"),
-                "lognormal": tr("log-normal: a long tail, as real work has"),
+                "lognormal": tr("log-normal: a long tail, like real work"),
             },
             "exponential",
         ),
@@ -63,7 +63,7 @@ class ClientHandlers(Handlers):
         ),
         Command("add_producer", "Add producer...", "Clients", "Ctrl+Alt+P", "add", "A producer for a topic or queue."),
         Command("add_worker", "Add worker...", "Clients", "Ctrl+Alt+W", "add", "A worker for a queue."),
-        Command("duplicate_client", "Duplicate", "Clients", "Ctrl+U", "copy", "Another one like the selected client."),
+        Command("duplicate_client", "Duplicate", "Clients", "Ctrl+U", "copy", "A copy of the selected client."),
         Command(
             "remove_client",
             "Remove client",
@@ -138,7 +138,7 @@ class ClientHandlers(Handlers):
                     },
                     "after",
                 ),
-                Field("static", tr("Static member: keeps its partitions over a restart"), "check", False),
+                Field("static", tr("Static member: keeps its partitions across a restart"), "check", False),
             ),
             tr("Add"),
             lambda v: AddConsumer(
@@ -221,7 +221,7 @@ class ClientHandlers(Handlers):
 
         def now(values: Values) -> str:
             per_s = f"{sends(values['client']):,.1f}"
-            return tr("It sends {rate} messages/s at present. A limit of its target still holds.", rate=per_s)
+            return tr("It currently sends {rate} messages/s. Its target's limit still applies.", rate=per_s)
 
         self.form(
             tr("Rate of a producer"),
@@ -235,7 +235,7 @@ class ClientHandlers(Handlers):
                     max(0.1, round(sends(chosen), 1)) if chosen in actors else 10,
                     most=100_000,
                     suffix=tr(" messages/s"),
-                    none=tr("as in its scenario"),
+                    none=tr("as in the scenario"),
                 ),
             ),
             tr("Set"),
@@ -249,7 +249,7 @@ class ClientHandlers(Handlers):
         client = self._reader()
         self.form(
             tr("Processing time of {name}", name=client),
-            tr("It holds from the next message on."),
+            tr("It applies from the next message on."),
             duration_fields(),
             tr("Set"),
             lambda v: SetProcessingTime(client, Duration(**v)),

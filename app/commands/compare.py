@@ -28,7 +28,7 @@ class CompareHandlers(Handlers):
             "",
             "Differences from the previous run.",
         ),
-        Command("compare", "Compare two sessions...", "Session", "", "", "Any two that were recorded."),
+        Command("compare", "Compare two sessions...", "Session", "", "", "Any two recorded sessions."),
     )
 
     def __init__(self, context: CommandContext) -> None:

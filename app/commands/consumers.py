@@ -50,7 +50,7 @@ class ConsumerHandlers(Handlers):
         why = self._why_no_consumer()
         if why or current_group(self._snapshot, self._consumer()):
             return why
-        return tr("{consumer} is on the bench already.", consumer=self._consumer())
+        return tr("{consumer} is already on the bench.", consumer=self._consumer())
 
     def move(self, consumer: str, group: str, start: Start = "earliest") -> None:
         """Move `consumer` to `group`; "" is the bench, and a new group reads from `start`."""
@@ -113,7 +113,8 @@ def why_not_to(snapshot: Snapshot, consumer: str, target: str) -> str:
     if not group or target in {BENCH, group}:
         return ""
     return tr(
-        "{consumer} is another program's: it goes to the bench and back to {group}. That program sets its group.id.",
+        "{consumer} belongs to another program, which sets its group.id: it can only go to the bench and back to "
+        "{group}.",
         consumer=consumer,
         group=group,
     )
@@ -137,9 +138,9 @@ def move_choices(snapshot: Snapshot, consumer: str) -> list[MoveChoice]:
             members=tr("1 member") if members == 1 else tr("{count} members", count=members),
             topics=reads,
         )
-        reason = tr("{consumer} is in this group already.", consumer=consumer) if group.name == now else ""
+        reason = tr("{consumer} is already in this group.", consumer=consumer) if group.name == now else ""
         choices.append(MoveChoice(group.name, group.name, about, reason))
-    benched = tr("{consumer} is on the bench already.", consumer=consumer) if not now else ""
+    benched = tr("{consumer} is already on the bench.", consumer=consumer) if not now else ""
     choices.append(MoveChoice(BENCH, tr("The bench"), tr("Reads nothing until it is moved again"), benched))
     if not why_not_to(snapshot, consumer, NEW_GROUP):
         choices.append(MoveChoice(NEW_GROUP, tr("New group..."), tr("Has all partitions to itself")))

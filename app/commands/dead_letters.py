@@ -98,9 +98,7 @@ class Redrives(QObject):
             return total
 
         def over(count: int) -> str:
-            return tr(
-                "The redrive of {count} has finished; the view Redriven lists the result of each.", count=f"{count:,}"
-            )
+            return tr("The redrive of {count} has finished; the view Redriven lists the results.", count=f"{count:,}")
 
         self._context.jobs.work(tr("Redrive of {count} dead letters", count=f"{total:,}"), watch, over)
 
@@ -131,11 +129,11 @@ class DeadLetterHandlers(Handlers):
         ),
         Command(
             "mark_dead_letters",
-            "Topic of dead letters",
+            "Dead-letter topic",
             "Dead letters",
             "",
             "dead-letter",
-            "The messages of the topic that is chosen are dead letters, or not any more.",
+            "Marks or unmarks the messages of the selected topic as dead letters.",
         ),
     )
 
@@ -200,9 +198,9 @@ class DeadLetterHandlers(Handlers):
         marked = self._shown.topics.by_hand ^ {topic}
         self._shown.topics.by_hand, settings.dead_letter_topics = marked, tuple(sorted(marked))
         self._context.show_message(
-            tr("{topic} holds dead letters.", topic=topic)
+            tr("{topic} contains dead letters.", topic=topic)
             if topic in marked
-            else tr("{topic} holds no dead letters.", topic=topic)
+            else tr("{topic} does not contain dead letters.", topic=topic)
         )
 
     def _or_unseen(self, why_not: Callable[[], str]) -> Callable[[], str]:

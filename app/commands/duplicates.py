@@ -27,7 +27,14 @@ KINDS = ("topic", "queue", "group")
 
 class DuplicateHandlers(Handlers):
     COMMANDS = (
-        Command("duplicate_place", "Duplicate topic, queue or group...", "Topics", "", "copy", "Another one like it."),
+        Command(
+            "duplicate_place",
+            "Duplicate topic, queue or group...",
+            "Topics",
+            "",
+            "copy",
+            "Another one of the same kind.",
+        ),
     )
 
     MENU = (((*KINDS, "lane"), ("duplicate_place",)),)
@@ -71,7 +78,7 @@ class DuplicateHandlers(Handlers):
 
     def _ask_topic(self, topic: TopicView, flow: FlowConfig | None) -> None:
         partitions = len(topic.partitions)
-        about = tr("A topic with as many partitions and the same limits, and without its messages.")
+        about = tr("A topic with the same number of partitions and the same limits, but without the messages.")
         self._ask(
             topic.name,
             "topic",
@@ -94,7 +101,7 @@ class DuplicateHandlers(Handlers):
                 name=name, topic=topic, settings=settings, max_messages=flow.max_messages, policy=flow.policy
             )
 
-        about = tr("A queue with the same settings and limits, and without its messages.")
+        about = tr("A queue with the same settings and limits, but without the messages.")
         self._ask(name, "queue", about, place_names(self._snapshot), made)
 
     def _ask_group(self, name: str) -> None:
@@ -104,5 +111,5 @@ class DuplicateHandlers(Handlers):
             return
         topics = group.topics or tuple(sorted({at.topic for at in group.offsets}))
         assignor: Any = group.assignor if group.assignor in ASSIGNORS else "range"
-        about = tr("A group that reads the same by the same assignor, without members yet.")
+        about = tr("A group that reads the same topics with the same assignor, without members at first.")
         self._ask(name, "group", about, group_names(snapshot), lambda v: CreateGroup(v["name"], topics, assignor))

@@ -76,10 +76,12 @@ FAULTS = (
         Crash,
     ),
     Fault(
-        Command("pause_client", "Pause client...", "Faults", "", "paused", "Stops the client, heartbeats included."),
+        Command(
+            "pause_client", "Pause client...", "Faults", "", "paused", "Stops the client, including its heartbeats."
+        ),
         CLIENTS,
         mark("Pause {name}"),
-        mark("Like a long garbage collection: it then continues where it was."),
+        mark("Like a long garbage collection: afterwards it continues where it was."),
         lambda: (for_s(10),),
         Pause,
     ),
@@ -87,8 +89,8 @@ FAULTS = (
         Command("slow_client", "Slow down...", "Faults", "", "waiting", "Multiplies the processing time."),
         READERS,
         mark("Slow {name} down"),
-        mark("Processing takes so many times as long."),
-        lambda: (Field("factor", tr("Times as long"), "decimal", 5, least=0.1, most=10_000), for_s(20)),
+        mark("Processing takes this many times as long."),
+        lambda: (Field("factor", tr("Factor"), "decimal", 5, least=0.1, most=10_000), for_s(20)),
         SlowDown,
         mark("Slow down"),
     ),
@@ -112,20 +114,20 @@ FAULTS = (
         Command("jump_clock", "Set the wall clock...", "Faults", "", "clock", "Session time does not change."),
         (),
         mark("Set the wall clock"),
-        mark("Leases, sessions and retention follow session time, which does not change."),
+        mark("Leases, sessions and retention use session time, which does not change."),
         lambda: (Field("by_s", tr("By"), "decimal", 3_600, least=-10_000_000, most=10_000_000, suffix=" s"),),
         JumpClock,
         mark("Set"),
         lambda v: "" if v["by_s"] else tr("Enter how far the clock jumps."),
     ),
     Fault(
-        Command("advance_clock", "Move the clock on...", "Faults", "", "clock", "What comes due by then happens."),
+        Command("advance_clock", "Advance the clock...", "Faults", "", "clock", "Everything due by then happens."),
         (),
-        mark("Move the broker's clock on"),
-        mark("Leases, sessions and retention that come due by then end in order, each at its time."),
+        mark("Advance the broker's clock"),
+        mark("Leases, sessions and retention periods that expire by then do so in order, each at its time."),
         lambda: (Field("by_ms", tr("By"), "decimal", 60_000, least=1, most=MAX_TTL_MS, suffix=" ms"),),
         AdvanceClock,
-        mark("Move on"),
+        mark("Advance"),
     ),
 )
 
@@ -133,7 +135,7 @@ FAULTS = (
 class FaultHandlers(Handlers):
     COMMANDS = (
         *(fault.command for fault in FAULTS),
-        Command("restart_client", "Restart client", "Faults", "", "restart", "Starts it with nothing in memory."),
+        Command("restart_client", "Restart client", "Faults", "", "restart", "Starts it with empty memory."),
         Command(
             "fail_matching", "Make messages fail...", "Faults", "Ctrl+Alt+F", "filter", "Sets a rule for messages."
         ),
@@ -166,7 +168,7 @@ class FaultHandlers(Handlers):
             return why
         if not fault.roles:
             full = any(lasting.client == DISK for lasting in self._snapshot.faults)
-            return tr("The disk is full already.") if full and fault.command.id == "fill_disk" else ""
+            return tr("The disk is already full.") if full and fault.command.id == "fill_disk" else ""
         actor = self._client(fault.roles)
         if actor is None:
             return tr(_SELECT[fault.roles])
@@ -213,20 +215,20 @@ class FaultHandlers(Handlers):
             (
                 choice("at", tr("At"), places, chosen),
                 Field("every", tr("Every n-th message"), "whole", 10, least=1, most=1_000_000),
-                Field("key", tr("Of key"), hint=tr("any key")),
-                Field("text", tr("Holding the text"), hint=tr("any text")),
+                Field("key", tr("With key"), hint=tr("any key")),
+                Field("text", tr("Containing"), hint=tr("any text")),
                 choice(
                     "outcome",
                     tr("What happens"),
                     {
-                        "nack": tr("it fails: given back, or passed over"),
+                        "nack": tr("it fails: returned to the queue, or skipped"),
                         "hang": tr("its reader hangs on it"),
                         "forget": tr("its reader forgets it"),
-                        "crash": tr("its reader crashes, and comes back"),
+                        "crash": tr("its reader crashes and comes back"),
                     },
                     "nack",
                 ),
-                Field("cause", tr("Cause"), value=tr("failed by rule")),
+                Field("cause", tr("Cause"), value=tr("failed by a rule")),
                 for_s(None),
             ),
             tr("Set the rule"),
@@ -241,11 +243,11 @@ class FaultHandlers(Handlers):
         chosen = next((key for key, fault in faults.items() if actor is not None and fault.client == actor.name), None)
         self.form(
             tr("End faults and rules"),
-            tr("All faults of a client end together; a rule ends alone."),
+            tr("All faults of a client end together; each rule ends separately."),
             (
                 choice(
                     "fault",
-                    tr("What lasts"),
+                    tr("What to end"),
                     {key: fault_text(fault, snapshot.time_ns) for key, fault in faults.items()},
                     chosen or next(iter(faults), None),
                 ),
@@ -275,7 +277,7 @@ class FaultHandlers(Handlers):
 
 
 def _rule(values: Values) -> FailMatching:
-    return FailMatching(**{**values, "key": values["key"] or None, "cause": values["cause"] or "failed by rule"})
+    return FailMatching(**{**values, "key": values["key"] or None, "cause": values["cause"] or "failed by a rule"})
 
 
 def _ending(fault: FaultView) -> UserAction:

@@ -58,7 +58,7 @@ class FlowHandlers(Handlers):
         chosen = target or self._selected() or next(iter(targets), "")
         dialog = self.form(
             tr("Limits of {name}", name=chosen) if target else tr("Limits"),
-            tr("A limit of depth counts what the slowest reader has not finished with. It holds from now on."),
+            tr("A depth limit counts the messages that the slowest reader has not finished. It applies from now on."),
             (
                 choice("target", tr("Topic or queue"), targets, chosen),
                 _limit("max_messages", tr("Depth at most"), tr(" messages")),

@@ -66,7 +66,7 @@ def name_error(name: str, what: str, taken: Iterable[str]) -> str:
     except BrokerError as error:
         return str(error)
     if name.lower() in {each.lower() for each in taken}:
-        return tr("The name {name} is taken already.", name=name)
+        return tr("The name {name} is already taken.", name=name)
     return ""
 
 

@@ -23,9 +23,14 @@ class GroupHandlers(Handlers):
     COMMANDS = (
         Command("create_group", "Create group...", "Groups", "", "add", "A group for consumers to move into."),
         Command(
-            "subscribe_group", "Subscribe group to topic...", "Groups", "Ctrl+Alt+S", "group", "It reads one more."
+            "subscribe_group",
+            "Subscribe group to topic...",
+            "Groups",
+            "Ctrl+Alt+S",
+            "group",
+            "The group reads one more topic.",
         ),
-        Command("unsubscribe_group", "Unsubscribe group...", "Groups", "", "", "It reads one topic less."),
+        Command("unsubscribe_group", "Unsubscribe group...", "Groups", "", "", "The group reads one topic less."),
         Command("what_if", "Compare assignors...", "Groups", "Ctrl+Alt+A", "assignments", "Owners of partitions."),
         Command("delete_group", "Delete group", "Groups", "", "close", "Deletes the group and its committed offsets."),
     )
@@ -66,7 +71,7 @@ class GroupHandlers(Handlers):
         group = group_of(self._snapshot, self._only_or_selected())
         if group is None:
             return tr(NO_GROUP)
-        return "" if group.members else tr("{group} has no members to share anything out to.", group=group.name)
+        return "" if group.members else tr("{group} has no members to assign partitions to.", group=group.name)
 
     def _why_no_delete(self) -> str:
         group = group_of(self._snapshot, self._context.selected("group"))
@@ -79,9 +84,9 @@ class GroupHandlers(Handlers):
         taken = group_names(snapshot)
         self.form(
             tr("Create group"),
-            tr("Consumers that move into it share out the partitions of its topic."),
+            tr("Consumers that move into it share the partitions of its topic."),
             (
-                Field("group", tr("Name"), hint=tr("as reports")),
+                Field("group", tr("Name"), hint=tr("such as reports")),
                 choice("topic", tr("Reads"), topic_names(snapshot), self._context.selected("topic")),
                 choice("assignor", tr("Assignor"), choices(ASSIGNORS), "range"),
             ),
@@ -98,7 +103,7 @@ class GroupHandlers(Handlers):
         first = next((topic for topic in topics if topic not in reads.get(chosen, ())), "")
         self.form(
             tr("Subscribe group to topic"),
-            tr("All its members rejoin and share out the partitions of the topic, too."),
+            tr("All its members rejoin and also share out the topic's partitions."),
             (
                 choice("group", tr("Group"), choices(reads), chosen),
                 choice("topic", tr("Topic"), topics, self._context.selected("topic") or first),
@@ -106,7 +111,7 @@ class GroupHandlers(Handlers):
             tr("Subscribe"),
             lambda v: SubscribeGroup(v["group"], v["topic"]),
             why_not=lambda v: (
-                tr("{group} reads {topic} already.", **v) if v["topic"] in reads.get(v["group"], ()) else ""
+                tr("{group} already reads {topic}.", **v) if v["topic"] in reads.get(v["group"], ()) else ""
             ),
         )
 
@@ -115,7 +120,7 @@ class GroupHandlers(Handlers):
         chosen = self._only_or_selected()
         self.form(
             tr("Unsubscribe group"),
-            tr("Its committed offsets stay, so that it can continue from there."),
+            tr("Its committed offsets stay, so it can continue from there."),
             (
                 choice("group", tr("Group"), choices(reads), chosen),
                 choice(

@@ -22,13 +22,13 @@ GUIDES = {
         "help_command_line", "The command line", "Help", "", "command", "Every command, reports, exit codes."
     ),
     mark("attach.md"): Command(
-        "help_attach", "Attach", "Help", "", "running", "The window over a broker that runs elsewhere."
+        "help_attach", "Attach", "Help", "", "running", "The window on a broker that runs elsewhere."
     ),
     mark("library.md"): Command(
         "help_library", "The library", "Help", "", "layers", "A broker in your own process; actors; packages."
     ),
     mark("kafka.md"): Command(
-        "help_kafka", "Kafka clients", "Help", "", "group", "What they can do here, and what you can do to them."
+        "help_kafka", "Kafka clients", "Help", "", "group", "What they can do here, and which faults you can give them."
     ),
     mark("http.md"): Command(
         "help_http", "HTTP", "Help", "", "message", "The broker for any program that speaks HTTP."
@@ -54,7 +54,7 @@ class HelpHandlers(Handlers):
             "help",
             "What the canvas shows, and how to use it.",
         ),
-        Command("help_filters", "Filters", "Help", "", "filter", "The language that every filter speaks."),
+        Command("help_filters", "Filters", "Help", "", "filter", "The language of all filters."),
         *GUIDES.values(),
         Command(
             "help_testing_reference",
@@ -62,7 +62,7 @@ class HelpHandlers(Handlers):
             "Help",
             "",
             "search",
-            "Conditions, verdicts, faults and the clock that tests ask for.",
+            "Conditions, verdicts, faults and the clock for tests.",
         ),
         Command("help_keys", "Keys", "Help", "", "command", "All keys, by menu."),
         Command("about", "About Brokerscope", "Help", "", "info", "Version and licences."),

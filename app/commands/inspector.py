@@ -21,7 +21,7 @@ from widgets.panels.schemas import SchemasPanel
 class InspectorHandlers(Handlers):
     COMMANDS = (
         Command("inspect_back", "Back in the inspector", "View", "Ctrl+[", "chevron-left", "The previous item."),
-        Command("inspect_forward", "Forward in the inspector", "View", "Ctrl+]", "chevron-right", "On again."),
+        Command("inspect_forward", "Forward in the inspector", "View", "Ctrl+]", "chevron-right", "Turned on again."),
     )
 
     def __init__(self, context: CommandContext) -> None:
@@ -50,7 +50,7 @@ class InspectorHandlers(Handlers):
         window.tab(RedeliveriesPanel).currentChanged.connect(self._redelivery)
         window.tab(RedeliveriesPanel).opened.connect(partial(self._redelivery, browse=True))
         window.tab(SchemasPanel).currentChanged.connect(self._schema)
-        before, after = tr("There is nothing before."), tr("There is nothing after.")
+        before, after = tr("There is no earlier one."), tr("There is no later one.")
         self.bind_with("inspect_back", panel.backWanted.emit, lambda: views.visits.has_back, before)
         self.bind_with("inspect_forward", panel.forwardWanted.emit, lambda: views.visits.has_forward, after)
 

@@ -115,7 +115,7 @@ class ReportJob(Job):
 
 def _written(page: str, outcome: Outcome) -> str:
     if outcome.problems:
-        return tr("Written to {page}; the recording is not whole: {problem}", page=page, problem=outcome.problems[0])
+        return tr("Written to {page}; the recording is incomplete: {problem}", page=page, problem=outcome.problems[0])
     if outcome.failed:
         return tr("Written to {page}; {problem}", page=page, problem=outcome.failed[0])
     if outcome.not_hold:

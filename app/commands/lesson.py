@@ -66,7 +66,7 @@ class LessonHandlers(Handlers):
         return self._why_no_lesson() or ("" if self._next is not None else tr("This is the last lesson."))
 
     def _why_not_over(self) -> str:
-        recorded = tr("A recorded session is only looked at.")
+        recorded = tr("A recorded session is read-only.")
         return self._why_no_lesson() or ("" if self._controller.stored is None else recorded)
 
     def _opened(self) -> None:
@@ -206,7 +206,8 @@ class LessonHandlers(Handlers):
             return tr("{name} is not on the canvas now.", name=at.object.partition(":")[2] or at.object)
         if at.panel:
             return tr(
-                "The panel {name} is hidden: View, Panels shows it.", name=self._context.window.panel(at.panel).title
+                "The panel {name} is hidden; show it with View > Panels.",
+                name=self._context.window.panel(at.panel).title,
             )
         return tr(
             "The command is in the palette (Ctrl+P): {name}", name=self._context.registry.action(at.command).text()

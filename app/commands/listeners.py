@@ -64,7 +64,7 @@ class ListenerHandlers(Handlers):
 
     def _why_not_open(self, kind: Kind) -> str:
         is_open = any(facts.kind == kind and (facts.where or facts.opening) for facts in self.listeners.facts())
-        return tr("It is open already.") if is_open else self._why_not()
+        return tr("It is already open.") if is_open else self._why_not()
 
     def _open_ones(self) -> list[ListenerFacts]:
         return [facts for facts in self.listeners.facts() if facts.where]

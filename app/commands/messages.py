@@ -28,8 +28,8 @@ PRODUCE = "produce"
 class MessageHandlers(Handlers):
     COMMANDS = (
         Command(PRODUCE, "Produce...", "Messages", "Ctrl+Shift+P", "add", "Sends a message, or a stream of them."),
-        Command("show_life", "Show its life", "Messages", "Ctrl+L", "message", "The whole life of the message."),
-        Command("copy_message", "Copy as JSON", "Messages", "Ctrl+Shift+C", "copy", "The message, whole."),
+        Command("show_life", "Show its history", "Messages", "Ctrl+L", "message", "The message's whole history."),
+        Command("copy_message", "Copy as JSON", "Messages", "Ctrl+Shift+C", "copy", "The complete message."),
     )
 
     def __init__(self, context: CommandContext) -> None:

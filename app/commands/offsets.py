@@ -28,7 +28,7 @@ A = TypeVar("A", ResetOffsets, Seek)
 class OffsetHandlers(Handlers):
     COMMANDS = (
         Command("reset_offsets", "Reset offsets...", "Offsets", "Ctrl+Alt+O", "restart", "Where a group reads from."),
-        Command("seek", "Seek...", "Offsets", "Ctrl+Alt+K", "offsets", "Where one consumer reads on."),
+        Command("seek", "Seek...", "Offsets", "Ctrl+Alt+K", "offsets", "Where a consumer continues reading."),
     )
 
     MENU = ((("group",), ("reset_offsets",)), (("consumer",), ("seek",)))
@@ -177,7 +177,7 @@ def _target_fields(groups: list[str]) -> tuple[Field, ...]:
         ("latest", tr("the end: skip everything")),
         ("offset", tr("an offset")),
         ("timestamp", tr("a session time")),
-        ("shift-by", tr("forwards or backwards by so many")),
+        ("shift-by", tr("forwards or backwards by a number of messages")),
     ]
     fields = [
         Field("offset", tr("Offset"), "whole", 0, most=2_000_000_000, shown_for=("form", ("offset",))),
@@ -234,5 +234,5 @@ def _why_not_target(values: Values) -> str:
     if values["form"] == "group" and values.get("other") == values.get("group"):
         return tr("Choose another group than the one that is reset.")
     if values["form"] == "shift-by" and not values["shift"]:
-        return tr("A shift by nothing changes nothing.")
+        return tr("A shift of 0 changes nothing.")
     return ""

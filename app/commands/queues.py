@@ -18,10 +18,15 @@ class QueueHandlers(Handlers):
     COMMANDS = (
         Command("create_queue", "Create queue...", "Queues", "Ctrl+Alt+Q", "add", "A work queue with leases."),
         Command(
-            "create_subscription", "Create subscription...", "Queues", "", "add", "A queue of all that a topic gets."
+            "create_subscription",
+            "Create subscription...",
+            "Queues",
+            "",
+            "add",
+            "A queue that gets every message of a topic.",
         ),
-        Command("purge_queue", "Purge queue...", "Queues", "", "", "Empties it; it can be undone."),
-        Command("delete_queue", "Delete queue...", "Queues", "", "close", "With its messages; it can be undone."),
+        Command("purge_queue", "Purge queue...", "Queues", "", "", "Empties the queue; can be undone."),
+        Command("delete_queue", "Delete queue...", "Queues", "", "close", "With its messages; can be undone."),
     )
 
     MENU = (
@@ -49,15 +54,17 @@ class QueueHandlers(Handlers):
     def _why_no_purge(self) -> str:
         queue = self._queue()
         waits = queue is not None and queue.ready + queue.delayed
-        return self._context.why_not(queue, tr(SELECT_QUEUE)) or ("" if waits else tr("Nothing waits in the queue."))
+        return self._context.why_not(queue, tr(SELECT_QUEUE)) or (
+            "" if waits else tr("No messages are waiting in the queue.")
+        )
 
     def ask_queue(self) -> None:
         taken = place_names(self._snapshot)
         self.form(
             tr("Create queue"),
-            tr("A message is leased to one worker at a time; what fails too often goes to its dead letters."),
+            tr("A message is leased to one worker at a time; messages that fail too often become dead letters."),
             (
-                Field("queue", tr("Name"), hint=tr("as invoices")),
+                Field("queue", tr("Name"), hint=tr("such as invoices")),
                 request_field(QueueConfig, "lease_ms", tr("Lease"), unit=1_000, suffix=tr(" s")),
                 _attempts(),
                 Field("retry_ms", tr("Retry after"), "whole", 500, most=3_600_000, suffix=" ms"),
@@ -84,7 +91,7 @@ class QueueHandlers(Handlers):
             tr("Create subscription"),
             tr("It gets every message of the topic from now on, and hands each to one worker at a time."),
             (
-                Field("queue", tr("Name"), hint=tr("as mails")),
+                Field("queue", tr("Name"), hint=tr("such as mails")),
                 choice("topic", tr("Topic"), topics, self._context.selected("topic") or topics[0]),
                 Field("max_messages", tr("Wait at most"), "whole", None, suffix=tr(" messages"), none=tr("no limit")),
                 choice(
@@ -113,7 +120,8 @@ class QueueHandlers(Handlers):
         self.form(
             tr("Purge queue"),
             tr(
-                "{count} messages wait in {queue} and will be taken out.{stays} They can be brought back for {minutes} "
+                "{count} messages are waiting in {queue} and will be removed.{stays} They can be restored for "
+                "{minutes} "
                 "minutes of session time (Ctrl+Z).",
                 minutes=UNDO_WINDOW_MINUTES,
                 count=f"{count:,}",
@@ -133,8 +141,8 @@ class QueueHandlers(Handlers):
         self.form(
             tr("Delete queue"),
             tr(
-                "{queue} holds {count} messages and {dead} dead letters; its workers will have nothing to do. It "
-                "can be brought back for {minutes} minutes of session time (Ctrl+Z).",
+                "{queue} has {count} messages and {dead} dead letters; its workers will have nothing to do. It can be "
+                "restored for {minutes} minutes of session time (Ctrl+Z).",
                 minutes=UNDO_WINDOW_MINUTES,
                 queue=queue.name,
                 count=f"{queue.ready + queue.delayed + queue.in_flight:,}",

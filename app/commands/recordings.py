@@ -20,8 +20,8 @@ from app.sessions.work import Work
 from broker_core.errors import BrokerError
 from broker_core.recording.copying import copy_session
 from broker_core.recording.reader import seal
-from resources.units import byte_size
 from widgets.dialogs.choose_session import ChooseSessionDialog, SessionLine
+from widgets.formats import byte_size
 from widgets.hint_bar import Notice
 from widgets.i18n import tr
 
@@ -55,10 +55,10 @@ class CleaningHandlers(Handlers):
             return
         size = byte_size(done.size_bytes)
         told = (
-            tr("Removed a recording ({size}) that nobody named, bookmarked or opened.", size=size)
+            tr("Removed a recording ({size}) that was never named, bookmarked or opened.", size=size)
             if done.recordings == 1
             else tr(
-                "Removed {count:,} recordings ({size}) that nobody named, bookmarked or opened.",
+                "Removed {count:,} recordings ({size}) that were never named, bookmarked or opened.",
                 count=done.recordings,
                 size=size,
             )
@@ -71,7 +71,7 @@ MOST_RECENT = 20
 
 class RecordingHandlers(Handlers):
     COMMANDS = (
-        Command("open_session", "Open session...", "File", "Ctrl+Shift+O", "folder", "A session recorded before."),
+        Command("open_session", "Open session...", "File", "Ctrl+Shift+O", "folder", "A previously recorded session."),
         Command("save_copy", "Save session as...", "File", "Ctrl+S", "copy", "Copies the recording elsewhere."),
         Command(
             "save_scenario", "Save as scenario...", "File", "", "layers", "With the actions of this session in it."
@@ -141,7 +141,7 @@ class RecordingHandlers(Handlers):
         self._context.window.hint.show_notice(
             Notice(
                 tr(
-                    "{title}, started {started}, was left open when the program died.{more}",
+                    "{title}, started {started}, was still open when the program died.{more}",
                     title=newest.title,
                     started=newest.started,
                     more=more,
@@ -224,7 +224,7 @@ class RecordingHandlers(Handlers):
             lambda at: tr("Saved {at}", at=at),
         )
         self._saving.add(job.facts.id)
-        self._context.show_message(tr("Running the session again to save {name}...", name=target.name))
+        self._context.show_message(tr("Rerunning the session to save {name}...", name=target.name))
 
     def _saved(self, job: Job) -> None:
         if job.facts.id in self._saving:
@@ -241,10 +241,10 @@ class RecordingHandlers(Handlers):
         controller.record = self._context.registry.action("record").isChecked()
         recorded = controller.folder is not None and not controller.stopped
         if controller.record:
-            this = "" if recorded else tr(" This one is not: branch here (Ctrl+B) to run it again up to now, recorded.")
+            this = "" if recorded else tr(" This one is not: branch here (Ctrl+B) to rerun and record it up to now.")
             self._context.show_message(tr("New sessions are recorded.{this}", this=this))
         else:
-            this = tr(" This one still is, to its end.") if recorded else ""
+            this = tr(" This one will still be recorded to its end.") if recorded else ""
             self._context.show_message(tr("New sessions are not recorded.{this}", this=this))
 
 

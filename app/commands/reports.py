@@ -101,12 +101,12 @@ class ReportHandlers(Handlers):
     def _why_no_report(self) -> str:
         if self._controller.folder is None:
             return "" if self._controller.stopped else tr("This session is not recorded.")
-        return "" if self._controller.stopped else tr("Stop the session first (F8): its recording is sealed then.")
+        return "" if self._controller.stopped else tr("Stop the session first (F8); this seals its recording.")
 
     def _ask_report(self) -> None:
         entries, folder = self._entries(), self._controller.folder
         if not entries:
-            self._context.show_message(tr("No session is recorded yet, so there is nothing to report on."))
+            self._context.show_message(tr("No session has been recorded yet, so there is nothing to report on."))
             return
         first = folder if folder is not None else entries[0].folder
         choices = [
@@ -147,7 +147,7 @@ class ReportHandlers(Handlers):
 
     def _page_written(self, job: ReportJob) -> None:
         self.reports.add(job.folder, job.facts.title)
-        self._context.show_message(tr("The report is written: {page}", page=job.page))
+        self._context.show_message(tr("The report has been written to {page}", page=job.page))
         if job.facts.id in self._open_when_finished:
             self._open_result(job.facts.id)
 

@@ -47,7 +47,7 @@ class ScenarioHandlers(Handlers):
     COMMANDS = (
         Command("pick_scenario", "Scenarios...", "File", "Ctrl+N", "layers", "All scenarios, with what each teaches."),
         Command("edit_scenario", "Edit scenario...", "File", "Ctrl+Shift+E", "", "The text of the open scenario."),
-        Command("new_scenario", "New scenario...", "File", "", "add", "A small one to begin with."),
+        Command("new_scenario", "New scenario...", "File", "", "add", "A small scenario to start from."),
     )
 
     def __init__(self, context: CommandContext) -> None:
@@ -126,7 +126,7 @@ class ScenarioHandlers(Handlers):
             )
             return
         editor.set_saved(path.name)
-        self._context.show_message(tr("The scenario is saved in {path}.", path=path))
+        self._context.show_message(tr("The scenario has been saved to {path}.", path=path))
 
 
 class WrittenScenario:

@@ -65,12 +65,12 @@ class RunUntil:
     def summary(self, done: bool) -> str:
         if self.found is not None:
             return tr("Stopped right after {found}", found=event_line(self.found))
-        return tr("It never happened: the session came to its end.") if done else ""
+        return tr("It never happened: the session has ended.") if done else ""
 
 
 class UntilHandlers(Handlers):
     COMMANDS = (
-        Command("run_until", "Run until...", "Session", "Ctrl+F5", "clock", "Stops where a condition is first met."),
+        Command("run_until", "Run until...", "Session", "Ctrl+F5", "clock", "Stops when a condition is first met."),
     )
 
     def __init__(self, context: CommandContext) -> None:
@@ -132,7 +132,7 @@ class SessionHandlers(Handlers):
             "Session",
             "Shift+F8",
             "play",
-            "Goes on where it was stopped, or past the end of its scenario.",
+            "Continues from where it was stopped, or past the end of its scenario.",
         ),
         Command("stop", "Stop", "Session", "F8", "stop", "Ends the session and seals its recording."),
         Command("open_scenario", "Open scenario...", "File", "Ctrl+O", "folder", "Opens a scenario file."),
@@ -143,7 +143,10 @@ class SessionHandlers(Handlers):
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         bind, controller = context.registry.bind, context.controller
-        anew, past_is_slow = partial(controller.restart, new_seed=True), tr("The past plays at most fast (F6).")
+        anew, past_is_slow = (
+            partial(controller.restart, new_seed=True),
+            tr("The past can be played no faster than fast (F6)."),
+        )
         bind("restart", lambda: context.attempt(controller.restart), does=Simulation)
         bind("restart_new_seed", lambda: context.attempt(anew), does=Simulation)
         bind("pause", self._pause, self._why_still)
@@ -153,7 +156,7 @@ class SessionHandlers(Handlers):
         bind("express", controller.express, lambda: context.why_ended() if controller.live else past_is_slow, Engine)
         bind("continue", lambda: context.attempt(controller.go_on), controller.why_not_continued, Engine)
         controller.overran.connect(self._offer_the_end)
-        bind("stop", controller.stop, lambda: tr("The session has ended already.") if controller.stopped else "")
+        bind("stop", controller.stop, lambda: tr("The session has already ended.") if controller.stopped else "")
         bind("open_scenario", self._open_scenario)
         bind("open_session_folder", self._open_folder, context.why_not_recorded)
         bind("quit", context.window.close)
@@ -173,7 +176,7 @@ class SessionHandlers(Handlers):
         """Other programs take part: the end of the scenario does not end the session, a person does."""
         self._context.window.hint.show_notice(
             Notice(
-                tr("The scenario has come to its end. The session goes on, because a listener was opened."),
+                tr("The scenario has ended. The session continues because a listener is open."),
                 tr("End the session"),
                 self._controller.stop,
             )

@@ -14,8 +14,8 @@ from app.pages.page import SUFFIX, Made, share
 from app.sessions.cleaning import keep
 from app.sessions.work import Work
 from broker_core.clock import s_from_ns
-from resources.units import byte_size
 from widgets.dialogs.form import Field, FormDialog, Values
+from widgets.formats import byte_size
 from widgets.hint_bar import Notice
 from widgets.i18n import tr
 
@@ -30,7 +30,7 @@ class SessionPageHandlers(Handlers):
             "File",
             "Ctrl+Shift+H",
             "export",
-            "One file that anybody can open and scrub in a browser.",
+            "A single file that anyone can open and scrub through in a browser.",
         ),
     )
 
@@ -47,8 +47,8 @@ class SessionPageHandlers(Handlers):
         dialog = FormDialog(
             tr("Session as a page"),
             tr(
-                "One HTML file with the canvas, the timeline, figures and charts at every second. Whoever gets it "
-                "opens it by a double click, without Brokerscope. Payloads are not in it."
+                "A single HTML file with the canvas, the timeline, figures and charts for every second. Anyone can "
+                "open it with a double click, without Brokerscope. Payloads are not included."
             ),
             (
                 Field("from_s", tr("From"), "decimal", 0.0, most=end_s, suffix=" s"),
@@ -57,7 +57,7 @@ class SessionPageHandlers(Handlers):
                 Field("hosts", tr("With addresses of hosts"), "check", True),
             ),
             tr("Save..."),
-            why_not=lambda values: tr("It ends before it begins.") if values["from_s"] > values["to_s"] else "",
+            why_not=lambda values: tr("The end is before the beginning.") if values["from_s"] > values["to_s"] else "",
             parent=self._context.window,
         )
         dialog.chosen.connect(self._ask_target)
@@ -96,7 +96,7 @@ class SessionPageHandlers(Handlers):
     def _told(self, made: Made) -> str:
         sentence = tr("Written to {path}, {size}.", path=made.path, size=byte_size(made.size_bytes))
         if made.problems:
-            sentence = f"{sentence} {tr('The recording is not whole: {problem}', problem=made.problems[0])}"
+            sentence = f"{sentence} {tr('The recording is incomplete: {problem}', problem=made.problems[0])}"
         opens = partial(QDesktopServices.openUrl, QUrl.fromLocalFile(str(made.path.absolute())))
         self._context.window.hint.show_notice(Notice(sentence, tr("Open it"), opens))
         return sentence

@@ -20,7 +20,7 @@ def testing_reference() -> str:
 
 
 def _lines() -> Iterator[str]:
-    yield f"# {tr('What a test can ask of a broker')}"
+    yield f"# {tr('What a test can ask a broker')}"
     yield f"\n## {tr('Conditions')}: `broker.wait_until(condition)`\n"
     yield from _table((tr("Field"), tr("Of"), ""), map(_field_row, FIELDS))
     for field in FIELDS:

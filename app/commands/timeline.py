@@ -18,17 +18,19 @@ _STEPS_S = {"back_1s": -1, "forward_1s": 1, "back_10s": -10, "forward_10s": 10}
 
 class TimelineHandlers(Handlers):
     COMMANDS = (
-        Command("back_1s", "Back 1 s", "Time", "Left", "", "Shows the session as it was a second before."),
-        Command("forward_1s", "Forward 1 s", "Time", "Right", "", "A second later; at the end, live again."),
-        Command("back_10s", "Back 10 s", "Time", "Shift+Left", "", "Ten seconds before."),
+        Command("back_1s", "Back 1 s", "Time", "Left", "", "Shows the session one second earlier."),
+        Command("forward_1s", "Forward 1 s", "Time", "Right", "", "One second later; at the end, live again."),
+        Command("back_10s", "Back 10 s", "Time", "Shift+Left", "", "Ten seconds earlier."),
         Command("forward_10s", "Forward 10 s", "Time", "Shift+Right", "", "Ten seconds later."),
-        Command("previous_event", "Previous event", "Time", "Ctrl+Left", "chevron-left", "Right after the one before."),
+        Command(
+            "previous_event", "Previous event", "Time", "Ctrl+Left", "chevron-left", "Right after the previous one."
+        ),
         Command("next_event", "Next event", "Time", "Ctrl+Right", "chevron-right", "Right after the next one."),
         Command("first_moment", "To the beginning", "Time", "Home", "", "Second 0 of the session."),
         Command("last_moment", "To the end", "Time", "End", "", "The last moment so far."),
         Command("go_to", "Go to a moment...", "Time", "Ctrl+J", "clock", "A time such as 00:42, or a bookmark's name."),
         Command("follow_live", "Follow live", "Time", "Alt+Right", "running", "Back to the present."),
-        Command("branch", "Branch here", "Time", "Ctrl+B", "branch", "Runs it again to here; live from here on."),
+        Command("branch", "Branch here", "Time", "Ctrl+B", "branch", "Reruns it up to here; live from here on."),
         Command("add_bookmark", "Add bookmark", "Time", "Ctrl+K", "bookmark", "Marks the moment shown."),
     )
 
@@ -71,13 +73,13 @@ class TimelineHandlers(Handlers):
 
     def _why_not_live(self) -> str:
         if self._controller.stored is not None:
-            return tr("This session was recorded before: it has no present. Branch here (Ctrl+B) to go on from it.")
-        return "" if self._controller.travel.looking_back else tr("The present is shown already.")
+            return tr("This is a recorded session: it has no present. Branch here (Ctrl+B) to continue from it.")
+        return "" if self._controller.travel.looking_back else tr("The present is already shown.")
 
     def _why_no_branch(self) -> str:
         controller = self._controller
         if controller.rerunning:
-            return tr("The rerun has not reached its moment yet.")
+            return tr("The rerun has not reached that moment yet.")
         return self._why_nowhere() or controller.why_no_branch()
 
     # -- going
@@ -89,7 +91,9 @@ class TimelineHandlers(Handlers):
             ended = self._controller.stopped
             self._context.show_message(tr("This is how the session ended.") if ended else tr("Live again."))
         elif self._controller.stored is None and not self._controller.stopped:
-            self._context.show_message(tr("This is the past; the session goes on behind. Alt+Right follows it again."))
+            self._context.show_message(
+                tr("This is the past; the session continues in the background. Alt+Right follows it again.")
+            )
         if travel.looking_back and not travel.exact:
             self._context.show_message(tr("This session is not recorded: the nearest available moment is shown."))
 
@@ -103,7 +107,7 @@ class TimelineHandlers(Handlers):
     def _ask_where(self) -> None:
         marks = {mark.name.casefold(): mark.time_ns for mark in self.bookmarks.all()}
         names = "".join(f"\n{session_time(mark.time_ns)}   {mark.name}" for mark in self.bookmarks.all()[:12])
-        about = tr("A time of the session, as 00:42 or 42.5") + (tr(", or a bookmark:") + names if names else ".")
+        about = tr("A session time, such as 00:42 or 42.5") + (tr(", or a bookmark:") + names if names else ".")
 
         def moment(text: str) -> int | None:
             found = marks.get(" ".join(text.casefold().split()))
@@ -114,7 +118,7 @@ class TimelineHandlers(Handlers):
             if found is None:
                 return tr("This is neither a time, such as 00:42 or 42.5, nor the name of a bookmark.")
             end_ns = self._controller.end_ns
-            return "" if found <= end_ns else tr("The session has come to {time} so far.", time=session_time(end_ns))
+            return "" if found <= end_ns else tr("The session has reached {time} so far.", time=session_time(end_ns))
 
         dialog = FormDialog(
             tr("Go to a moment"),
@@ -178,4 +182,4 @@ class TimelineHandlers(Handlers):
     def branch(self) -> None:
         moment_ns = self._controller.snapshot.time_ns
         if self._context.attempt(self._controller.branch):
-            self._context.show_message(tr("Running it again up to {time}...", time=session_time(moment_ns)))
+            self._context.show_message(tr("Rerunning it up to {time}...", time=session_time(moment_ns)))

@@ -18,7 +18,7 @@ from widgets.dialogs.form import Field, Values
 from widgets.i18n import mark, tr
 
 KIB = 1_024
-PARTITIONERS = {"crc32": "CRC-32", "murmur2": mark("Murmur2, as Kafka's own clients")}
+PARTITIONERS = {"crc32": "CRC-32", "murmur2": mark("Murmur2, like Kafka's own clients")}
 CLEANUPS = {
     "delete": mark("age and size: delete old segments"),
     "compact": mark("key: keep the last message of each"),
@@ -36,10 +36,17 @@ RULES = {"refuse": mark("are refused"), "dead_letter": mark("become dead letters
 class TopicHandlers(Handlers):
     COMMANDS = (
         Command("create_topic", "Create topic...", "Topics", "Ctrl+Alt+T", "add", "A topic with some partitions."),
-        Command("add_partitions", "Add partitions...", "Topics", "", "layers", "More lanes; keys may land elsewhere."),
+        Command(
+            "add_partitions",
+            "Add partitions...",
+            "Topics",
+            "",
+            "layers",
+            "More lanes; keys may move to other partitions.",
+        ),
         Command("configure_topic", "Configure topic...", "Topics", "", "settings", "Retention and compaction."),
         Command("delete_records", "Delete records...", "Topics", "", "", "Trims the beginning of a log."),
-        Command("delete_topic", "Delete topic...", "Topics", "", "close", "With its messages; it can be undone."),
+        Command("delete_topic", "Delete topic...", "Topics", "", "close", "With its messages; can be undone."),
     )
 
     MENU = (
@@ -72,7 +79,7 @@ class TopicHandlers(Handlers):
             tr("Create topic"),
             "",
             (
-                Field("topic", tr("Name"), hint=tr("as payments")),
+                Field("topic", tr("Name"), hint=tr("such as payments")),
                 request_field(NewTopic, "partitions", tr("Partitions"), value=3),
                 request_field(NewTopic, "partitioner", tr("Keys go by"), words=PARTITIONERS),
                 *_log_fields(),
@@ -98,7 +105,9 @@ class TopicHandlers(Handlers):
             choice(
                 "subject", tr("Values follow"), {"": tr("no schema"), **{subject: subject for subject in subjects}}, ""
             ),
-            request_field(SchemaRule, "mode", tr("Those that do not"), words=RULES, shown_for=("subject", subjects)),
+            request_field(
+                SchemaRule, "mode", tr("Those that do not match"), words=RULES, shown_for=("subject", subjects)
+            ),
         )
 
     def ask_partitions(self) -> None:
@@ -122,8 +131,7 @@ class TopicHandlers(Handlers):
         self.form(
             tr("Configure {topic}", topic=name),
             tr(
-                "Retention deletes whole segments within a second after they are due. "
-                "Deleted segments cannot be restored."
+                "Retention deletes whole segments within a second of their expiry. Deleted segments cannot be restored."
             ),
             _log_fields(),
             tr("Configure"),
@@ -149,7 +157,7 @@ class TopicHandlers(Handlers):
 
         self.form(
             tr("Delete records of {topic}", topic=topic.name),
-            tr("Messages below an offset are gone from the log. This cannot be undone."),
+            tr("Deletes the messages below an offset from the log. This cannot be undone."),
             (
                 choice(
                     "partition",
@@ -168,7 +176,9 @@ class TopicHandlers(Handlers):
             ),
             tr("Delete"),
             lambda v: DeleteRecords(topic=topic.name, before=before(v)),
-            why_not=lambda v: _why_not_trimmed(v, parts) or ("" if gone(v) else tr("No message lies below that.")),
+            why_not=lambda v: (
+                _why_not_trimmed(v, parts) or ("" if gone(v) else tr("There are no messages below that offset."))
+            ),
             tell=lambda v: tr("{count} messages will be deleted for good.", count=f"{gone(v):,}"),
             danger=True,
         )
@@ -183,7 +193,7 @@ class TopicHandlers(Handlers):
         self.form(
             tr("Delete topic"),
             tr(
-                "{topic} holds {count} messages in {partitions} partitions.{read} It can be brought back for {minutes} "
+                "{topic} has {count} messages in {partitions} partitions.{read} It can be restored for {minutes} "
                 "minutes of session time (Ctrl+Z).",
                 minutes=UNDO_WINDOW_MINUTES,
                 topic=topic.name,
@@ -205,7 +215,7 @@ def _limit(name: str, label: str, unit: int, suffix: str, for_cleanup: str = "")
 
 def _log_fields() -> tuple[Field, ...]:
     return (
-        request_field(LogSettings, "cleanup", tr("Cleaned by"), words=CLEANUPS),
+        request_field(LogSettings, "cleanup", tr("Cleaned up by"), words=CLEANUPS),
         _limit("retention_ms", tr("Keep for"), 1_000, tr(" s"), for_cleanup="delete"),
         _limit("retention_bytes", tr("Keep at most"), KIB, tr(" KiB a partition"), for_cleanup="delete"),
         _limit("segment_ms", tr("A new segment every"), 1_000, tr(" s")),

@@ -18,7 +18,7 @@ UNDO_WINDOW_MINUTES = UNDO_WINDOW_MS // 60_000  # of session time
 class UndoHandlers(Handlers):
     COMMANDS = (
         Command("undo", "Undo", "Edit", "Ctrl+Z", "undo", "Undoes the last action."),
-        Command("redo", "Redo", "Edit", "Ctrl+Shift+Z", "redo", "Repeats the last action that was undone."),
+        Command("redo", "Redo", "Edit", "Ctrl+Shift+Z", "redo", "Redoes the last undone action."),
     )
 
     def __init__(self, context: CommandContext) -> None:

@@ -116,11 +116,21 @@ class ViewHandlers(Handlers):
             Command(f"show_{panel.name}", panel.title, "View", panel.shortcut, panel.icon, panel.hint)
             for panel in PANELS
         ),
-        Command("toggle_left", "Navigator", "View", "Ctrl+Alt+L", "", "The tree at the left.", checkable=True),
+        Command("toggle_left", "Navigator", "View", "Ctrl+Alt+L", "", "The tree on the left.", checkable=True),
         Command("toggle_right", "Right side", "View", "Ctrl+Alt+R", "", "Rebalances and inspector.", checkable=True),
         Command("toggle_bottom", "Panels", "View", "Ctrl+Alt+B", "", "The panels below the canvas.", checkable=True),
-        Command("toggle_timeline", "Timeline", "View", "Ctrl+Alt+I", "", "Its lanes, or one line.", checkable=True),
-        Command("beside", "Panel beside the canvas", "View", "", "panel-beside", "Not below it.", checkable=True),
+        Command(
+            "toggle_timeline", "Timeline", "View", "Ctrl+Alt+I", "", "Its lanes, or a single line.", checkable=True
+        ),
+        Command(
+            "beside",
+            "Panel beside the canvas",
+            "View",
+            "",
+            "panel-beside",
+            "Not below the current one.",
+            checkable=True,
+        ),
         Command("focus", "Focus", "View", "F9", "focus", "Canvas and timeline alone.", checkable=True),
         Command("maximise", "Maximise the panel", "View", "Shift+F9", "maximise", "Full height.", checkable=True),
         Command("zoom_in", "Zoom in", "View", "Ctrl++", "zoom-in", "Canvas."),

@@ -48,16 +48,16 @@ def words() -> dict[str, str]:
         "copy": tr("Copy a link to this moment"),
         "copied": tr("Copied: {link}"),
         "state_of": tr("state of {clock}"),
-        "each_second": tr("The page has the state at each whole second; between two of them it shows the earlier one."),
+        "each_second": tr("The page has the state at each whole second; in between, it shows the earlier one."),
         "sideways": tr("The drawing scrolls sideways."),
         "after": tr("first state after {clock}"),
         "legend": tr("What the drawing means"),
         "of_tracks": tr(LEGEND),
         "of_owners": tr("A colour and a letter are a consumer; a dashed box is a partition without an owner."),
         "of_groups": tr("Above the letters: how the name of each group begins."),
-        "of_unknown": tr("Hatched: nothing is committed there. Hatched in amber: no owner while the group rebalances."),
+        "of_unknown": tr("Hatched: nothing committed yet. Hatched in amber: no owner while the group rebalances."),
         "of_rings": f"{tr('A ring is a message in flight, in the colour of its worker.')} {tr(RINGS_LEGEND)}",
-        "of_blocked": tr("A producer waits, for what it sends to is full."),
+        "of_blocked": tr("A producer is waiting because its target is full."),
         "of_stopped": tr("A group does not read while it rebalances."),
         "close": tr("Close"),
         "figures": tr("Figures"),
@@ -66,13 +66,15 @@ def words() -> dict[str, str]:
         "charts": tr("Charts"),
         "canvas": tr("Producers, topics, groups and queues at this moment"),
         "timeline": tr("Timeline"),
-        "select": tr("Select what is drawn (a group, a consumer, a partition) to see its figures at this moment."),
-        "not_here": tr("It is not there at this moment."),
+        "select": tr(
+            "Select something on the canvas (a group, a consumer, a partition) to see its figures at this moment."
+        ),
+        "not_here": tr("It does not exist at this moment."),
         "in_second": tr("In this second"),
         "around": tr("Events before and after this moment"),
         "no_events": tr("No event so far."),
         "all_events": tr("All events"),
-        "its_events": tr("Only of {name}"),
+        "its_events": tr("Only from {name}"),
         "no_rebalance": tr("No rebalance so far."),
         "nobody": tr("nobody"),
         "and_more": tr("and {count} more"),
@@ -80,13 +82,13 @@ def words() -> dict[str, str]:
         "clear": tr("Clear the selection"),
         "published": tr("Messages/s"),
         "keys": tr(
-            "Space plays; Left and Right go by a second, with Shift by ten, with Ctrl by an event; Home and End go to "
-            "the ends; Tab goes through what is drawn, Up and Down through partitions."
+            "Space plays; Left and Right move by a second, with Shift by ten, with Ctrl by an event; Home and End go "
+            "to the ends; Tab moves through the drawing, Up and Down through partitions."
         ),
         "broken": tr("This page could not be drawn: {error}."),
-        "not_whole": tr("This recording is not whole."),
-        "went_on": tr("The session went on when this page was made."),
-        "needs_script": tr("This page needs JavaScript; all of it is in the page, and nothing is loaded."),
+        "not_whole": tr("This recording is incomplete."),
+        "went_on": tr("The session was still running when this page was made."),
+        "needs_script": tr("This page needs JavaScript. All of it is contained in the page; nothing is loaded."),
         "made_with": tr("Charts by Apache ECharts (Apache License 2.0). This page loads nothing from anywhere."),
         "no_chart": tr("There is nothing to chart."),
     }
@@ -186,7 +188,7 @@ def _facts(stored: StoredSession, data: Mapping[str, Any]) -> list[tuple[str, st
 
 def _left_out(wanted: PagePart, unlisted: int) -> str:
     what = ", ".join([tr("payloads"), *(tr(WITHOUT[name]) for name in wanted.without)])
-    more = tr(" Of the dead letters {count:,} are counted, not listed.", count=unlisted) if unlisted else ""
+    more = tr(" {count:,} more dead letters are counted but not listed.", count=unlisted) if unlisted else ""
     return tr("Left out: {what}.", what=what) + more
 
 

@@ -50,7 +50,10 @@ class OwnershipModel(TableModel[OwnershipRow]):
             owners.owner_column("Owner", lambda row: row.owner, (140, 1), nobody=tr("nobody")),
             time_column("Since (session time)", lambda row: row.since_ns, times, (140, 0, 1), field="since"),
             number_column(
-                "Owners", lambda row: len(row.owners), (76, 0, 2), about="How many have owned this partition so far."
+                "Owners",
+                lambda row: len(row.owners),
+                (76, 0, 2),
+                about="How many members have owned this partition so far.",
             ),
             Column(
                 "Over time",
@@ -59,7 +62,8 @@ class OwnershipModel(TableModel[OwnershipRow]):
                 "owners",
                 hint=lambda row: told(row.spans),
                 roles={Role.OWNED_TIMES: self._owned_times},
-                about="Its owners from the beginning of the session to the moment shown; a gap has no owner.",
+                about="Its owners from the beginning of the session to the moment shown; gaps are times without an "
+                "owner.",
                 field="owned_by",
             ),
         )

@@ -7,9 +7,8 @@ from app.sessions.history.series import of_actor
 from broker_core.clock import NS_PER_S
 from broker_core.events import EventKind
 from broker_core.snapshots import ActorView, GateView, GroupView, Snapshot
-from resources.units import per_second
-from widgets.formats import count, duration, session_time
-from widgets.i18n import mark, tr
+from widgets.formats import count, duration, per_second, session_time
+from widgets.i18n import localized, mark, tr
 from widgets.panels.backpressure import BackpressurePanel, GaugeFacts, Limits
 from widgets.panels.block_chains import BlockChain, ChainLink
 
@@ -65,8 +64,8 @@ def _share(gate: GateView) -> float | None:
 def _tokens(gate: GateView) -> str:
     if gate.tokens is None:
         return ""
-    number = f"{max(0.0, gate.tokens):,.0f}"
-    return tr("{number} token", number=number) if number == "1" else tr("{number} tokens", number=number)
+    tokens = localized(f"{max(0.0, gate.tokens):,.0f}")
+    return tr("{number} token", number=tokens) if tokens == "1" else tr("{number} tokens", number=tokens)
 
 
 def producer_state(actor: ActorView) -> str:
@@ -91,7 +90,7 @@ def turned_away_words(actor: ActorView) -> str:
 def _slowest(gate: GateView, kind: str) -> str:
     """Whose unread messages are the depth: a topic's slowest group, or all that a queue has not finished with."""
     if kind == "queue":
-        return tr("Ready, delayed and in flight count")
+        return tr("Includes ready, delayed and in-flight messages")
     return (
         tr("Slowest reader: {slowest}", slowest=gate.slowest)
         if gate.slowest and gate.depth

@@ -162,7 +162,7 @@ class CanvasModel:
             self._place_state(topic.name, topic.gate),
             detail=tr("{published:,} messages", published=topic.published)
             + _gate_detail(topic.gate)
-            + (tr("\nValues are held to the schema {schema}.", schema=topic.schema) if topic.schema else "")
+            + (tr("\nValues must match the schema {schema}.", schema=topic.schema) if topic.schema else "")
             + self._window,
             schema=topic.schema,
         )
@@ -324,7 +324,7 @@ class CanvasModel:
         blocked = state == "blocked" or waits
         reason = tr("{target} is full", target=target)
         if gate is not None and only_rate(gate):
-            reason = tr("{target} takes only so many messages a second", target=target)
+            reason = tr("{target} is limited to a number of messages per second", target=target)
         elif gate is not None and gate.slowest:
             reason += tr(": {slowest} is behind", slowest=gate.slowest)
         reason = reason if blocked else ""

@@ -17,8 +17,8 @@ from app.sessions.collectors.latencies import Bin, percentile_ns
 from app.sessions.history.series import BLOCKED, WINDOW_NS, of_actor, published, sent, stored_bytes
 from broker_core.clock import NS_PER_MS, NS_PER_S, s_from_ns
 from broker_core.snapshots import ActorView, GroupView, Snapshot, total_lag
-from resources.units import KIB, per_second
-from widgets.formats import at_most, byte_rate, count, duration
+from resources.units import KIB
+from widgets.formats import at_most, byte_rate, count, duration, per_second
 from widgets.i18n import tr
 from widgets.panels.charts import ChartsPanel
 from widgets.panels.curves import ChartFacts, Curve
@@ -61,8 +61,8 @@ class RateTable(TableModel[RateRow]):
                 lambda row: row.per_s,
                 (84,),
                 shown=per_second,
-                about="Published to a topic, published by a producer, delivered to a consumer or worker: "
-                "the mean of 2 s.",
+                about="Messages published to a topic, published by a producer, or delivered to a consumer or worker: "
+                "the mean over 2 s.",
             ),
             number_column(
                 "Bytes/s",
@@ -178,7 +178,7 @@ def chart_facts(collectors: Collectors, end_ns: int) -> tuple[ChartFacts, ...]:
         return curves({name: series.values((kind, name), lines) for name in series.names(kind)})
 
     over = duration(max(WINDOW_NS, step * series.grid_ns))
-    about = tr("Each point is the mean of the {time} before it.", time=over)
+    about = tr("Each point is the mean of the preceding {time}.", time=over)
     latencies = _percentiles(*collectors.latencies.copy())
     blocked = np.array(series.rates(BLOCKED, lines, step), dtype=np.float64) / NS_PER_S
     held_back = (Curve(tr("producers"), 0, times_s, blocked),) if np.nansum(blocked) else ()

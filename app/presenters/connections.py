@@ -9,8 +9,7 @@ from app.presenters.requests import latency
 from app.presenters.table import TableModel
 from broker_core.listeners.connections import ApiView
 from broker_core.snapshots import ConnectionView, Snapshot
-from resources.units import byte_size, per_second
-from widgets.formats import Times, duration, session_time
+from widgets.formats import Times, byte_size, duration, per_second, session_time
 from widgets.i18n import tr
 from widgets.panels.connections import ConnectionsPanel, ListenerFacts
 from widgets.roles import Role
@@ -37,7 +36,7 @@ class ConnectionsModel(TableModel[ConnectionView]):
                 shown=str,
                 roles={
                     Role.WHY_DISABLED: lambda row: (
-                        "" if row.ended_ns is None else tr("The connection has ended already.")
+                        "" if row.ended_ns is None else tr("The connection has already ended.")
                     )
                 },
             ),
@@ -46,7 +45,7 @@ class ConnectionsModel(TableModel[ConnectionView]):
                 state,
                 (132, 0, 5),
                 sort=lambda row: -1 if row.ended_ns is None else row.ended_ns,
-                about="Connections that ended after an error, or were cut, stay listed for a while.",
+                about="Connections that ended with an error or were cut stay listed for a while.",
             ),
             Column("Listener", lambda row: row.listener, (68, 0, 2)),
             Column(
@@ -69,7 +68,7 @@ class ConnectionsModel(TableModel[ConnectionView]):
                 self._idle_ns,
                 (64, 0, 3),
                 text=only_open(lambda row: duration(self._idle_ns(row))),
-                about="Since the client last sent something. Waiting for messages counts.",
+                about="Time since the client last sent something, including waiting for messages.",
             ),
             number_column(
                 "Requests/s",
@@ -112,7 +111,7 @@ class ApisModel(TableModel[ApiView]):
                 lambda row: row.p50_ns,
                 (70,),
                 shown=latency,
-                about="Median latency of the last 100 requests; waiting for messages counts.",
+                about="Median latency of the last 100 requests, including waiting for messages.",
             ),
             number_column(
                 "p99",

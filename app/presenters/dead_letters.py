@@ -19,15 +19,15 @@ from broker_core.clock import NS_PER_S
 from broker_core.filters import Field
 from broker_core.snapshots import DeadLetterView, QueueView, Snapshot
 from widgets.formats import Times, duration, plain_text, session_time
-from widgets.i18n import mark, tr
+from widgets.i18n import localized, mark, tr
 from widgets.panels.dead_letters import AttemptFacts, DeadLetterFacts, DeadLettersPanel
 
 PREVIEW_CHARS = 80
 # More than this is not laid out as text: the pane says how much there is.
 DETAIL_CHARS = 20_000
 OF_TOPICS = mark(
-    "Topics with names such as orders.DLT, orders-dlq and dlq.orders hold dead letters; of another one, Dead letters > "
-    "Topic of dead letters says so."
+    "Topics with names such as orders.DLT, orders-dlq and dlq.orders contain dead letters; to mark another one, use "
+    "Dead letters > Dead-letter topic."
 )
 
 
@@ -45,12 +45,15 @@ def _header_texts(letter: DeadLetterView) -> tuple[str, ...]:
 
 
 _MORE = (
-    (Field("dlq", "flag", "A dead letter, as all here."), lambda _row: True),
+    (Field("dlq", "flag", "A dead letter, like all in this list."), lambda _row: True),
     (Field("redriven", "flag", "Sent back to its origin at least once."), lambda row: row.redrives > 0),
     (Field("queue"), attrgetter("queue")),
     (Field("header", "text", "Any header, as name: value."), _header_texts),
     (Field("published", "time"), attrgetter("published_ns")),
-    (Field("holder", "text", "The holder of any attempt."), lambda row: tuple(one.holder for one in row.attempts)),
+    (
+        Field("holder", "text", "The holder in any of the attempts."),
+        lambda row: tuple(one.holder for one in row.attempts),
+    ),
 )
 
 
@@ -113,7 +116,7 @@ class DeadLettersModel(SnapshotModel[DeadLetterView]):
                 lambda row: None if isinstance(row, TopicLetter) else row.redrives,
                 (80,),
                 shown=_counted,
-                about="How often it was sent back to its origin already; a high count is a loop.",
+                about="How often it has been sent back to its origin; a high count indicates a loop.",
             ),
         )
         super().__init__(columns, key=letter_key, haystack=_haystack, more=(*_MORE, size))
@@ -158,7 +161,7 @@ class DeadLettersModel(SnapshotModel[DeadLetterView]):
 
 
 def _counted(count: int | None) -> str:
-    return "" if count is None else f"{count:,}"
+    return "" if count is None else localized(f"{count:,}")
 
 
 def _attempts(letter: DeadLetterView) -> int | None:
@@ -167,7 +170,7 @@ def _attempts(letter: DeadLetterView) -> int | None:
 
 def _origin(letter: DeadLetterView, words: str) -> str:
     if not letter.origin_topic:
-        return tr("not told")
+        return tr("not given")
     if letter.origin_partition < 0 or letter.origin_offset < 0:
         return letter.origin_topic
     place = {"partition": letter.origin_partition, "offset": letter.origin_offset}
@@ -219,7 +222,7 @@ def _told(letter: DeadLetterView, times: Times) -> tuple[tuple[str, str], ...]:
     origin = letter.origin
     found = [published] if origin.published_ms is not None else []
     found += [(tr("Given up by"), origin.reader)] if origin.reader else []
-    return (*found, (tr("Attempts"), tr("not told") if origin.attempts is None else f"{origin.attempts:,}"))
+    return (*found, (tr("Attempts"), tr("not given") if origin.attempts is None else f"{origin.attempts:,}"))
 
 
 def _moment(time_ns: int, times: Times) -> str:
@@ -292,7 +295,7 @@ class DeadLettersPresenter(TablePresenter[DeadLettersPanel]):
         if self.topics.problem and not self.model.rowCount():
             self.panel.set_empty_words(tr("The dead letters of topics cannot be read."), self.topics.problem)
         elif not self._controller.knows("leases"):
-            self.panel.set_empty_words(tr("No topic of dead letters has a message."), tr(OF_TOPICS))
+            self.panel.set_empty_words(tr("No dead-letter topic has a message."), tr(OF_TOPICS))
         whole = self.model.whole + self.topics.count(snapshot)
         self.panel.set_note(overfull_words(self.model.total, whole, tr("dead letters")))
         if not self.panel.selected_count():  # what is shown beside the table was redriven or purged meanwhile

@@ -15,7 +15,7 @@ from broker_core.events import MESSAGE_KINDS, Event, EventKind, is_users
 from broker_core.filters import Field, Filter
 from broker_core.snapshots import Snapshot
 from widgets.formats import Times, plain_text
-from widgets.i18n import tr
+from widgets.i18n import localized, tr
 from widgets.panels.events import EventsPanel
 
 
@@ -36,7 +36,7 @@ class EventsModel(PagedModel[Event]):
                 "Messages",
                 lambda row: row.count,
                 (82, 0, 4),
-                shown=lambda found: f"{found:,}" if found else "",
+                shown=lambda found: localized(f"{found:,}") if found else "",
                 field="count",
             ),
             owners.owner_column("Client", lambda row: row.client, (130, 1, 1), known=True),
@@ -208,7 +208,7 @@ class EventsPresenter(PanelPresenter[EventsPanel]):
             note = tr("The first {count} are listed; filter to see others.", count=f"{LIST_MOST:,}")
         elif self.model.lists and self._searched < self._end:
             note = tr(
-                "{looked} of {whole} events were looked at so far.",
+                "{looked} of {whole} events have been searched so far.",
                 looked=f"{self._searched:,}",
                 whole=f"{self._end:,}",
             )

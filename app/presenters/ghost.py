@@ -26,7 +26,7 @@ def ghost(snapshot: Snapshot, owners: Owners, consumer: str, target: str) -> Gho
         topics = ", ".join(dict.fromkeys(move.topic for move in moves)) or "nothing"
         note = tr("{consumer} alone reads {topics}.", consumer=consumer, topics=topics)
         if old is not None:
-            heirs = tr("go to others") if len(old.members) > 1 else tr("have no reader then")
+            heirs = tr("go to others") if len(old.members) > 1 else tr("will have no reader")
             note += tr(" Its partitions in {name} {heirs}.", name=old.name, heirs=heirs)
     for group in (old, groups.get(target)):
         if group is None:
@@ -36,7 +36,7 @@ def ghost(snapshot: Snapshot, owners: Owners, consumer: str, target: str) -> Gho
         moves += moved
         kept += stayed
     if not target and old is None:
-        note = tr("{consumer} is on the bench already.", consumer=consumer)
+        note = tr("{consumer} is already on the bench.", consumer=consumer)
     return Ghost(_title(consumer, target), tuple(moves), kept, note)
 
 

@@ -14,7 +14,7 @@ from app.presenters.table import SnapshotModel
 from broker_core.filters import Field
 from broker_core.snapshots import LeaseView, QueueView, Snapshot
 from widgets.formats import NOT_APPLICABLE, Times, messages, plain_text
-from widgets.i18n import tr
+from widgets.i18n import localized, tr
 from widgets.panels.in_flight import InFlightPanel
 from widgets.roles import Role
 
@@ -81,7 +81,7 @@ def _key(row: Row) -> tuple[str, ...] | tuple[str, int, int]:
 def _offsets(row: Row) -> str:
     if isinstance(row, GroupHold) and row.count > 1:
         return tr("{first:,} to {last:,}", first=row.offset, last=row.end - 1)
-    return f"{row.offset:,}"
+    return localized(f"{row.offset:,}")
 
 
 def _largest(sources: tuple[Sequence[Row], ...]) -> Sequence[Row]:
@@ -89,7 +89,7 @@ def _largest(sources: tuple[Sequence[Row], ...]) -> Sequence[Row]:
 
 
 _MORE = (
-    (Field("inflight", "flag", "In flight, as all messages here."), lambda _row: True),
+    (Field("inflight", "flag", "In flight, like all messages in this list."), lambda _row: True),
     (Field("redelivered", "flag", "Delivered before."), lambda row: row.attempt > 1),
     (
         Field("last_attempt", "flag", "Dead-lettered if this attempt fails."),
@@ -118,7 +118,7 @@ class InFlightModel(SnapshotModel[Row]):
             return f"{row.queue}, {row.topic}/{row.partition}" if isinstance(row, GroupHold) else row.queue
 
         columns: tuple[Column[Row], ...] = (
-            Column("Queue", place, (110, 2), about="Or the group, with the partition that it reads."),
+            Column("Queue", place, (110, 2), about="Or the group, with the partition it reads."),
             number_column(
                 "Priority",
                 lambda row: None if isinstance(row, GroupHold) else row.partition,
@@ -136,7 +136,7 @@ class InFlightModel(SnapshotModel[Row]):
                 (84,),
                 text=lambda row: NOT_APPLICABLE if isinstance(row, GroupHold) else attempt_words(row),
                 roles={Role.WARN: lambda row: "failure" if row.attempt >= row.max_attempts > 1 else ""},
-                about="Deliveries of this message so far; after the last one it goes to the dead letters.",
+                about="Deliveries of this message so far; after the last attempt it becomes a dead letter.",
             ),
             time_column(
                 "Acquired (session time)",
@@ -174,7 +174,7 @@ class InFlightModel(SnapshotModel[Row]):
 
     def _left_text(self, row: Row) -> str:
         left_ns = self._left_ns(row)
-        return NOT_APPLICABLE if left_ns is None else f"{left_ns / 1e9:.1f}"
+        return NOT_APPLICABLE if left_ns is None else localized(f"{left_ns / 1e9:.1f}")
 
     def _left_share(self, row: Row) -> float | None:
         if isinstance(row, GroupHold) or not row.has_limits:

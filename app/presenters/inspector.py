@@ -26,9 +26,8 @@ from broker_core.snapshots import (
     TopicView,
     total_lag,
 )
-from resources.units import byte_size, per_second
 from widgets.facts import Fact
-from widgets.formats import NOT_APPLICABLE, count, duration, messages, session_time
+from widgets.formats import NOT_APPLICABLE, byte_size, count, duration, messages, per_second, session_time
 from widgets.i18n import tr
 from widgets.panels.inspector import MOMENT, InspectorFacts
 
@@ -57,7 +56,7 @@ def inspector_facts(
         for fault in snapshot.faults
         if fault.client == name
     )
-    return replace(facts, sections=((tr("What lasts"), lasting), *facts.sections)) if facts and lasting else facts
+    return replace(facts, sections=((tr("Active fault"), lasting), *facts.sections)) if facts and lasting else facts
 
 
 def _actor(snapshot: Snapshot, name: str) -> ActorView | None:
@@ -167,7 +166,7 @@ def _other_producer(snapshot: Snapshot, other: OtherProducer, rates: Rates) -> I
         rows += [_linked(tr("Publishes to"), words, target_of(snapshot, topic)), *_waits(snapshot, other.name, topic)]
     published = NOT_APPLICABLE if other.published is None else messages(other.published)
     rows += [(tr("Published"), published), _rate(tr("Rate"), sent(other.name), snapshot.time_ns, rates)]
-    rows.append((tr("Program"), tr("another one; its requests are in the panels Connections and Requests")))
+    rows.append((tr("Program"), tr("another program; see its requests in the panels Connections and Requests")))
     return InspectorFacts(tr("Producer"), other.name, other.state, (("", tuple(rows)),))
 
 

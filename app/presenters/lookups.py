@@ -11,6 +11,7 @@ from app.presenters.inspector import inspector_facts
 from app.presenters.message_facts import client_id, message_facts, request_of
 from app.presenters.rates import Rates
 from app.presenters.rebalances import RebalanceCards
+from app.sessions.causes import cause_text
 from app.sessions.event_text import about, event_word, place_text
 from app.sessions.history.history import History
 from app.sessions.history.keys import KeyCounts, partition_keys
@@ -195,7 +196,7 @@ def key_facts(counts: KeyCounts) -> tuple[Fact, ...]:
         unread = f"{sum(count for _, count in counts.batches):,}"
         rows.append((tr("keys not read"), tr("{count} messages, published in batches", count=unread)))
     if not counts.whole:
-        rows.append(("", tr("Counted in the last events only: this session is not recorded.")))
+        rows.append(("", tr("Only the most recent events are counted: this session is not recorded.")))
     return tuple(rows)
 
 
@@ -217,7 +218,7 @@ class EventLookup(Lookup):
             self._seq, self._event = seq, None
             self._history.ask(lambda past: past.between(seq, seq + 1), lambda found: self._answered(seq, found))
         if self._event is None:
-            return InspectorFacts(tr("Event"), f"#{seq:,}", note=tr("Looking for it..."))
+            return InspectorFacts(tr("Event"), f"#{seq:,}", note=tr("Searching..."))
         return event_facts(self._event, snapshot, self._times)
 
     def _answered(self, seq: int, found: list[Event]) -> None:
@@ -254,7 +255,7 @@ def event_facts(event: Event, snapshot: Snapshot, times: Times) -> InspectorFact
         (tr("Attempt"), event.attempt),
         (tr("Generation"), event.generation if (event.generation or 0) >= 0 else tr("not known")),
         (tr("Key"), None if event.key is None else plain_text(event.key, 400)),
-        (tr("Cause"), event.cause or None),
+        (tr("Cause"), cause_text(event.cause) or None),
         (tr("Published"), None if event.published_ns is None else session_time(event.published_ns)),
     )
     facts += [(name, str(value)) for name, value in more if value is not None]
@@ -287,7 +288,7 @@ def rebalance_facts(view: RebalanceView, of_group: list[RebalanceView], no_reade
     ended = (tr("Ended"), session_time(view.ended_ns), f"{MOMENT}{view.ended_ns}") if view.ended_ns else None
     facts: list[Fact] = [
         (tr("Group"), view.group, f"group:{view.group}"),
-        (tr("Cause"), view.cause),
+        (tr("Cause"), cause_text(view.cause)),
         (
             tr("Generation"),
             f"{view.generation_before} → {view.generation_after or '…'}"
@@ -302,7 +303,7 @@ def rebalance_facts(view: RebalanceView, of_group: list[RebalanceView], no_reade
     ]
     between: list[Fact] = []
     for title, first, last in (
-        (tr("Since the one before"), of_group[place - 1] if place else None, view),
+        (tr("Since the previous one"), of_group[place - 1] if place else None, view),
         (tr("Until the next one"), view, of_group[place + 1] if place + 1 < len(of_group) else None),
     ):
         start_ns = 0 if first is None else first.started_ns
@@ -317,5 +318,5 @@ def rebalance_facts(view: RebalanceView, of_group: list[RebalanceView], no_reade
         sections.append((tr("Moves"), moves[:200]))
     state = "Rebalancing" if view.ended_ns is None else "Stable"
     return InspectorFacts(
-        tr("Rebalance"), tr("{group}: {cause}", group=view.group, cause=view.cause), state, tuple(sections)
+        tr("Rebalance"), tr("{group}: {cause}", group=view.group, cause=cause_text(view.cause)), state, tuple(sections)
     )

@@ -34,15 +34,13 @@ def message_facts(
     readable = None if present is None else present.readable
     notes = []
     if life is None:
-        notes.append(tr("Looking for its life..."))
+        notes.append(tr("Looking for its history..."))
     elif not life.whole:
-        notes.append(
-            tr("Its earlier history is not shown: this session is not recorded, and older events are not kept.")
-        )
+        notes.append(tr("Its earlier history is not shown: this session is not recorded, and older events are gone."))
     elif not life.events:
-        notes.append(tr("Nothing is known about a message there up to now."))
+        notes.append(tr("So far, nothing is known about a message there."))
     if present is not None and message is None:
-        notes.append(tr("The message itself is not here. {why}", why=present.why))
+        notes.append(tr("The message itself is not available. {why}", why=present.why))
     sections: list[Section] = [("", _where(place, message, life, times, readable))]
     if present is not None and present.held:
         sections.append((tr("Now"), tuple(_held(one, snapshot) for one in present.held)))
@@ -120,7 +118,7 @@ def _readers(place: Place, snapshot: Snapshot) -> tuple[Fact, ...]:
             if (at.topic, at.partition) == place[:2]:
                 done = at.committed is not None and at.committed > place.offset
                 handed = at.position is not None and at.position > place.offset
-                word = tr("committed") if done else tr("handed out, not committed") if handed else tr("not read yet")
+                word = tr("committed") if done else tr("delivered, not committed") if handed else tr("not read yet")
                 owner = tr("; owner {name}", name=at.owner) if at.owner and not done else ""
                 found.append((group.name, word + owner, f"group:{group.name}"))
     return tuple(found)
@@ -189,7 +187,7 @@ def _detail(event: Event, before_ns: int | None) -> str:
         if event.cause and event.kind is EventKind.DEAD_LETTERED:
             parts.append(tr("because: {cause}", cause=event.cause))
         elif event.cause:
-            parts.append(tr("it had died of: {cause}", cause=event.cause))
+            parts.append(tr("it had failed with: {cause}", cause=event.cause))
         if event.to_topic:
             to = f"{event.to_topic}/{event.to_partition}"
             parts.append(tr("to {place} at {offset}", place=to, offset=f"{event.to_offset or 0:,}"))

@@ -27,8 +27,7 @@ from broker_core.operations.browse import (
     Page,
 )
 from broker_core.snapshots import PartitionView, Snapshot
-from resources.units import byte_size
-from widgets.formats import Times, plain_text, session_time
+from widgets.formats import Times, byte_size, plain_text, session_time
 from widgets.i18n import tr
 from widgets.panels.messages import MessagesPanel, Start, Where
 from widgets.roles import Role
@@ -414,13 +413,13 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
             view.set_empty_words()
         note = ""
         if model.lists and shown >= LIST_MOST:
-            note = tr("The first {count} are listed. Filter, or begin elsewhere.", count=f"{LIST_MOST:,}")
+            note = tr("The first {count} are listed. Filter, or start elsewhere.", count=f"{LIST_MOST:,}")
         elif self._problem and shown:
             note = self._problem
         elif self._filter_text and self._start.kind != "tail":
             end = tr("all of them") if self._done else tr("so far")
             note = tr(
-                "{looked} messages were looked at, {end}; {found} fit.",
+                "{looked} messages were searched, {end}; {found} match.",
                 looked=f"{self._looked:,}",
                 end=end,
                 found=f"{self._found:,}",

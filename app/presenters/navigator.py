@@ -16,9 +16,8 @@ from app.sessions.history.series import Key, dead, depth, of_actor, published, r
 from app.sessions.history.series import lag as lag_key
 from broker_core.filters import Field, Fields, FilterError, parse
 from broker_core.snapshots import ActorView, FaultView, GroupView, QueueView, Snapshot, TopicView
-from resources.units import per_second
-from widgets.formats import at_most, count
-from widgets.i18n import tr
+from widgets.formats import at_most, count, per_second
+from widgets.i18n import localized, tr
 from widgets.navigator import ROWS_MAX, NavRow, NavSection
 
 T = TypeVar("T")
@@ -32,10 +31,10 @@ FIELDS = Fields(
     (
         Field("kind", "text", "topic, group, queue, dlq, producer, consumer or worker."),
         Field("name", "text", "The name."),
-        Field("state", "text", "The word beside its icon."),
+        Field("state", "text", "The word next to its icon."),
         Field("target", "text", "The topic, group or queue of a client."),
         Field("rate", "number", "Messages a second of a client."),
-        Field("lag", "number", "Messages that a group is behind."),
+        Field("lag", "number", "Messages by which the group is behind."),
         Field("depth", "number", "Messages that wait in a queue."),
         Field("dead", "number", "Dead letters of a queue."),
     )
@@ -188,7 +187,11 @@ class NavigatorModel:
 
     def _bin(self, queue: QueueView) -> NavRow:
         return NavRow(
-            f"dlq:{queue.name}", queue.name, _bin_state(queue), f"{queue.dead:,}", self._level(dead(queue.name))
+            f"dlq:{queue.name}",
+            queue.name,
+            _bin_state(queue),
+            localized(f"{queue.dead:,}"),
+            self._level(dead(queue.name)),
         )
 
 

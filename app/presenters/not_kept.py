@@ -7,10 +7,10 @@ Words = tuple[str, str, str]  # a sentence, what to do about it, and the words o
 
 def not_recorded(why_no_branch: str) -> Words:
     """Of a recorded session; `why_no_branch` is "" if it can be run again up to the moment that is shown."""
-    sentence = tr("A recording holds the events of messages, not the messages.")
+    sentence = tr("A recording contains the events of messages, not the messages.")
     if why_no_branch:
         return sentence, tr("They cannot be restored. {why}", why=why_no_branch), ""
-    how = tr("A branch runs the same inputs again up to the moment that is shown, in a new session, which has them.")
+    how = tr("A branch reruns the same inputs up to the moment shown, in a new session that has these messages.")
     return sentence, how, tr("Branch here (Ctrl+B)")
 
 
@@ -18,6 +18,6 @@ def only_of_now() -> Words:
     """Of the log in the past of a session that goes on."""
     return (
         tr("The log of this moment is not available."),
-        tr("Segments are known for the present only."),
+        tr("Segments are known only for the present."),
         tr("Follow live (Alt+Right)"),
     )

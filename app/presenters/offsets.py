@@ -11,9 +11,8 @@ from app.presenters.rates import Rates
 from app.presenters.table import SnapshotModel
 from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.snapshots import Snapshot
-from resources.units import per_second
-from widgets.formats import NOT_APPLICABLE, at_most, count, duration, with_unknown
-from widgets.i18n import mark, tr
+from widgets.formats import NOT_APPLICABLE, at_most, count, duration, per_second, with_unknown
+from widgets.i18n import localized, mark, tr
 from widgets.panels.offsets import OffsetsPanel
 from widgets.roles import Role
 
@@ -88,14 +87,14 @@ class OffsetsModel(SnapshotModel[OffsetRow]):
                 (118,),
                 text=lambda row: at_most(count(row.lag), row.is_at_most),
                 roles={Role.WARN: lambda row: _WARN.get(row.trend.word, "") if row.lag else ""},
-                about="Messages to the end from the committed offset, or where the group began; n/a if not known. "
-                "≤ in a compacted topic, of at most so many: offsets that compaction has emptied count.",
+                about="Messages from the committed offset, or from where the group began, to the end; n/a if not "
+                "known. In a compacted topic, ≤ marks an upper bound: offsets emptied by compaction are counted, too.",
             ),
             number_column(
                 "Lag (s)",
                 lambda row: None if row.lag_ms is None else row.lag_ms * NS_PER_MS,
                 (70,),
-                shown=lambda lag_ns: NOT_APPLICABLE if lag_ns is None else f"{lag_ns / NS_PER_S:,.1f}",
+                shown=lambda lag_ns: NOT_APPLICABLE if lag_ns is None else localized(f"{lag_ns / NS_PER_S:,.1f}"),
                 about="Age of the oldest message that is not committed.",
                 field="lag_time",
                 kind="duration",
@@ -107,7 +106,7 @@ class OffsetsModel(SnapshotModel[OffsetRow]):
                 "state",
                 sort=lambda row: row.trend.per_s,
                 roles={Role.STATE: _trend_state, Role.TREND: lambda row: row.trend.word},
-                about="How fast the lag rises or falls, in messages/s: its slope over the last five seconds.",
+                about="How fast the lag rises or falls, in messages/s, over the last five seconds.",
                 value=_trend_state,
             ),
             number_column(
@@ -116,7 +115,7 @@ class OffsetsModel(SnapshotModel[OffsetRow]):
                 (92,),
                 text=_drained,
                 sort=lambda row: 1 << 40 if row.trend.drains_s is None else row.trend.drains_s,
-                about="When nothing is left, at the pace of the last five seconds; n/a if the lag is not known.",
+                about="Time until the lag is gone, at the pace of the last five seconds; n/a if the lag is not known.",
                 kind="duration",
             ),
         )

@@ -8,6 +8,7 @@ from PySide6.QtGui import QIcon
 
 from app.presenters.other_clients import other_consumers, other_producers
 from app.presenters.rates import Rates
+from app.sessions.causes import cause_text
 from app.sessions.history.keys import Published
 from app.sessions.history.life import Place
 from broker_core.filters import quoted
@@ -68,7 +69,7 @@ def _rebalances(snapshot: Snapshot, entry: _Entries) -> Iterator[PaletteEntry]:
         for before, one in zip([None, *found], found, strict=False):
             at = session_time(one.started_ns)
             title = tr("Rebalance of {group} at {time}", group=one.group, time=at)
-            yield entry(f"rebalance:{one.group}/{one.started_ns}", title, one.cause, "rebalancing")
+            yield entry(f"rebalance:{one.group}/{one.started_ns}", title, cause_text(one.cause), "rebalancing")
             if before is not None:
                 target = f"published:{before.started_ns}-{one.started_ns}"
                 title = tr("Published between the rebalances of {group}", group=one.group)

@@ -105,5 +105,8 @@ def overfull_words(listed: int, whole: int, what: str) -> str:
     if whole <= listed:
         return ""
     return tr(
-        "{listed:,} of {whole:,} {what} are listed; every count is of all.", listed=listed, whole=whole, what=what
+        "{listed:,} of {whole:,} {what} are listed; the counts include all of them.",
+        listed=listed,
+        whole=whole,
+        what=what,
     )

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from app.presenters.owners import Owners
+from app.sessions.causes import cause_text
 from broker_core.recording.ownership import Gap, Ownership
 from broker_core.snapshots import RebalanceView, Snapshot
 from widgets.cards import Move, RebalanceFacts
@@ -72,7 +73,7 @@ class RebalanceCards:
         return RebalanceFacts(
             key=key,
             group=view.group,
-            cause=view.cause,
+            cause=cause_text(view.cause),
             state="Rebalancing" if running else "Stable",
             generation=f"{view.generation_before} → {after}" if (view.generation_after or 0) >= 0 else tr("not known"),
             started=session_time(view.started_ns),

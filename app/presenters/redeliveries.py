@@ -10,7 +10,7 @@ from app.sessions.history.redeliveries import Redelivery, redeliveries
 from broker_core.filters import Field
 from broker_core.snapshots import Snapshot
 from widgets.formats import NOT_APPLICABLE, Times, duration
-from widgets.i18n import mark, tr
+from widgets.i18n import localized, mark, tr
 from widgets.panels.panel import PanelInfo
 from widgets.panels.table_panel import TablePanel
 
@@ -41,7 +41,7 @@ class RedeliveriesModel(TableModel[Redelivery]):
             return "" if row.why is None else row.why.cause
 
         def some(messages: int) -> str:
-            return f"{messages:,}" if messages else ""
+            return localized(f"{messages:,}") if messages else ""
 
         columns: tuple[Column[Redelivery], ...] = (
             time_column("Delivered (session)", lambda row: row.delivered.time_ns, times, (138,), field="time"),
@@ -52,7 +52,7 @@ class RedeliveriesModel(TableModel[Redelivery]):
                 (118,),
                 shown=some,
                 field="again",
-                about="Messages that were acknowledged before, or whose reader had gone.",
+                about="Messages that had already been acknowledged, or whose reader had left.",
             ),
             number_column(
                 "Fetched again",
@@ -60,7 +60,8 @@ class RedeliveriesModel(TableModel[Redelivery]):
                 (110,),
                 shown=some,
                 field="fetched",
-                about="Messages that a client fetched once more: after a seek, a pause, or what it had discarded.",
+                about="Messages that a client fetched once more: after a seek or a pause, or because it had discarded "
+                "them.",
             ),
             Column("Reader", lambda row: row.delivered.group, (110, 2), about="The group or the queue."),
             owners.owner_column("To", lambda row: row.delivered.client, (120, 1), known=True),
@@ -70,7 +71,7 @@ class RedeliveriesModel(TableModel[Redelivery]):
                 (120, 1, 3),
                 known=True,
                 field="before",
-                about="Who had it before that.",
+                about="The previous owner.",
             ),
             number_column(
                 "After",
@@ -78,7 +79,7 @@ class RedeliveriesModel(TableModel[Redelivery]):
                 (84, 0, 4),
                 shown=lambda after_ns: NOT_APPLICABLE if after_ns is None else duration(after_ns),
                 kind="duration",
-                about="From the delivery before.",
+                about="Since the previous delivery.",
             ),
             state_column(
                 "Why",
@@ -86,7 +87,7 @@ class RedeliveriesModel(TableModel[Redelivery]):
                 (160, 1),
                 kind="text",
                 value=lambda row: (why_word(row), "" if row.why is None else row.why.kind.value),
-                about="What lay between the two deliveries.",
+                about="What happened between the two deliveries.",
             ),
             Column("Cause", cause, (140, 4, 1), hint=cause),
             number_column(
@@ -106,18 +107,15 @@ class RedeliveriesPanel(TablePanel):
         "redeliveries",
         "Delivered twice",
         "redo",
-        "Messages that a reader was given more than once: to whom, when, and why.",
-        "Every delivery of a message that its reader (a group or a queue) **had been given before**: to whom now, "
-        "to whom before, how long after, and what lay between.\n\n"
-        "**Delivered again** is what was acknowledged before, or what a member left behind that is gone. "
-        "**Fetched again** is what a client only fetched once more, after a seek or a pause, or since it had "
-        "discarded it.\n\n"
-        "- **Nacked**, **Lease expired**, **Released**: the message came back to its queue.\n"
-        "- **Rebalance completed**: a consumer was given messages and left, or lost the partition, before its "
-        "offsets were committed.\n"
-        "- **Offsets reset**: somebody sent the group back.\n\n"
-        "A row chosen is shown in the inspector with the whole life of the message; Enter opens *Messages* there. "
-        "Filter them as in `reader = builds and why = nacked`.",
+        "Messages that a reader was given more than once: to whom, when and why.",
+        "Every delivery of a message that its reader (a group or a queue) **had already been given**: to whom now, to "
+        "whom before, how much later, and what happened in between.\n\n**Delivered again**: the message had already "
+        "been acknowledged, or a member that has left had been given it. **Fetched again**: a client merely fetched "
+        "it once more, after a seek or a pause, or because it had discarded it.\n\n- **Nacked**, **Lease expired**, "
+        "**Released**: the message came back to its queue.\n- **Rebalance completed**: a consumer was given messages "
+        "and left, or lost the partition, before its offsets were committed.\n- **Offsets reset**: somebody moved the "
+        "group back.\n\nThe inspector shows the selected row with the message's whole history; Enter opens *Messages* "
+        "at that message. A filter looks like `reader = builds and why = nacked`.",
         group="Groups",
         needs="deliveries",
         empty="No message was delivered twice.",

@@ -19,7 +19,7 @@ class RedrivenModel(TableModel[RedrivenMessage]):
                 lambda row: row.redriven.offset,
                 (84, 0, 4),
                 field="letter",
-                about="Offset among the dead letters.",
+                about="Its offset in the dead-letter queue.",
             ),
             Column(
                 "Now at",
@@ -35,7 +35,7 @@ class RedrivenModel(TableModel[RedrivenMessage]):
                 (90, 1, 2),
                 "mono",
             ),
-            Column("Died of", lambda row: row.redriven.cause, (100, 3, 1), field="cause"),
+            Column("Cause", lambda row: row.redriven.cause, (100, 3, 1), field="cause"),
             state_column(
                 "Since then",
                 lambda row: event_word(row.fate) if row.fate is not None else "Waiting",
@@ -57,7 +57,7 @@ class RedrivenModel(TableModel[RedrivenMessage]):
         super().__init__(columns, key=lambda row: row.redriven.seq, more=_MORE)
 
 
-_MORE = ((Field("redriven", "flag", "Redriven, as all here."), lambda _row: True),)
+_MORE = ((Field("redriven", "flag", "Redriven, like all in this list."), lambda _row: True),)
 
 
 def place_of(row: RedrivenMessage) -> Place:

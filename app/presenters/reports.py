@@ -19,7 +19,7 @@ class ReportsModel(TableModel[Report]):
     def __init__(self) -> None:
         columns: tuple[Column[Report], ...] = (
             Column("Of", lambda row: row.title, (180, 3)),
-            Column("Made", lambda row: row.made, (130,)),
+            Column("Created", lambda row: row.made, (130,)),
             Column("Folder", lambda row: str(row.folder), (160, 4, 1), hint=lambda row: str(row.folder)),
         )
         super().__init__(columns, key=lambda row: str(row.folder))

@@ -7,9 +7,8 @@ from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.presenters.table import TableModel
 from broker_core.listeners.connections import RequestView, quantile
 from broker_core.snapshots import Snapshot
-from resources.units import byte_size
-from widgets.formats import Times
-from widgets.i18n import tr
+from widgets.formats import Times, byte_size
+from widgets.i18n import localized, tr
 from widgets.panels.panel import PanelInfo
 from widgets.panels.table_panel import TablePanel
 from widgets.roles import Role
@@ -32,7 +31,7 @@ class RequestsModel(TableModel[RequestView]):
                 lambda row: row.latency_ns,
                 (84,),
                 shown=latency,
-                about="From the request to its reply, on the wall clock; waiting for messages counts.",
+                about="From the request to its reply, in wall time, including waiting for messages.",
             ),
             Column(
                 "Error",
@@ -52,9 +51,9 @@ class RequestsPanel(TablePanel):
         "requests",
         "Requests",
         "events",
-        "What Kafka programs ask the broker, request by request.",
-        "Every request of a **Kafka program** that is connected: its API and version, its size, how long its reply "
-        "took, and what went wrong. The last 2,000 are kept. Filter them by client, API or error.",
+        "The requests of Kafka programs, one by one.",
+        "Every request of the connected **Kafka programs**: API and version, size, time until the reply, and error. "
+        "The last 2,000 are kept. Filter them by client, API or error.",
         group="System",
         needs="requests",
         empty="No Kafka program has asked for anything.",
@@ -100,4 +99,4 @@ def by_api(requests: Sequence[RequestView]) -> str:
 
 def latency(latency_ns: int) -> str:
     ms = latency_ns / 1_000_000
-    return f"{ms:.2f} ms" if ms < 10 else f"{ms:,.0f} ms"
+    return localized(f"{ms:.2f} ms" if ms < 10 else f"{ms:,.0f} ms")

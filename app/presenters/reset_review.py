@@ -44,7 +44,7 @@ def reset_review(snapshot: Snapshot, action: ResetOffsets, changes: Sequence[Cha
     )
     problem = ""
     if not changes:
-        problem = tr("That means nothing here: there is nothing to reset.")
+        problem = tr("There is nothing to reset.")
     elif members and not action.restart_members:
         problem = tr(
             "{group} has {count} members; stop them first, or let the reset stop and start them.",
@@ -98,7 +98,7 @@ def _position(snapshot: Snapshot, action: Seek) -> tuple[int, str]:
             if owned and at.position is not None:
                 return at.position, group.name
     place = f"{action.topic}/{action.partition}"
-    why = tr("{consumer} does not own {place} any more", consumer=action.consumer, place=place)
+    why = tr("{consumer} no longer owns {place}", consumer=action.consumer, place=place)
     raise BrokerError(ErrorCode.INVALID_REQUEST, why)
 
 
@@ -106,9 +106,11 @@ def seek_review(snapshot: Snapshot, action: Seek, changes: Sequence[Change]) -> 
     """The table of a seek. Raises INVALID_REQUEST if the consumer has lost the partition."""
     here, _group = _position(snapshot, action)
     if not changes:
-        return Review((), (), "", tr("That means nothing here: there is nowhere to go."))
+        return Review((), (), "", tr("There is nowhere to go to."))
     place, there = f"{action.topic}/{action.partition}", changes[0].to_offset
     columns = (tr("Partition"), tr("From"), tr("To"), tr("What happens"))
     rows = ((place, count(here), count(there), effect(here, there)),)
-    summary = tr("{client} reads on at {offset} of {place}.", client=action.consumer, offset=count(there), place=place)
+    summary = tr(
+        "{client} continues at offset {offset} of {place}.", client=action.consumer, offset=count(there), place=place
+    )
     return Review(columns, rows, summary)

@@ -69,9 +69,9 @@ class VersionsModel(TableModel[VersionRow]):
                 "Compatibility",
                 lambda row: row.compatibility,
                 (120, 1),
-                about="Defines which versions the next one must be able to read, or be read by.",
+                about="Defines which versions the next one must be able to read or be readable by.",
             ),
-            Column("Topics", lambda row: row.topics or tr("none"), (120, 2), about="Topics held to it."),
+            Column("Topics", lambda row: row.topics or tr("none"), (120, 2), about="Topics that use it."),
         )
         super().__init__(columns, key=lambda row: (row.found.subject, row.found.version))
 
@@ -133,13 +133,13 @@ class SchemasPresenter(PanelPresenter[SchemasPanel]):
                 found.subject,
                 tr("{subject}, version {version}", subject=found.subject, version=found.version),
                 pretty(found.text),
-                changes or (tr("The first version: there is none before it to compare it with."),),
+                changes or (tr("The first version: there is no earlier one to compare with."),),
             )
         )
 
     def _check(self, subject: str, text: str) -> None:
         if len(text) > CHECK_CHARS:
-            self.panel.set_verdict(False, (tr("It is too long to check here: a million characters at most."),))
+            self.panel.set_verdict(False, (tr("It is too long to check here: the limit is a million characters."),))
             return
         try:
             problems = tuple(map(str, self._shown.registry.problems_of(subject, text.encode())))

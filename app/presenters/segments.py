@@ -14,9 +14,8 @@ from broker_core.log.config import LogConfig
 from broker_core.log.segment import SegmentView
 from broker_core.operations.browse import DescribeLogs, PartitionState
 from broker_core.snapshots import Snapshot
-from resources.units import byte_size
 from widgets.facts import Fact
-from widgets.formats import Times, duration
+from widgets.formats import Times, byte_size, duration
 from widgets.i18n import tr
 from widgets.panels.log_on_disk import LogOnDiskPanel
 
@@ -54,7 +53,7 @@ class SegmentsModel(TableModel[SegmentRow]):
                 "Offsets",
                 lambda row: row.segment.end_offset - row.segment.base_offset,
                 (80,),
-                about="From the base offset on; where it was compacted, not every offset holds a message.",
+                about="From the base offset on; after compaction, not every offset has a message.",
             ),
             number_column(
                 "Batches",
@@ -76,7 +75,7 @@ class SegmentsModel(TableModel[SegmentRow]):
                 "Index",
                 _index_word,
                 (110, 0, 6),
-                about="Whether the index file covers the segment: without it, an opening scans the file.",
+                about="Whether the index file covers the segment; if not, opening the segment scans the file.",
             ),
         )
         super().__init__(columns, key=lambda row: row.key, more=_MORE)
@@ -104,9 +103,9 @@ def _index_word(row: SegmentRow) -> str:
 def partition_facts(state: PartitionState) -> tuple[Fact, ...]:
     config = state.config
     kept = {
-        "memory": tr("in memory: lost when the program ends, nothing is on disk"),
-        "file": tr("in files: it survives the program"),
-        "fsync": tr("in files, synced before it is acknowledged: it survives a power cut"),
+        "memory": tr("in memory: lost when the program ends; nothing is on disk"),
+        "file": tr("in files: survives a crash of the program"),
+        "fsync": tr("in files, synced before it is acknowledged: survives a power cut"),
     }[config.durability]
     facts: list[Fact] = [
         (tr("Partition"), f"{state.topic}/{state.partition}", f"lane:{state.topic}/{state.partition}"),
@@ -114,7 +113,7 @@ def partition_facts(state: PartitionState) -> tuple[Fact, ...]:
         (tr("Size"), tr("{size} in {count} segments", size=byte_size(state.size_bytes), count=len(state.segments))),
         (tr("Kept"), kept),
         (
-            tr("Cleaned by"),
+            tr("Cleaned up by"),
             tr("compaction: the latest of each key") if not config.deletes and config.compacts else _retention(config),
         ),
     ]
@@ -133,7 +132,7 @@ def partition_facts(state: PartitionState) -> tuple[Fact, ...]:
             )
         )
     if not state.lost:
-        facts.append((tr("Corruption"), tr("none was found")))
+        facts.append((tr("Corruption"), tr("none found")))
     if state.read_only:
         facts.append((tr("Read-only"), state.read_only))
     facts += [(tr("At opening"), note) for note in state.notes[:10]]
@@ -217,4 +216,4 @@ class LogOnDiskPresenter(PanelPresenter[LogOnDiskPanel]):
     def _failed(self, sentence: str) -> None:
         self._busy = False
         if not self.model.total:
-            self.panel.set_empty_words(tr("The log cannot be looked at."), sentence)
+            self.panel.set_empty_words(tr("The log cannot be read."), sentence)

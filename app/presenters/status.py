@@ -6,7 +6,7 @@ from app.presenters.in_flight import in_flight_of
 from app.presenters.rates import Rates
 from app.sessions.history.series import ALL_PUBLISHED
 from broker_core.snapshots import Snapshot
-from resources.units import byte_size, per_second
+from widgets.formats import byte_size, per_second
 from widgets.i18n import tr
 from widgets.status_bar import StatusFacts
 

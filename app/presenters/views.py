@@ -264,7 +264,7 @@ def _part_words(excerpt: Excerpt) -> str:
         tr("{count:,} queues", count=excerpt.queues) if excerpt.queues else "",
     )
     return tr(
-        "Not listed: {what}. Those in use come first, and the one selected in the navigator.",
+        "Not listed: {what}. Those in use and the one selected in the navigator come first.",
         what=", ".join(part for part in left_out if part),
     )
 

@@ -8,10 +8,10 @@ from widgets.i18n import mark, tr
 
 # What each assignor does, in words.
 ABOUT: dict[str, str] = {
-    "range": mark("A run of neighbours for each, topic by topic."),
+    "range": mark("A block of adjacent partitions for each member, topic by topic."),
     "roundrobin": mark("One to each in turn, over all topics."),
     "sticky": mark("Balanced, and keeps as many partitions as possible with their owners."),
-    "cooperative-sticky": mark("As sticky; partitions that stay are read during the rebalance."),
+    "cooperative-sticky": mark("Like sticky, but partitions that stay are still read during the rebalance."),
 }
 
 

@@ -11,7 +11,7 @@ from broker_core.recording.violation import Violation
 from broker_core.simulation.scenario import Scenario
 from broker_core.snapshots import Snapshot
 from widgets.dialogs.facts_table import FactsTable
-from widgets.i18n import tr
+from widgets.i18n import localized, tr
 
 CHECKED_EVENTS = 2_000_000  # beyond, the checker's memory would outgrow the machine's
 REPORT_EVERY = 5_000
@@ -67,24 +67,29 @@ def table_of(found: Audit) -> FactsTable:
     published = sum({account.source: account.published for account in found.accounts}.values())
     if found.missing:
         sentence = tr(
-            "{count} messages are missing: nothing that was recorded explains where they are.",
+            "{count} messages are missing: nothing in the recording explains where they are.",
             count=f"{found.missing:,}",
         )
     elif found.broken:
-        sentence = tr("Every message is accounted for, but a promise was broken: {promise}", promise=found.broken)
+        sentence = tr("Every message is accounted for, but a guarantee was broken: {promise}", promise=found.broken)
     else:
         sentence = tr(
             "Nothing was lost: all {count} messages are accounted for, for every reader.",
             count=f"{published:,}",
         )
     history = (
-        tr("The history checker found no broken promise in {count} events.", count=f"{found.events:,}")
+        tr("The history checker found no broken guarantee in {count} events.", count=f"{found.events:,}")
         if found.checked and not found.broken
-        else tr("The history checker stopped after {count} events; the sums are over all.", count=f"{CHECKED_EVENTS:,}")
+        else tr(
+            "The history checker stopped after {count} events; the totals include all of them.",
+            count=f"{CHECKED_EVENTS:,}",
+        )
         if not found.checked
         else ""
     )
-    note = tr("A message that a consumer had acknowledged before it was done with it is done, for the broker.")
+    note = tr(
+        "If a consumer acknowledges a message before it has finished with it, the broker counts the message as done."
+    )
     return FactsTable(
         sentence,
         (
@@ -105,7 +110,7 @@ def table_of(found: Audit) -> FactsTable:
             (
                 account.source,
                 account.reader or tr("queue"),
-                *(f"{number:,}" for number in (*account[2:], account.missing)),
+                *(localized(f"{figure:,}") for figure in (*account[2:], account.missing)),
             )
             for account in found.accounts
         ),

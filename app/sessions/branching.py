@@ -28,7 +28,7 @@ class Branch:
 
     @property
     def origin(self) -> str:
-        return f"branched from {self.inputs.name}"
+        return tr("branched from {name}", name=self.inputs.name)
 
     @property
     def extra(self) -> dict[str, Any]:
@@ -45,7 +45,7 @@ class Branch:
                 raise BrokerError(
                     ErrorCode.INVALID_REQUEST,
                     tr(
-                        "this version runs the session otherwise: {count:,} events up to {time}, {events:,} "
+                        "this version runs the session differently: {count:,} events up to {time}, but {events:,} "
                         "were recorded",
                         count=simulation.events.count,
                         time=session_time(self.moment.time_ns),
@@ -61,7 +61,7 @@ class Branch:
         at = session_time(self.moment.time_ns)
         if finished:
             return tr("This is a branch: live from {at}, {origin}.", at=at, origin=self.origin)
-        return tr("This branch was stopped before it came to {at}: it is live from there.", at=at)
+        return tr("This branch was stopped before it reached {at}; it is live from there.", at=at)
 
 
 def branch_of(source: Source, moment: Snapshot, *, by_event: bool) -> Branch:

@@ -26,10 +26,9 @@ from broker_core.snapshots import GateView, Snapshot
 from resources.measures import MEASURES, TELLING, Measure, Unit, Verdict, unlike, verdict
 from resources.otherwise import Otherwise, done_in_words, flat_settings, otherwise
 from resources.outcomes import OUTCOMES
-from resources.units import byte_size, per_second
 from widgets.dialogs.facts_table import FactsTable
-from widgets.formats import NOT_APPLICABLE, duration, session_time
-from widgets.i18n import mark, tr
+from widgets.formats import NOT_APPLICABLE, byte_size, duration, per_second, session_time
+from widgets.i18n import localized, mark, tr
 
 _DONE = frozenset({EventKind.FAULT, EventKind.USER_ACTION})
 _FLOWS = {EventKind.PUBLISHED: "topic", EventKind.DELIVERED: "group"}
@@ -137,7 +136,7 @@ _WAITING_AT_END = Measure(mark("Waiting at the end"), "count", "Waiting", "less"
 _GREATEST_LAG = Measure(mark("Greatest lag"), "count", "Waiting", "less")
 _GREATEST_DEPTH = Measure(mark("Greatest depth"), "count", "Waiting", "less")
 _FORMATS: dict[Unit, Callable[[float], str]] = {
-    "count": lambda value: f"{value:,.0f}",
+    "count": lambda value: localized(f"{value:,.0f}"),
     "duration": lambda value: duration(round(value)),
     "rate": per_second,
     "size": byte_size,
@@ -252,23 +251,23 @@ def comparison(one: Figures, other: Figures) -> FactsTable:
     sentence = (
         tr("{count} of {all} figures differ.", count=len(telling), all=len(keys))
         if telling
-        else tr("No figure differs by more than a tenth and by more than chance.")
+        else tr("No figure differs by more than a tenth and by more than chance would explain.")
         if any(one != "same" for one in judged.values())
-        else tr("The two runs are the same in every figure.")
+        else tr("The two runs agree in every figure.")
     )
     notes = [_told(causes)] if causes else []
     if lengths_differ:
-        notes.append(tr("The sessions lasted differently long: sums are not judged."))
+        notes.append(tr("The sessions have different lengths, so totals are not judged."))
     notes.append(
         tr(
-            "Figures that differ by no more than 2 %, or by 1 ms, are the same. Up to a tenth, and counts up to what "
-            "chance does to them, are not judged. Greatest lag and depth are of the moments that "
-            "were kept, about one a second."
+            "Figures that differ by at most 2 % or 1 ms count as the same. Differences of up to a tenth, and "
+            "differences between counts that may be chance, are not judged. Greatest lag and depth are taken from the "
+            "recorded moments, about one per second."
         )
     )
     return FactsTable(
         sentence,
-        (tr("Figure"), tr("Of"), one.name, other.name, tr("Difference"), tr("Verdict"), tr("Comes of")),
+        (tr("Figure"), tr("Of"), one.name, other.name, tr("Difference"), tr("Verdict"), tr("Comes from")),
         tuple(_row(key, one, other, judged[key], causes if judged[key] in explained else ()) for key in keys),
         numeric=frozenset({2, 3, 4}),
         note=" ".join(notes),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from app.sessions.causes import cause_text
 from broker_core.events import WITHDRAWN, Event, EventKind, is_users
 from resources.outcomes import OUTCOMES
 from widgets.formats import plain_text, session_time
@@ -106,7 +107,7 @@ def place_text(event: Event) -> str:
 
 def about(event: Event) -> str:
     """What the columns do not show: the cause, the destination, the detail of a control event."""
-    parts = [event.cause] if event.cause else []
+    parts = [cause_text(event.cause)] if event.cause else []
     if event.to_topic:
         to = f"{event.to_topic}/{event.to_partition}" if event.to_partition is not None else event.to_topic
         at = "" if event.to_offset is None else f" at {event.to_offset:,}"

@@ -35,12 +35,12 @@ _AWAY_S = 3.0  # after which what is shown counts as old, at least
 _LOOKS_MISSED = 3
 # What the core says.
 _SAID = (
-    mark("Only a session that runs in this window can do that; this one observes a broker elsewhere."),
-    mark("The broker runs elsewhere, and has no operation that takes it back."),
-    mark("A Kafka cluster is only observed: nothing in it is changed, and not all of it is known from outside."),
+    mark("This is possible only in a session that runs in this window; this one observes a broker elsewhere."),
+    mark("The broker runs elsewhere and has no operation that undoes this."),
+    mark("A Kafka cluster is only observed: nothing is changed, and not everything can be known from outside."),
 )
 OWN_SPEED = 1.0  # of a cluster of our own
-OWN_TIME = mark("The time of a broker elsewhere is its own: look back on the timeline, or stand still (Space).")
+OWN_TIME = mark("A broker elsewhere runs on its own time: look back on the timeline, or freeze the view (Space).")
 
 
 class OwnCluster:
@@ -126,7 +126,7 @@ class ObservedSource(Source):
         self.folder = folder
         if scenario is None:
             self.described = BROKER
-            about = tr("A broker that runs elsewhere, as it is seen from here.")
+            about = tr("A broker that runs elsewhere, seen from here.")
             scenario = Scenario(title=peer.address, about=about, until_s=float(1 << 32))
         self.scenario: Scenario = scenario
         self.collectors = Collectors(scenario, deliveries=peer.knows("deliveries"))
@@ -164,7 +164,7 @@ class ObservedSource(Source):
             word = tr("ATTACHED, not seen for {time}", time=duration(ns_from_s(int(age_s))))
             return Standing("warning", word, session.problem or where, brief, stale=True)
         tip = tr(
-            "{name} at {where}, looked at every {period}; a look takes {time}.",
+            "{name} at {where}, polled every {period}; a poll takes {time}.",
             name=facts.name,
             where=where,
             period=duration(ns_from_s(facts.period_s)),
@@ -190,7 +190,7 @@ class ObservedSource(Source):
 
     @property
     def goes_on(self) -> str:
-        return tr("What happens at the broker is here as soon as it is seen.")
+        return tr("What happens at the broker appears here as soon as it is seen.")
 
     def open_playback(self) -> Playback:
         return self.session.playback()
@@ -211,7 +211,7 @@ class ObservedSource(Source):
         return tr(OWN_TIME) if what is Engine else tr(self.session.why_not(what))
 
     def why_no_branch(self) -> str:
-        return tr("This session observes a broker elsewhere: it can be replayed, not run again.")
+        return tr("This session observes a broker elsewhere: it can be replayed, but not rerun.")
 
     def knows(self, word: str) -> bool:
         return word in KNOWABLE and self.session.peer.knows(word)

@@ -13,7 +13,7 @@ from widgets.i18n import mark, tr
 
 T = TypeVar("T")
 
-NOT_KEPT = mark("A recording holds the events of messages, not the messages: start it again (Ctrl+R) to see them.")
+NOT_KEPT = mark("A recording contains the events of messages, not the messages: start it again (Ctrl+R) to see them.")
 
 
 class Replies(QObject):

@@ -255,13 +255,13 @@ class SessionController(QObject):
     def why_not_continued(self) -> str:
         source = self.source
         if not source.has_present:
-            return tr("A recorded session is only looked at. Branch here (Ctrl+B) to go on from it.")
+            return tr("A recorded session is read-only. Branch here (Ctrl+B) to continue from it.")
         if why := source.why_not(Engine):
             return why
         if not self.stopped:
-            return tr("The session goes on past its end already.") if self.open_ended else ""
+            return tr("The session is already continuing past its end.") if self.open_ended else ""
         if self._at_end is None or not self._at_end.events or self.status.error:
-            return tr("There is nothing to go on from; start it again (Ctrl+R).")
+            return tr("There is nothing to continue from; start it again (Ctrl+R).")
         return source.why_no_branch()
 
     def go_on(self) -> None:
@@ -272,7 +272,7 @@ class SessionController(QObject):
         """
         if not self.stopped:
             self._go_past_the_end()
-            self.reported.emit(tr("The session goes on past the end of its scenario; F8 ends it."))
+            self.reported.emit(tr("The session continues past the end of its scenario; F8 ends it."))
             return
         end, past_the_end = self._at_end, self.open_ended or self._is_past_the_end(self.end_ns)
         assert end is not None
@@ -286,13 +286,13 @@ class SessionController(QObject):
 
         def there(done: bool) -> str:
             if not done:
-                return tr("The session was stopped before it had come to {at} again.", at=at)
+                return tr("The session was stopped before it reached {at} again.", at=at)
             self.run()
             if past_the_end:
-                return tr("The session goes on past the end of its scenario; F8 ends it.")
-            return tr("The session goes on from {at}, where it was stopped.", at=at)
+                return tr("The session continues past the end of its scenario; F8 ends it.")
+            return tr("The session continues from {at}, where it was stopped.", at=at)
 
-        self.reported.emit(tr("Running it again up to {time}...", time=at))
+        self.reported.emit(tr("Rerunning it up to {time}...", time=at))
         self.run_background(branch.task(live.simulation), there)
 
     def _run_again(self, moment: Snapshot, *, by_event: bool) -> tuple[Branch, LiveSession]:
@@ -317,7 +317,7 @@ class SessionController(QObject):
             return
         finished = self.status.mode is Mode.FINISHED
         self._end(finished=finished)
-        said = [tr("The session came to its end.") if finished else tr("The session was stopped.")]
+        said = [tr("The session ended.") if finished else tr("The session was stopped.")]
         if not self.why_not_continued():
             said.append(tr("Shift+F8 goes on from here."))
         if self.folder:

@@ -93,11 +93,11 @@ class SimulatedSource(Source):
         return self.look(lambda simulation: simulation.perform(action))
 
     def why_not(self, what: type[Any]) -> str:
-        return tr("Here the engine drives the time: run, step or go to a time.") if what is AdvanceClock else ""
+        return tr("The engine controls the time here: run, step or go to a time.") if what is AdvanceClock else ""
 
     def why_no_branch(self) -> str:
         if self.session.outside_clients:
-            return tr("Clients from outside take part in this session: it can be replayed, not branched.")
+            return tr("External clients take part in this session: it can be replayed, but not branched.")
         return ""
 
     def inputs(self) -> Inputs:

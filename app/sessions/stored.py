@@ -63,7 +63,7 @@ class StoredSession(Source):
 
     @property
     def goes_on(self) -> str:
-        return tr("This session was recorded: look at another moment on the timeline.")
+        return tr("This is a recorded session: choose another moment on the timeline.")
 
     def open_playback(self) -> Playback:
         return self.playback
@@ -98,7 +98,7 @@ class StoredSession(Source):
 
     def why_no_branch(self) -> str:
         if self.outside_clients:
-            return tr("Clients from outside took part in this session: it can be replayed, not run again.")
+            return tr("External clients took part in this session: it can be replayed, but not rerun.")
         if self._scenario_problem:
             return tr("Its scenario cannot be run again: {problem}", problem=self._scenario_problem)
         find = DataFiles(self.scenario_path)
@@ -111,7 +111,7 @@ class StoredSession(Source):
         except ScenarioError as error:
             return str(error)
         except (msgspec.ValidationError, msgspec.MsgspecError) as error:
-            return tr("Something was done in it that this version does not know: {error}", error=error)
+            return tr("It contains an action that this version does not know: {error}", error=error)
         return ""
 
     def summary(self) -> str:
@@ -136,7 +136,7 @@ def _scenario(text: str, metadata: schema.Metadata) -> tuple[Scenario, str]:
     try:
         return parse_scenario(text, schema.SCENARIO_FILE), ""
     except ScenarioError as error:
-        observed = tr("A broker that runs elsewhere, as it is seen from here.")
+        observed = tr("A broker that runs elsewhere, seen from here.")
         missing = tr("The scenario cannot be shown: its file cannot be read.")
         about = observed if metadata.clock == meta.OBSERVED else missing
         until_s = max(1.0, s_from_ns(metadata.duration_ns or 0))

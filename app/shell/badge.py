@@ -29,12 +29,12 @@ def shown_badge(controller: SessionController) -> Badge:
             return Badge("warning", tr("RUNNING AGAIN, {share}", share=_share(controller)))
         return now
     tip = tr(
-        "A branch: up to {time} it is the session that it left (hatched on the timeline), and live from there.",
+        "A branch: the same as the original session up to {time} (hatched on the timeline), live from there.",
         time=session_time(controller.branched_at_ns or 0),
     )
     if controller.rerunning:
-        return Badge("branch", f"BRANCH, {_share(controller)}", tip)
-    word = now.word.replace("LIVE", "BRANCH") if "LIVE" in now.word else f"BRANCH, {now.word}"
+        return Badge("branch", tr("BRANCH, {state}", state=_share(controller)), tip)
+    word = now.word.replace("LIVE", tr("BRANCH")) if "LIVE" in now.word else tr("BRANCH, {state}", state=now.word)
     return Badge("branch", word, "\n".join(line for line in (tip, now.tip) if line))
 
 
@@ -44,11 +44,11 @@ def _share(controller: SessionController) -> str:
 
 def _of_the_past(controller: SessionController) -> Badge:
     if controller.stored is not None:
-        tip = tr("A session that was recorded before. Branch here (Ctrl+B) to go on from this moment.")
+        tip = tr("A recorded session. Branch here (Ctrl+B) to continue from this moment.")
     else:
-        tip = tr("The past: nothing can be changed here. Alt+Right follows the present again.")
+        tip = tr("The past: nothing can be changed here. Alt+Right returns to the present.")
     minutes, seconds = divmod(controller.snapshot.time_ns // NS_PER_S, 60)
-    return Badge("replay", f"REPLAY {minutes:02d}:{seconds:02d}", tip)
+    return Badge("replay", tr("REPLAY {time}", time=f"{minutes:02d}:{seconds:02d}"), tip)
 
 
 def badge(status: EngineStatus, *, stopped: bool) -> Badge:

@@ -40,7 +40,8 @@ FIELDS = Fields(
         Field(
             "kind",
             "text",
-            "What it is about: a group, queue, topic or share group as it is, or an event (published, fault...).",
+            "What the condition is about: the state of a group, queue, topic or share group, or an event (published, "
+            "fault...).",
             words=(*STATE_FIELDS, *EventKind),
         ),
         Field(
@@ -50,7 +51,7 @@ FIELDS = Fields(
             "billing",
             tuple(GroupState),
         ),
-        Field("messages", "number", "Messages that a topic holds."),
+        Field("messages", "number", "Messages in a topic."),
     )
 )
 _OF_EVENTS = frozenset(field.name for field in OCCURRENCE_FIELDS)

@@ -241,12 +241,15 @@ _EVENT_FIELDS: tuple[tuple[Field, _Get], ...] = (
     (Field("offset", "number"), _of_event("offset")),
     (Field("key"), _of_event("key")),
     (
-        Field("group", "text", "The group or queue; of what is published, each that reads it."),
+        Field("group", "text", "The group or queue; for a published message, each one that reads it."),
         lambda at: at.reader or None,
     ),
     (Field("client"), _of_event("client")),
     (Field("cause"), _of_event("cause")),
-    (Field("action", "text", "Of my own actions its name, as in a schedule: move_consumer, redrive..."), _action),
+    (
+        Field("action", "text", "The name of one of my own actions, as in a schedule: move_consumer, redrive..."),
+        _action,
+    ),
     (Field("attempt", "number"), _of_event("attempt")),
     (Field("generation", "number"), _of_event("generation")),
     (Field("count", "number", "Messages in the event."), _of_event("count")),
@@ -282,7 +285,7 @@ _STATE_FIELDS = (
         _READER,
     ),
     _StateField(
-        Field("depth", "number", "Unfinished messages of the queue, or of the slowest reader of the topic.", "jobs"),
+        Field("depth", "number", "Unfinished messages of the queue, or of the topic's slowest reader.", "jobs"),
         _depth,
         _lag_of,
         _READER,

@@ -111,7 +111,7 @@ class Parser:
             return EVERYTHING
         found = self._either()
         if self._next.part is Part.CLOSE:
-            raise FilterError(Sentence("This bracket was never opened; take it away."), self._next.column)
+            raise FilterError(Sentence("This bracket was never opened; remove it."), self._next.column)
         return found
 
     @property
@@ -206,7 +206,8 @@ class Parser:
         if self._next.part is Part.OPEN:
             if field is not None and not field.argument:
                 raise FilterError(
-                    Sentence("{name} is not asked of one thing; take the brackets away.", name=name), self._next.column
+                    Sentence("{name} does not refer to a single thing; remove the brackets.", name=name),
+                    self._next.column,
                 )
             name = called(name, self._argument(name, "" if field is None else field.argument))
         operator = self._take()
@@ -232,7 +233,7 @@ class Parser:
         bracket, word, end = self._take(), self._take(), self._take()
         if word.part not in {Part.WORD, Part.TEXT} or end.part is not Part.CLOSE:
             raise FilterError(
-                Sentence("In these brackets stands one name, as in {example}.", example=f'{name}("{example}")'),
+                Sentence("These brackets take one name, as in {example}.", example=f'{name}("{example}")'),
                 bracket.column,
             )
         return word.text
@@ -270,7 +271,7 @@ def _check(field: Field, value: Value, word: Token) -> None:
     examples = {"number": "100", "duration": "5 s", "size": "3 KiB", "time": "00:31"}
     if not fits[field.kind]:
         raise FilterError(
-            Sentence("{what}; write it as in {examples}.", what=what, examples=examples[field.kind]), word.column
+            Sentence("{what}; write it like {examples}.", what=what, examples=examples[field.kind]), word.column
         )
 
 
@@ -284,9 +285,9 @@ def _word(field: Field, word: Token) -> Value:
 
 def _expected(token: Token) -> Sentence:
     if token.part is Part.END:
-        return Sentence("Something is missing at the end: a word, or a condition as in lag > 100.")
+        return Sentence("Something is missing at the end: a word, or a condition such as lag > 100.")
     if token.part is Part.CLOSE:
-        return Sentence("There is nothing before this bracket; write a condition or take it away.")
+        return Sentence("There is nothing before this bracket; write a condition or remove the bracket.")
     if token.part is Part.OPERATOR:
         return Sentence("Before {words} comes the name of a field.", words=token.text)
     return Sentence(

@@ -46,11 +46,15 @@ class FlowConfig(Settings, frozen=True, forbid_unknown_fields=True):
     most.
     """
 
-    max_messages: Annotated[Positive | None, about("most unfinished messages of the slowest reader")] = None
-    max_bytes: Annotated[Positive | None, about("most unfinished bytes of the slowest reader")] = None
+    max_messages: Annotated[Positive | None, about("maximum number of unfinished messages of the slowest reader")] = (
+        None
+    )
+    max_bytes: Annotated[Positive | None, about("maximum number of unfinished bytes of the slowest reader")] = None
     policy: Annotated[Policy, about("what happens at a limit")] = "block"
     rate_per_s: Annotated[PositiveNumber | None, about("messages a second", flag="--rate")] = None
-    burst: Annotated[AtLeastOne | None, about("messages at once above the rate (none: a second's worth)")] = None
+    burst: Annotated[
+        AtLeastOne | None, about("messages allowed at once above the rate (none: as many as in one second)")
+    ] = None
     block_timeout_ms: Annotated[WaitMsAboveZero | None, about("how long a producer waits under the policy block")] = (
         None
     )

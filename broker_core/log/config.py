@@ -52,11 +52,12 @@ class LogConfig(Settings, frozen=True, kw_only=True):
     timestamp_type: Annotated[
         TimestampType,
         about(
-            "whose time messages have: the producer's, or the broker's when it appends them", "message.timestamp.type"
+            "which timestamp messages get: the producer's, or the broker's when it appends them",
+            "message.timestamp.type",
         ),
     ] = "CreateTime"
     compression_type: Annotated[
-        CompressionType, about("what stored batches are compressed by (producer: as they come)", "compression.type")
+        CompressionType, about("how stored batches are compressed (producer: as received)", "compression.type")
     ] = "producer"
     tombstone_ms: Annotated[
         NotNegative, about("how long compaction keeps the deletion of a key", "delete.retention.ms")

@@ -33,8 +33,8 @@ from broker_core.snapshots import ConnectionView, Snapshot
 
 AGAIN_S: Final = 1.0  # after a look that has failed
 _CLOSE_S: Final = 5.0
-HERE_ONLY: Final = "Only a session that runs in this window can do that; this one observes a broker elsewhere."
-FINAL: Final = "The broker runs elsewhere, and has no operation that takes it back."
+HERE_ONLY: Final = "This is possible only in a session that runs in this window; this one observes a broker elsewhere."
+FINAL: Final = "The broker runs elsewhere and has no operation that undoes this."
 
 
 class ObservedSession:

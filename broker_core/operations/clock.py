@@ -11,7 +11,7 @@ from broker_core.operations.fields import Number
 from broker_core.operations.request import Request, Result
 from broker_core.settings import about
 
-MembersStay = Annotated[bool, about("members of groups count as heard from, and stay")]
+MembersStay = Annotated[bool, about("group members count as alive and stay")]
 
 
 class ClockAnswer(Result, frozen=True, kw_only=True):

@@ -188,7 +188,7 @@ class Redrive(Conditions, Request[Redriven], frozen=True, kw_only=True):
 
     offsets: Annotated[list[Offset], Meta(min_length=1, max_length=10_000)] | None = None
     edits: Annotated[tuple[Edit, ...], Meta(max_length=1_000)] = ()
-    dry_run: Annotated[bool, about("show what would be done")] = False
+    dry_run: Annotated[bool, about("only show what would be done")] = False
     rate_per_s: Annotated[
         Annotated[float, Meta(ge=0.001, le=1_000_000)] | None,
         about("redrive at most this many a second", flag="--rate"),

@@ -78,7 +78,7 @@ class ListDamage(Request[list[str]], frozen=True, kw_only=True):
 class ListSlowReaders(Request[list[SlowReader]], frozen=True, kw_only=True):
     """The lag above which a reader is slow, in messages or in milliseconds."""
 
-    max_lag: Annotated[int, Meta(ge=0, le=1 << 53), about("most messages behind")] = 0
+    max_lag: Annotated[int, Meta(ge=0, le=1 << 53), about("greatest lag in messages")] = 0
     max_lag_ms: Annotated[int, Meta(ge=0, le=1 << 43)] | None = None
 
 

@@ -57,10 +57,10 @@ class CreateSubscription(Request[QueueView], frozen=True, kw_only=True):
     name: NewName
     topic: Annotated[Name, about("topic whose messages it gets from now on")]
     settings: QueueConfig = QueueConfig()
-    max_messages: Annotated[Positive | None, about("most messages that wait in it")] = None
+    max_messages: Annotated[Positive | None, about("maximum number of waiting messages")] = None
     policy: Annotated[
         BacklogPolicy,
-        about("what happens when it is full: producers wait or are refused, or messages are left out of it alone"),
+        about("what happens when it is full: producers wait or are refused, or only this subscriber misses messages"),
     ] = "drop_newest"
 
 

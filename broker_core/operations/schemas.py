@@ -73,7 +73,9 @@ class DeleteSubject(Request[list[int]], frozen=True, kw_only=True):
     """The result holds the versions that were deleted."""
 
     subject: Subject
-    permanent: Annotated[bool, about("delete for good what was deleted before (old data may need it)")] = False
+    permanent: Annotated[bool, about("permanently delete what was already deleted (may be needed for old data)")] = (
+        False
+    )
 
 
 class SetCompatibility(Request[None], frozen=True, kw_only=True):
@@ -96,7 +98,9 @@ class DescribeVersion(Request[SchemaVersion], frozen=True, kw_only=True):
 class DeleteVersion(Request[None], frozen=True, kw_only=True):
     subject: Subject
     version: Version
-    permanent: Annotated[bool, about("delete for good what was deleted before (old data may need it)")] = False
+    permanent: Annotated[bool, about("permanently delete what was already deleted (may be needed for old data)")] = (
+        False
+    )
 
 
 class CheckSchema(Request[CheckAnswer], frozen=True, kw_only=True):

@@ -74,7 +74,7 @@ class QueueConfig(Settings, frozen=True, forbid_unknown_fields=True):
     )
     max_attempts: Annotated[
         Annotated[int, Meta(ge=1, le=MAX_ATTEMPTS)] | None,
-        about("deliveries before a message is a dead letter (none: never)"),
+        about("deliveries before a message becomes a dead letter (none: never)"),
     ] = 5
     retry: RetryPolicy = RetryPolicy()
     priorities: Annotated[int, Meta(ge=1, le=MAX_PRIORITIES), about("priority levels; 0 is the most urgent")] = 1
@@ -85,7 +85,7 @@ class QueueConfig(Settings, frozen=True, forbid_unknown_fields=True):
         Literal["first-come", "round-robin", "weighted", "least-loaded"],
         about("which waiting consumer gets the next message"),
     ] = "first-come"
-    durable_acks: Annotated[bool, about("answer acknowledgements when a crash cannot undo them")] = False
+    durable_acks: Annotated[bool, about("confirm acknowledgements only when a crash can no longer undo them")] = False
     isolation_level: Literal["read_uncommitted", "read_committed"] = "read_uncommitted"
     dead_letter_topic: Annotated[str, about("queue of its dead letters (default: its name and .dlq)")] = ""
 

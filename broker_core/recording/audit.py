@@ -168,8 +168,8 @@ class Verdict:
 class Audit:
     """What has happened up to a moment.
 
-    What a consumer acknowledges counts as done: one that commits before it has worked, and then crashes, loses work
-    that no verdict misses; `given_schedule` finds that.
+    Acknowledged messages count as done: if a consumer commits before it does the work and then crashes, the work is
+    lost, but no verdict notices; `given_schedule` does.
     """
 
     def __init__(
@@ -193,15 +193,16 @@ class Audit:
     # -- verdicts
 
     def nothing_lost(self) -> Verdict:
-        """What was accepted is acknowledged, dead-lettered or still there to be read; no reader passed it over.
-        Evicted, expired, purged or deleted unread is lost; refused is not. Acknowledged counts as done, see the class.
+        """Every accepted message is acknowledged, dead-lettered or can still be read; no reader skipped it. Messages
+        that were evicted, expired, purged or deleted unread are lost; refused messages are not. Acknowledged messages
+        count as done, see the class.
         """
         return self._verdict("nothing is lost", self._lost())
 
     def nothing_twice(self) -> Verdict:
-        """No group or queue has handed a message out twice, except what was redriven. Messages that were acknowledged,
-        or given to a member that left, count if handed out again; what a client fetches again after a seek, a pause or
-        a rebalance does not.
+        """No group or queue has delivered a message twice, except redriven messages. Messages count if they are
+        delivered again after they were acknowledged or given to a member that has left; messages that a client fetches
+        again after a seek, a pause or a rebalance do not.
         """
         found = [
             self._again(event)
@@ -211,12 +212,14 @@ class Audit:
         return self._verdict("nothing is delivered twice", found)
 
     def at_least_once(self) -> Verdict:
-        """Nothing is lost, and what comes again was not acknowledged before; all promises of the broker are kept."""
+        """Nothing is lost, no message is delivered again after it was acknowledged, and the broker keeps all its
+        guarantees."""
         kept = [Finding(each.promise, each.history) for each in self._violations if not each.is_loss]
         return self._verdict("everything is delivered at least once", [*self._lost(), *kept])
 
     def in_order(self) -> Verdict:
-        """Messages with one key are first delivered to each group in the order in which they were published."""
+        """The first deliveries of messages with the same key to each group are in the order in which they were
+        published."""
         last: dict[tuple[str, str, bytes], tuple[int, int, int]] = {}
         found = []
         for event in self._events:
@@ -238,9 +241,9 @@ class Audit:
         return self._verdict("the order of each key is kept", found)
 
     def everything_done(self, by: str = "") -> Verdict:
-        """Each of its readers, at least one, has acknowledged or dead-lettered every message; nothing is lost, waits,
-        is in flight or read without a commit. With `by`, only what that group or queue reads. Readers with partitions
-        assigned by hand that never commit are done with what they got.
+        """Every message has at least one reader, and each reader has acknowledged or dead-lettered it; nothing is
+        lost, waiting, in flight or read without a commit. With `by`, only messages read by that group or queue count.
+        Readers that assign partitions by hand and never commit are done with what they were given.
         """
         found = [*self._lost(by), *self._without_reader(by)]
         seen = set()  # places that are judged

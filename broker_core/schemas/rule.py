@@ -15,5 +15,5 @@ class SchemaRule(Settings, frozen=True, forbid_unknown_fields=True):
     subject: Annotated[str, about("values must be accepted by the schema of this subject", flag="--schema")]
     mode: Annotated[
         Literal["refuse", "dead_letter"],
-        about("what becomes of other values: they are refused, or dead letters", flag="--schema-mode"),
+        about("what happens to other values: they are refused or become dead letters", flag="--schema-mode"),
     ] = "refuse"

@@ -14,9 +14,9 @@ from broker_core.settings import TimeS, checked_class
 class BrokerClock:
     """The broker's time: leases, retry delays, session timeouts, retention, times to live, pending faults.
 
-    Requests are served while it is stopped, and their own waits (`fetch.max.wait.ms`, `timeout_ms`) end as ever. The
-    clocks of clients do not follow: a real consumer goes on sending its heartbeats by its own clock, and neither its
-    `max.poll.interval.ms` nor its session timeout, backoff or delivery timeout passes sooner.
+    While it is stopped, requests are still served, and their own waits (`fetch.max.wait.ms`, `timeout_ms`) end as
+    usual. Clients' clocks are not affected: a real consumer keeps sending heartbeats by its own clock, and its
+    `max.poll.interval.ms`, session timeout, backoff and delivery timeout do not expire any sooner.
     """
 
     def __init__(self, host: Callable[[], Host]) -> None:
@@ -43,12 +43,12 @@ class BrokerClock:
         self._ask(clock.StopClock())
 
     def start(self) -> None:
-        """Have a stopped clock go on from its time."""
+        """Let a stopped clock continue from its time."""
         self._ask(clock.StartClock())
 
     @contextlib.contextmanager
     def stopped(self) -> Iterator[None]:
-        """Within the context, time stands still; afterwards it goes on."""
+        """Time stands still within the context and continues afterwards."""
         self.stop()
         try:
             yield
@@ -56,7 +56,7 @@ class BrokerClock:
             self.start()
 
     def advance(self, seconds: TimeS, *, members_stay: bool = False) -> None:
-        """Move it on. Everything that comes due has happened, in order and at its time, when this returns.
+        """Advance it. When this returns, everything due by then has happened, in order and at its time.
 
         A member of a group whose session timeout is shorter leaves: nobody hears from it meanwhile. With
         `members_stay` all count as heard from at the end.
@@ -64,7 +64,8 @@ class BrokerClock:
         self._ask(clock.AdvanceClock(by_ms=seconds * 1_000, members_stay=members_stay))
 
     def jump(self, to: datetime, *, members_stay: bool = False) -> None:
-        """`advance` to a date, one without a time zone being local. Raises INVALID_REQUEST if that has passed."""
+        """Like `advance`, up to a date; a date without a time zone is local. Raises INVALID_REQUEST if it has
+        passed."""
         self._ask(clock.JumpClock(unix_ms=round(to.timestamp() * 1_000), members_stay=members_stay))
 
     def _ask(self, request: Request[clock.ClockAnswer]) -> clock.ClockAnswer:

@@ -101,10 +101,10 @@ class Breakable(Protocol):
 class Faults:
     """What can go wrong with a broker and the requests of its Kafka clients.
 
-    Which requests, by keyword: `client` (its client.id), `group`, `topic`, names with `*` for any characters. Of those
-    that match, the first `skip` pass; then each `every`-th is affected, with `probability` as drawn by `seed`, at most
-    `times` of them, for `for_s` seconds of the broker's time. The same requests are affected in each run. With
-    `must_fire`, the end of a fault that has affected no request raises FaultNotMetError.
+    Keywords select the requests: `client` (its client.id), `group` and `topic`; `*` in a name stands for any
+    characters. Of the matching requests, the first `skip` pass; then every `every`-th is affected, with `probability`
+    drawn from `seed`, at most `times` of them, for `for_s` seconds of the broker's time. Every run affects the same
+    requests. With `must_fire`, FaultNotMetError is raised if the fault ends without having affected any request.
     """
 
     def __init__(self, broker: Breakable) -> None:
@@ -120,7 +120,8 @@ class Faults:
         return self._begin("error", (api,), error=error, **requests)
 
     def answer(self, api: str, callback: Callable[[ClientRequest], str | None], **requests: Any) -> ActiveFault:
-        """Requests of `api` meet what `callback(request)` says: an error by name, "drop", or None to be served.
+        """`callback(request)` decides what happens to requests of `api`: it returns the name of an error, "drop", or
+        None to serve them.
 
         `request` has `client`, `api`, `group` and `topics`. The callback must neither wait nor ask the broker.
         """
@@ -139,7 +140,7 @@ class Faults:
         return self._begin("delay", (api,), delay_ms=delay_ms, jitter_ms=jitter_ms, **requests)
 
     def bandwidth(self, api: str, bytes_per_s: Positive, **requests: Any) -> ActiveFault:
-        """Requests of `api` and their replies take as long as a line of `bytes_per_s` takes, for each connection."""
+        """Requests of `api` and their replies take as long as on a line with `bytes_per_s`, per connection."""
         return self._begin("bandwidth", (api,), bytes_per_s=bytes_per_s, **requests)
 
     def slice(self, api: str, slice_bytes: Positive, delay_ms: PositiveNumber, **requests: Any) -> ActiveFault:
@@ -151,7 +152,7 @@ class Faults:
         return self._begin("drop", (api,), **requests)
 
     def lose_reply(self, api: str, **requests: Any) -> ActiveFault:
-        """Requests of `api` are served, and the connection is closed instead of a reply, so that clients retry."""
+        """Requests of `api` are served, but the connection is closed instead of sending the reply, so clients retry."""
         return self._begin("lose_reply", (api,), **requests)
 
     def cut_reply(self, api: str, **requests: Any) -> ActiveFault:
@@ -167,26 +168,26 @@ class Faults:
         return self._begin("hold", (api,), **requests)
 
     def move_leader(self, topic: str = "", *, times: int | None = 1, **requests: Any) -> ActiveFault:
-        """The leader of a partition moves: of Produce and Fetch, `times` each get NOT_LEADER_OR_FOLLOWER."""
+        """The leader of a partition moves: `times` requests each of Produce and Fetch get NOT_LEADER_OR_FOLLOWER."""
         return self._begin("error", _OF_LEADER, error="NOT_LEADER_OR_FOLLOWER", topic=topic, times=times, **requests)
 
     def move_coordinator(self, group: str = "", *, times: int | None = 1, **requests: Any) -> ActiveFault:
-        """The coordinator of a group moves: of each API of members, `times` requests get NOT_COORDINATOR."""
+        """The coordinator of a group moves: for each API that members use, `times` requests get NOT_COORDINATOR."""
         return self._begin("error", _OF_COORDINATOR, error="NOT_COORDINATOR", group=group, times=times, **requests)
 
     def duplicate(self, topic: str = "", *, times: int | None = 1, **requests: Any) -> ActiveFault:
-        """What a producer without idempotence publishes is stored twice: the reply is lost, and it publishes again."""
+        """Messages from a producer without idempotence are stored twice: the reply is lost, and it publishes again."""
         return self._begin("lose_reply", ("Produce",), topic=topic, times=times, **requests)
 
     def begin(self, fault: BeginFault, *, must_fire: bool = False) -> ActiveFault:
-        """A fault as `POST /v1/faults` takes it."""
+        """Begin a fault in the form that `POST /v1/faults` takes."""
         settings = msgspec.structs.asdict(fault)
         return self._begin(settings.pop("effect"), (settings.pop("api"),), must_fire=must_fire, **settings)
 
     # -- of groups
 
     def kick(self, group: str, client: str = "") -> None:
-        """Remove the members called `client`, or all, from `group`: their next request gets UNKNOWN_MEMBER_ID.
+        """Remove the members called `client`, or all members, from `group`: their next request gets UNKNOWN_MEMBER_ID.
 
         They join again, and what they have not committed is delivered again. Raises UNKNOWN_MEMBER_ID.
         """
@@ -194,7 +195,7 @@ class Faults:
             self._broker.host.ask(KickMember(group=group, client=each))
 
     def bench(self, group: str, client: str = "") -> ActiveFault:
-        """Hold the members called `client`, or all, outside `group`; when it ends, they may join again.
+        """Keep the members called `client`, or all members, out of `group`; when the fault ends, they may rejoin.
 
         A program sees a rebalance that takes long. Until its next heartbeat tells it, it reads on, as with Kafka, which
         turns away commits of who is no member, not fetches. Raises UNKNOWN_MEMBER_ID.
@@ -223,7 +224,7 @@ class Faults:
     # -- of topics, the disk and the broker
 
     def full_topic(self, topic: str) -> ActiveFault:
-        """`topic` takes no message until it ends: producers get THROTTLING_QUOTA_EXCEEDED.
+        """`topic` accepts no messages until the fault ends: producers get THROTTLING_QUOTA_EXCEEDED.
 
         Kafka calls that retriable; librdkafka gives the message up.
         """
@@ -248,7 +249,7 @@ class Faults:
 
     @checked
     def slow_disk(self, delay_ms: PositiveNumber) -> ActiveFault:
-        """Each sync of the disk takes `delay_ms` longer, so that publishing does. Needs `durability="fsync"`."""
+        """Each disk sync takes `delay_ms` longer, and so does publishing. Needs `durability="fsync"`."""
         disk = self._disk()
         durability = self._broker.host.config.log.durability
         if durability != "fsync":
@@ -260,7 +261,7 @@ class Faults:
         return ActiveFault(lambda: setattr(disk, "sync_delay_s", 0.0))
 
     def crash(self) -> ActiveFault:
-        """The broker is gone as by `kill -9`, until the fault ends; see `EmbeddedBroker.crash`."""
+        """The broker is down as after `kill -9`, until the fault ends; see `EmbeddedBroker.crash`."""
         self._broker.crash()
         return ActiveFault(self._broker.restart)
 

@@ -28,9 +28,9 @@ def checked_kinds(kinds: Sequence[Kind]) -> tuple[Kind, ...]:
 class Disturbance(msgspec.Struct, frozen=True):
     """What happens to `client` in its `call`-th call of the broker, counted from 1 over all its lives.
 
-    `before`: the request does not arrive; `after`: it does, and its reply does not come back. `crash` starts the
-    function anew after `for_s`, `pause` stands still for that long, heartbeats included, `drop_heartbeats` loses only
-    those, and `leave` takes the member out of its group, and starts it anew after `for_s`.
+    `before`: the request does not arrive; `after`: it arrives, but its reply does not come back. `crash` restarts the
+    function after `for_s`; `pause` stops it for that long, including its heartbeats; `drop_heartbeats` loses only the
+    heartbeats; `leave` takes the member out of its group and restarts it after `for_s`.
     """
 
     client: str

@@ -5,9 +5,9 @@
   <name>Brokerscope</name>
   <message>
    <source>
-Values are held to the schema {schema}.</source>
+Values must match the schema {schema}.</source>
    <translation>
-Werte sind an das Schema {schema} gebunden.</translation>
+Werte müssen zum Schema {schema} passen.</translation>
   </message>
   <message>
    <source>
@@ -46,20 +46,16 @@ Wanduhrzeit {wall}</translation>
    <translation> KiB je Partition</translation>
   </message>
   <message>
-   <source> Of the dead letters {count:,} are counted, not listed.</source>
-   <translation> Von den Dead Letters sind {count:,} gezählt, nicht aufgeführt.</translation>
-  </message>
-  <message>
    <source> So were {count} others.</source>
    <translation> Ebenso {count} andere.</translation>
   </message>
   <message>
-   <source> This one is not: branch here (Ctrl+B) to run it again up to now, recorded.</source>
-   <translation> Diese nicht: hier abzweigen (Strg+B), um sie bis jetzt noch einmal laufen zu lassen, aufgezeichnet.</translation>
+   <source> This one is not: branch here (Ctrl+B) to rerun and record it up to now.</source>
+   <translation> Diese nicht: Hier abzweigen (Strg+B), um sie bis jetzt noch einmal auszuführen und aufzuzeichnen.</translation>
   </message>
   <message>
-   <source> This one still is, to its end.</source>
-   <translation> Diese noch, bis zu ihrem Ende.</translation>
+   <source> This one will still be recorded to its end.</source>
+   <translation> Diese wird noch bis zu ihrem Ende aufgezeichnet.</translation>
   </message>
   <message>
    <source> a second</source>
@@ -104,6 +100,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source> times</source>
    <translation> Mal</translation>
+  </message>
+  <message>
+   <source> {count:,} more dead letters are counted but not listed.</source>
+   <translation> Von den Dead Letters sind {count:,} gezählt, nicht aufgeführt.</translation>
   </message>
   <message>
    <source> {count} are in flight and stay.</source>
@@ -247,7 +247,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>99th percentile of the latency of the last 100 requests.</source>
-   <translation>99. Perzentil der Latenz der letzten 100 Anfragen.</translation>
+   <translation>99. Perzentil der Latenz der letzten 100 Requests.</translation>
   </message>
   <message>
    <source>: {slowest} is behind</source>
@@ -258,28 +258,40 @@ Wanduhrzeit {wall}</translation>
    <translation>; Besitzer {name}</translation>
   </message>
   <message>
-   <source>A Kafka cluster is only observed: nothing in it is changed, and not all of it is known from outside.</source>
+   <source>A Kafka cluster is only observed: nothing is changed, and not everything can be known from outside.</source>
    <translation>Ein Kafka-Cluster wird nur beobachtet: Nichts darin wird geändert, und nicht alles ist von außen bekannt.</translation>
   </message>
   <message>
-   <source>A branch runs the same inputs again up to the moment that is shown, in a new session, which has them.</source>
-   <translation>Ein Zweig lässt dieselben Eingaben bis zum gezeigten Moment noch einmal laufen, in einer neuen Sitzung, die sie hat.</translation>
+   <source>A block of adjacent partitions for each member, topic by topic.</source>
+   <translation>Ein Block benachbarter Partitionen für jeden, Topic für Topic.</translation>
   </message>
   <message>
-   <source>A branch: up to {time} it is the session that it left (hatched on the timeline), and live from there.</source>
-   <translation>Ein Zweig: bis {time} ist es die Sitzung, die er verlassen hat (auf der Zeitleiste schraffiert), von da an live.</translation>
+   <source>A branch reruns the same inputs up to the moment shown, in a new session that has these messages.</source>
+   <translation>Ein Zweig führt dieselben Eingaben bis zum gezeigten Moment noch einmal aus, in einer neuen Sitzung, die diese Nachrichten enthält.</translation>
+  </message>
+  <message>
+   <source>A branch: the same as the original session up to {time} (hatched on the timeline), live from there.</source>
+   <translation>Ein Zweig: bis {time} identisch mit der ursprünglichen Sitzung (auf der Zeitleiste schraffiert), danach live.</translation>
+  </message>
+  <message>
+   <source>A broker elsewhere runs on its own time: look back on the timeline, or freeze the view (Space).</source>
+   <translation>Ein Broker anderswo hat seine eigene Zeit: Auf der Zeitleiste zurückgehen oder die Ansicht anhalten (Leertaste).</translation>
   </message>
   <message>
    <source>A broker in your own process; actors; packages.</source>
    <translation>Ein Broker im eigenen Prozess; Akteure; Pakete.</translation>
   </message>
   <message>
-   <source>A broker that runs elsewhere, as it is seen from here.</source>
+   <source>A broker that runs elsewhere, seen from here.</source>
    <translation>Ein Broker, der anderswo läuft, wie er von hier aus zu sehen ist.</translation>
   </message>
   <message>
    <source>A build that fails three times goes to the dead letters.</source>
-   <translation>Ein Build, der dreimal fehlschlägt, kommt zu den Dead Letters.</translation>
+   <translation>Ein Build, der dreimal fehlschlägt, wird zum Dead Letter.</translation>
+  </message>
+  <message>
+   <source>A bundled layout is reset.</source>
+   <translation>Eine mitgelieferte Anordnung wird zurückgesetzt.</translation>
   </message>
   <message>
    <source>A classic group reveals its members and their partitions, but not how often it has rebalanced. There may have been two rebalances between two polls. Groups of the consumer protocol reveal their epoch, so their rebalances can be counted.</source>
@@ -295,35 +307,43 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>A commit with more than 2,000 lines fails every time. The message waits one second, then two, before it is delivered again; others overtake it.</source>
-   <translation>Ein Commit mit mehr als 2.000 Zeilen schlägt jedes Mal fehl. Die Nachricht wartet eine Sekunde, dann zwei, bevor sie wieder zugestellt wird; andere überholen sie.</translation>
+   <translation>Ein Commit mit mehr als 2.000 Zeilen schlägt jedes Mal fehl. Die Nachricht wartet erst eine, dann zwei Sekunden, bevor sie erneut zugestellt wird; andere überholen sie.</translation>
   </message>
   <message>
    <source>A condition is needed.</source>
    <translation>Eine Bedingung ist nötig.</translation>
   </message>
   <message>
-   <source>A condition that is watched for.</source>
+   <source>A condition to watch for.</source>
    <translation>Eine Bedingung, auf die geachtet wird.</translation>
+  </message>
+  <message>
+   <source>A consumer cannot be dropped there.</source>
+   <translation>Dort lässt sich kein Consumer ablegen.</translation>
   </message>
   <message>
    <source>A consumer for a group or the bench.</source>
    <translation>Ein Consumer für eine Gruppe oder die Bank.</translation>
   </message>
   <message>
-   <source>A dead letter, as all here.</source>
-   <translation>Ein Dead Letter, wie alle hier.</translation>
+   <source>A copy of the selected client.</source>
+   <translation>Eine Kopie des ausgewählten Clients.</translation>
+  </message>
+  <message>
+   <source>A dead letter, like all in this list.</source>
+   <translation>Ein Dead Letter, wie alle in dieser Liste.</translation>
   </message>
   <message>
    <source>A deployment restarts one consumer after the other, each in 30 seconds. How long must the session timeout be?</source>
    <translation>Ein Deployment startet einen Consumer nach dem anderen neu, jeden in 30 Sekunden. Wie lang muss das Session-Timeout sein?</translation>
   </message>
   <message>
-   <source>A desktop workbench for message brokers. Apache License 2.0.</source>
-   <translation>Eine Werkbank, die zeigt, was ein Message Broker tut. Apache-Lizenz 2.0.</translation>
+   <source>A depth limit counts the messages that the slowest reader has not finished. It applies from now on.</source>
+   <translation>Eine Tiefengrenze zählt die Nachrichten, die der langsamste Leser noch nicht erledigt hat. Sie gilt ab jetzt.</translation>
   </message>
   <message>
-   <source>A fault as `POST /v1/faults` takes it.</source>
-   <translation>Ein Fehler, wie ihn `POST /v1/faults` nimmt.</translation>
+   <source>A desktop workbench for message brokers. Apache License 2.0.</source>
+   <translation>Eine Desktop-Werkbank für Message-Broker. Apache-Lizenz 2.0.</translation>
   </message>
   <message>
    <source>A file for pytest that replays this session.</source>
@@ -331,7 +351,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>A filter has at most {count:,} characters; make it shorter.</source>
-   <translation>Ein Filter hat höchstens {count:,} Zeichen; kürzer fassen.</translation>
+   <translation>Ein Filter darf höchstens {count:,} Zeichen haben; bitte kürzen.</translation>
   </message>
   <message>
    <source>A group does not read while it rebalances.</source>
@@ -339,23 +359,23 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>A group for consumers to move into.</source>
-   <translation>Eine Gruppe, in die Consumer wechseln können.</translation>
+   <translation>Eine Gruppe, in die Consumer verschoben werden können.</translation>
   </message>
   <message>
    <source>A group has a lag of 500 messages. Is that too much?</source>
    <translation>Eine Gruppe hat einen Rückstand von 500 Nachrichten. Ist das zu viel?</translation>
   </message>
   <message>
-   <source>A group that reads the same by the same assignor, without members yet.</source>
-   <translation>Eine Gruppe, die dasselbe mit demselben Assignor liest, noch ohne Mitglieder.</translation>
+   <source>A group that reads the same topics with the same assignor, without members at first.</source>
+   <translation>Eine Gruppe, die dieselben Topics mit demselben Assignor liest, zunächst ohne Mitglieder.</translation>
   </message>
   <message>
    <source>A higher limit buys time, not throughput. In the end, the same share of messages is turned away, and those that wait are older.</source>
-   <translation>Eine höhere Grenze gewinnt Zeit, keinen Durchsatz. Am Ende wird derselbe Anteil der Nachrichten abgewiesen, und die wartenden sind älter.</translation>
+   <translation>Eine höhere Grenze bringt Zeit, aber keinen Durchsatz. Am Ende wird derselbe Anteil der Nachrichten abgewiesen, und die wartenden sind älter.</translation>
   </message>
   <message>
-   <source>A history has no figure of this.</source>
-   <translation>Ein Verlauf hat davon keine Kennzahl.</translation>
+   <source>A history does not include this.</source>
+   <translation>Ein Verlauf enthält das nicht.</translation>
   </message>
   <message>
    <source>A key always goes to the same partition, and a partition has one owner in a group. So each customer's orders are packed in order. There is no order between partitions.</source>
@@ -363,19 +383,11 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>A key of customer and hour spreads the load. What is given up for it?</source>
-   <translation>Ein Schlüssel aus Kunde und Stunde verteilt die Last. Was wird dafür aufgegeben?</translation>
+   <translation>Ein Schlüssel aus Kunde und Stunde verteilt die Last. Was gibt man dafür auf?</translation>
   </message>
   <message>
    <source>A large table of dead letters.</source>
    <translation>Eine große Tabelle von Dead Letters.</translation>
-  </message>
-  <message>
-   <source>A limit of depth counts what the slowest reader has not finished with. It holds from now on.</source>
-   <translation>Eine Grenze der Tiefe zählt, was der langsamste Leser noch nicht erledigt hat. Sie gilt ab jetzt.</translation>
-  </message>
-  <message>
-   <source>A message appears here while a worker of a queue holds it, until it is acknowledged or the lease expires, and from its delivery to a group until it is committed. {goes_on}</source>
-   <translation>Hier erscheint eine Nachricht, solange ein Worker einer Queue sie hält, bis sie bestätigt ist oder die Lease abläuft, und von ihrer Zustellung an eine Gruppe, bis sie committet ist. {goes_on}</translation>
   </message>
   <message>
    <source>A message as JSON, such as {"id": 1}</source>
@@ -390,16 +402,12 @@ Wanduhrzeit {wall}</translation>
    <translation>Eine Nachricht wird erneut zugestellt nach einem Nack oder einer abgelaufenen Lease, nach einem Absturz oder Rebalancing vor ihrem Commit und nach dem Zurücksetzen von Offsets.</translation>
   </message>
   <message>
-   <source>A message is leased to one worker at a time; what fails too often goes to its dead letters.</source>
-   <translation>Eine Nachricht ist jeweils an einen Worker vergeben; was zu oft scheitert, kommt zu den Dead Letters.</translation>
+   <source>A message is leased to one worker at a time; messages that fail too often become dead letters.</source>
+   <translation>Eine Nachricht ist immer nur an einen Worker vergeben; Nachrichten, die zu oft scheitern, werden Dead Letters.</translation>
   </message>
   <message>
    <source>A message lands here after its last attempt, with its history. Queues whose workers fail, or whose leases expire, fill this panel.</source>
-   <translation>Eine Nachricht landet hier nach ihrem letzten Versuch, mit ihrer Geschichte. Queues, deren Worker scheitern oder deren Leases ablaufen, füllen diese Tafel.</translation>
-  </message>
-  <message>
-   <source>A message that a consumer had acknowledged before it was done with it is done, for the broker.</source>
-   <translation>Eine Nachricht, die ein Consumer bestätigt hat, bevor er mit ihr fertig war, gilt dem Broker als erledigt.</translation>
+   <translation>Eine Nachricht landet hier nach ihrem letzten Versuch, mit ihrer Vorgeschichte. Queues, deren Worker scheitern oder deren Leases ablaufen, füllen dieses Panel.</translation>
   </message>
   <message>
    <source>A message was dead-lettered.</source>
@@ -407,11 +415,11 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>A message was redriven.</source>
-   <translation>Eine Nachricht wurde zurückgespielt.</translation>
+   <translation>Eine Nachricht wurde per Redrive zurückgeschickt.</translation>
   </message>
   <message>
    <source>A new segment every</source>
-   <translation>Ein neues Segment alle</translation>
+   <translation>Neues Segment alle</translation>
   </message>
   <message>
    <source>A partition can be chosen only for messages that are sent at once.</source>
@@ -426,12 +434,16 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein Bild jedes Diagramms (PNG)</translation>
   </message>
   <message>
+   <source>A previously recorded session.</source>
+   <translation>Eine früher aufgezeichnete Sitzung.</translation>
+  </message>
+  <message>
    <source>A producer for a topic or queue.</source>
    <translation>Ein Producer für ein Topic oder eine Queue.</translation>
   </message>
   <message>
-   <source>A producer waits, for what it sends to is full.</source>
-   <translation>Ein Producer wartet, denn sein Ziel ist voll.</translation>
+   <source>A producer is waiting because its target is full.</source>
+   <translation>Ein Producer wartet, weil sein Ziel voll ist.</translation>
   </message>
   <message>
    <source>A producer writes the messages of a transaction as they come, between those of other producers. Whether they count is decided when the transaction ends. The navigator on the left lists open transactions.</source>
@@ -439,39 +451,43 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>A queue has no partitions to own. Any free worker takes the next message on a lease; the ring around the message is the time left.</source>
-   <translation>Eine Queue hat keine Partitionen, die jemand besitzt. Wer frei ist, nimmt die nächste Nachricht auf eine Lease; der Ring um sie ist die Zeit, die bleibt.</translation>
+   <translation>Eine Queue hat keine Partitionen, die man besitzen könnte. Jeder freie Worker nimmt die nächste Nachricht mit einer Lease; der Ring um die Nachricht zeigt die verbleibende Zeit.</translation>
   </message>
   <message>
-   <source>A queue of all that a topic gets.</source>
-   <translation>Eine Queue mit allem, was ein Topic bekommt.</translation>
+   <source>A queue that gets every message of a topic.</source>
+   <translation>Eine Queue, die jede Nachricht eines Topics bekommt.</translation>
   </message>
   <message>
-   <source>A queue with the same settings and limits, and without its messages.</source>
-   <translation>Eine Queue mit denselben Einstellungen und Grenzen, ohne ihre Nachrichten.</translation>
+   <source>A queue with the same settings and limits, but without the messages.</source>
+   <translation>Eine Queue mit denselben Einstellungen und Grenzen, aber ohne die Nachrichten.</translation>
   </message>
   <message>
-   <source>A recorded session is only looked at.</source>
-   <translation>Eine aufgezeichnete Sitzung wird nur angesehen.</translation>
+   <source>A queue's message appears here while a worker holds it, until it is acknowledged or its lease expires; a group's message from its delivery until it is committed. {goes_on}</source>
+   <translation>Die Nachricht einer Queue erscheint hier, solange ein Worker sie hält, also bis sie bestätigt ist oder ihre Lease abläuft; die einer Gruppe von der Zustellung bis zum Commit. {goes_on}</translation>
   </message>
   <message>
-   <source>A recorded session is only looked at. Branch here (Ctrl+B) to go on from it.</source>
-   <translation>Eine aufgezeichnete Sitzung wird nur angesehen. Hier abzweigen (Strg+B), um von ihr weiterzugehen.</translation>
+   <source>A recorded session is read-only.</source>
+   <translation>Eine aufgezeichnete Sitzung lässt sich nicht ändern.</translation>
   </message>
   <message>
-   <source>A recording holds the events of messages, not the messages.</source>
-   <translation>Eine Aufzeichnung bewahrt, was mit Nachrichten geschah, nicht die Nachrichten selbst.</translation>
+   <source>A recorded session is read-only. Branch here (Ctrl+B) to continue from it.</source>
+   <translation>Eine aufgezeichnete Sitzung lässt sich nicht ändern. Hier abzweigen (Strg+B), um von ihr aus weiterzumachen.</translation>
   </message>
   <message>
-   <source>A recording holds the events of messages, not the messages: start it again (Ctrl+R) to see them.</source>
-   <translation>Eine Aufzeichnung hält fest, was mit Nachrichten geschah, nicht die Nachrichten selbst: neu starten (Strg+R), um sie zu sehen.</translation>
+   <source>A recorded session. Branch here (Ctrl+B) to continue from this moment.</source>
+   <translation>Eine aufgezeichnete Sitzung. Hier abzweigen (Strg+B), um von diesem Moment aus weiterzumachen.</translation>
   </message>
   <message>
-   <source>A report that is being made appears here with its progress: Export report... (Ctrl+E).</source>
-   <translation>Ein Bericht in Arbeit erscheint hier mit seinem Fortschritt: Bericht exportieren... (Strg+E).</translation>
+   <source>A recording contains the events of messages, not the messages.</source>
+   <translation>Eine Aufzeichnung enthält die Ereignisse der Nachrichten, nicht die Nachrichten selbst.</translation>
   </message>
   <message>
-   <source>A report that is there is replaced.</source>
-   <translation>Ein vorhandener Bericht wird ersetzt.</translation>
+   <source>A recording contains the events of messages, not the messages: start it again (Ctrl+R) to see them.</source>
+   <translation>Eine Aufzeichnung enthält die Ereignisse der Nachrichten, nicht die Nachrichten selbst: neu starten (Strg+R), um sie zu sehen.</translation>
+  </message>
+  <message>
+   <source>A report in progress appears here: Export report... (Ctrl+E).</source>
+   <translation>Ein laufender Bericht erscheint hier: Bericht exportieren... (Strg+E).</translation>
   </message>
   <message>
    <source>A request beyond it is answered at once, and the next one waits.</source>
@@ -482,14 +498,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein Ring ist eine Nachricht in Arbeit, in der Farbe ihres Workers.</translation>
   </message>
   <message>
-   <source>A run of neighbours for each, topic by topic.</source>
-   <translation>Ein Block benachbarter Partitionen für jeden, Topic für Topic.</translation>
-  </message>
-  <message>
-   <source>A second later; at the end, live again.</source>
-   <translation>Eine Sekunde später; am Ende wieder live.</translation>
-  </message>
-  <message>
    <source>A session</source>
    <translation>Eine Sitzung</translation>
   </message>
@@ -498,60 +506,56 @@ Wanduhrzeit {wall}</translation>
    <translation>Eine Sitzung hat höchstens {count:,} Lesezeichen; erst einige entfernen.</translation>
   </message>
   <message>
-   <source>A session recorded before.</source>
-   <translation>Eine früher aufgezeichnete Sitzung.</translation>
-  </message>
-  <message>
-   <source>A session that was recorded before. Branch here (Ctrl+B) to go on from this moment.</source>
-   <translation>Eine früher aufgezeichnete Sitzung. Hier abzweigen (Strg+B), um von diesem Moment weiterzugehen.</translation>
+   <source>A session time, such as 00:42 or 42.5</source>
+   <translation>Eine Sitzungszeit, etwa 00:42 oder 42.5</translation>
   </message>
   <message>
    <source>A share group has no owners. Any free member takes the next message of any partition and locks it; the ring around the message is the time left on the lock.</source>
-   <translation>In einer Share-Gruppe gibt es keine Besitzer. Wer frei ist, nimmt die nächste Nachricht irgendeiner Partition, mit einer Sperre auf Zeit; der Ring um sie ist die Zeit, die bleibt.</translation>
+   <translation>Eine Share-Gruppe kennt keine Besitzer. Jedes freie Mitglied nimmt die nächste Nachricht einer beliebigen Partition und sperrt sie; der Ring um die Nachricht zeigt, wie lange die Sperre noch gilt.</translation>
   </message>
   <message>
-   <source>A shift by nothing changes nothing.</source>
-   <translation>Eine Verschiebung um nichts ändert nichts.</translation>
+   <source>A shift of 0 changes nothing.</source>
+   <translation>Eine Verschiebung um 0 ändert nichts.</translation>
   </message>
   <message>
-   <source>A shipped one becomes as it was.</source>
-   <translation>Ein mitgeliefertes ist wieder, wie es war.</translation>
+   <source>A single HTML file with the canvas, the timeline, figures and charts for every second. Anyone can open it with a double click, without Brokerscope. Payloads are not included.</source>
+   <translation>Eine einzelne HTML-Datei mit Zeichenfläche, Zeitleiste, Kennzahlen und Diagrammen für jede Sekunde. Jeder kann sie mit einem Doppelklick öffnen, auch ohne Brokerscope. Payloads sind nicht enthalten.</translation>
   </message>
   <message>
    <source>A single customer sends half of all orders. Do more packers help?</source>
    <translation>Ein einziger Kunde schickt die Hälfte aller Bestellungen. Helfen mehr Packer?</translation>
   </message>
   <message>
-   <source>A single file with every moment that was seen, which anyone can open in a browser, without a cluster or a network.</source>
-   <translation>Eine Datei mit jedem Augenblick, der zu sehen war; jeder öffnet sie im Browser, ohne Cluster und ohne Netz.</translation>
+   <source>A single file that anyone can open and scrub through in a browser.</source>
+   <translation>Eine einzelne Datei, die jeder im Browser öffnen und durchsuchen kann.</translation>
   </message>
   <message>
-   <source>A small one to begin with.</source>
-   <translation>Ein kleines für den Anfang.</translation>
+   <source>A single file with every moment that was seen, which anyone can open in a browser, without a cluster or a network.</source>
+   <translation>Eine einzelne Datei mit jedem Moment, der zu sehen war; jeder kann sie im Browser öffnen, ohne Cluster und ohne Netz.</translation>
+  </message>
+  <message>
+   <source>A small scenario to start from.</source>
+   <translation>Ein kleines Szenario für den Anfang.</translation>
   </message>
   <message>
    <source>A time is mm:ss, or a number of seconds.</source>
    <translation>Eine Zeit ist mm:ss oder eine Zahl von Sekunden.</translation>
   </message>
   <message>
-   <source>A time of the session, as 00:42 or 42.5</source>
-   <translation>Eine Zeit der Sitzung, als 00:42 oder 42.5</translation>
-  </message>
-  <message>
    <source>A time such as 00:42, or a bookmark's name.</source>
    <translation>Eine Zeit wie 00:42 oder der Name eines Lesezeichens.</translation>
   </message>
   <message>
-   <source>A topic or queue with a limit appears here as a gauge. Give it one with Limits... (Ctrl+Alt+M).</source>
-   <translation>Ein Topic oder eine Queue mit einer Grenze erscheint hier als Anzeige. Eine Grenze setzen: Grenzen... (Strg+Alt+M).</translation>
-  </message>
-  <message>
-   <source>A topic with as many partitions and the same limits, and without its messages.</source>
-   <translation>Ein Topic mit ebenso vielen Partitionen und denselben Grenzen, ohne seine Nachrichten.</translation>
+   <source>A topic or queue with a limit appears here as a gauge. Set one with Limits... (Ctrl+Alt+M).</source>
+   <translation>Ein Topic oder eine Queue mit einer Grenze erscheint hier als Anzeige. Mit Grenzen... (Strg+Alt+M) setzen Sie eine.</translation>
   </message>
   <message>
    <source>A topic with some partitions.</source>
    <translation>Ein Topic mit einigen Partitionen.</translation>
+  </message>
+  <message>
+   <source>A topic with the same number of partitions and the same limits, but without the messages.</source>
+   <translation>Ein Topic mit gleich vielen Partitionen und denselben Grenzen, aber ohne die Nachrichten.</translation>
   </message>
   <message>
    <source>A work queue with leases.</source>
@@ -563,7 +567,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>A worker takes a build on a lease. If it fails, the build waits half a second and is delivered again; after the third attempt it goes to the dead letters, so that it does not hold up the others.</source>
-   <translation>Ein Worker nimmt einen Build auf eine Lease. Schlägt er fehl, wartet der Build eine halbe Sekunde und wird wieder zugestellt; nach dem dritten Versuch kommt er zu den Dead Letters, damit er niemanden aufhält.</translation>
+   <translation>Ein Worker nimmt einen Build mit einer Lease. Schlägt der Build fehl, wartet er eine halbe Sekunde und wird erneut zugestellt; nach dem dritten Versuch wird er zum Dead Letter, damit er die anderen nicht aufhält.</translation>
   </message>
   <message>
    <source>ACL</source>
@@ -603,7 +607,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Above the letters: how the name of each group begins.</source>
-   <translation>Über den Buchstaben: wie der Name jeder Gruppe beginnt.</translation>
+   <translation>Über den Buchstaben: der Anfang jedes Gruppennamens.</translation>
   </message>
   <message>
    <source>Accepted.</source>
@@ -618,12 +622,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Zugriff ...</translation>
   </message>
   <message>
-   <source>Accounting for every message...</source>
-   <translation>Jede Nachricht wird abgerechnet...</translation>
-  </message>
-  <message>
    <source>Accounts for every message.</source>
-   <translation>Rechnet jede Nachricht ab.</translation>
+   <translation>Prüft den Verbleib jeder Nachricht.</translation>
   </message>
   <message>
    <source>Acknowledge</source>
@@ -634,8 +634,12 @@ Wanduhrzeit {wall}</translation>
    <translation>Bestätigt</translation>
   </message>
   <message>
+   <source>Acknowledged messages count as done: if a consumer commits before it does the work and then crashes, the work is lost, but no verdict notices; `given_schedule` does.</source>
+   <translation>Bestätigte Nachrichten gelten als erledigt: Committet ein Consumer vor der Arbeit und stürzt dann ab, ist die Arbeit verloren, ohne dass ein Urteil es merkt; `given_schedule` merkt es.</translation>
+  </message>
+  <message>
    <source>Acknowledged on behalf of the holder.</source>
-   <translation>Erledigt, anstelle des Halters.</translation>
+   <translation>Stellvertretend für den Halter bestätigt.</translation>
   </message>
   <message>
    <source>Acquired (session time)</source>
@@ -648,6 +652,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Active</source>
    <translation>Aktiv</translation>
+  </message>
+  <message>
+   <source>Active fault</source>
+   <translation>Aktive Störung</translation>
   </message>
   <message>
    <source>Add</source>
@@ -698,20 +706,36 @@ Wanduhrzeit {wall}</translation>
    <translation>Adresse</translation>
   </message>
   <message>
+   <source>Advance</source>
+   <translation>Vorstellen</translation>
+  </message>
+  <message>
+   <source>Advance it. When this returns, everything due by then has happened, in order and at its time.</source>
+   <translation>Stellt sie vor. Bei der Rückkehr ist alles, was bis dahin fällig war, in der richtigen Reihenfolge und zu seiner Zeit geschehen.</translation>
+  </message>
+  <message>
+   <source>Advance the broker's clock</source>
+   <translation>Uhr des Brokers vorstellen</translation>
+  </message>
+  <message>
+   <source>Advance the clock...</source>
+   <translation>Uhr vorstellen...</translation>
+  </message>
+  <message>
    <source>After</source>
    <translation>Nachher</translation>
   </message>
   <message>
    <source>After a crash, messages that were polled but not committed are lost or repeated. With fewer messages per poll, fewer are affected, but there are more commits.</source>
-   <translation>Nach einem Absturz ist verloren oder kommt wieder, was geholt und nicht committet war. Mit weniger Nachrichten je Poll ist es weniger; dafür gibt es mehr Commits.</translation>
+   <translation>Nach einem Absturz gehen Nachrichten, die geholt, aber noch nicht committet waren, verloren oder werden wiederholt. Bei weniger Nachrichten je Poll sind weniger betroffen, dafür gibt es mehr Commits.</translation>
   </message>
   <message>
    <source>After half a minute billing-2 leaves, and its partitions go to billing-1.</source>
-   <translation>Nach einer halben Minute geht billing-2, und seine Partitionen bekommt billing-1.</translation>
+   <translation>Nach einer halben Minute verlässt billing-2 die Gruppe, und billing-1 bekommt seine Partitionen.</translation>
   </message>
   <message>
    <source>After its third attempt it goes to the dead letters.</source>
-   <translation>Nach ihrem dritten Versuch kommt sie zu den Dead Letters.</translation>
+   <translation>Nach dem dritten Versuch wird sie zum Dead Letter.</translation>
   </message>
   <message>
    <source>After {words} comes a value.</source>
@@ -727,7 +751,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Age of the oldest message that is not committed.</source>
-   <translation>Alter der ältesten Nachricht, die nicht committet ist.</translation>
+   <translation>Alter der ältesten nicht committeten Nachricht.</translation>
   </message>
   <message>
    <source>Alert</source>
@@ -758,10 +782,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Alle</translation>
   </message>
   <message>
-   <source>All but messages</source>
-   <translation>Alles außer Nachrichten</translation>
-  </message>
-  <message>
    <source>All causes</source>
    <translation>Alle Ursachen</translation>
   </message>
@@ -775,14 +795,14 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>All events, in order.</source>
-   <translation>Was geschah, der Reihe nach.</translation>
+   <translation>Alle Ereignisse der Reihe nach.</translation>
   </message>
   <message>
-   <source>All faults of a client end together; a rule ends alone.</source>
-   <translation>Was an einem Client anhält, endet zusammen; eine Regel endet für sich.</translation>
+   <source>All faults of a client end together; each rule ends separately.</source>
+   <translation>Alle Störungen eines Clients enden gemeinsam; jede Regel endet für sich.</translation>
   </message>
   <message>
-   <source>All its members rejoin and share out the partitions of the topic, too.</source>
+   <source>All its members rejoin and also share out the topic's partitions.</source>
    <translation>Alle Mitglieder treten neu bei und teilen auch die Partitionen des Topics auf.</translation>
   </message>
   <message>
@@ -790,20 +810,20 @@ Wanduhrzeit {wall}</translation>
    <translation>Alle Tasten, nach Menü.</translation>
   </message>
   <message>
+   <source>All listed dead letters, back to their origin (Ctrl+Shift+D).</source>
+   <translation>Alle aufgelisteten Dead Letters zurück an ihren Ursprung (Strg+Umschalt+D).</translation>
+  </message>
+  <message>
    <source>All listed dead letters.</source>
-   <translation>Alle aufgelisteten.</translation>
+   <translation>Alle aufgelisteten Dead Letters.</translation>
   </message>
   <message>
    <source>All members of classic give up their partitions before they rejoin, and they wait for old-1, which is slow and still working on messages. Meanwhile, nobody reads. In modern, the others keep reading.</source>
-   <translation>Alle Mitglieder von classic geben ihre Partitionen ab, bevor sie wieder beitreten, und sie warten auf old-1, das langsam ist und Nachrichten in der Hand hat. Niemand liest derweil. In modern lesen die anderen weiter.</translation>
+   <translation>Alle Mitglieder von classic geben ihre Partitionen ab, bevor sie neu beitreten, und warten auf old-1, das langsam ist und noch Nachrichten verarbeitet. Solange liest niemand. In modern lesen die anderen weiter.</translation>
   </message>
   <message>
    <source>All members of classic rejoined. The card on the right says what moved, and for how long nobody read.</source>
-   <translation>Alle Mitglieder von classic sind neu beigetreten. Die Karte rechts sagt, was umzog und wie lange niemand las.</translation>
-  </message>
-  <message>
-   <source>All of the height</source>
-   <translation>Ganze Höhe</translation>
+   <translation>Alle Mitglieder von classic sind neu beigetreten. Die Karte rechts zeigt, was den Besitzer gewechselt hat und wie lange niemand las.</translation>
   </message>
   <message>
    <source>All of them by name.</source>
@@ -812,6 +832,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>All of this line</source>
    <translation>Die ganze Zeile</translation>
+  </message>
+  <message>
+   <source>All panels, with Events in front.</source>
+   <translation>Alle Panels, mit Ereignissen im Vordergrund.</translation>
   </message>
   <message>
    <source>All partitions</source>
@@ -823,19 +847,19 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>All scenarios, with what each teaches.</source>
-   <translation>Alle, mit dem, was jedes lehrt.</translation>
+   <translation>Alle Szenarien und was man jeweils lernt.</translation>
   </message>
   <message>
-   <source>All that are listed, back to their origin (Ctrl+Shift+D).</source>
-   <translation>Alle aufgelisteten, zurück an ihren Ursprung (Strg+Umschalt+D).</translation>
-  </message>
-  <message>
-   <source>All {count} characters are kept; the first {shown} are shown, and so many cannot be edited here.</source>
-   <translation>Alle {count} Zeichen bleiben erhalten; die ersten {shown} sind zu sehen, und so viele lassen sich hier nicht bearbeiten.</translation>
+   <source>All {count} characters are kept; the first {shown} are shown. This is too long to edit here.</source>
+   <translation>Alle {count} Zeichen bleiben erhalten; zu sehen sind die ersten {shown}. Zum Bearbeiten ist der Text hier zu lang.</translation>
   </message>
   <message>
    <source>Also</source>
    <translation>Außerdem</translation>
+  </message>
+  <message>
+   <source>An existing report is replaced.</source>
+   <translation>Ein vorhandener Bericht wird ersetzt.</translation>
   </message>
   <message>
    <source>And whatever begins with it</source>
@@ -846,20 +870,16 @@ Wanduhrzeit {wall}</translation>
    <translation>Anderer Ordner...</translation>
   </message>
   <message>
-   <source>Another one like it.</source>
-   <translation>Noch einer von der Art.</translation>
-  </message>
-  <message>
-   <source>Another one like the selected client.</source>
-   <translation>Noch einer wie der gewählte Client.</translation>
+   <source>Another one of the same kind.</source>
+   <translation>Noch einer von derselben Art.</translation>
   </message>
   <message>
    <source>Another program, publishes to {target}</source>
-   <translation>Ein anderes Programm, publiziert nach {target}</translation>
+   <translation>Ein anderes Programm, sendet an {target}</translation>
   </message>
   <message>
    <source>Another run of it.</source>
-   <translation>Einen weiteren Lauf davon.</translation>
+   <translation>Einen weiteren Lauf.</translation>
   </message>
   <message>
    <source>Another scenario is open.</source>
@@ -874,8 +894,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Beliebig viele Aufzeichnungen</translation>
   </message>
   <message>
-   <source>Any two that were recorded.</source>
-   <translation>Zwei beliebige aufgezeichnete.</translation>
+   <source>Any two recorded sessions.</source>
+   <translation>Zwei beliebige aufgezeichnete Sitzungen.</translation>
   </message>
   <message>
    <source>Apply</source>
@@ -883,35 +903,27 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Arrange by hand</source>
-   <translation>Von Hand anordnen</translation>
+   <translation>Manuell anordnen</translation>
   </message>
   <message>
    <source>Arrange by itself</source>
-   <translation>Von selbst anordnen</translation>
+   <translation>Automatisch anordnen</translation>
   </message>
   <message>
    <source>As fast as possible.</source>
-   <translation>So schnell es geht.</translation>
-  </message>
-  <message>
-   <source>As high as before</source>
-   <translation>So hoch wie zuvor</translation>
+   <translation>So schnell wie möglich.</translation>
   </message>
   <message>
    <source>As it was at {time}.</source>
    <translation>So war es bei {time}.</translation>
   </message>
   <message>
-   <source>As sticky; partitions that stay are read during the rebalance.</source>
-   <translation>Wie Sticky, und was bleibt, wird währenddessen weitergelesen.</translation>
-  </message>
-  <message>
-   <source>As the system</source>
-   <translation>Wie das System</translation>
-  </message>
-  <message>
    <source>Ask whether anything was lost (Ctrl+Shift+L).</source>
    <translation>Fragen, ob etwas verloren ging (Strg+Umschalt+L).</translation>
+  </message>
+  <message>
+   <source>Assertions</source>
+   <translation>Zusicherungen</translation>
   </message>
   <message>
    <source>Assignments</source>
@@ -943,11 +955,11 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>At most {count} sessions can be compared; show their trend instead.</source>
-   <translation>Höchstens {count} Sitzungen lassen sich vergleichen; stattdessen ihren Verlauf zeigen.</translation>
+   <translation>Höchstens {count} Sitzungen lassen sich vergleichen; zeigen Sie stattdessen ihren Verlauf.</translation>
   </message>
   <message>
    <source>At most {most} can be sent at once; set a rate for more.</source>
-   <translation>Auf einmal gehen höchstens {most}; eine Rate angeben.</translation>
+   <translation>Höchstens {most} lassen sich auf einmal senden; für mehr eine Rate angeben.</translation>
   </message>
   <message>
    <source>At most {rate} messages/s</source>
@@ -963,7 +975,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>At second 20 stranger-1 and regular-1 are killed.</source>
-   <translation>In Sekunde 20 werden stranger-1 und regular-1 beendet.</translation>
+   <translation>In Sekunde 20 werden stranger-1 und regular-1 abgeschossen.</translation>
   </message>
   <message>
    <source>At second 20 the reader of each group crashes.</source>
@@ -971,11 +983,11 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>At second 20, floor-2 dies while holding a message.</source>
-   <translation>In Sekunde 20 stirbt floor-2 mit einer Nachricht in der Hand.</translation>
+   <translation>In Sekunde 20 stürzt floor-2 ab, während es eine Nachricht hält.</translation>
   </message>
   <message>
    <source>At second 20, painter-2 dies while holding a message.</source>
-   <translation>In Sekunde 20 stirbt painter-2 mit einer Nachricht in der Hand.</translation>
+   <translation>In Sekunde 20 stürzt painter-2 ab, während es eine Nachricht hält.</translation>
   </message>
   <message>
    <source>At second 25, regular-1 is back, without a rebalance.</source>
@@ -991,7 +1003,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>At second 46 both groups give up a member that has crashed.</source>
-   <translation>In Sekunde 46 geben beide Gruppen ein Mitglied auf, das abgestürzt ist.</translation>
+   <translation>In Sekunde 46 entfernen beide Gruppen ein abgestürztes Mitglied.</translation>
   </message>
   <message>
    <source>At second 46 packer-1 slows down. Some seconds later "packers fall behind" is raised.</source>
@@ -1034,6 +1046,14 @@ Wanduhrzeit {wall}</translation>
    <translation>Versuche höchstens</translation>
   </message>
   <message>
+   <source>BRANCH</source>
+   <translation>ZWEIG</translation>
+  </message>
+  <message>
+   <source>BRANCH, {state}</source>
+   <translation>ZWEIG, {state}</translation>
+  </message>
+  <message>
    <source>Back</source>
    <translation>Zurück</translation>
   </message>
@@ -1055,11 +1075,11 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Back to the previous item</source>
-   <translation>Zurück zu dem, was vorher zu sehen war</translation>
+   <translation>Zurück zum vorigen Eintrag</translation>
   </message>
   <message>
    <source>Back to their origin, then out of this list (Ctrl+D).</source>
-   <translation>Zurück an ihren Ursprung, dann aus dieser Liste (Strg+D).</translation>
+   <translation>Zurück an ihren Ursprung, dann aus dieser Liste entfernt (Strg+D).</translation>
   </message>
   <message>
    <source>Back to their origin.</source>
@@ -1091,7 +1111,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Became</source>
-   <translation>Wurde zu</translation>
+   <translation>Ergebnis</translation>
   </message>
   <message>
    <source>Before to</source>
@@ -1102,12 +1122,16 @@ Wanduhrzeit {wall}</translation>
    <translation>Vor {words} steht der Name eines Feldes.</translation>
   </message>
   <message>
+   <source>Begin a fault in the form that `POST /v1/faults` takes.</source>
+   <translation>Beginnt einen Fehler in der Form, die `POST /v1/faults` nimmt.</translation>
+  </message>
+  <message>
    <source>Begin at</source>
    <translation>Beginnen bei</translation>
   </message>
   <message>
    <source>Behind</source>
-   <translation>Zurück um</translation>
+   <translation>Rückstand</translation>
   </message>
   <message>
    <source>Below offset</source>
@@ -1120,6 +1144,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Bench, {members}</source>
    <translation>Bank, {members}</translation>
+  </message>
+  <message>
+   <source>Beyond that, the oldest are removed, but never one that was named, bookmarked, opened or used.</source>
+   <translation>Darüber hinaus werden die ältesten entfernt, aber nie eine, die benannt, mit Lesezeichen versehen, geöffnet oder benutzt wurde.</translation>
   </message>
   <message>
    <source>Blocked</source>
@@ -1155,7 +1183,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Both groups have shared out the six partitions.</source>
-   <translation>Beide Gruppen haben die sechs Partitionen verteilt.</translation>
+   <translation>Beide Gruppen haben die sechs Partitionen unter sich verteilt.</translation>
   </message>
   <message>
    <source>Both words, anywhere in the row, in any case.</source>
@@ -1171,7 +1199,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Branch here (Ctrl+B)</source>
-   <translation>Hier verzweigen (Strg+B)</translation>
+   <translation>Hier abzweigen (Strg+B)</translation>
   </message>
   <message>
    <source>Break requests</source>
@@ -1184,6 +1212,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Break them</source>
    <translation>Stören</translation>
+  </message>
+  <message>
+   <source>Breaks requests of Kafka programs, as often and for as long as you choose.</source>
+   <translation>Stört Requests von Kafka-Programmen, so oft und so lange Sie wollen.</translation>
   </message>
   <message>
    <source>Broker</source>
@@ -1199,11 +1231,11 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Buttons that do not fit in the toolbar</source>
-   <translation>Was in der Werkzeugleiste keinen Platz hat</translation>
+   <translation>Schaltflächen, die nicht in die Werkzeugleiste passen</translation>
   </message>
   <message>
    <source>By</source>
-   <translation>Um wie viel</translation>
+   <translation>Um</translation>
   </message>
   <message>
    <source>Bytes</source>
@@ -1251,7 +1283,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Cancelled; nothing was left half-done.</source>
-   <translation>Abgebrochen; nichts blieb halb fertig.</translation>
+   <translation>Abgebrochen; nichts ist halb fertig zurückgeblieben.</translation>
   </message>
   <message>
    <source>Cancelling</source>
@@ -1283,11 +1315,11 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Cause</source>
-   <translation>Ursache</translation>
+   <translation>Gestorben an</translation>
   </message>
   <message>
    <source>Cause and details.</source>
-   <translation>Die Ursache und was sie sonst sagt.</translation>
+   <translation>Ursache und Einzelheiten.</translation>
   </message>
   <message>
    <source>Causes</source>
@@ -1311,11 +1343,11 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Changes the committed offsets of a group. Its members continue from there after a restart.</source>
-   <translation>Ändert, was eine Gruppe committet hat: von dort lesen ihre Mitglieder weiter, wenn sie neu starten.</translation>
+   <translation>Ändert die committeten Offsets einer Gruppe. Nach einem Neustart lesen ihre Mitglieder von dort weiter.</translation>
   </message>
   <message>
    <source>Changes the message that a redrive appends.</source>
-   <translation>Ändert, was ein Redrive anhängt.</translation>
+   <translation>Ändert die Nachricht, die ein Redrive anhängt.</translation>
   </message>
   <message>
    <source>Charts</source>
@@ -1332,6 +1364,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Check a message</source>
    <translation>Eine Nachricht prüfen</translation>
+  </message>
+  <message>
+   <source>Checking every message...</source>
+   <translation>Alle Nachrichten werden geprüft...</translation>
   </message>
   <message>
    <source>Choose Everything, or wait for one.</source>
@@ -1355,7 +1391,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Choose a segment to see how its partition is stored.</source>
-   <translation>Ein Segment wählen: hier steht, wie seine Partition aufbewahrt wird.</translation>
+   <translation>Wählen Sie ein Segment, um zu sehen, wie seine Partition gespeichert ist.</translation>
   </message>
   <message>
    <source>Choose a session.</source>
@@ -1379,7 +1415,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Choose an event in the panel Events first.</source>
-   <translation>Erst ein Ereignis in der Tafel Ereignisse wählen.</translation>
+   <translation>Erst ein Ereignis im Panel Ereignisse wählen.</translation>
   </message>
   <message>
    <source>Choose another group than the one that is reset.</source>
@@ -1391,7 +1427,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Choose at least one form.</source>
-   <translation>Mindestens eine Form wählen.</translation>
+   <translation>Mindestens ein Format wählen.</translation>
   </message>
   <message>
    <source>Choose at least one part.</source>
@@ -1402,8 +1438,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Klassen für Tests</translation>
   </message>
   <message>
-   <source>Cleaned by</source>
-   <translation>Bereinigt durch</translation>
+   <source>Cleaned up by</source>
+   <translation>Bereinigung durch</translation>
   </message>
   <message>
    <source>Clear the filter</source>
@@ -1415,7 +1451,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Click anything: on the canvas, a row of a table, a card. Its facts are shown here.</source>
-   <translation>Irgendetwas anklicken: auf der Zeichenfläche, eine Tabellenzeile, eine Karte. Hier stehen dann die Einzelheiten.</translation>
+   <translation>Klicken Sie etwas an: auf der Zeichenfläche, eine Tabellenzeile, eine Karte. Hier stehen dann die Einzelheiten.</translation>
   </message>
   <message>
    <source>Click on the timeline, a few seconds back.</source>
@@ -1427,11 +1463,15 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Click the group billing and set an alert with Ctrl+Alt+Y.</source>
-   <translation>Klicken Sie die Gruppe billing an und legen Sie mit Strg+Alt+Y einen Alarm an.</translation>
+   <translation>Die Gruppe billing anklicken und mit Strg+Alt+Y einen Alarm setzen.</translation>
   </message>
   <message>
    <source>Click the group billing.</source>
-   <translation>Klicken Sie die Gruppe billing an.</translation>
+   <translation>Die Gruppe billing anklicken.</translation>
+  </message>
+  <message>
+   <source>Click to choose whether new sessions are recorded (Ctrl+G).</source>
+   <translation>Klicken, um zu wählen, ob neue Sitzungen aufgezeichnet werden (Strg+G).</translation>
   </message>
   <message>
    <source>Client</source>
@@ -1454,14 +1494,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Clients</translation>
   </message>
   <message>
-   <source>Clients from outside take part in this session: it can be replayed, not branched.</source>
-   <translation>An dieser Sitzung nehmen Clients von außen teil: sie lässt sich wiedergeben, nicht abzweigen.</translation>
-  </message>
-  <message>
-   <source>Clients from outside took part in this session: it can be replayed, not run again.</source>
-   <translation>An dieser Sitzung nahmen Clients von außen teil: sie lässt sich wiedergeben, nicht noch einmal ausführen.</translation>
-  </message>
-  <message>
    <source>Clock</source>
    <translation>Uhr</translation>
   </message>
@@ -1471,7 +1503,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Close all listeners</source>
-   <translation>Alle Zugänge schließen</translation>
+   <translation>Alle Listener schließen</translation>
   </message>
   <message>
    <source>Closed {count}; they can be opened.</source>
@@ -1479,11 +1511,11 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Closes every connection.</source>
-   <translation>Jede Verbindung endet.</translation>
+   <translation>Trennt alle Verbindungen.</translation>
   </message>
   <message>
    <source>Closing interrupted recordings</source>
-   <translation>Schließen, was offen blieb</translation>
+   <translation>Unterbrochene Aufzeichnungen werden abgeschlossen</translation>
   </message>
   <message>
    <source>Colour: lag up to {count}. Hatched: no reader.</source>
@@ -1494,8 +1526,8 @@ Wanduhrzeit {wall}</translation>
    <translation>In die Gegenwart zurückkehren (Alt+Rechts).</translation>
   </message>
   <message>
-   <source>Comes of</source>
-   <translation>Kommt von</translation>
+   <source>Comes from</source>
+   <translation>Herkunft</translation>
   </message>
   <message>
    <source>Command</source>
@@ -1523,7 +1555,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Committed offsets are requested before the ends, so that lag is never negative.</source>
-   <translation>Nach den bestätigten Offsets wird vor den Enden gefragt, damit kein Rückstand je negativ ist.</translation>
+   <translation>Die committeten Offsets werden vor den Enden abgefragt, damit der Rückstand nie negativ ist.</translation>
   </message>
   <message>
    <source>Compacted</source>
@@ -1535,7 +1567,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Compare assignors...</source>
-   <translation>Was würden andere Assignors tun?...</translation>
+   <translation>Assignors vergleichen...</translation>
   </message>
   <message>
    <source>Compare them side by side</source>
@@ -1586,24 +1618,24 @@ Wanduhrzeit {wall}</translation>
    <translation>Bedingungen</translation>
   </message>
   <message>
-   <source>Conditions are those of the filters, over things by their names: {examples}. It is raised once each time that the condition has held for so long.</source>
-   <translation>Bedingungen sind die der Filter, über Dinge bei ihren Namen: {examples}. Der Alarm kommt jedes Mal einmal, wenn die Bedingung so lange gegolten hat.</translation>
+   <source>Conditions are written like filters and refer to things by name: {examples}. The alert is raised once each time the condition has been met for that long.</source>
+   <translation>Bedingungen werden wie Filter geschrieben und nennen Dinge beim Namen: {examples}. Der Alarm wird jedes Mal einmal ausgelöst, wenn die Bedingung so lange erfüllt war.</translation>
   </message>
   <message>
-   <source>Conditions, verdicts, faults and the clock that tests ask for.</source>
-   <translation>Bedingungen, Urteile, Fehler und die Uhr, nach denen Tests fragen.</translation>
+   <source>Conditions, verdicts, faults and the clock for tests.</source>
+   <translation>Bedingungen, Urteile, Fehler und die Uhr für Tests.</translation>
   </message>
   <message>
    <source>Configure</source>
-   <translation>Einstellen</translation>
+   <translation>Konfigurieren</translation>
   </message>
   <message>
    <source>Configure topic...</source>
-   <translation>Topic einstellen...</translation>
+   <translation>Topic konfigurieren...</translation>
   </message>
   <message>
    <source>Configure {topic}</source>
-   <translation>{topic} einstellen</translation>
+   <translation>{topic} konfigurieren</translation>
   </message>
   <message>
    <source>Connecting...</source>
@@ -1618,8 +1650,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Verbindungen</translation>
   </message>
   <message>
-   <source>Connections that ended after an error, or were cut, stay listed for a while.</source>
-   <translation>Wer nach einem Fehler endete oder getrennt wurde, bleibt hier eine Weile stehen.</translation>
+   <source>Connections that ended with an error or were cut stay listed for a while.</source>
+   <translation>Verbindungen, die mit einem Fehler endeten oder getrennt wurden, bleiben eine Weile in der Liste.</translation>
   </message>
   <message>
    <source>Consumer</source>
@@ -1634,20 +1666,28 @@ Wanduhrzeit {wall}</translation>
    <translation>Consumer</translation>
   </message>
   <message>
-   <source>Consumers that move into it share out the partitions of its topic.</source>
-   <translation>Consumer, die in sie wechseln, teilen die Partitionen ihres Topics unter sich auf.</translation>
+   <source>Consumers that move into it share the partitions of its topic.</source>
+   <translation>Consumer, die hierher verschoben werden, teilen sich die Partitionen ihres Topics.</translation>
   </message>
   <message>
    <source>Consumers waiting</source>
    <translation>Wartende Consumer</translation>
   </message>
   <message>
+   <source>Containing</source>
+   <translation>Mit dem Text</translation>
+  </message>
+  <message>
    <source>Continue</source>
    <translation>Fortsetzen</translation>
   </message>
   <message>
+   <source>Continues from where it was stopped, or past the end of its scenario.</source>
+   <translation>Setzt sie fort, wo sie gestoppt wurde, auch über das Ende ihres Szenarios hinaus.</translation>
+  </message>
+  <message>
    <source>Copied the message as JSON.</source>
-   <translation>Die Nachricht ist als JSON kopiert.</translation>
+   <translation>Nachricht als JSON kopiert.</translation>
   </message>
   <message>
    <source>Copied to {path}</source>
@@ -1700,10 +1740,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Count</source>
    <translation>Anzahl</translation>
-  </message>
-  <message>
-   <source>Counted in the last events only: this session is not recorded.</source>
-   <translation>Nur in den letzten Ereignissen gezählt: diese Sitzung wird nicht aufgezeichnet.</translation>
   </message>
   <message>
    <source>Counting...</source>
@@ -1786,6 +1822,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Topic anlegen...</translation>
   </message>
   <message>
+   <source>Created</source>
+   <translation>Erstellt</translation>
+  </message>
+  <message>
    <source>Ctrl+E makes a report of its recording in {folder}.</source>
    <translation>Strg+E macht einen Bericht aus ihrer Aufzeichnung in {folder}.</translation>
   </message>
@@ -1795,15 +1835,15 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Current rates</source>
-   <translation>Raten jetzt</translation>
+   <translation>Aktuelle Raten</translation>
   </message>
   <message>
    <source>Curves grow here as session time passes and messages are published.</source>
    <translation>Hier wachsen Kurven, während Sitzungszeit vergeht und Nachrichten veröffentlicht werden.</translation>
   </message>
   <message>
-   <source>Curves over session time, with the present rates at their left. The consumer whose oldest message has waited longest is marked as the **slowest**. Double-click a curve to go to that moment.</source>
-   <translation>Kurven über die Sitzungszeit, links davon die Raten von jetzt. Der Consumer, dessen älteste Nachricht am längsten wartet, ist als der **langsamste** bezeichnet. Ein Doppelklick auf eine Kurve geht zu diesem Zeitpunkt.</translation>
+   <source>Curves over session time, with the current rates on the left. The consumer whose oldest message has waited longest is marked as the **slowest**. Double-click a curve to go to that moment.</source>
+   <translation>Kurven über die Sitzungszeit, links davon die aktuellen Raten. Der Consumer, dessen älteste Nachricht am längsten wartet, ist als der **langsamste** markiert. Ein Doppelklick auf eine Kurve führt zu diesem Zeitpunkt.</translation>
   </message>
   <message>
    <source>Cut connection</source>
@@ -1834,16 +1874,16 @@ Wanduhrzeit {wall}</translation>
    <translation>Dead Letters einer Queue.</translation>
   </message>
   <message>
-   <source>Dead letters of a topic are sent back by the program that wrote them.</source>
-   <translation>Dead Letters eines Topics schickt das Programm zurück, das sie geschrieben hat.</translation>
-  </message>
-  <message>
    <source>Dead letters of {queue_name}</source>
    <translation>Dead Letters von {queue_name}</translation>
   </message>
   <message>
    <source>Dead-letter</source>
-   <translation>Zu den Dead Letters</translation>
+   <translation>Zum Dead Letter machen</translation>
+  </message>
+  <message>
+   <source>Dead-letter topic</source>
+   <translation>Dead-Letter-Topic</translation>
   </message>
   <message>
    <source>Dead-lettered</source>
@@ -1851,19 +1891,19 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Dead-lettered at once.</source>
-   <translation>Sofort aufgegeben.</translation>
+   <translation>Sofort zum Dead Letter gemacht.</translation>
   </message>
   <message>
    <source>Dead-lettered if this attempt fails.</source>
-   <translation>Kommt zu den Dead Letters, wenn sie jetzt scheitert.</translation>
+   <translation>Wird zum Dead Letter, wenn dieser Versuch scheitert.</translation>
   </message>
   <message>
    <source>Debug</source>
    <translation>Fehlersuche</translation>
   </message>
   <message>
-   <source>Defines which versions the next one must be able to read, or be read by.</source>
-   <translation>Was eine nächste Version lesen können muss oder wer sie lesen können muss.</translation>
+   <source>Defines which versions the next one must be able to read or be readable by.</source>
+   <translation>Legt fest, welche Versionen die nächste lesen können muss oder von welchen sie lesbar sein muss.</translation>
   </message>
   <message>
    <source>Delayed</source>
@@ -1895,11 +1935,11 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Delete the saved filter {name}</source>
-   <translation>Den aufgehobenen Filter {name} entfernen</translation>
+   <translation>Den gespeicherten Filter {name} löschen</translation>
   </message>
   <message>
    <source>Delete this filter</source>
-   <translation>Nicht mehr aufheben</translation>
+   <translation>Diesen Filter löschen</translation>
   </message>
   <message>
    <source>Delete topic</source>
@@ -1919,15 +1959,19 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Deletes all listed dead letters.</source>
-   <translation>Nimmt alle aufgelisteten aus der Ablage.</translation>
+   <translation>Löscht alle aufgelisteten Dead Letters.</translation>
   </message>
   <message>
    <source>Deletes the group and its committed offsets.</source>
-   <translation>Vergisst sie und was sie committet hat.</translation>
+   <translation>Löscht die Gruppe und ihre committeten Offsets.</translation>
+  </message>
+  <message>
+   <source>Deletes the messages below an offset from the log. This cannot be undone.</source>
+   <translation>Löscht die Nachrichten unter einem Offset aus dem Log. Das lässt sich nicht rückgängig machen.</translation>
   </message>
   <message>
    <source>Deletes the selected dead letters.</source>
-   <translation>Nimmt sie aus der Ablage.</translation>
+   <translation>Löscht die ausgewählten Dead Letters.</translation>
   </message>
   <message>
    <source>Delivered</source>
@@ -1947,7 +1991,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Delivered messages that are not acknowledged.</source>
-   <translation>Nachrichten, die jemand hält.</translation>
+   <translation>Zugestellte, noch nicht bestätigte Nachrichten.</translation>
   </message>
   <message>
    <source>Delivered twice</source>
@@ -1958,12 +2002,12 @@ Wanduhrzeit {wall}</translation>
    <translation>Zustellungen</translation>
   </message>
   <message>
-   <source>Deliveries of this message so far; after the last one it goes to the dead letters.</source>
-   <translation>Zustellungen dieser Nachricht bis jetzt; nach der letzten kommt sie zu den Dead Letters.</translation>
+   <source>Deliveries of this message so far; after the last attempt it becomes a dead letter.</source>
+   <translation>Bisherige Zustellungen dieser Nachricht; nach dem letzten Versuch wird sie zum Dead Letter.</translation>
   </message>
   <message>
    <source>Delivery audit</source>
-   <translation>Prüfung der Zustellung</translation>
+   <translation>Zustellungsprüfung</translation>
   </message>
   <message>
    <source>Deny it</source>
@@ -1979,7 +2023,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Depth, rate, and the policy at the limit.</source>
-   <translation>Tiefe, Rate, und was dann geschieht.</translation>
+   <translation>Tiefe, Rate und die Regel an der Grenze.</translation>
   </message>
   <message>
    <source>Detail</source>
@@ -1998,20 +2042,16 @@ Wanduhrzeit {wall}</translation>
    <translation>Tot um (Sitzung)</translation>
   </message>
   <message>
-   <source>Died of</source>
-   <translation>Gestorben an</translation>
-  </message>
-  <message>
    <source>Difference</source>
    <translation>Unterschied</translation>
   </message>
   <message>
    <source>Differences from the previous run.</source>
-   <translation>Was diesmal anders ist.</translation>
+   <translation>Unterschiede zum vorigen Lauf.</translation>
   </message>
   <message>
    <source>Differences: {what}.</source>
-   <translation>Was anders war: {what}.</translation>
+   <translation>Unterschiede: {what}.</translation>
   </message>
   <message>
    <source>Different keys</source>
@@ -2024,6 +2064,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Disk full</source>
    <translation>Platte voll</translation>
+  </message>
+  <message>
+   <source>Disk problems</source>
+   <translation>Probleme mit der Platte</translation>
   </message>
   <message>
    <source>Dismiss</source>
@@ -2050,12 +2094,12 @@ Wanduhrzeit {wall}</translation>
    <translation>In einem früheren Lauf erledigt</translation>
   </message>
   <message>
-   <source>Drag a box to move it, or press Shift and an arrow key. Consumers stay in their groups meanwhile.</source>
-   <translation>Einen Kasten ziehen, um ihn zu verschieben, oder Umschalt und eine Pfeiltaste drücken. Consumer bleiben dabei in ihren Gruppen.</translation>
+   <source>Drag a box to move it, or press Shift and an arrow key. Meanwhile, dragging does not move consumers between groups.</source>
+   <translation>Einen Kasten ziehen, um ihn zu verschieben, oder Umschalt und eine Pfeiltaste drücken. Dabei werden keine Consumer zwischen Gruppen verschoben.</translation>
   </message>
   <message>
-   <source>Drag boxes; Shift and arrows.</source>
-   <translation>Kästen ziehen; Umschalt und Pfeile.</translation>
+   <source>Drag boxes, or Shift+arrow keys.</source>
+   <translation>Kästen ziehen, oder Umschalt und Pfeiltasten.</translation>
   </message>
   <message>
    <source>Drag helper-1 to the bench.</source>
@@ -2110,8 +2154,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Aufgeholt in</translation>
   </message>
   <message>
-   <source>Drop a consumer here to rest it.</source>
-   <translation>Einen Consumer hierher ziehen, damit er ruht.</translation>
+   <source>Drop a consumer here to take it out of its group.</source>
+   <translation>Einen Consumer hierher ziehen, um ihn aus seiner Gruppe zu nehmen.</translation>
   </message>
   <message>
    <source>Drop heartbeats...</source>
@@ -2138,12 +2182,16 @@ Wanduhrzeit {wall}</translation>
    <translation>Probelauf</translation>
   </message>
   <message>
+   <source>Dry run in progress...</source>
+   <translation>Probelauf...</translation>
+  </message>
+  <message>
    <source>Dry run: {going} would be appended.</source>
    <translation>Probelauf: {going} würden angehängt.</translation>
   </message>
   <message>
    <source>Duplicate</source>
-   <translation>Verdoppeln</translation>
+   <translation>Duplizieren</translation>
   </message>
   <message>
    <source>Duplicate floor-1. Select it and press Ctrl+U.</source>
@@ -2151,27 +2199,27 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Duplicate topic, queue or group...</source>
-   <translation>Topic, Queue oder Gruppe verdoppeln...</translation>
+   <translation>Topic, Queue oder Gruppe duplizieren...</translation>
   </message>
   <message>
    <source>Duplicate {name}</source>
-   <translation>{name} verdoppeln</translation>
+   <translation>{name} duplizieren</translation>
   </message>
   <message>
    <source>Each alert says when it was raised and when it was over. Both are in the recording, and the report counts them.</source>
-   <translation>Jeder Alarm sagt, wann er ausgelöst wurde und wann er vorbei war. Beides steht in der Aufzeichnung, und der Bericht zählt es.</translation>
+   <translation>Bei jedem Alarm steht, wann er ausgelöst wurde und wann er vorbei war. Beides steht in der Aufzeichnung, und der Bericht zählt die Alarme.</translation>
   </message>
   <message>
    <source>Each burst is a spike in the lag chart. The level at which the next one begins shows whether the group keeps up.</source>
-   <translation>Jeder Schub ist ein Zacken im Diagramm des Rückstands. Wie hoch der nächste beginnt, sagt, ob die Gruppe mitkommt.</translation>
+   <translation>Jeder Schub ist eine Zacke im Diagramm des Rückstands. Auf welcher Höhe die nächste beginnt, zeigt, ob die Gruppe mitkommt.</translation>
+  </message>
+  <message>
+   <source>Each disk sync takes `delay_ms` longer, and so does publishing. Needs `durability="fsync"`.</source>
+   <translation>Jede Synchronisierung der Platte dauert `delay_ms` länger, das Veröffentlichen also auch. Braucht `durability="fsync"`.</translation>
   </message>
   <message>
    <source>Each gauge shows how full a queue is, which producers are blocked and since when, and how many messages were turned away.</source>
-   <translation>Jede Anzeige sagt, wie voll eine Queue ist, wer seit wann blockiert ist und wie viele Nachrichten abgewiesen wurden.</translation>
-  </message>
-  <message>
-   <source>Each of its readers, at least one, has acknowledged or dead-lettered every message; nothing is lost, waits, is in flight or read without a commit. With `by`, only what that group or queue reads. Readers with partitions assigned by hand that never commit are done with what they got.</source>
-   <translation>Jeder ihrer Leser, mindestens einer, hat jede Nachricht bestätigt oder für tot erklärt; nichts ist verloren, wartet, ist unterwegs oder ohne Commit gelesen. Mit `by` nur, was diese Gruppe oder Warteschlange liest. Leser mit von Hand zugewiesenen Partitionen, die nie committen, sind fertig mit dem, was sie bekommen haben.</translation>
+   <translation>Jede Anzeige zeigt, wie voll eine Queue ist, welche Producer seit wann blockiert sind und wie viele Nachrichten abgewiesen wurden.</translation>
   </message>
   <message>
    <source>Each partition appears here with its owner in every group, as soon as there is a topic that a group reads.</source>
@@ -2179,35 +2227,31 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Each partition of a topic or queue keeps its messages in segments, listed here.</source>
-   <translation>Jede Partition eines Topics oder einer Queue hält ihre Nachrichten in Segmenten; hier sind sie aufgelistet.</translation>
+   <translation>Jede Partition eines Topics oder einer Queue speichert ihre Nachrichten in Segmenten; hier sind sie aufgelistet.</translation>
   </message>
   <message>
-   <source>Each point is the mean of the {time} before it.</source>
-   <translation>Jeder Punkt ist das Mittel der {time} davor.</translation>
+   <source>Each point is the mean of the preceding {time}.</source>
+   <translation>Jeder Punkt ist der Mittelwert der vorangehenden {time}.</translation>
   </message>
   <message>
    <source>Each producer sends ten messages a second; each worker handles five. wait makes its producer wait: nothing is lost, but the producer slows down. refuse and newest turn new messages away; only the producer of refuse is told.</source>
-   <translation>Jeder Producer schickt zehn Nachrichten in der Sekunde, jeder Worker schafft fünf. Die Regel von wait lässt den Producer warten: Nichts geht verloren, und der Producer wird langsamer. refuse und newest weisen neue Nachrichten ab; nur der Producer von refuse erfährt es.</translation>
+   <translation>Jeder Producer sendet zehn Nachrichten pro Sekunde, jeder Worker schafft fünf. wait lässt seinen Producer warten: Nichts geht verloren, aber der Producer wird langsamer. refuse und newest weisen neue Nachrichten ab; nur der Producer von refuse erfährt davon.</translation>
   </message>
   <message>
-   <source>Each rebalance leaves a card here: the cause, what moved, what stayed, and how long reading paused. Drag a consumer into a group.</source>
-   <translation>Jeder Rebalance lässt hier eine Karte zurück: warum, was wechselte, was blieb, und wie lange niemand las. Einen Consumer in eine Gruppe ziehen.</translation>
+   <source>Each rebalance adds a card here: the cause, what moved, what stayed, and how long reading paused. Drag a consumer into a group to see one.</source>
+   <translation>Jeder Rebalance erscheint hier als Karte: die Ursache, was den Besitzer wechselte, was blieb und wie lange nicht gelesen wurde. Ziehen Sie einen Consumer in eine Gruppe, um einen zu sehen.</translation>
   </message>
   <message>
    <source>Each row is a message that a worker holds, with its attempt and the time left on its lease.</source>
-   <translation>Jede Zeile ist eine Nachricht, die jemand hält, mit ihrem Versuch und der Zeit, die ihrer Lease bleibt.</translation>
+   <translation>Jede Zeile ist eine Nachricht, die ein Worker hält, mit ihrem Versuch und der Restzeit ihrer Lease.</translation>
   </message>
   <message>
-   <source>Each row is a partition; each bar in it is a group's view of the newest messages. Filled: committed. Orange: lag, not committed yet. Letter: the owner.</source>
-   <translation>Jede Zeile ist eine Partition; jeder Balken darin ist die Sicht einer Gruppe auf die neuesten Nachrichten. Gefüllt: committet. Orange: Rückstand, noch nicht committet. Buchstabe: der Besitzer.</translation>
-  </message>
-  <message>
-   <source>Each sync of the disk takes `delay_ms` longer, so that publishing does. Needs `durability="fsync"`.</source>
-   <translation>Jede Synchronisierung der Platte dauert `delay_ms` länger, das Veröffentlichen also auch. Braucht `durability="fsync"`.</translation>
+   <source>Each row is a partition; each bar is a group's view of its newest messages. Filled: committed. Orange: lag, not committed yet. Letter: the owner.</source>
+   <translation>Jede Zeile ist eine Partition; jeder Balken zeigt aus Sicht einer Gruppe ihre neuesten Nachrichten. Gefüllt: committet. Orange: Rückstand, noch nicht committet. Buchstabe: der Besitzer.</translation>
   </message>
   <message>
    <source>Each was holding messages. After the session timeout of six seconds, each becomes a member again and continues from its group's committed offset.</source>
-   <translation>Jeder hat Nachrichten in der Hand. Nach dem Session-Timeout von sechs Sekunden ist jeder wieder Mitglied und liest ab dem weiter, was seine Gruppe committet hat.</translation>
+   <translation>Jeder hielt gerade Nachrichten. Nach dem Session-Timeout von sechs Sekunden wird jeder wieder Mitglied und liest ab dem committeten Offset seiner Gruppe weiter.</translation>
   </message>
   <message>
    <source>Edit</source>
@@ -2230,8 +2274,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Bearbeiten...</translation>
   </message>
   <message>
-   <source>Empties it; it can be undone.</source>
-   <translation>Leert sie; das lässt sich zurücknehmen.</translation>
+   <source>Empties the queue; can be undone.</source>
+   <translation>Leert die Queue; lässt sich rückgängig machen.</translation>
   </message>
   <message>
    <source>Empty</source>
@@ -2279,11 +2323,11 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Enter a name for the new group.</source>
-   <translation>Der neuen Gruppe einen Namen geben.</translation>
+   <translation>Einen Namen für die neue Gruppe eingeben.</translation>
   </message>
   <message>
    <source>Enter a name.</source>
-   <translation>Einen Namen geben.</translation>
+   <translation>Einen Namen eingeben.</translation>
   </message>
   <message>
    <source>Enter goes to this moment, Escape closes.</source>
@@ -2291,7 +2335,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Enter how far the clock jumps.</source>
-   <translation>Angeben, wie weit die Uhr springt.</translation>
+   <translation>Eingeben, wie weit die Uhr springt.</translation>
   </message>
   <message>
    <source>Enter keeps the name; an empty one removes the bookmark.</source>
@@ -2319,7 +2363,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Enter the absolute path of the folder.</source>
-   <translation>Den ganzen Pfad des Ordners angeben.</translation>
+   <translation>Den absoluten Pfad des Ordners eingeben.</translation>
   </message>
   <message>
    <source>Epoch</source>
@@ -2346,8 +2390,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Ereignisse vor und nach diesem Moment</translation>
   </message>
   <message>
-   <source>Every box back in its place.</source>
-   <translation>Jeden Kasten an seinen Platz.</translation>
+   <source>Every accepted message is acknowledged, dead-lettered or can still be read; no reader skipped it. Messages that were evicted, expired, purged or deleted unread are lost; refused messages are not. Acknowledged messages count as done, see the class.</source>
+   <translation>Jede angenommene Nachricht ist bestätigt, ein Dead Letter oder noch lesbar; kein Leser hat sie übersprungen. Ungelesen verdrängte, abgelaufene, geleerte oder gelöschte Nachrichten sind verloren, abgewiesene nicht. Bestätigte gelten als erledigt, siehe die Klasse.</translation>
   </message>
   <message>
    <source>Every box is in its place.</source>
@@ -2355,43 +2399,47 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Every command, reports, exit codes.</source>
-   <translation>Jeder Befehl, Berichte, Exit-Codes.</translation>
+   <translation>Alle Befehle, Berichte, Exit-Codes.</translation>
   </message>
   <message>
-   <source>Every delivery of a message that its reader (a group or a queue) **had been given before**: to whom now, to whom before, how long after, and what lay between.
+   <source>Every delivery of a message that its reader (a group or a queue) **had already been given**: to whom now, to whom before, how much later, and what happened in between.
 
-**Delivered again** is what was acknowledged before, or what a member left behind that is gone. **Fetched again** is what a client only fetched once more, after a seek or a pause, or since it had discarded it.
+**Delivered again**: the message had already been acknowledged, or a member that has left had been given it. **Fetched again**: a client merely fetched it once more, after a seek or a pause, or because it had discarded it.
 
 - **Nacked**, **Lease expired**, **Released**: the message came back to its queue.
 - **Rebalance completed**: a consumer was given messages and left, or lost the partition, before its offsets were committed.
-- **Offsets reset**: somebody sent the group back.
+- **Offsets reset**: somebody moved the group back.
 
-A row chosen is shown in the inspector with the whole life of the message; Enter opens *Messages* there. Filter them as in `reader = builds and why = nacked`.</source>
+The inspector shows the selected row with the message's whole history; Enter opens *Messages* at that message. A filter looks like `reader = builds and why = nacked`.</source>
    <translation>Jede Zustellung einer Nachricht, die ihr Leser (eine Gruppe oder eine Queue) **schon einmal bekommen hatte**: an wen jetzt, an wen vorher, wie lange danach, und was dazwischen lag.
 
-**Erneut zugestellt** ist, was schon bestätigt war oder was ein Mitglied, das gegangen ist, zurückließ. **Erneut geholt** ist, was ein Client nur noch einmal geholt hat, nach einem Seek oder einer Pause, oder weil er es verworfen hatte.
+**Erneut zugestellt**: Die Nachricht war schon bestätigt, oder ein inzwischen gegangenes Mitglied hatte sie bekommen. **Erneut geholt**: Ein Client hat sie nur noch einmal geholt, nach einem Seek oder einer Pause, oder weil er sie verworfen hatte.
 
 - **Abgelehnt (Nack)**, **Lease abgelaufen**, **Freigegeben**: Die Nachricht kam in ihre Queue zurück.
 - **Rebalance abgeschlossen**: Ein Consumer bekam Nachrichten und ging, oder verlor die Partition, bevor seine Offsets bestätigt waren.
 - **Offsets zurückgesetzt**: Jemand hat die Gruppe zurückgesetzt.
 
-Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Eingabe öffnet dort *Nachrichten*. Gefiltert wird wie in `reader = builds and why = nacked`.</translation>
+Der Inspektor zeigt die ausgewählte Zeile mit der ganzen Geschichte der Nachricht; die Eingabetaste öffnet *Nachrichten* an dieser Stelle. Ein Filter sieht aus wie `reader = builds and why = nacked`.</translation>
   </message>
   <message>
    <source>Every event goes to the session folder.</source>
-   <translation>Jedes Ereignis kommt in den Sitzungsordner.</translation>
+   <translation>Alle Ereignisse kommen in den Sitzungsordner.</translation>
   </message>
   <message>
-   <source>Every event stands here, in order. {goes_on}</source>
-   <translation>Hier steht jedes Ereignis, der Reihe nach. {goes_on}</translation>
+   <source>Every event is listed here, in order. {goes_on}</source>
+   <translation>Hier steht jedes Ereignis der Reihe nach. {goes_on}</translation>
   </message>
   <message>
-   <source>Every message is accounted for, but a promise was broken: {promise}</source>
-   <translation>Jede Nachricht ist abgerechnet, aber eine Zusage wurde gebrochen: {promise}</translation>
+   <source>Every message has at least one reader, and each reader has acknowledged or dead-lettered it; nothing is lost, waiting, in flight or read without a commit. With `by`, only messages read by that group or queue count. Readers that assign partitions by hand and never commit are done with what they were given.</source>
+   <translation>Jede Nachricht hat mindestens einen Leser, und jeder Leser hat sie bestätigt oder zum Dead Letter gemacht; nichts ist verloren, wartet, ist in Arbeit oder ohne Commit gelesen. Mit `by` zählt nur, was diese Gruppe oder Queue liest. Leser, die sich Partitionen selbst zuweisen und nie committen, sind mit dem fertig, was sie bekommen haben.</translation>
+  </message>
+  <message>
+   <source>Every message is accounted for, but a guarantee was broken: {promise}</source>
+   <translation>Der Verbleib jeder Nachricht ist geklärt, aber eine Zusicherung wurde verletzt: {promise}</translation>
   </message>
   <message>
    <source>Every n-th matching message fails in processing there, until the rule ends.</source>
-   <translation>Eine dauerhafte Regel: jede n-te passende Nachricht scheitert, wer auch immer sie dort verarbeitet.</translation>
+   <translation>Jede n-te passende Nachricht scheitert dort bei der Verarbeitung, bis die Regel endet.</translation>
   </message>
   <message>
    <source>Every n-th message</source>
@@ -2406,19 +2454,19 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Jede öffentliche Klasse und Methode der Testwerkzeuge.</translation>
   </message>
   <message>
-   <source>Every request of a **Kafka program** that is connected: its API and version, its size, how long its reply took, and what went wrong. The last 2,000 are kept. Filter them by client, API or error.</source>
-   <translation>Jeder Request eines **Kafka-Programms**, das verbunden ist: seine API und Version, seine Größe, wie lange die Antwort gedauert hat und was schiefging. Die letzten 2.000 werden behalten. Filtern lässt sich nach Client, API oder Fehler.</translation>
+   <source>Every request of the connected **Kafka programs**: API and version, size, time until the reply, and error. The last 2,000 are kept. Filter them by client, API or error.</source>
+   <translation>Alle Requests der verbundenen **Kafka-Programme**: API und Version, Größe, Zeit bis zur Antwort und Fehler. Die letzten 2.000 bleiben erhalten. Filtern lässt sich nach Client, API oder Fehler.</translation>
   </message>
   <message>
    <source>Every table, the canvas, and *Run until* share one language.
 
 - Words match anywhere: `billing timeout`.
-- Conditions ask for a column: `lag &gt; 100 and group = "billing"`, `size &gt;= 3 KiB`, `not key contains test`.
+- Conditions refer to a column: `lag &gt; 100 and group = "billing"`, `size &gt;= 3 KiB`, `not key contains test`.
 - Flags begin with a tilde: `~dlq`, `~inflight`, `~redriven`.</source>
    <translation>Jede Tabelle, die Zeichenfläche und *Laufen bis* teilen eine Sprache.
 
-- Wörter passen irgendwo: `billing timeout`.
-- Bedingungen fragen nach einer Spalte: `lag &gt; 100 and group = "billing"`, `size &gt;= 3 KiB`, `not key contains test`.
+- Wörter passen überall: `billing timeout`.
+- Bedingungen beziehen sich auf eine Spalte: `lag &gt; 100 and group = "billing"`, `size &gt;= 3 KiB`, `not key contains test`.
 - Merkmale beginnen mit einer Tilde: `~dlq`, `~inflight`, `~redriven`.</translation>
   </message>
   <message>
@@ -2426,20 +2474,28 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Alles</translation>
   </message>
   <message>
-   <source>Everything that the broker did, in order, your own actions included. Click a line to inspect it, double-click it to go to its moment.</source>
-   <translation>Alles, was der Broker tat, der Reihe nach. Was von Hand getan wurde, ist darunter. Ein Klick auf eine Zeile zeigt sie im Inspektor, ein Doppelklick geht zu ihrem Zeitpunkt.</translation>
+   <source>Everything due by then happens.</source>
+   <translation>Alles, was bis dahin fällig ist, geschieht.</translation>
+  </message>
+  <message>
+   <source>Everything except messages</source>
+   <translation>Alles außer Nachrichten</translation>
   </message>
   <message>
    <source>Everything that was seen is recorded. The cluster continues in the background, and so does the recording.</source>
-   <translation>Alles, was zu sehen war, ist aufgezeichnet. Der Cluster läuft dahinter weiter, und die Aufzeichnung auch.</translation>
+   <translation>Alles, was zu sehen war, ist aufgezeichnet. Der Cluster läuft im Hintergrund weiter, und die Aufzeichnung auch.</translation>
   </message>
   <message>
-   <source>Everything, with the events in front.</source>
-   <translation>Alles, mit den Ereignissen vorn.</translation>
+   <source>Everything the broker did, in order, including your own actions. Click a line to inspect it, double-click it to go to its moment.</source>
+   <translation>Alles, was der Broker getan hat, der Reihe nach, auch Ihre eigenen Aktionen. Ein Klick auf eine Zeile zeigt sie im Inspektor, ein Doppelklick geht zu ihrem Zeitpunkt.</translation>
   </message>
   <message>
    <source>Evicted</source>
    <translation>Verdrängt</translation>
+  </message>
+  <message>
+   <source>Exactly these words, including the spaces.</source>
+   <translation>Genau diese Wörter, einschließlich der Leerzeichen.</translation>
   </message>
   <message>
    <source>Examples</source>
@@ -2462,6 +2518,10 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Erklärt das offene Panel oder die Zeichenfläche.</translation>
   </message>
   <message>
+   <source>Explanation</source>
+   <translation>Erklärung</translation>
+  </message>
+  <message>
    <source>Export</source>
    <translation>Exportieren</translation>
   </message>
@@ -2482,12 +2542,24 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Verlängern</translation>
   </message>
   <message>
+   <source>External clients take part in this session: it can be replayed, but not branched.</source>
+   <translation>An dieser Sitzung nehmen externe Clients teil: Sie lässt sich wiedergeben, aber nicht abzweigen.</translation>
+  </message>
+  <message>
+   <source>External clients took part in this session: it can be replayed, but not rerun.</source>
+   <translation>An dieser Sitzung haben externe Clients teilgenommen: Sie lässt sich wiedergeben, aber nicht noch einmal ausführen.</translation>
+  </message>
+  <message>
    <source>FAILED</source>
    <translation>GESCHEITERT</translation>
   </message>
   <message>
    <source>FINISHED</source>
    <translation>ZU ENDE</translation>
+  </message>
+  <message>
+   <source>Factor</source>
+   <translation>Faktor</translation>
   </message>
   <message>
    <source>Facts</source>
@@ -2499,7 +2571,7 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
   </message>
   <message>
    <source>Failing</source>
-   <translation>Scheiternd</translation>
+   <translation>Scheitert</translation>
   </message>
   <message>
    <source>Failures and faults</source>
@@ -2523,11 +2595,11 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
   </message>
   <message>
    <source>Faults and user actions</source>
-   <translation>Störungen und Eingriffe</translation>
+   <translation>Störungen und eigene Aktionen</translation>
   </message>
   <message>
    <source>Faults, alerts</source>
-   <translation>Störung, Alarm</translation>
+   <translation>Störungen, Alarme</translation>
   </message>
   <message>
    <source>Fetched again</source>
@@ -2543,7 +2615,7 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
   </message>
   <message>
    <source>Fields, examples and saved filters (Down)</source>
-   <translation>Felder, Beispiele und aufgehobene Filter (Pfeil nach unten)</translation>
+   <translation>Felder, Beispiele und gespeicherte Filter (Pfeil nach unten)</translation>
   </message>
   <message>
    <source>Fields, examples and saved filters.</source>
@@ -2558,8 +2630,8 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Zahlen</translation>
   </message>
   <message>
-   <source>Figures that differ by no more than 2 %, or by 1 ms, are the same. Up to a tenth, and counts up to what chance does to them, are not judged. Greatest lag and depth are of the moments that were kept, about one a second.</source>
-   <translation>Zahlen, die sich um höchstens 2 % oder 1 ms unterscheiden, sind gleich. Bis zu einem Zehntel, und bei Anzahlen bis zu dem, was der Zufall ausmacht, wird nicht geurteilt. Größter Rückstand und größte Tiefe gelten für die Momente, die aufbewahrt wurden, etwa einen je Sekunde.</translation>
+   <source>Figures that differ by at most 2 % or 1 ms count as the same. Differences of up to a tenth, and differences between counts that may be chance, are not judged. Greatest lag and depth are taken from the recorded moments, about one per second.</source>
+   <translation>Kennzahlen, die sich um höchstens 2 % oder 1 ms unterscheiden, gelten als gleich. Unterschiede bis zu einem Zehntel und Unterschiede zwischen Anzahlen, die Zufall sein können, werden nicht beurteilt. Größter Rückstand und größte Tiefe stammen aus den aufgezeichneten Momenten, etwa einem je Sekunde.</translation>
   </message>
   <message>
    <source>File</source>
@@ -2707,7 +2779,7 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
   </message>
   <message>
    <source>Fold the panels</source>
-   <translation>Tafeln einklappen</translation>
+   <translation>Panels einklappen</translation>
   </message>
   <message>
    <source>Fold the timeline</source>
@@ -2739,11 +2811,11 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
   </message>
   <message>
    <source>Follow live again (Alt+Right).</source>
-   <translation>Folgen Sie wieder der Gegenwart (Alt+Rechts).</translation>
+   <translation>Wieder live folgen (Alt+Rechts).</translation>
   </message>
   <message>
    <source>Follow the messages from left to right: producers, topics, and groups of consumers.</source>
-   <translation>Den Nachrichten von links nach rechts folgen: Producer, Topics und Gruppen von Consumern.</translation>
+   <translation>Die Nachrichten von links nach rechts verfolgen: Producer, Topics und Consumer-Gruppen.</translation>
   </message>
   <message>
    <source>For</source>
@@ -2755,15 +2827,15 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
   </message>
   <message>
    <source>Forget a layout</source>
-   <translation>Anordnung vergessen</translation>
+   <translation>Anordnung löschen</translation>
   </message>
   <message>
    <source>Forget a layout...</source>
-   <translation>Anordnung vergessen...</translation>
+   <translation>Anordnung löschen...</translation>
   </message>
   <message>
    <source>Forms</source>
-   <translation>Formen</translation>
+   <translation>Formate</translation>
   </message>
   <message>
    <source>Forward 1 s</source>
@@ -2791,7 +2863,7 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
   </message>
   <message>
    <source>Frame {cost} ms, late {late} ms, frames dropped {dropped}</source>
-   <translation>Bild {cost} ms, {late} ms zu spät, ausgelassen {dropped}</translation>
+   <translation>Bild {cost} ms, {late} ms zu spät, {dropped} ausgelassen</translation>
   </message>
   <message>
    <source>From</source>
@@ -2814,8 +2886,8 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Ab Sitzungszeit</translation>
   </message>
   <message>
-   <source>From the base offset on; where it was compacted, not every offset holds a message.</source>
-   <translation>Vom Basis-Offset an; wo kompaktiert wurde, hält nicht jeder Offset eine Nachricht.</translation>
+   <source>From the base offset on; after compaction, not every offset has a message.</source>
+   <translation>Ab dem Basis-Offset; nach einer Kompaktierung gibt es nicht zu jedem Offset eine Nachricht.</translation>
   </message>
   <message>
    <source>From the beginning, with a new seed</source>
@@ -2826,12 +2898,8 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Von Anfang an, mit demselben Seed</translation>
   </message>
   <message>
-   <source>From the delivery before.</source>
-   <translation>Seit der Zustellung davor.</translation>
-  </message>
-  <message>
-   <source>From the request to its reply, on the wall clock; waiting for messages counts.</source>
-   <translation>Vom Request bis zur Antwort, nach der Uhr an der Wand; Warten auf Nachrichten zählt mit.</translation>
+   <source>From the request to its reply, in wall time, including waiting for messages.</source>
+   <translation>Vom Request bis zur Antwort in Wanduhrzeit, einschließlich des Wartens auf Nachrichten.</translation>
   </message>
   <message>
    <source>From time...</source>
@@ -2842,12 +2910,16 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Voll</translation>
   </message>
   <message>
+   <source>Full height</source>
+   <translation>Ganze Höhe</translation>
+  </message>
+  <message>
    <source>Full height.</source>
    <translation>Ganze Höhe.</translation>
   </message>
   <message>
-   <source>Full screen with large type.</source>
-   <translation>Ganzer Bildschirm mit großer Schrift.</translation>
+   <source>Full screen with large text.</source>
+   <translation>Vollbild mit großer Schrift.</translation>
   </message>
   <message>
    <source>Gaps</source>
@@ -2870,12 +2942,16 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Aufgegeben von</translation>
   </message>
   <message>
+   <source>Gives Kafka programs delays, errors, lost replies.</source>
+   <translation>Beschert Kafka-Programmen Verzögerungen, Fehler und verlorene Antworten.</translation>
+  </message>
+  <message>
    <source>Go</source>
    <translation>Los</translation>
   </message>
   <message>
    <source>Go back to a moment before that: click the timeline or press Ctrl+J.</source>
-   <translation>Gehen Sie zu einem Augenblick davor zurück: mit einem Klick auf die Zeitleiste oder mit Strg+J.</translation>
+   <translation>Zu einem Moment davor zurückgehen: die Zeitleiste anklicken oder Strg+J drücken.</translation>
   </message>
   <message>
    <source>Go on writing</source>
@@ -2894,12 +2970,8 @@ Eine gewählte Zeile zeigt der Inspektor mit dem ganzen Leben der Nachricht; Ein
    <translation>Zur Zeile gehen</translation>
   </message>
   <message>
-   <source>Goes on where it was stopped, or past the end of its scenario.</source>
-   <translation>Geht weiter, wo sie gestoppt wurde, oder über das Ende ihres Szenarios hinaus.</translation>
-  </message>
-  <message>
    <source>Goes to the filter of the open panel.</source>
-   <translation>Geht zum Filter der offenen Tafel.</translation>
+   <translation>Geht zum Filter des offenen Panels.</translation>
   </message>
   <message>
    <source>Goes to the time of the chosen event.</source>
@@ -2953,7 +3025,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Half of all messages carry one key and go to one partition. Its owner is always busy; the other counters mostly wait.</source>
-   <translation>Die Hälfte aller Nachrichten trägt einen Schlüssel und kommt in eine Partition. Ihr Besitzer arbeitet ohne Pause; die anderen Counter warten meist.</translation>
+   <translation>Die Hälfte aller Nachrichten trägt denselben Schlüssel und kommt in dieselbe Partition. Ihr Besitzer ist ständig beschäftigt; die anderen Counter warten meist.</translation>
   </message>
   <message>
    <source>Has all partitions to itself</source>
@@ -2964,12 +3036,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Hat keinen Wert: löscht ihren Schlüssel in einem kompaktierten Topic.</translation>
   </message>
   <message>
-   <source>Hatched: nothing is committed there. Hatched in amber: no owner while the group rebalances.</source>
-   <translation>Schraffiert: Dort ist nichts committet. Gelb schraffiert: kein Besitzer, während die Gruppe umverteilt.</translation>
-  </message>
-  <message>
-   <source>Have a stopped clock go on from its time.</source>
-   <translation>Lässt eine angehaltene Uhr von ihrer Zeit an weitergehen.</translation>
+   <source>Hatched: nothing committed yet. Hatched in amber: no owner while the group rebalances.</source>
+   <translation>Schraffiert: noch nichts committet. Gelb schraffiert: kein Besitzer während des Rebalance.</translation>
   </message>
   <message>
    <source>Header {number} has no colon; write it as name: value.</source>
@@ -3001,39 +3069,27 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Help for this panel</source>
-   <translation>Hilfe zu dieser Tafel</translation>
-  </message>
-  <message>
-   <source>Here the engine drives the time: run, step or go to a time.</source>
-   <translation>Hier bestimmt die Engine die Zeit: laufen lassen, einen Schritt gehen oder zu einer Zeit gehen.</translation>
+   <translation>Hilfe zu diesem Panel</translation>
   </message>
   <message>
    <source>Hex</source>
    <translation>Hex</translation>
   </message>
   <message>
-   <source>Hide what was seen</source>
-   <translation>Verbergen, was zu sehen war</translation>
+   <source>Hide explanation</source>
+   <translation>Erklärung ausblenden</translation>
   </message>
   <message>
    <source>History</source>
-   <translation>Verlauf</translation>
+   <translation>Leben</translation>
   </message>
   <message>
    <source>History of {count} sessions</source>
    <translation>Verlauf von {count} Sitzungen</translation>
   </message>
   <message>
-   <source>Hold the members called `client`, or all, outside `group`; when it ends, they may join again.</source>
-   <translation>Hält die Mitglieder namens `client`, oder alle, außerhalb von `group`; endet es, dürfen sie wieder beitreten.</translation>
-  </message>
-  <message>
    <source>Holder</source>
    <translation>Halter</translation>
-  </message>
-  <message>
-   <source>Holding the text</source>
-   <translation>Mit dem Text</translation>
   </message>
   <message>
    <source>Holds</source>
@@ -3048,22 +3104,22 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Heiße Schlüssel</translation>
   </message>
   <message>
-   <source>How far each group has come in each partition.
+   <source>How far each group has read in each partition.
 
-- **Committed** is where the group continues after a restart, **position** is what its owner reads next.
+- **Committed** is where the group continues after a restart; **position** is what its owner reads next.
 - **Consumer lag** = end offset - committed offset; before the first commit it counts from where the group began, and is "n/a" if that is not known.
-- **Drained in** is the time until nothing is left, at the pace of the last five seconds.
-- **Seek** moves a live position. **Reset offsets** changes committed ones; the changes are reviewed before they are applied.</source>
-   <translation>Wie weit jede Gruppe in jeder Partition gekommen ist.
+- **Drained in** is the time until the lag is gone, at the pace of the last five seconds.
+- **Seek** moves a live position. **Reset offsets** changes committed offsets; you review the changes before they are applied.</source>
+   <translation>Wie weit jede Gruppe in jeder Partition gelesen hat.
 
-- **Committet** ist, wo die Gruppe nach einem Neustart weitermachen würde, die **Position**, was ihr Besitzer als Nächstes liest.
+- **Committet** ist die Stelle, an der die Gruppe nach einem Neustart weiterliest, **Position** das, was ihr Besitzer als Nächstes liest.
 - **Rückstand (Lag)** = End-Offset - committeter Offset; vor dem ersten Commit zählt er ab dem Beginn der Gruppe, und ist „n/a“, wenn der nicht bekannt ist.
-- **Aufgeholt in** sagt, wann nichts übrig ist, beim Tempo der letzten fünf Sekunden.
-- **Springen (Seek)** verschiebt eine lebende Position. **Offsets zurücksetzen** ändert committete und wird geprüft, bevor es gilt.</translation>
+- **Aufgeholt in** ist die Zeit, bis der Rückstand abgebaut ist, beim Tempo der letzten fünf Sekunden.
+- **Springen (Seek)** verschiebt eine aktive Position. **Offsets zurücksetzen** ändert committete Offsets; die Änderungen lassen sich prüfen, bevor sie gelten.</translation>
   </message>
   <message>
-   <source>How far each group has come.</source>
-   <translation>Wie weit jede Gruppe gekommen ist.</translation>
+   <source>How far each group has read.</source>
+   <translation>Wie weit jede Gruppe gelesen hat.</translation>
   </message>
   <message>
    <source>How fast</source>
@@ -3074,8 +3130,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Wie schnell ein Producer sendet.</translation>
   </message>
   <message>
-   <source>How fast the lag rises or falls, in messages/s: its slope over the last five seconds.</source>
-   <translation>Wie schnell der Rückstand steigt oder fällt, in Nachrichten/s: seine Steigung über die letzten fünf Sekunden.</translation>
+   <source>How fast the lag rises or falls, in messages/s, over the last five seconds.</source>
+   <translation>Wie schnell der Rückstand in den letzten fünf Sekunden steigt oder fällt, in Nachrichten/s.</translation>
   </message>
   <message>
    <source>How long</source>
@@ -3086,8 +3142,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Wie viele</translation>
   </message>
   <message>
-   <source>How many have owned this partition so far.</source>
-   <translation>Wie viele diese Partition bisher besessen haben.</translation>
+   <source>How many members have owned this partition so far.</source>
+   <translation>Wie viele Mitglieder diese Partition bisher besessen haben.</translation>
   </message>
   <message>
    <source>How much Kafka clients may send or fetch.</source>
@@ -3098,8 +3154,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Wie oft</translation>
   </message>
   <message>
-   <source>How often it was sent back to its origin already; a high count is a loop.</source>
-   <translation>Wie oft er schon an seinen Ursprung zurückging; eine hohe Zahl ist eine Schleife.</translation>
+   <source>How often it has been sent back to its origin; a high count indicates a loop.</source>
+   <translation>Wie oft er schon an seinen Ursprung zurückgeschickt wurde; eine hohe Zahl deutet auf eine Schleife hin.</translation>
   </message>
   <message>
    <source>How often the reader had received it by then.</source>
@@ -3114,8 +3170,12 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Ruht</translation>
   </message>
   <message>
+   <source>If a consumer acknowledges a message before it has finished with it, the broker counts the message as done.</source>
+   <translation>Bestätigt ein Consumer eine Nachricht, bevor er mit ihr fertig ist, gilt sie für den Broker als erledigt.</translation>
+  </message>
+  <message>
    <source>If one key is too much for one consumer, only a different key or faster processing helps.</source>
-   <translation>Wo ein Schlüssel für einen Consumer zu viel ist, hilft nur ein anderer Schlüssel oder schnellere Arbeit.</translation>
+   <translation>Ist ein Schlüssel für einen Consumer zu viel, hilft nur ein anderer Schlüssel oder schnellere Verarbeitung.</translation>
   </message>
   <message>
    <source>In (per s)</source>
@@ -3127,19 +3187,19 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>In both groups, nobody reads its partitions until its session has timed out. In the classic protocol, each member sets its own timeout; in the consumer protocol, the broker sets one for all.</source>
-   <translation>So oder so liest niemand seine Partitionen, bis seine Session abgelaufen ist. Im klassischen Protokoll setzt jedes Mitglied sein Timeout selbst, im Consumer-Protokoll der Broker für alle.</translation>
+   <translation>In beiden Gruppen liest niemand seine Partitionen, bis seine Session abgelaufen ist. Im klassischen Protokoll bestimmt jedes Mitglied sein Timeout selbst, im Consumer-Protokoll bestimmt es der Broker für alle.</translation>
   </message>
   <message>
    <source>In classic, one member was the leader and assigned the partitions. In modern, the broker did so, member by member as they joined, and told each one in the reply to a heartbeat.</source>
-   <translation>In classic war ein Mitglied der Leader und hat zugewiesen. In modern tat es der Broker, Mitglied für Mitglied, wie sie kamen, und jedes erfuhr es in der Antwort auf einen Heartbeat.</translation>
+   <translation>In classic war ein Mitglied der Leader und hat die Partitionen zugewiesen. In modern tat das der Broker, Mitglied für Mitglied bei jedem Beitritt, und teilte es jedem in der Antwort auf einen Heartbeat mit.</translation>
   </message>
   <message>
    <source>In flight</source>
    <translation>In Arbeit</translation>
   </message>
   <message>
-   <source>In flight, as all messages here.</source>
-   <translation>Von jemandem gehalten, wie alle hier.</translation>
+   <source>In flight, like all messages in this list.</source>
+   <translation>In Arbeit, wie alle Nachrichten in dieser Liste.</translation>
   </message>
   <message>
    <source>In lines, a partition waits for a new owner.</source>
@@ -3147,19 +3207,15 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>In modern, one partition moves.</source>
-   <translation>In modern zieht eine Partition um.</translation>
+   <translation>In modern wechselt eine Partition den Besitzer.</translation>
   </message>
   <message>
    <source>In the classic protocol with an eager assignor, everyone waits for the slowest member. In the consumer protocol, only the new owner of a partition waits, for its old owner.</source>
-   <translation>Im klassischen Protokoll mit einem Eager-Assignor warten alle auf das langsamste Mitglied. Im Consumer-Protokoll wartet der neue Besitzer einer Partition auf den alten, und sonst wartet niemand.</translation>
+   <translation>Im klassischen Protokoll mit einem Eager-Assignor warten alle auf das langsamste Mitglied. Im Consumer-Protokoll wartet nur der neue Besitzer einer Partition auf den alten.</translation>
   </message>
   <message>
    <source>In the pause, the alert ends by itself.</source>
-   <translation>In der Pause ist er vorbei, ohne dass jemand etwas tut.</translation>
-  </message>
-  <message>
-   <source>In these brackets stands one name, as in {example}.</source>
-   <translation>In diesen Klammern steht ein Name, wie in {example}.</translation>
+   <translation>In der Pause endet der Alarm von selbst.</translation>
   </message>
   <message>
    <source>In this second</source>
@@ -3178,6 +3234,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>In {name}</translation>
   </message>
   <message>
+   <source>Includes ready, delayed and in-flight messages</source>
+   <translation>Umfasst bereite, verzögerte und in Arbeit befindliche Nachrichten</translation>
+  </message>
+  <message>
    <source>Index</source>
    <translation>Index</translation>
   </message>
@@ -3191,35 +3251,47 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>It acknowledged nothing, so its lease expired after four seconds. The message was delivered to another painter, as attempt 2.</source>
-   <translation>Er bestätigt nichts, also lief seine Lease nach vier Sekunden ab. Die Nachricht wird einem anderen Painter zugestellt, mit Versuch 2.</translation>
+   <translation>Er hat nichts bestätigt, also lief seine Lease nach vier Sekunden ab. Die Nachricht wurde einem anderen Painter zugestellt, als Versuch 2.</translation>
   </message>
   <message>
-   <source>It died of: {cause}. A redrive appends this to {origin} in its place.</source>
-   <translation>Er starb an: {cause}. Ein Redrive hängt stattdessen dies an {origin} an.</translation>
+   <source>It applies from the next message on.</source>
+   <translation>Es gilt ab der nächsten Nachricht.</translation>
   </message>
   <message>
-   <source>It ends before it begins.</source>
-   <translation>Das Ende liegt vor dem Anfang.</translation>
+   <source>It contains an action that this version does not know: {error}</source>
+   <translation>Sie enthält eine Aktion, die diese Version nicht kennt: {error}</translation>
+  </message>
+  <message>
+   <source>It currently sends {rate} messages/s. Its target's limit still applies.</source>
+   <translation>Er sendet zurzeit {rate} Nachrichten/s. Die Grenze seines Ziels gilt weiterhin.</translation>
+  </message>
+  <message>
+   <source>It does not exist at this moment.</source>
+   <translation>Das gibt es in diesem Moment nicht.</translation>
+  </message>
+  <message>
+   <source>It failed with: {cause}. A redrive appends this to {origin} instead.</source>
+   <translation>Er scheiterte mit: {cause}. Ein Redrive hängt stattdessen dies an {origin} an.</translation>
   </message>
   <message>
    <source>It gets every message of the topic from now on, and hands each to one worker at a time.</source>
-   <translation>Sie bekommt von nun an jede Nachricht des Topics und gibt jede an jeweils einen Worker.</translation>
+   <translation>Sie bekommt ab jetzt jede Nachricht des Topics und gibt jede immer nur einem Worker.</translation>
   </message>
   <message>
    <source>It has a permanent name, its group.instance.id. The group gives it back its partitions in the same generation.</source>
-   <translation>Es hat einen bleibenden Namen, group.instance.id. Die Gruppe gibt ihm die Partitionen, die es hatte, in derselben Generation.</translation>
+   <translation>Es hat einen festen Namen, seine group.instance.id. Die Gruppe gibt ihm in derselben Generation seine Partitionen zurück.</translation>
   </message>
   <message>
    <source>It has {count}. Keys may land in other partitions from then on. This cannot be undone.</source>
-   <translation>Es hat {count}. Schlüssel können von da an in anderen Partitionen landen. Das lässt sich nicht zurücknehmen.</translation>
+   <translation>Es hat {count}. Schlüssel können danach in anderen Partitionen landen. Das lässt sich nicht rückgängig machen.</translation>
   </message>
   <message>
    <source>It holds for Kafka and HTTP, beside the access file of a listener. What denies wins.</source>
    <translation>Sie gilt für Kafka und HTTP, neben der Zugriffsdatei eines Listeners. Was verbietet, hat Vorrang.</translation>
   </message>
   <message>
-   <source>It holds from the next message on.</source>
-   <translation>Es gilt ab der nächsten Nachricht.</translation>
+   <source>It is already open.</source>
+   <translation>Es ist schon offen.</translation>
   </message>
   <message>
    <source>It is ending.</source>
@@ -3234,87 +3306,71 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Er wird nicht mehr beobachtet. Der Broker selbst läuft weiter.</translation>
   </message>
   <message>
-   <source>It is not there at this moment.</source>
-   <translation>Zu diesem Moment gibt es das nicht.</translation>
-  </message>
-  <message>
-   <source>It is open already.</source>
-   <translation>Es ist schon offen.</translation>
-  </message>
-  <message>
-   <source>It is too long to check here: a million characters at most.</source>
-   <translation>Er ist zu lang, um hier geprüft zu werden: höchstens eine Million Zeichen.</translation>
-  </message>
-  <message>
-   <source>It is watched for no more.</source>
+   <source>It is no longer watched.</source>
    <translation>Darauf wird nicht mehr geachtet.</translation>
   </message>
   <message>
-   <source>It joins its group at once, and the group shares out its partitions again.</source>
-   <translation>Er tritt seiner Gruppe sofort bei, und die Gruppe teilt ihre Partitionen neu auf.</translation>
+   <source>It is too long to check here: the limit is a million characters.</source>
+   <translation>Er ist zu lang, um hier geprüft zu werden: höchstens eine Million Zeichen.</translation>
   </message>
   <message>
-   <source>It never happened: the session came to its end.</source>
-   <translation>Es trat nie ein: die Sitzung kam an ihr Ende.</translation>
+   <source>It joins its group at once, and the group shares out its partitions again.</source>
+   <translation>Er tritt seiner Gruppe sofort bei, und die Gruppe verteilt ihre Partitionen neu.</translation>
+  </message>
+  <message>
+   <source>It never happened: the session has ended.</source>
+   <translation>Es ist nie eingetreten: Die Sitzung ist zu Ende.</translation>
   </message>
   <message>
    <source>It owns two partitions, which nobody else may read. Their lag no longer falls to zero in the pauses.</source>
-   <translation>Ihm gehören zwei Partitionen, und niemand sonst darf sie lesen. Ihr Rückstand fällt in einer Pause nicht mehr auf null.</translation>
-  </message>
-  <message>
-   <source>It reads one more.</source>
-   <translation>Sie liest eines mehr.</translation>
-  </message>
-  <message>
-   <source>It reads one topic less.</source>
-   <translation>Sie liest ein Topic weniger.</translation>
+   <translation>Ihm gehören zwei Partitionen, die sonst niemand lesen darf. Ihr Rückstand fällt in den Pausen nicht mehr auf null.</translation>
   </message>
   <message>
    <source>It runs as a job; closing this dialog does not stop it.</source>
-   <translation>Es läuft als Auftrag; diesen Dialog zu schließen hält ihn nicht an.</translation>
+   <translation>Er läuft als Auftrag; das Schließen dieses Dialogs hält ihn nicht an.</translation>
   </message>
   <message>
    <source>It says what each rule would assign now, and how much it would move.</source>
    <translation>Es sagt, was jede Regel jetzt zuweisen und wie viel sie bewegen würde.</translation>
   </message>
   <message>
-   <source>It sends {rate} messages/s at present. A limit of its target still holds.</source>
-   <translation>Er sendet zurzeit {rate} Nachrichten/s. Eine Grenze seines Ziels gilt trotzdem.</translation>
-  </message>
-  <message>
    <source>It was first appended to its queue and then removed from the dead letters, so an interrupted redrive loses nothing. Its attempts start over; its redrives are counted.</source>
-   <translation>Er wurde erst an seine Queue angehängt und danach aus den Dead Letters entfernt: Ein unterbrochener Redrive verliert nichts. Seine Versuche beginnen von vorn; seine Redrives werden gezählt.</translation>
+   <translation>Er wurde erst an seine Queue angehängt und dann aus den Dead Letters entfernt; ein unterbrochener Redrive verliert also nichts. Seine Versuche beginnen von vorn; seine Redrives werden gezählt.</translation>
   </message>
   <message>
    <source>It watches the same figure, but for ten seconds (for_s). No burst lasts that long, so it is raised only if the group cannot keep up.</source>
-   <translation>Er beobachtet dieselbe Zahl, aber über zehn Sekunden (for_s). Kein Schub dauert so lange, also wird er nur ausgelöst, wenn die Gruppe nicht mitkommt.</translation>
+   <translation>Er beobachtet denselben Wert, aber über zehn Sekunden (for_s). So lange dauert kein Schub, also wird er nur ausgelöst, wenn die Gruppe nicht mitkommt.</translation>
   </message>
   <message>
-   <source>Its committed offsets stay, so that it can continue from there.</source>
-   <translation>Was sie committet hat, bleibt, damit sie von dort weitermachen kann.</translation>
+   <source>Its committed offsets stay, so it can continue from there.</source>
+   <translation>Ihre committeten Offsets bleiben erhalten, sodass sie von dort weiterlesen kann.</translation>
   </message>
   <message>
    <source>Its consumers stop and start again.</source>
    <translation>Ihre Consumer stoppen und starten wieder.</translation>
   </message>
   <message>
-   <source>Its earlier history is not shown: this session is not recorded, and older events are not kept.</source>
-   <translation>Ihr früheres Leben ist nicht zu sehen: diese Sitzung wird nicht aufgezeichnet, und ältere Ereignisse sind nicht mehr da.</translation>
+   <source>Its earlier history is not shown: this session is not recorded, and older events are gone.</source>
+   <translation>Ihre frühere Geschichte ist nicht zu sehen: Diese Sitzung wird nicht aufgezeichnet, und ältere Ereignisse sind nicht mehr da.</translation>
   </message>
   <message>
    <source>Its group considers it dead while it continues to process.</source>
    <translation>Seine Gruppe hält ihn für tot, während er weiterarbeitet.</translation>
   </message>
   <message>
-   <source>Its lanes, or one line.</source>
+   <source>Its lanes, or a single line.</source>
    <translation>Ihre Spuren oder eine Zeile.</translation>
   </message>
   <message>
    <source>Its messages stay in the log, and a marker behind them says that they were aborted. screens has already processed them; the clerks of booked skip them.</source>
-   <translation>Ihre Nachrichten bleiben im Log, und eine Markierung dahinter sagt, dass sie abgebrochen wurden. screens hat sie längst verarbeitet; die Mitglieder von booked übergehen sie.</translation>
+   <translation>Ihre Nachrichten bleiben im Log, und eine Markierung dahinter zeigt an, dass sie abgebrochen wurden. screens hat sie schon verarbeitet; die Mitglieder von booked überspringen sie.</translation>
   </message>
   <message>
-   <source>Its owners from the beginning of the session to the moment shown; a gap has no owner.</source>
+   <source>Its offset in the dead-letter queue.</source>
+   <translation>Sein Offset in der Dead-Letter-Queue.</translation>
+  </message>
+  <message>
+   <source>Its owners from the beginning of the session to the moment shown; gaps are times without an owner.</source>
    <translation>Ihre Besitzer vom Anfang der Sitzung bis zum gezeigten Moment; in einer Lücke hat sie keinen.</translation>
   </message>
   <message>
@@ -3323,15 +3379,15 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Its timeout_ms of fifteen seconds has passed. The last stable offset moves on, and booked gets the messages that were waiting.</source>
-   <translation>Die fünfzehn Sekunden ihres timeout_ms waren vorbei. Der Last Stable Offset rückt vor, und booked bekommt, was gewartet hat.</translation>
+   <translation>Ihr timeout_ms von fünfzehn Sekunden ist abgelaufen. Der Last Stable Offset rückt vor, und booked bekommt die wartenden Nachrichten.</translation>
   </message>
   <message>
    <source>Its transaction has the usual timeout of a minute. If the shop is back before then, it starts a new session with its transactional id, and the broker aborts what the previous session had left open.</source>
-   <translation>Seine Transaktion hat das übliche Timeout von einer Minute. Ist er früher zurück, beginnt er eine neue Sitzung unter seiner Transactional Id, und der Broker bricht ab, was die vorige offen gelassen hat.</translation>
+   <translation>Seine Transaktion hat das übliche Timeout von einer Minute. Ist shop vorher zurück, beginnt es mit seiner Transactional Id eine neue Sitzung, und der Broker bricht ab, was die vorige offen gelassen hat.</translation>
   </message>
   <message>
-   <source>Its whole life, in the inspector (Ctrl+L)</source>
-   <translation>Ihr ganzes Leben, im Inspektor (Strg+L)</translation>
+   <source>Its whole history, in the inspector (Ctrl+L)</source>
+   <translation>Ihre ganze Geschichte im Inspektor (Strg+L)</translation>
   </message>
   <message>
    <source>JSON</source>
@@ -3358,12 +3414,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Kafka-Clients</translation>
   </message>
   <message>
-   <source>Kafka programs meet delays, errors, lost replies.</source>
-   <translation>Kafka-Programme bekommen Verzögerungen, Fehler, verlorene Antworten.</translation>
-  </message>
-  <message>
    <source>Keep</source>
-   <translation>Aufheben</translation>
+   <translation>Behalten</translation>
   </message>
   <message>
    <source>Keep Spark ready for the next report (about 1 GB)</source>
@@ -3375,11 +3427,15 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Keep for</source>
-   <translation>Aufheben für</translation>
+   <translation>Behalten für</translation>
+  </message>
+  <message>
+   <source>Keep the members called `client`, or all members, out of `group`; when the fault ends, they may rejoin.</source>
+   <translation>Hält die Mitglieder namens `client`, oder alle, aus `group` heraus; endet der Fehler, dürfen sie wieder beitreten.</translation>
   </message>
   <message>
    <source>Kept</source>
-   <translation>Bewahrt</translation>
+   <translation>Behalten</translation>
   </message>
   <message>
    <source>Key</source>
@@ -3399,7 +3455,11 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Keys go by</source>
-   <translation>Schlüssel verteilt nach</translation>
+   <translation>Partition nach</translation>
+  </message>
+  <message>
+   <source>Keywords select the requests: `client` (its client.id), `group` and `topic`; `*` in a name stands for any characters. Of the matching requests, the first `skip` pass; then every `every`-th is affected, with `probability` drawn from `seed`, at most `times` of them, for `for_s` seconds of the broker's time. Every run affects the same requests. With `must_fire`, FaultNotMetError is raised if the fault ends without having affected any request.</source>
+   <translation>Schlüsselwörter wählen die Anfragen aus: `client` (seine client.id), `group` und `topic`; `*` in einem Namen steht für beliebige Zeichen. Von den passenden Anfragen gehen die ersten `skip` durch; danach trifft es jede `every`-te, mit der aus `seed` gezogenen Wahrscheinlichkeit `probability`, höchstens `times` von ihnen, für `for_s` Sekunden Broker-Zeit. Jeder Lauf trifft dieselben Anfragen. Mit `must_fire` wird FaultNotMetError ausgelöst, wenn der Fehler endet, ohne eine Anfrage getroffen zu haben.</translation>
   </message>
   <message>
    <source>KiB/s</source>
@@ -3447,7 +3507,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Lag in messages is the end of each partition minus what is committed. Lag in seconds is the age of the oldest uncommitted message.</source>
-   <translation>Der Rückstand in Nachrichten ist das Ende jeder Partition ohne das Bestätigte. In Sekunden ist er das Alter der ältesten Nachricht, die nicht bestätigt ist.</translation>
+   <translation>Der Rückstand in Nachrichten ist das Ende jeder Partition minus das, was committet ist. In Sekunden ist er das Alter der ältesten nicht committeten Nachricht.</translation>
   </message>
   <message>
    <source>Lag is the end of the log minus what the group has committed. Orders arrive faster than two clerks can work.</source>
@@ -3462,7 +3522,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Sprache</translation>
   </message>
   <message>
-   <source>Larger type</source>
+   <source>Larger text</source>
    <translation>Größere Schrift</translation>
   </message>
   <message>
@@ -3506,12 +3566,12 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Lease verlängert</translation>
   </message>
   <message>
-   <source>Leases, sessions and retention follow session time, which does not change.</source>
-   <translation>Leases, Sessions und Aufbewahrung richten sich nach der Sitzungszeit, die davon nichts merkt.</translation>
+   <source>Leases, sessions and retention periods that expire by then do so in order, each at its time.</source>
+   <translation>Leases, Sitzungen und Aufbewahrungsfristen, die bis dahin ablaufen, enden der Reihe nach, jede zu ihrer Zeit.</translation>
   </message>
   <message>
-   <source>Leases, sessions and retention that come due by then end in order, each at its time.</source>
-   <translation>Leases, Sitzungen und Aufbewahrungsfristen, die bis dahin ablaufen, enden der Reihe nach, jede zu ihrer Zeit.</translation>
+   <source>Leases, sessions and retention use session time, which does not change.</source>
+   <translation>Leases, Sessions und Aufbewahrung richten sich nach der Sitzungszeit, die sich nicht ändert.</translation>
   </message>
   <message>
    <source>Leaves its group.</source>
@@ -3538,16 +3598,16 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Lektion: {done} von {count} Schritten erledigt</translation>
   </message>
   <message>
+   <source>Let a stopped clock continue from its time.</source>
+   <translation>Lässt eine angehaltene Uhr weiterlaufen.</translation>
+  </message>
+  <message>
    <source>Let it finish</source>
    <translation>Zu Ende laufen lassen</translation>
   </message>
   <message>
    <source>Licence</source>
    <translation>Lizenz</translation>
-  </message>
-  <message>
-   <source>Life</source>
-   <translation>Leben</translation>
   </message>
   <message>
    <source>Light</source>
@@ -3558,12 +3618,20 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Hell oder dunkel</translation>
   </message>
   <message>
-   <source>Like a long garbage collection: it then continues where it was.</source>
+   <source>Like `advance`, up to a date; a date without a time zone is local. Raises INVALID_REQUEST if it has passed.</source>
+   <translation>Wie `advance`, bis zu einem Zeitpunkt; ohne Zeitzone gilt die Ortszeit. INVALID_REQUEST, wenn er vorbei ist.</translation>
+  </message>
+  <message>
+   <source>Like a long garbage collection: afterwards it continues where it was.</source>
    <translation>Wie bei einer langen Garbage Collection: danach macht er weiter, wo er stand.</translation>
   </message>
   <message>
    <source>Like kill -9: the broker is not told. It comes back after this time.</source>
    <translation>Wie bei kill -9: der Broker erfährt nichts. Nach dieser Zeit kommt er wieder.</translation>
+  </message>
+  <message>
+   <source>Like sticky, but partitions that stay are still read during the rebalance.</source>
+   <translation>Wie Sticky, aber Partitionen, die bleiben, werden während des Rebalance weitergelesen.</translation>
   </message>
   <message>
    <source>Limited</source>
@@ -3595,11 +3663,11 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Listener</source>
-   <translation>Zugang</translation>
+   <translation>Listener</translation>
   </message>
   <message>
    <source>Listeners</source>
-   <translation>Zugänge</translation>
+   <translation>Listener</translation>
   </message>
   <message>
    <source>Listeners for other programs, and who is connected.</source>
@@ -3622,28 +3690,16 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Log auf der Platte</translation>
   </message>
   <message>
-   <source>Long work, with progress.</source>
-   <translation>Lange Arbeit, mit Fortschritt.</translation>
+   <source>Long-running jobs, with progress.</source>
+   <translation>Lange Aufträge mit ihrem Fortschritt.</translation>
   </message>
   <message>
    <source>Longer than 30 seconds, with static members. The price is that the partitions of a member that has really crashed wait that long for a new owner.</source>
-   <translation>Länger als 30 Sekunden, mit statischen Mitgliedern. Der Preis: Die Partitionen eines Mitglieds, das wirklich tot ist, warten so lange auf einen neuen Besitzer.</translation>
+   <translation>Länger als 30 Sekunden, bei statischen Mitgliedern. Der Preis: Die Partitionen eines wirklich abgestürzten Mitglieds warten so lange auf einen neuen Besitzer.</translation>
   </message>
   <message>
-   <source>Looking for it...</source>
-   <translation>Wird gesucht...</translation>
-  </message>
-  <message>
-   <source>Looking for its life...</source>
-   <translation>Ihr Leben wird gesucht...</translation>
-  </message>
-  <message>
-   <source>Looking through the events...</source>
-   <translation>Die Ereignisse werden durchsucht...</translation>
-  </message>
-  <message>
-   <source>Made</source>
-   <translation>Gemacht</translation>
+   <source>Looking for its history...</source>
+   <translation>Ihre Geschichte wird gesucht...</translation>
   </message>
   <message>
    <source>Make messages fail</source>
@@ -3655,7 +3711,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Makes a report of sessions.</source>
-   <translation>Macht einen Bericht über Sitzungen.</translation>
+   <translation>Erstellt einen Bericht über Sitzungen.</translation>
   </message>
   <message>
    <source>Making the page {target}.</source>
@@ -3663,27 +3719,31 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Making the producer wait. It costs the producer's time, and the producer's own callers must be able to wait as well; otherwise messages are lost there.</source>
-   <translation>Den Producer warten zu lassen. Es kostet die Zeit des Producers, und seine eigenen Aufrufer müssen auch warten können; sonst gehen Nachrichten dort verloren.</translation>
+   <translation>Den Producer warten zu lassen. Das kostet den Producer Zeit, und auch seine eigenen Aufrufer müssen warten können; sonst gehen dort Nachrichten verloren.</translation>
   </message>
   <message>
    <source>Map of the canvas</source>
    <translation>Übersicht der Zeichenfläche</translation>
   </message>
   <message>
+   <source>Marks or unmarks the messages of the selected topic as dead letters.</source>
+   <translation>Kennzeichnet die Nachrichten des ausgewählten Topics als Dead Letters oder hebt das auf.</translation>
+  </message>
+  <message>
    <source>Marks the moment shown.</source>
-   <translation>Merkt den gezeigten Zeitpunkt.</translation>
+   <translation>Markiert den gezeigten Zeitpunkt.</translation>
   </message>
   <message>
    <source>Maximise the panel</source>
-   <translation>Tafel maximieren</translation>
+   <translation>Panel maximieren</translation>
   </message>
   <message>
    <source>May</source>
    <translation>Darf</translation>
   </message>
   <message>
-   <source>Median latency of the last 100 requests; waiting for messages counts.</source>
-   <translation>Median der Latenz der letzten 100 Anfragen; Warten auf Nachrichten zählt mit.</translation>
+   <source>Median latency of the last 100 requests, including waiting for messages.</source>
+   <translation>Median der Latenz der letzten 100 Requests, einschließlich des Wartens auf Nachrichten.</translation>
   </message>
   <message>
    <source>Member id</source>
@@ -3735,19 +3795,31 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Messages and bytes that the client gets per second.</source>
-   <translation>Nachrichten und Bytes, die der Client bekommt, pro Sekunde.</translation>
+   <translation>Nachrichten und Bytes, die der Client pro Sekunde bekommt.</translation>
   </message>
   <message>
    <source>Messages and bytes that the client sends per second.</source>
-   <translation>Nachrichten und Bytes, die der Client sendet, pro Sekunde.</translation>
+   <translation>Nachrichten und Bytes, die der Client pro Sekunde sendet.</translation>
   </message>
   <message>
    <source>Messages are appended to it.</source>
-   <translation>Nachrichten werden dort angehängt.</translation>
+   <translation>Die Nachrichten werden dort angehängt.</translation>
   </message>
   <message>
-   <source>Messages below an offset are gone from the log. This cannot be undone.</source>
-   <translation>Nachrichten unter einem Offset verschwinden aus dem Log. Das lässt sich nicht zurücknehmen.</translation>
+   <source>Messages by which the group is behind.</source>
+   <translation>Nachrichten, um die die Gruppe zurückliegt.</translation>
+  </message>
+  <message>
+   <source>Messages from a producer without idempotence are stored twice: the reply is lost, and it publishes again.</source>
+   <translation>Nachrichten eines Producers ohne Idempotenz werden zweimal gespeichert: Die Antwort geht verloren, und er sendet noch einmal.</translation>
+  </message>
+  <message>
+   <source>Messages from the committed offset, or from where the group began, to the end; n/a if not known. In a compacted topic, ≤ marks an upper bound: offsets emptied by compaction are counted, too.</source>
+   <translation>Nachrichten vom committeten Offset, oder vom Beginn der Gruppe, bis zum Ende; n/a, wenn unbekannt. In einem kompaktierten Topic steht ≤ für eine Obergrenze: Durch die Kompaktierung geleerte Offsets zählen mit.</translation>
+  </message>
+  <message>
+   <source>Messages in a topic.</source>
+   <translation>Nachrichten, die ein Topic enthält.</translation>
   </message>
   <message>
    <source>Messages in the event.</source>
@@ -3755,7 +3827,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Messages of a group are not leased: its consumers commit them.</source>
-   <translation>Was eine Gruppe hält, ist nicht vergeben: ihre Consumer committen es.</translation>
+   <translation>Nachrichten einer Gruppe haben keine Lease: Ihre Consumer committen sie.</translation>
   </message>
   <message>
    <source>Messages of queues under a **lease**: delivered, and neither acknowledged nor released. When a lease expires, the message is delivered again with the next attempt. After the last attempt it goes to the dead letters.</source>
@@ -3763,7 +3835,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Messages of the topic that the group has not committed.</source>
-   <translation>Was die Gruppe im Topic noch nicht committet hat.</translation>
+   <translation>Nachrichten des Topics, die die Gruppe noch nicht committet hat.</translation>
   </message>
   <message>
    <source>Messages only</source>
@@ -3774,36 +3846,28 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Gesendete Nachrichten je Sitzungssekunde.</translation>
   </message>
   <message>
-   <source>Messages that a client fetched once more: after a seek, a pause, or what it had discarded.</source>
-   <translation>Nachrichten, die ein Client noch einmal geholt hat: nach einem Seek, einer Pause, oder was er verworfen hatte.</translation>
+   <source>Messages published to a topic, published by a producer, or delivered to a consumer or worker: the mean over 2 s.</source>
+   <translation>Nachrichten, die an ein Topic gesendet, von einem Producer gesendet oder einem Consumer oder Worker zugestellt wurden: Mittelwert über 2 s.</translation>
   </message>
   <message>
-   <source>Messages that a group is behind.</source>
-   <translation>Nachrichten, die eine Gruppe zurück ist.</translation>
+   <source>Messages that a client fetched once more: after a seek or a pause, or because it had discarded them.</source>
+   <translation>Nachrichten, die ein Client noch einmal geholt hat: nach einem Seek oder einer Pause, oder weil er sie verworfen hatte.</translation>
   </message>
   <message>
-   <source>Messages that a reader was given more than once: to whom, when, and why.</source>
+   <source>Messages that a reader was given more than once: to whom, when and why.</source>
    <translation>Nachrichten, die ein Leser mehr als einmal bekam: an wen, wann und warum.</translation>
   </message>
   <message>
-   <source>Messages that a topic holds.</source>
-   <translation>Nachrichten, die ein Topic enthält.</translation>
+   <source>Messages that had already been acknowledged, or whose reader had left.</source>
+   <translation>Nachrichten, die schon bestätigt waren oder deren Leser gegangen war.</translation>
   </message>
   <message>
    <source>Messages that wait in a queue.</source>
    <translation>Nachrichten, die in einer Queue warten.</translation>
   </message>
   <message>
-   <source>Messages that were acknowledged before, or whose reader had gone.</source>
-   <translation>Nachrichten, die schon bestätigt waren oder deren Leser gegangen war.</translation>
-  </message>
-  <message>
-   <source>Messages to the end from the committed offset, or where the group began; n/a if not known. ≤ in a compacted topic, of at most so many: offsets that compaction has emptied count.</source>
-   <translation>Nachrichten vom committeten Offset, oder vom Beginn der Gruppe, bis zum Ende; n/a, wenn unbekannt. ≤ in einem kompaktierten Topic, höchstens so viele: Offsets, die die Kompaktierung geleert hat, zählen mit.</translation>
-  </message>
-  <message>
-   <source>Messages under a lease, and those that a group was delivered and has not committed.</source>
-   <translation>Nachrichten unter einer Lease und solche, die einer Gruppe zugestellt und nicht committet sind.</translation>
+   <source>Messages under a lease, and messages delivered to a group but not yet committed.</source>
+   <translation>Nachrichten mit einer Lease sowie Nachrichten, die einer Gruppe zugestellt, aber noch nicht committet sind.</translation>
   </message>
   <message>
    <source>Messages waiting for this consumer, and how long the oldest has waited.</source>
@@ -3815,21 +3879,17 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
 - **Redrive** sends a message back to its origin: it is appended there first and removed here afterwards, so an interrupted redrive loses nothing.
 - Redrives are counted, so a message that keeps coming back stands out.
 - **Purge** empties the queue of dead letters; it can be undone for a while.
-- Topics with names such as orders.DLT, orders-dlq or dlq.orders are read, too, with the origin, the cause and the attempts that Spring, Kafka Connect and share groups write into headers.</source>
-   <translation>Nachrichten, die aufgegeben wurden, mit der Ursache und dem, was bei jedem Versuch geschah.
+- Topics with names such as orders.DLT, orders-dlq or dlq.orders are also shown, with the origin, cause and attempts that Spring, Kafka Connect and share groups write into headers.</source>
+   <translation>Nachrichten, deren Verarbeitung endgültig gescheitert ist, mit der Ursache und jedem Versuch.
 
-- Ein **Redrive** schickt eine Nachricht an ihren Ursprung zurück: erst wird sie dort angehängt, dann hier entfernt, sodass ein abgebrochener Redrive nichts verliert.
-- Redrives werden gezählt: eine Nachricht, die immer wieder kommt, fällt auf.
-- **Entfernen** leert die Ablage; eine Weile lässt es sich zurücknehmen.
+- Ein **Redrive** schickt eine Nachricht an ihren Ursprung zurück: Sie wird erst dort angehängt und dann hier entfernt; ein unterbrochener Redrive verliert also nichts.
+- Redrives werden gezählt; so fällt eine Nachricht auf, die immer wiederkommt.
+- **Leeren** löscht alle Dead Letters; eine Weile lässt sich das rückgängig machen.
 - Auch Topics mit Namen wie orders.DLT, orders-dlq oder dlq.orders werden gelesen, mit Ursprung, Ursache und Versuchen, die Spring, Kafka Connect und Share-Gruppen in die Header schreiben.</translation>
   </message>
   <message>
    <source>Messages whose processing failed for good.</source>
-   <translation>Nachrichten, die aufgegeben wurden.</translation>
-  </message>
-  <message>
-   <source>Messages with one key are first delivered to each group in the order in which they were published.</source>
-   <translation>Nachrichten mit einem Schlüssel werden jeder Gruppe zuerst in der Reihenfolge zugestellt, in der sie veröffentlicht wurden.</translation>
+   <translation>Nachrichten, deren Verarbeitung endgültig gescheitert ist.</translation>
   </message>
   <message>
    <source>Messages/s</source>
@@ -3852,12 +3912,12 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Weitere Befehle</translation>
   </message>
   <message>
-   <source>More lanes; keys may land elsewhere.</source>
-   <translation>Mehr Spuren; Schlüssel können woanders landen.</translation>
+   <source>More lanes; keys may move to other partitions.</source>
+   <translation>Mehr Spuren; Schlüssel können in andere Partitionen wandern.</translation>
   </message>
   <message>
    <source>More panels</source>
-   <translation>Weitere Tafeln</translation>
+   <translation>Weitere Panels</translation>
   </message>
   <message>
    <source>More scenarios...</source>
@@ -3866,22 +3926,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Move</source>
    <translation>Verschieben</translation>
-  </message>
-  <message>
-   <source>Move it on. Everything that comes due has happened, in order and at its time, when this returns.</source>
-   <translation>Stellt sie vor. Alles, was fällig wird, ist danach geschehen, in seiner Reihenfolge und zu seiner Zeit.</translation>
-  </message>
-  <message>
-   <source>Move on</source>
-   <translation>Vorstellen</translation>
-  </message>
-  <message>
-   <source>Move the broker's clock on</source>
-   <translation>Uhr des Brokers vorstellen</translation>
-  </message>
-  <message>
-   <source>Move the clock on...</source>
-   <translation>Uhr vorstellen...</translation>
   </message>
   <message>
    <source>Move to group</source>
@@ -3916,8 +3960,12 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Wechsel</translation>
   </message>
   <message>
+   <source>Moves every box back to its place.</source>
+   <translation>Jeden Kasten an seinen Platz.</translation>
+  </message>
+  <message>
    <source>Moves the position of a consumer. The committed offsets of its group do not change.</source>
-   <translation>Verschiebt, wo ein Consumer weiterliest. Was seine Gruppe committet hat, bleibt, wie es ist.</translation>
+   <translation>Verschiebt die Leseposition eines Consumers. Die committeten Offsets seiner Gruppe ändern sich nicht.</translation>
   </message>
   <message>
    <source>Moves the selected consumer.</source>
@@ -3928,7 +3976,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Vervielfacht die Verarbeitungszeit.</translation>
   </message>
   <message>
-   <source>Murmur2, as Kafka's own clients</source>
+   <source>Murmur2, like Kafka's own clients</source>
    <translation>Murmur2, wie Kafkas eigene Clients</translation>
   </message>
   <message>
@@ -3941,7 +3989,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>My actions, in their order.</source>
-   <translation>Meine Aktionen, der Reihe nach.</translation>
+   <translation>Meine Aktionen der Reihe nach.</translation>
   </message>
   <message>
    <source>Nack</source>
@@ -3969,7 +4017,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Name of the saved filter</source>
-   <translation>Name des aufgehobenen Filters</translation>
+   <translation>Name des gespeicherten Filters</translation>
   </message>
   <message>
    <source>Navigator</source>
@@ -3986,6 +4034,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>New group...</source>
    <translation>Neue Gruppe...</translation>
+  </message>
+  <message>
+   <source>New rows wait while the pointer is over the list or a row is selected; click to show them.</source>
+   <translation>Neue Zeilen warten, solange der Zeiger über der Liste steht oder eine Zeile ausgewählt ist; zum Anzeigen klicken.</translation>
   </message>
   <message>
    <source>New scenario</source>
@@ -4025,19 +4077,19 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>No Kafka program has asked for anything.</source>
-   <translation>Kein Kafka-Programm hat etwas angefragt.</translation>
+   <translation>Noch kein Kafka-Programm hat einen Request gesendet.</translation>
   </message>
   <message>
    <source>No client is connected.</source>
-   <translation>Niemand ist verbunden.</translation>
+   <translation>Kein Client ist verbunden.</translation>
   </message>
   <message>
-   <source>No command has this name, and nothing in the session.</source>
-   <translation>Kein Befehl heißt so, und nichts in der Sitzung.</translation>
+   <source>No command and nothing in the session has this name.</source>
+   <translation>So heißt kein Befehl und nichts in der Sitzung.</translation>
   </message>
   <message>
    <source>No consumer is on the bench. Drag one here to take it out of its group.</source>
-   <translation>Hier sitzt niemand. Einen Consumer hierher ziehen, um ihn aus seiner Gruppe zu nehmen.</translation>
+   <translation>Auf der Bank sitzt kein Consumer. Ziehen Sie einen hierher, um ihn aus seiner Gruppe zu nehmen.</translation>
   </message>
   <message>
    <source>No consumer owns a partition now.</source>
@@ -4045,11 +4097,11 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>No consumer reads.</source>
-   <translation>Niemand liest.</translation>
+   <translation>Kein Consumer liest.</translation>
   </message>
   <message>
    <source>No consumer reads. Drop one here.</source>
-   <translation>Niemand liest. Einen Consumer hierher ziehen.</translation>
+   <translation>Kein Consumer liest. Ziehen Sie einen hierher.</translation>
   </message>
   <message>
    <source>No dead letters left.</source>
@@ -4057,11 +4109,15 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>No dead letters left: 1 was redriven.</source>
-   <translation>Keine Dead Letters übrig: 1 wurde zurückgespielt.</translation>
+   <translation>Keine Dead Letters übrig: 1 wurde per Redrive zurückgeschickt.</translation>
   </message>
   <message>
    <source>No dead letters left: {count:,} were redriven.</source>
-   <translation>Keine Dead Letters übrig: {count:,} wurden zurückgespielt.</translation>
+   <translation>Keine Dead Letters übrig: {count:,} wurden per Redrive zurückgeschickt.</translation>
+  </message>
+  <message>
+   <source>No dead-letter topic has a message.</source>
+   <translation>Kein Dead-Letter-Topic enthält eine Nachricht.</translation>
   </message>
   <message>
    <source>No event of this kind.</source>
@@ -4077,19 +4133,19 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>No fault is active.</source>
-   <translation>Nichts ist gestört.</translation>
+   <translation>Keine Störung ist aktiv.</translation>
   </message>
   <message>
-   <source>No figure differs by more than a tenth and by more than chance.</source>
-   <translation>Keine Zahl unterscheidet sich um mehr als ein Zehntel und um mehr als der Zufall.</translation>
+   <source>No figure differs by more than a tenth and by more than chance would explain.</source>
+   <translation>Keine Kennzahl weicht um mehr als ein Zehntel ab und stärker, als der Zufall erklären würde.</translation>
   </message>
   <message>
    <source>No group has rebalanced yet.</source>
    <translation>Noch hatte keine Gruppe einen Rebalance.</translation>
   </message>
   <message>
-   <source>No group or queue has handed a message out twice, except what was redriven. Messages that were acknowledged, or given to a member that left, count if handed out again; what a client fetches again after a seek, a pause or a rebalance does not.</source>
-   <translation>Keine Gruppe oder Warteschlange hat eine Nachricht zweimal ausgegeben, außer was zurückgeschickt wurde. Nachrichten, die bestätigt oder einem Mitglied gegeben wurden, das gegangen ist, zählen, wenn sie noch einmal ausgegeben werden; was ein Client nach einem Seek, einer Pause oder einem Rebalance noch einmal holt, nicht.</translation>
+   <source>No group or queue has delivered a message twice, except redriven messages. Messages count if they are delivered again after they were acknowledged or given to a member that has left; messages that a client fetches again after a seek, a pause or a rebalance do not.</source>
+   <translation>Keine Gruppe oder Queue hat eine Nachricht zweimal zugestellt, außer per Redrive. Nachrichten zählen, wenn sie erneut zugestellt werden, nachdem sie bestätigt oder einem inzwischen gegangenen Mitglied gegeben wurden; was ein Client nach einem Seek, einer Pause oder einem Rebalance noch einmal holt, zählt nicht.</translation>
   </message>
   <message>
    <source>No group reads anything yet.</source>
@@ -4108,28 +4164,20 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Kein Schlüssel</translation>
   </message>
   <message>
-   <source>No layout of your own is kept.</source>
-   <translation>Keine eigene Anordnung ist aufgehoben.</translation>
-  </message>
-  <message>
    <source>No listener is open.</source>
-   <translation>Kein Zugang ist offen.</translation>
+   <translation>Kein Listener ist geöffnet.</translation>
   </message>
   <message>
    <source>No long-running work has been started.</source>
-   <translation>Keine lange Arbeit wurde begonnen.</translation>
+   <translation>Es wurde noch kein langer Auftrag gestartet.</translation>
   </message>
   <message>
    <source>No message event: groups, clients, faults.</source>
-   <translation>Nicht über Nachrichten: Gruppen, Clients, Störungen.</translation>
+   <translation>Keine Nachrichtenereignisse: Gruppen, Clients, Störungen.</translation>
   </message>
   <message>
    <source>No message is in flight.</source>
-   <translation>Niemand hält eine Nachricht.</translation>
-  </message>
-  <message>
-   <source>No message lies below that.</source>
-   <translation>Darunter liegt keine Nachricht.</translation>
+   <translation>Keine Nachricht ist in Arbeit.</translation>
   </message>
   <message>
    <source>No message was delivered twice.</source>
@@ -4138,6 +4186,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>No message was given up on.</source>
    <translation>Keine Nachricht wurde aufgegeben.</translation>
+  </message>
+  <message>
+   <source>No messages are waiting in the queue.</source>
+   <translation>In der Queue warten keine Nachrichten.</translation>
   </message>
   <message>
    <source>No part of the report</source>
@@ -4149,7 +4201,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>No producer publishes.</source>
-   <translation>Niemand sendet.</translation>
+   <translation>Kein Producer sendet.</translation>
   </message>
   <message>
    <source>No producer waits</source>
@@ -4169,11 +4221,11 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>No rate limit</source>
-   <translation>Keine Ratengrenze</translation>
+   <translation>Kein Ratenlimit</translation>
   </message>
   <message>
    <source>No reader is behind</source>
-   <translation>Kein Leser ist zurück</translation>
+   <translation>Kein Leser ist im Rückstand</translation>
   </message>
   <message>
    <source>No rebalance so far.</source>
@@ -4185,10 +4237,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>No report has been made yet.</source>
-   <translation>Noch wurde kein Bericht gemacht.</translation>
+   <translation>Es wurde noch kein Bericht erstellt.</translation>
   </message>
   <message>
-   <source>No scenario holds these words.</source>
+   <source>No scenario contains these words.</source>
    <translation>Kein Szenario enthält diese Wörter.</translation>
   </message>
   <message>
@@ -4196,20 +4248,20 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Kein Szenario ist offen.</translation>
   </message>
   <message>
+   <source>No session has been recorded yet, so there is nothing to report on.</source>
+   <translation>Es wurde noch keine Sitzung aufgezeichnet, also gibt es nichts zu berichten.</translation>
+  </message>
+  <message>
    <source>No session has been recorded yet. Run a scenario; it is recorded automatically.</source>
-   <translation>Noch wurde keine Sitzung aufgezeichnet. Ein Szenario starten; es zeichnet sich von selbst auf.</translation>
+   <translation>Es wurde noch keine Sitzung aufgezeichnet. Starten Sie ein Szenario; es wird automatisch aufgezeichnet.</translation>
   </message>
   <message>
    <source>No session is open.</source>
    <translation>Keine Sitzung ist offen.</translation>
   </message>
   <message>
-   <source>No session is recorded yet, so there is nothing to report on.</source>
-   <translation>Noch ist keine Sitzung aufgezeichnet, also gibt es nichts zu berichten.</translation>
-  </message>
-  <message>
    <source>No step is done, from time 0 on.</source>
-   <translation>Kein Schritt ist erledigt, von Zeit 0 an.</translation>
+   <translation>Alle Schritte werden zurückgesetzt, ab Zeit 0.</translation>
   </message>
   <message>
    <source>No topic has a schema.</source>
@@ -4220,10 +4272,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Noch hat kein Topic Partitionen.</translation>
   </message>
   <message>
-   <source>No topic of dead letters has a message.</source>
-   <translation>Kein Topic mit Dead Letters enthält eine Nachricht.</translation>
-  </message>
-  <message>
    <source>No topic yet.</source>
    <translation>Noch kein Topic.</translation>
   </message>
@@ -4232,24 +4280,24 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Kein Wert (ein Tombstone)</translation>
   </message>
   <message>
-   <source>No workers take from this queue.</source>
-   <translation>Keine Worker nehmen aus dieser Queue.</translation>
+   <source>No workers read from this queue.</source>
+   <translation>Keine Worker lesen aus dieser Queue.</translation>
   </message>
   <message>
    <source>No. All of these orders have the same key, so they are in one partition with one owner. More packers help only if the load is spread over several partitions.</source>
-   <translation>Nein. Alle diese Bestellungen haben einen Schlüssel, also eine Partition, also einen Besitzer. Mehr Packer helfen nur, wo die Last auf mehreren Partitionen liegt.</translation>
+   <translation>Nein. Alle diese Bestellungen haben denselben Schlüssel, liegen also in einer Partition mit einem Besitzer. Mehr Packer helfen nur, wenn sich die Last auf mehrere Partitionen verteilt.</translation>
   </message>
   <message>
    <source>No. It only hides aborted messages from the consumer. A consumer that crashes between its work and its commit does the work again, unless its offsets are committed in the same transaction as the messages it produces.</source>
-   <translation>Nein. Es hält vom Consumer fern, was abgebrochen wurde. Ein Consumer, der zwischen Arbeit und Commit abstürzt, tut die Arbeit noch einmal, es sei denn, seine Offsets werden in derselben Transaktion committet wie das, was er veröffentlicht.</translation>
+   <translation>Nein. Es verbirgt nur abgebrochene Nachrichten vor dem Consumer. Ein Consumer, der zwischen Arbeit und Commit abstürzt, macht die Arbeit noch einmal, es sei denn, seine Offsets werden in derselben Transaktion committet wie die Nachrichten, die er sendet.</translation>
   </message>
   <message>
    <source>Nobody ends its transaction now. The last stable offset stays where it is, and booked cannot read anything beyond it, not even what the shop has committed since.</source>
-   <translation>Niemand beendet jetzt seine Transaktion. Der Last Stable Offset steht still, und booked liest dahinter auch nicht, was shop seither committet hat.</translation>
+   <translation>Niemand beendet jetzt seine Transaktion. Der Last Stable Offset bleibt stehen, und booked kann dahinter nichts lesen, auch nicht, was shop seitdem committet hat.</translation>
   </message>
   <message>
    <source>Nobody reads their partitions. The groups do not know this yet; they are waiting for the next heartbeat.</source>
-   <translation>Niemand liest ihre Partitionen. Die Gruppen wissen es noch nicht; sie warten auf den nächsten Heartbeat.</translation>
+   <translation>Niemand liest ihre Partitionen. Die Gruppen wissen das noch nicht; sie warten auf den nächsten Heartbeat.</translation>
   </message>
   <message>
    <source>None</source>
@@ -4260,20 +4308,20 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nicht über Nachrichten.</translation>
   </message>
   <message>
-   <source>Not below it.</source>
-   <translation>Nicht darunter.</translation>
+   <source>Not below the current one.</source>
+   <translation>Nicht unter der jetzigen.</translation>
   </message>
   <message>
    <source>Not here: drop on a group, the bench or empty ground</source>
-   <translation>Hier nicht: auf einer Gruppe, der Bank oder freier Fläche loslassen</translation>
+   <translation>Nicht hier: auf einer Gruppe, der Bank oder einer freien Stelle loslassen</translation>
   </message>
   <message>
    <source>Not known from outside.</source>
    <translation>Von außen nicht bekannt.</translation>
   </message>
   <message>
-   <source>Not listed: {what}. Those in use come first, and the one selected in the navigator.</source>
-   <translation>Nicht aufgeführt: {what}. Was Clients benutzen, kommt zuerst, und was im Navigator gewählt ist.</translation>
+   <source>Not listed: {what}. Those in use and the one selected in the navigator come first.</source>
+   <translation>Nicht aufgeführt: {what}. Zuerst kommen die benutzten und das im Navigator ausgewählte.</translation>
   </message>
   <message>
    <source>Not now: {reason}</source>
@@ -4300,28 +4348,24 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nicht zu sehen</translation>
   </message>
   <message>
-   <source>Nothing can be written there; choose another folder.</source>
-   <translation>Dorthin kann nichts geschrieben werden; einen anderen Ordner wählen.</translation>
-  </message>
-  <message>
    <source>Nothing has been done yet.</source>
-   <translation>Noch wurde nichts getan.</translation>
+   <translation>Es wurde noch nichts getan.</translation>
   </message>
   <message>
    <source>Nothing has been published to it yet.</source>
-   <translation>Noch wurde nichts dorthin gesendet.</translation>
+   <translation>Dorthin wurde noch nichts gesendet.</translation>
   </message>
   <message>
    <source>Nothing has been redriven yet.</source>
-   <translation>Noch wurde nichts zurückgespielt.</translation>
+   <translation>Es gab noch keinen Redrive.</translation>
   </message>
   <message>
    <source>Nothing has been undone.</source>
-   <translation>Noch wurde nichts zurückgenommen.</translation>
+   <translation>Es wurde nichts rückgängig gemacht.</translation>
   </message>
   <message>
    <source>Nothing has happened yet.</source>
-   <translation>Noch ist nichts geschehen.</translation>
+   <translation>Es ist noch nichts geschehen.</translation>
   </message>
   <message>
    <source>Nothing in flight.</source>
@@ -4332,16 +4376,12 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>In diesem Bericht fällt nichts auf.</translation>
   </message>
   <message>
-   <source>Nothing is known about a message there up to now.</source>
-   <translation>Über eine Nachricht dort ist bis jetzt nichts bekannt.</translation>
-  </message>
-  <message>
-   <source>Nothing is lost, and what comes again was not acknowledged before; all promises of the broker are kept.</source>
-   <translation>Nichts ist verloren, und was wiederkommt, war nicht bestätigt; alle Zusagen des Brokers sind gehalten.</translation>
+   <source>Nothing is lost, no message is delivered again after it was acknowledged, and the broker keeps all its guarantees.</source>
+   <translation>Nichts ist verloren, keine Nachricht wird nach ihrer Bestätigung erneut zugestellt, und der Broker hält alle seine Zusicherungen ein.</translation>
   </message>
   <message>
    <source>Nothing is running yet. Open a scenario, or press Run (F5).</source>
-   <translation>Noch läuft nichts. Ein Szenario öffnen oder Starten (F5) drücken.</translation>
+   <translation>Es läuft noch nichts. Öffnen Sie ein Szenario oder drücken Sie Starten (F5).</translation>
   </message>
   <message>
    <source>Nothing is selected.</source>
@@ -4364,16 +4404,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Auf die Platte kann nichts mehr geschrieben werden: Veröffentlichen scheitert mit KAFKA_STORAGE_ERROR. Braucht eine `durability`.</translation>
   </message>
   <message>
-   <source>Nothing there takes a consumer.</source>
-   <translation>Dort nimmt nichts einen Consumer auf.</translation>
-  </message>
-  <message>
-   <source>Nothing waits in the queue.</source>
-   <translation>In der Queue wartet nichts.</translation>
-  </message>
-  <message>
    <source>Nothing was lost: all {count} messages are accounted for, for every reader.</source>
-   <translation>Nichts ging verloren: alle {count} Nachrichten sind abgerechnet, für jeden, der sie liest.</translation>
+   <translation>Nichts ging verloren: Der Verbleib aller {count} Nachrichten ist für jeden Leser geklärt.</translation>
   </message>
   <message>
    <source>Now</source>
@@ -4388,20 +4420,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Von</translation>
   </message>
   <message>
-   <source>Of key</source>
-   <translation>Zu Schlüssel</translation>
-  </message>
-  <message>
-   <source>Of my own actions its name, as in a schedule: move_consumer, redrive...</source>
-   <translation>Bei eigenen Aktionen ihr Name, wie in einem Zeitplan: move_consumer, redrive...</translation>
-  </message>
-  <message>
    <source>Offset</source>
    <translation>Offset</translation>
-  </message>
-  <message>
-   <source>Offset among the dead letters.</source>
-   <translation>Seine Nummer in der Ablage.</translation>
   </message>
   <message>
    <source>Offsets</source>
@@ -4409,7 +4429,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Offsets and lag appear here once a group has partitions. Drag a consumer into a group, or use Move to group... (Ctrl+M).</source>
-   <translation>Offsets und Rückstand erscheinen hier, sobald eine Gruppe Partitionen hat. Einen Consumer in eine Gruppe ziehen oder In Gruppe verschieben... (Strg+M) benutzen.</translation>
+   <translation>Offsets und Rückstand erscheinen hier, sobald eine Gruppe Partitionen hat. Ziehen Sie einen Consumer in eine Gruppe, oder nutzen Sie In Gruppe verschieben... (Strg+M).</translation>
   </message>
   <message>
    <source>Offsets reset</source>
@@ -4420,20 +4440,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Älteste</translation>
   </message>
   <message>
-   <source>On again.</source>
-   <translation>Wieder an.</translation>
-  </message>
-  <message>
    <source>Once it is taken out of the group, regular-2 has no place to return to: the group rebalances, and the others get its partitions. Only a member that crashes keeps its place until its session times out, here after ten seconds.</source>
-   <translation>Aus der Gruppe genommen, hat regular-2 keinen Platz mehr, an den es zurückkehren könnte: Die Gruppe verteilt neu, und die anderen bekommen seine Partitionen. Nur ein Mitglied, das abstürzt, behält seinen Platz, bis seine Session abläuft, hier zehn Sekunden.</translation>
-  </message>
-  <message>
-   <source>One HTML file with the canvas, the timeline, figures and charts at every second. Whoever gets it opens it by a double click, without Brokerscope. Payloads are not in it.</source>
-   <translation>Eine HTML-Datei mit Zeichenfläche, Zeitleiste, Zahlen und Diagrammen zu jeder Sekunde. Wer sie bekommt, öffnet sie mit einem Doppelklick, ohne Brokerscope. Payloads enthält sie nicht.</translation>
-  </message>
-  <message>
-   <source>One file that anybody can open and scrub in a browser.</source>
-   <translation>Eine Datei, die alle im Browser öffnen und durchfahren können.</translation>
+   <translation>Einmal aus der Gruppe genommen, hat regular-2 keinen Platz mehr, an den es zurückkehren könnte: Es gibt einen Rebalance, und die anderen bekommen seine Partitionen. Nur ein abgestürztes Mitglied behält seinen Platz, bis seine Session abläuft, hier nach zehn Sekunden.</translation>
   </message>
   <message>
    <source>One line</source>
@@ -4441,43 +4449,51 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>One of my own actions.</source>
-   <translation>Etwas, das ich getan habe.</translation>
+   <translation>Eine meiner Aktionen.</translation>
   </message>
   <message>
-   <source>One of those that you have named.</source>
-   <translation>Eine, die selbst benannt wurde.</translation>
+   <source>One of the layouts you have saved.</source>
+   <translation>Eine der gespeicherten Anordnungen.</translation>
+  </message>
+  <message>
+   <source>One second later; at the end, live again.</source>
+   <translation>Eine Sekunde später; am Ende wieder live.</translation>
   </message>
   <message>
    <source>One to each in turn, over all topics.</source>
-   <translation>Reihum eine für jeden, über alle Topics.</translation>
+   <translation>Reihum jedem eine, über alle Topics.</translation>
   </message>
   <message>
    <source>Ongoing</source>
    <translation>Offen</translation>
   </message>
   <message>
-   <source>Only a session that runs in this window can do that; this one observes a broker elsewhere.</source>
-   <translation>Das kann nur eine Sitzung, die in diesem Fenster läuft; diese beobachtet einen Broker anderswo.</translation>
-  </message>
-  <message>
-   <source>Only its own partitions move. The others are told about them with their next heartbeats.</source>
-   <translation>Nur seine eigenen Partitionen ziehen um. Die anderen erfahren davon mit ihren nächsten Heartbeats.</translation>
-  </message>
-  <message>
-   <source>Only my own actions</source>
-   <translation>Nur was ich geändert habe, und wann</translation>
-  </message>
-  <message>
-   <source>Only of {name}</source>
+   <source>Only from {name}</source>
    <translation>Nur von {name}</translation>
   </message>
   <message>
+   <source>Only its own partitions move. The others are told about them with their next heartbeats.</source>
+   <translation>Nur seine eigenen Partitionen wechseln den Besitzer. Die anderen erfahren davon mit ihren nächsten Heartbeats.</translation>
+  </message>
+  <message>
+   <source>Only my own actions</source>
+   <translation>Nur meine Aktionen</translation>
+  </message>
+  <message>
    <source>Only the client knows which messages a reader holds. The panel says so, and no figure, chart or report counts them as 0.</source>
-   <translation>Welche Nachrichten ein Leser hält, weiß nur sein Client. Der Bereich sagt es, und keine Zahl, kein Diagramm und kein Bericht zählt sie als 0.</translation>
+   <translation>Welche Nachrichten ein Leser hält, weiß nur der Client. Das Panel sagt es, und keine Kennzahl, kein Diagramm und kein Bericht zählt sie als 0.</translation>
   </message>
   <message>
    <source>Only the first {count} values are shown.</source>
    <translation>Nur die ersten {count} Werte sind zu sehen.</translation>
+  </message>
+  <message>
+   <source>Only the most recent events are counted: this session is not recorded.</source>
+   <translation>Nur die letzten Ereignisse sind gezählt: Diese Sitzung wird nicht aufgezeichnet.</translation>
+  </message>
+  <message>
+   <source>Only the program that wrote a topic's dead letters can send them back.</source>
+   <translation>Dead Letters eines Topics kann nur das Programm zurücksenden, das sie geschrieben hat.</translation>
   </message>
   <message>
    <source>Only this client</source>
@@ -4509,11 +4525,11 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Open Dead letters (Ctrl+4), select a row, and redrive it (Ctrl+D).</source>
-   <translation>Dead Letters öffnen (Strg+4), eine Zeile auswählen und zurückschicken (Strg+D).</translation>
+   <translation>Dead Letters öffnen (Strg+4), eine Zeile auswählen und einen Redrive auslösen (Strg+D).</translation>
   </message>
   <message>
    <source>Open Dead letters (Ctrl+4).</source>
-   <translation>Öffnen Sie Dead Letters (Strg+4).</translation>
+   <translation>Dead Letters öffnen (Strg+4).</translation>
   </message>
   <message>
    <source>Open Events. Its tab counts the alerts that are active now.</source>
@@ -4521,7 +4537,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Open In flight (Ctrl+3).</source>
-   <translation>Öffnen Sie In Arbeit (Strg+3).</translation>
+   <translation>In Arbeit öffnen (Strg+3).</translation>
   </message>
   <message>
    <source>Open In flight.</source>
@@ -4541,7 +4557,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Open Offsets (Ctrl+2).</source>
-   <translation>Öffnen Sie Offsets (Strg+2).</translation>
+   <translation>Offsets öffnen (Strg+2).</translation>
   </message>
   <message>
    <source>Open it</source>
@@ -4573,7 +4589,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Open the HTTP listener</source>
-   <translation>HTTP-Zugang öffnen</translation>
+   <translation>HTTP-Listener öffnen</translation>
   </message>
   <message>
    <source>Open the Kafka listener</source>
@@ -4628,12 +4644,12 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Öffnet {result}</translation>
   </message>
   <message>
-   <source>Or the group, with the partition that it reads.</source>
+   <source>Or the group, with the partition it reads.</source>
    <translation>Oder die Gruppe mit der Partition, die sie liest.</translation>
   </message>
   <message>
    <source>Orders come in. The window asks the cluster for its offsets every second.</source>
-   <translation>Bestellungen kommen herein. Das Fenster fragt den Cluster jede Sekunde nach seinen Offsets.</translation>
+   <translation>Bestellungen kommen an. Das Fenster fragt den Cluster jede Sekunde nach seinen Offsets.</translation>
   </message>
   <message>
    <source>Origin</source>
@@ -4644,8 +4660,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Andere Gruppe</translation>
   </message>
   <message>
-   <source>Other programs reach the broker through **listeners**: Kafka and HTTP. Open and close them here, see who is connected, and cut a connection. At the right are the requests of the selected connection, API by API.</source>
-   <translation>Andere Programme erreichen den Broker durch **Listener**: Kafka und HTTP. Hier werden sie geöffnet und geschlossen, hier steht, wer verbunden ist, und hier wird eine Verbindung getrennt. Rechts stehen die Anfragen der ausgewählten Verbindung, API für API.</translation>
+   <source>Other programs reach the broker through **listeners**: Kafka and HTTP. Open and close them here, see which clients are connected, and cut connections. On the right are the requests of the selected connection, by API.</source>
+   <translation>Andere Programme erreichen den Broker über **Listener**: Kafka und HTTP. Hier lassen sie sich öffnen und schließen, hier sieht man, welche Clients verbunden sind, und kann Verbindungen trennen. Rechts stehen die Requests der ausgewählten Verbindung nach API.</translation>
   </message>
   <message>
    <source>Other version</source>
@@ -4676,12 +4692,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Besitzer je Assignor</translation>
   </message>
   <message>
-   <source>Owners of partitions in each group.</source>
-   <translation>Wer welche Partition besitzt.</translation>
-  </message>
-  <message>
    <source>Owners of partitions.</source>
-   <translation>Wer was besitzt.</translation>
+   <translation>Besitzer der Partitionen.</translation>
   </message>
   <message>
    <source>Ownership history</source>
@@ -4692,8 +4704,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Besitzt</translation>
   </message>
   <message>
-   <source>PEM file, for https; the system's if empty</source>
-   <translation>PEM-Datei, für https; leer die des Systems</translation>
+   <source>PEM file, for https; if empty, the system's</source>
+   <translation>PEM-Datei für https; leer: die des Systems</translation>
   </message>
   <message>
    <source>Packing</source>
@@ -4701,7 +4713,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Page for a browser (HTML)</source>
-   <translation>Seite für einen Browser (HTML)</translation>
+   <translation>Seite für den Browser (HTML)</translation>
   </message>
   <message>
    <source>Page made with</source>
@@ -4717,19 +4729,19 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Pages for paper (PDF)</source>
-   <translation>Seiten für Papier (PDF)</translation>
+   <translation>Seiten zum Drucken (PDF)</translation>
   </message>
   <message>
    <source>Panel below the canvas</source>
-   <translation>Tafel unter der Zeichenfläche</translation>
+   <translation>Panel unter der Zeichenfläche</translation>
   </message>
   <message>
    <source>Panel beside the canvas</source>
-   <translation>Tafel neben der Zeichenfläche</translation>
+   <translation>Panel neben der Zeichenfläche</translation>
   </message>
   <message>
    <source>Panels</source>
-   <translation>Tafeln</translation>
+   <translation>Panels</translation>
   </message>
   <message>
    <source>Part</source>
@@ -4788,6 +4800,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Teile des Berichts</translation>
   </message>
   <message>
+   <source>Past alerts stay on the timeline and in the recording.</source>
+   <translation>Frühere Alarme bleiben auf der Zeitleiste und in der Aufzeichnung.</translation>
+  </message>
+  <message>
    <source>Pause</source>
    <translation>Pause</translation>
   </message>
@@ -4841,7 +4857,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Port of the listener {name}</source>
-   <translation>Port des Zugangs {name}</translation>
+   <translation>Port des Listeners {name}</translation>
   </message>
   <message>
    <source>Position</source>
@@ -4853,11 +4869,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Presentation</source>
-   <translation>Vorführung</translation>
-  </message>
-  <message>
-   <source>Press to choose whether new sessions are recorded (Ctrl+G).</source>
-   <translation>Drücken, um zu wählen, ob neue Sitzungen aufgezeichnet werden (Strg+G).</translation>
+   <translation>Präsentation</translation>
   </message>
   <message>
    <source>Previous event</source>
@@ -4892,12 +4904,12 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Gescheitert: neuer Versuch nach der Wiederholungsregel.</translation>
   </message>
   <message>
-   <source>Processing takes so many times as long.</source>
+   <source>Processing takes this many times as long.</source>
    <translation>Die Verarbeitung dauert so viel Mal so lange.</translation>
   </message>
   <message>
    <source>Processing time of a message.</source>
-   <translation>Wie lange er für eine Nachricht braucht.</translation>
+   <translation>Verarbeitungszeit einer Nachricht.</translation>
   </message>
   <message>
    <source>Processing time of {name}</source>
@@ -4953,7 +4965,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Programs can use the broker over HTTP.</source>
-   <translation>Programme benutzen den Broker über HTTP.</translation>
+   <translation>Programme können den Broker über HTTP benutzen.</translation>
   </message>
   <message>
    <source>Publish to delivery</source>
@@ -4976,12 +4988,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Gesendet ab</translation>
   </message>
   <message>
-   <source>Published since the list was read: reads it again.</source>
-   <translation>Veröffentlicht, seit die Liste gelesen wurde: liest sie neu.</translation>
-  </message>
-  <message>
-   <source>Published to a topic, published by a producer, delivered to a consumer or worker: the mean of 2 s.</source>
-   <translation>An ein Topic gesendet, von einem Producer gesendet, an einen Consumer oder Worker ausgehändigt: das Mittel über 2 s.</translation>
+   <source>Published since the list was loaded; click to reload.</source>
+   <translation>Seit dem Laden der Liste veröffentlicht; zum Neuladen klicken.</translation>
   </message>
   <message>
    <source>Publishes to</source>
@@ -4993,7 +5001,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Purge all...</source>
-   <translation>Alle entfernen...</translation>
+   <translation>Alle löschen...</translation>
   </message>
   <message>
    <source>Purge queue</source>
@@ -5005,15 +5013,15 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Purge selected...</source>
-   <translation>Gewählte entfernen...</translation>
+   <translation>Gewählte löschen...</translation>
   </message>
   <message>
    <source>Purge {count}</source>
-   <translation>{count} entfernen</translation>
+   <translation>{count} löschen</translation>
   </message>
   <message>
    <source>Purge {count} dead letters?</source>
-   <translation>{count} Dead Letters aus der Ablage nehmen?</translation>
+   <translation>{count} Dead Letters löschen?</translation>
   </message>
   <message>
    <source>Purged</source>
@@ -5024,7 +5032,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Zu beiden Seiten von {words} eine Bedingung setzen, oder "{words}" in Anführungszeichen, um das Wort zu suchen.</translation>
   </message>
   <message>
-   <source>Qt is used under the LGPL 3: it is installed as a package of its own and can be exchanged.</source>
+   <source>Qt is used under the LGPL 3: it is installed as a separate package and can be replaced.</source>
    <translation>Qt wird unter der LGPL 3 benutzt: es ist als eigenes Paket installiert und lässt sich austauschen.</translation>
   </message>
   <message>
@@ -5060,8 +5068,12 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Quota</translation>
   </message>
   <message>
+   <source>REPLAY {time}</source>
+   <translation>WIEDERGABE {time}</translation>
+  </message>
+  <message>
    <source>RUNNING AGAIN, {share}</source>
-   <translation>LÄUFT NOCH EINMAL, {share}</translation>
+   <translation>WIRD WIEDERHOLT, {share}</translation>
   </message>
   <message>
    <source>Range begins from scratch, so partitions also move between members that stay; the card says which.</source>
@@ -5069,11 +5081,11 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Range goes topic by topic, so ranger-1 has four partitions and the others two each. The sticky rules balance over both topics. The first has three, the second three, the third two.</source>
-   <translation>Range geht Topic für Topic vor, also hat ranger-1 vier Partitionen und die anderen je zwei. Die Sticky-Regeln gleichen über beide Topics aus: Der erste hat drei, der zweite drei, der dritte zwei.</translation>
+   <translation>Range geht Topic für Topic vor; daher hat ranger-1 vier Partitionen und die anderen je zwei. Die Sticky-Regeln verteilen gleichmäßig über beide Topics: Der erste hat drei, der zweite drei, der dritte zwei.</translation>
   </message>
   <message>
    <source>Range versus sticky</source>
-   <translation>Range gegen Sticky</translation>
+   <translation>Range oder Sticky</translation>
   </message>
   <message>
    <source>Rate</source>
@@ -5085,7 +5097,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Rate limit</source>
-   <translation>Ratengrenze</translation>
+   <translation>Ratenlimit</translation>
   </message>
   <message>
    <source>Rate of a producer</source>
@@ -5160,10 +5172,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Bereit</translation>
   </message>
   <message>
-   <source>Ready, delayed and in flight count</source>
-   <translation>Bereite, verzögerte und die in Arbeit zählen</translation>
-  </message>
-  <message>
    <source>Reason</source>
    <translation>Grund</translation>
   </message>
@@ -5200,6 +5208,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Rebalance läuft</translation>
   </message>
   <message>
+   <source>Recent reports.</source>
+   <translation>Die letzten Berichte.</translation>
+  </message>
+  <message>
    <source>Recipes for tests with a broker.</source>
    <translation>Rezepte für Tests mit einem Broker.</translation>
   </message>
@@ -5217,7 +5229,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Record no addresses of hosts</source>
-   <translation>Keine Adressen von Rechnern aufzeichnen</translation>
+   <translation>Keine Hostadressen aufzeichnen</translation>
   </message>
   <message>
    <source>Recorded</source>
@@ -5249,11 +5261,15 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Redo</source>
-   <translation>Wiederherstellen</translation>
+   <translation>Wiederholen</translation>
   </message>
   <message>
    <source>Redo: {what}</source>
-   <translation>Wiederherstellen: {what}</translation>
+   <translation>Wiederholen: {what}</translation>
+  </message>
+  <message>
+   <source>Redoes the last undone action.</source>
+   <translation>Wiederholt die zuletzt rückgängig gemachte Aktion.</translation>
   </message>
   <message>
    <source>Redrive</source>
@@ -5272,16 +5288,16 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Redrive für alle...</translation>
   </message>
   <message>
-   <source>Redrive dead letters to see here what became of each message.</source>
-   <translation>Dead Letters zurückspielen: hier steht dann, was aus jedem wurde.</translation>
+   <source>Redrive dead letters to see the result for each message here.</source>
+   <translation>Lösen Sie einen Redrive aus, um hier zu sehen, was aus jeder Nachricht wurde.</translation>
   </message>
   <message>
    <source>Redrive it (Ctrl+D).</source>
-   <translation>Sie zurückschicken (Strg+D).</translation>
+   <translation>Einen Redrive auslösen (Strg+D).</translation>
   </message>
   <message>
    <source>Redrive now</source>
-   <translation>Jetzt zurückspielen</translation>
+   <translation>Redrive starten</translation>
   </message>
   <message>
    <source>Redrive of {count} dead letters</source>
@@ -5305,23 +5321,23 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Redriven</source>
-   <translation>Zurückgespielt</translation>
+   <translation>Per Redrive zurück</translation>
   </message>
   <message>
    <source>Redriven (session)</source>
-   <translation>Zurückgespielt (Sitzung)</translation>
+   <translation>Redrive (Sitzung)</translation>
   </message>
   <message>
-   <source>Redriven, as all here.</source>
-   <translation>Zurückgespielt, wie alle hier.</translation>
+   <source>Redriven, like all in this list.</source>
+   <translation>Per Redrive zurückgeschickt, wie alle in dieser Liste.</translation>
   </message>
   <message>
    <source>Redrives</source>
    <translation>Redrives</translation>
   </message>
   <message>
-   <source>Reduced motion: nothing slides, no dots move</source>
-   <translation>Weniger Bewegung: nichts gleitet, keine Punkte wandern</translation>
+   <source>Reduced motion: no sliding, no moving dots</source>
+   <translation>Weniger Bewegung: kein Gleiten, keine wandernden Punkte</translation>
   </message>
   <message>
    <source>Refused</source>
@@ -5372,7 +5388,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Client entfernen</translation>
   </message>
   <message>
-   <source>Remove the members called `client`, or all, from `group`: their next request gets UNKNOWN_MEMBER_ID.</source>
+   <source>Remove the members called `client`, or all members, from `group`: their next request gets UNKNOWN_MEMBER_ID.</source>
    <translation>Entfernt die Mitglieder namens `client`, oder alle, aus `group`: Ihre nächste Anfrage bekommt UNKNOWN_MEMBER_ID.</translation>
   </message>
   <message>
@@ -5384,7 +5400,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Entfernen ...</translation>
   </message>
   <message>
-   <source>Removed a recording ({size}) that nobody named, bookmarked or opened.</source>
+   <source>Removed a recording ({size}) that was never named, bookmarked or opened.</source>
    <translation>Eine Aufzeichnung ({size}) wurde entfernt, die niemand benannt, mit Lesezeichen versehen oder geöffnet hat.</translation>
   </message>
   <message>
@@ -5396,12 +5412,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Das Lesezeichen {name} wurde entfernt.</translation>
   </message>
   <message>
-   <source>Removed {count:,} recordings ({size}) that nobody named, bookmarked or opened.</source>
+   <source>Removed {count:,} recordings ({size}) that were never named, bookmarked or opened.</source>
    <translation>{count:,} Aufzeichnungen ({size}) wurden entfernt, die niemand benannt, mit Lesezeichen versehen oder geöffnet hat.</translation>
-  </message>
-  <message>
-   <source>Repeats the last action that was undone.</source>
-   <translation>Tut noch einmal, was zuletzt zurückgenommen wurde.</translation>
   </message>
   <message>
    <source>Replay</source>
@@ -5428,16 +5440,12 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Bericht über {name}</translation>
   </message>
   <message>
-   <source>Reports and other long work, with progress. Closing a dialog cancels nothing. Cancel stops a job and leaves nothing half done.</source>
-   <translation>Lange Arbeit: Berichte und andere Aufträge, mit Fortschritt. Einen Dialog zu schließen bricht nichts ab; Abbrechen tut es und lässt nichts halb fertig.</translation>
+   <source>Reports and other long-running jobs, with their progress. Closing a dialog does not cancel a job. Cancel stops it and leaves nothing half done.</source>
+   <translation>Berichte und andere lange Aufträge mit ihrem Fortschritt. Das Schließen eines Dialogs bricht keinen Auftrag ab. Abbrechen beendet ihn und lässt nichts halb fertig zurück.</translation>
   </message>
   <message>
-   <source>Reports that Spark has computed from recorded sessions: throughput, latency, rebalances, dead letters, and whether anything was lost. Stop the session (`F8`), then export one (`Ctrl+E`); parts that are not ticked are not computed.</source>
-   <translation>Berichte, die Spark aus aufgezeichneten Sitzungen errechnet hat: Durchsatz, Latenz, Rebalances, Dead Letters, und ob etwas verloren ging. Die Sitzung stoppen (`F8`), dann einen exportieren (`Strg+E`); was nicht angekreuzt ist, wird nicht errechnet.</translation>
-  </message>
-  <message>
-   <source>Reports that were made lately.</source>
-   <translation>Berichte, die zuletzt gemacht wurden.</translation>
+   <source>Reports that Spark has computed from recorded sessions: throughput, latency, rebalances, dead letters, and whether anything was lost. Stop the session (`F8`), then export a report (`Ctrl+E`); only the parts you tick are computed.</source>
+   <translation>Berichte, die Spark aus aufgezeichneten Sitzungen berechnet hat: Durchsatz, Latenz, Rebalances, Dead Letters, und ob etwas verloren ging. Stoppen Sie die Sitzung (`F8`) und exportieren Sie dann einen Bericht (`Strg+E`); berechnet werden nur die angekreuzten Teile.</translation>
   </message>
   <message>
    <source>Request</source>
@@ -5448,20 +5456,12 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Requests</translation>
   </message>
   <message>
-   <source>Requests are served while it is stopped, and their own waits (`fetch.max.wait.ms`, `timeout_ms`) end as ever. The clocks of clients do not follow: a real consumer goes on sending its heartbeats by its own clock, and neither its `max.poll.interval.ms` nor its session timeout, backoff or delivery timeout passes sooner.</source>
-   <translation>Anfragen werden beantwortet, während sie angehalten ist, und ihre eigenen Wartezeiten (`fetch.max.wait.ms`, `timeout_ms`) enden wie immer. Die Uhren der Clients folgen nicht: Ein echter Consumer sendet seine Heartbeats weiter nach seiner eigenen Uhr, und weder sein `max.poll.interval.ms` noch Sitzungszeit, Backoff oder Zustellfrist läuft früher ab.</translation>
-  </message>
-  <message>
-   <source>Requests of Kafka programs are broken, as often and for as long as you say.</source>
-   <translation>Was Kafka-Programme an den Broker senden, trifft auf einen Fehler, so oft und so lange wie angegeben.</translation>
-  </message>
-  <message>
    <source>Requests of `api` ("Produce") are answered with `error` ("NOT_LEADER_OR_FOLLOWER"), and not served.</source>
    <translation>Anfragen von `api` („Produce“) werden mit `error` („NOT_LEADER_OR_FOLLOWER“) beantwortet und nicht ausgeführt.</translation>
   </message>
   <message>
-   <source>Requests of `api` and their replies take as long as a line of `bytes_per_s` takes, for each connection.</source>
-   <translation>Anfragen von `api` und ihre Antworten brauchen so lange wie auf einer Leitung mit `bytes_per_s`, je Verbindung.</translation>
+   <source>Requests of `api` and their replies take as long as on a line with `bytes_per_s`, per connection.</source>
+   <translation>Anfragen von `api` und ihre Antworten dauern so lange wie auf einer Leitung mit `bytes_per_s`, je Verbindung.</translation>
   </message>
   <message>
    <source>Requests of `api` are not served; their connection is closed.</source>
@@ -5480,20 +5480,28 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Anfragen von `api` werden ausgeführt, und die Verbindung wird mitten in der Antwort geschlossen.</translation>
   </message>
   <message>
-   <source>Requests of `api` are served, and the connection is closed instead of a reply, so that clients retry.</source>
+   <source>Requests of `api` are served, but the connection is closed instead of sending the reply, so clients retry.</source>
    <translation>Anfragen von `api` werden ausgeführt, und statt einer Antwort wird die Verbindung geschlossen, sodass Clients es noch einmal versuchen.</translation>
   </message>
   <message>
-   <source>Requests of `api` meet what `callback(request)` says: an error by name, "drop", or None to be served.</source>
-   <translation>Anfragen von `api` begegnet, was `callback(request)` sagt: ein Fehler mit seinem Namen, "drop" oder None, wenn sie ausgeführt werden sollen.</translation>
-  </message>
-  <message>
    <source>Requests of the selected connection, by API</source>
-   <translation>Anfragen der ausgewählten Verbindung nach API</translation>
+   <translation>Requests der ausgewählten Verbindung nach API</translation>
   </message>
   <message>
    <source>Requests/s</source>
    <translation>Anfragen/s</translation>
+  </message>
+  <message>
+   <source>Rerunning it up to {time}...</source>
+   <translation>Wird bis {time} noch einmal ausgeführt...</translation>
+  </message>
+  <message>
+   <source>Rerunning the session to save {name}...</source>
+   <translation>Die Sitzung wird noch einmal ausgeführt, um {name} zu speichern...</translation>
+  </message>
+  <message>
+   <source>Reruns it up to here; live from here on.</source>
+   <translation>Führt sie bis hierher noch einmal aus; ab hier live.</translation>
   </message>
   <message>
    <source>Reset offsets</source>
@@ -5508,12 +5516,16 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Client neu starten</translation>
   </message>
   <message>
+   <source>Restore the height</source>
+   <translation>Höhe wiederherstellen</translation>
+  </message>
+  <message>
    <source>Retention and compaction.</source>
    <translation>Aufbewahrung und Kompaktierung.</translation>
   </message>
   <message>
-   <source>Retention deletes whole segments within a second after they are due. Deleted segments cannot be restored.</source>
-   <translation>Die Aufbewahrung entfernt ganze Segmente, eine Sekunde nachdem sie fällig sind; was entfernt ist, bleibt fort.</translation>
+   <source>Retention deletes whole segments within a second of their expiry. Deleted segments cannot be restored.</source>
+   <translation>Die Aufbewahrung löscht ganze Segmente binnen einer Sekunde nach ihrem Ablauf. Gelöschte Segmente lassen sich nicht wiederherstellen.</translation>
   </message>
   <message>
    <source>Retry after</source>
@@ -5532,7 +5544,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Gleich nach dem nächsten.</translation>
   </message>
   <message>
-   <source>Right after the one before.</source>
+   <source>Right after the previous one.</source>
    <translation>Gleich nach dem vorigen.</translation>
   </message>
   <message>
@@ -5580,28 +5592,16 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Läuft</translation>
   </message>
   <message>
-   <source>Running it again up to {time}...</source>
-   <translation>Läuft noch einmal bis {time}...</translation>
-  </message>
-  <message>
-   <source>Running the session again to save {name}...</source>
-   <translation>Die Sitzung läuft noch einmal, um {name} zu speichern...</translation>
-  </message>
-  <message>
    <source>Running until {words}; Space stops it.</source>
    <translation>Läuft bis {words}; Leertaste hält an.</translation>
   </message>
   <message>
-   <source>Runs as fast as it goes and stops right after the first event that fits. Conditions are those of the filters, over events and the state around them: {examples}.</source>
-   <translation>Läuft so schnell es geht und hält gleich nach dem ersten passenden Ereignis an. Die Bedingungen sind die der Filter, über Ereignisse und den Zustand um sie herum: {examples}.</translation>
+   <source>Runs as fast as possible and stops right after the first matching event. Conditions are written like filters, for events and the state around them: {examples}.</source>
+   <translation>Läuft so schnell wie möglich und hält gleich nach dem ersten passenden Ereignis an. Bedingungen werden wie Filter geschrieben, für Ereignisse und den Zustand dabei: {examples}.</translation>
   </message>
   <message>
    <source>Runs at the chosen speed.</source>
    <translation>Läuft im gewählten Tempo.</translation>
-  </message>
-  <message>
-   <source>Runs it again to here; live from here on.</source>
-   <translation>Lässt sie noch einmal bis hierher laufen; von hier an live.</translation>
   </message>
   <message>
    <source>Runs to the next event, then pauses.</source>
@@ -5610,6 +5610,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>STOPPED</source>
    <translation>GESTOPPT</translation>
+  </message>
+  <message>
+   <source>Same as the system</source>
+   <translation>Wie im System</translation>
   </message>
   <message>
    <source>Save as scenario</source>
@@ -5641,7 +5645,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Save the edit</source>
-   <translation>Bearbeitung behalten</translation>
+   <translation>Bearbeitung speichern</translation>
   </message>
   <message>
    <source>Save the scenario</source>
@@ -5649,7 +5653,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Save this filter as...</source>
-   <translation>Diesen Filter aufheben als...</translation>
+   <translation>Diesen Filter speichern als...</translation>
   </message>
   <message>
    <source>Save this layout as</source>
@@ -5669,15 +5673,15 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Saved filters</source>
-   <translation>Aufgehobene Filter</translation>
+   <translation>Gespeicherte Filter</translation>
   </message>
   <message>
    <source>Saved {at}</source>
-   <translation>{at} ist gespeichert</translation>
+   <translation>{at} gespeichert</translation>
   </message>
   <message>
-   <source>Saves the present layout under a name.</source>
-   <translation>Was jetzt zu sehen ist, unter einem Namen.</translation>
+   <source>Saves the current layout under a name.</source>
+   <translation>Speichert die aktuelle Anordnung unter einem Namen.</translation>
   </message>
   <message>
    <source>Scenario</source>
@@ -5737,7 +5741,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Scrolls to the newest event</source>
-   <translation>Hält das neueste Ereignis im Blick</translation>
+   <translation>Scrollt zum neuesten Ereignis</translation>
   </message>
   <message>
    <source>Sealed</source>
@@ -5758,6 +5762,14 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Search titles and texts</source>
    <translation>In Titeln und Texten suchen</translation>
+  </message>
+  <message>
+   <source>Searching the events...</source>
+   <translation>Die Ereignisse werden durchsucht...</translation>
+  </message>
+  <message>
+   <source>Searching...</source>
+   <translation>Wird gesucht...</translation>
   </message>
   <message>
    <source>Second 0 of the session.</source>
@@ -5784,8 +5796,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Springen (Seek)...</translation>
   </message>
   <message>
-   <source>Segments are known for the present only.</source>
-   <translation>Segmente sind nur von der Gegenwart bekannt.</translation>
+   <source>Segments are known only for the present.</source>
+   <translation>Segmente sind nur für die Gegenwart bekannt.</translation>
   </message>
   <message>
    <source>Segments of</source>
@@ -5793,7 +5805,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Segments, sizes, corruption.</source>
-   <translation>Segmente, Größen, Beschädigung.</translation>
+   <translation>Segmente, Größen, Schäden.</translation>
   </message>
   <message>
    <source>Select a client on the canvas first.</source>
@@ -5809,7 +5821,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Select a connection to see its requests by API.</source>
-   <translation>Eine Verbindung auswählen, um ihre Anfragen nach API zu sehen.</translation>
+   <translation>Wählen Sie eine Verbindung aus, um ihre Requests nach API zu sehen.</translation>
   </message>
   <message>
    <source>Select a consumer on the canvas first.</source>
@@ -5833,7 +5845,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Select a message in the panel Messages first.</source>
-   <translation>Erst eine Nachricht in der Tafel Nachrichten wählen.</translation>
+   <translation>Erst eine Nachricht im Panel Nachrichten wählen.</translation>
   </message>
   <message>
    <source>Select a message to read it here.</source>
@@ -5880,12 +5892,16 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Erst Nachrichten in Arbeit wählen.</translation>
   </message>
   <message>
+   <source>Select something on the canvas (a group, a consumer, a partition) to see its figures at this moment.</source>
+   <translation>Wählen Sie auf der Zeichenfläche etwas aus (eine Gruppe, einen Consumer, eine Partition), um seine Kennzahlen in diesem Moment zu sehen.</translation>
+  </message>
+  <message>
    <source>Select the group packers, and set your own alert with Ctrl+Alt+Y.</source>
    <translation>Die Gruppe packers auswählen und mit Strg+Alt+Y einen eigenen Alarm setzen.</translation>
   </message>
   <message>
    <source>Select the group ranged and compare the assignors (Ctrl+Alt+A).</source>
-   <translation>Die Gruppe ranged auswählen und die Assignoren vergleichen (Strg+Alt+A).</translation>
+   <translation>Die Gruppe ranged auswählen und die Assignors vergleichen (Strg+Alt+A).</translation>
   </message>
   <message>
    <source>Select the partition whose orange part is the largest.</source>
@@ -5900,11 +5916,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Zwei davon wählen (mit Strg). Die obere wird mit der unteren verglichen.</translation>
   </message>
   <message>
-   <source>Select what is drawn (a group, a consumer, a partition) to see its figures at this moment.</source>
-   <translation>Etwas Gezeichnetes auswählen (eine Gruppe, einen Consumer, eine Partition), um seine Zahlen in diesem Moment zu sehen.</translation>
-  </message>
-  <message>
-   <source>Select {many} of them; {count} are.</source>
+   <source>Select {many} of them; {count} are selected.</source>
    <translation>{many} davon wählen; {count} sind gewählt.</translation>
   </message>
   <message>
@@ -5917,11 +5929,11 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Sends a message, or a stream of them.</source>
-   <translation>Sendet eine Nachricht oder einen Strom von ihnen.</translation>
+   <translation>Sendet eine Nachricht oder einen Strom von Nachrichten.</translation>
   </message>
   <message>
    <source>Sends one message, or a stream of them.</source>
-   <translation>Sendet eine Nachricht oder einen Strom von ihnen.</translation>
+   <translation>Sendet eine Nachricht oder einen Strom von Nachrichten.</translation>
   </message>
   <message>
    <source>Sends to</source>
@@ -5952,7 +5964,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Sitzung beendet</translation>
   </message>
   <message>
-   <source>Session seconds for each second on the wall, in Run (F5).</source>
+   <source>Session seconds per second of wall time, in Run (F5).</source>
    <translation>Sitzungssekunden je Sekunde der Wanduhr, im Lauf (F5).</translation>
   </message>
   <message>
@@ -6007,7 +6019,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Set processing time...</source>
-   <translation>Verarbeitungszeit setzen...</translation>
+   <translation>Verarbeitungszeit ändern...</translation>
   </message>
   <message>
    <source>Set quota</source>
@@ -6019,7 +6031,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Set rate...</source>
-   <translation>Rate setzen...</translation>
+   <translation>Rate ändern...</translation>
   </message>
   <message>
    <source>Set the rule</source>
@@ -6055,7 +6067,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Share it: File &gt; Session as a page... (Ctrl+Shift+H).</source>
-   <translation>Geben Sie es weiter: Datei &gt; Sitzung als Seite... (Strg+Umschalt+H).</translation>
+   <translation>Weitergeben: Datei &gt; Sitzung als Seite... (Strg+Umschalt+H).</translation>
   </message>
   <message>
    <source>Shift+F8 goes on from here, Ctrl+R starts it again.</source>
@@ -6078,12 +6090,12 @@ Wanduhrzeit {wall}</translation>
    <translation>Ordner zeigen</translation>
   </message>
   <message>
-   <source>Show its life</source>
-   <translation>Ihr Leben zeigen</translation>
+   <source>Show its history</source>
+   <translation>Ihre Geschichte zeigen</translation>
   </message>
   <message>
    <source>Show less</source>
-   <translation>Weniger zeigen</translation>
+   <translation>Weniger anzeigen</translation>
   </message>
   <message>
    <source>Show me where</source>
@@ -6119,7 +6131,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Show the panels</source>
-   <translation>Tafeln zeigen</translation>
+   <translation>Panels zeigen</translation>
   </message>
   <message>
    <source>Show the {count:,} that do not differ</source>
@@ -6156,8 +6168,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Gezeigt</translation>
   </message>
   <message>
-   <source>Shows a broker that runs elsewhere, live and recorded. One that brokerscope serve runs can be acted on; a Kafka cluster is only read. It goes on when the window is closed.</source>
-   <translation>Zeigt einen Broker, der anderswo läuft, live und aufgezeichnet. Einer, den brokerscope serve betreibt, lässt sich bedienen; ein Kafka-Cluster wird nur gelesen. Er läuft weiter, wenn das Fenster geschlossen wird.</translation>
+   <source>Shows a broker that runs elsewhere, live and recorded. You can make changes on a broker started with brokerscope serve; a Kafka cluster is only read. The broker keeps running when the window is closed.</source>
+   <translation>Zeigt einen Broker, der anderswo läuft, live und aufgezeichnet. An einem mit brokerscope serve gestarteten Broker können Sie etwas ändern; ein Kafka-Cluster wird nur gelesen. Der Broker läuft weiter, wenn das Fenster geschlossen wird.</translation>
   </message>
   <message>
    <source>Shows a broker that runs elsewhere.</source>
@@ -6168,19 +6180,19 @@ Wanduhrzeit {wall}</translation>
    <translation>Zeigt es auf der Zeichenfläche.</translation>
   </message>
   <message>
-   <source>Shows the session as it was a second before.</source>
-   <translation>Zeigt die Sitzung, wie sie eine Sekunde vorher war.</translation>
+   <source>Shows the session one second earlier.</source>
+   <translation>Zeigt die Sitzung eine Sekunde früher.</translation>
   </message>
   <message>
    <source>Since (session time)</source>
    <translation>Seit (Sitzungszeit)</translation>
   </message>
   <message>
-   <source>Since the client last sent something. Waiting for messages counts.</source>
-   <translation>Seit der Client zuletzt etwas gesendet hat. Warten auf Nachrichten zählt mit.</translation>
+   <source>Since the previous delivery.</source>
+   <translation>Seit der vorigen Zustellung.</translation>
   </message>
   <message>
-   <source>Since the one before</source>
+   <source>Since the previous one</source>
    <translation>Seit dem vorigen</translation>
   </message>
   <message>
@@ -6193,15 +6205,11 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Size of each</source>
-   <translation>Größe von jeder</translation>
+   <translation>Größe je Nachricht</translation>
   </message>
   <message>
    <source>Size of the session folder.</source>
    <translation>Größe des Sitzungsordners.</translation>
-  </message>
-  <message>
-   <source>Size of type</source>
-   <translation>Schriftgröße</translation>
   </message>
   <message>
    <source>Skipped by reset or seek</source>
@@ -6232,7 +6240,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Langsamster Leser: {slowest}</translation>
   </message>
   <message>
-   <source>Smaller type</source>
+   <source>Smaller text</source>
    <translation>Kleinere Schrift</translation>
   </message>
   <message>
@@ -6240,24 +6248,24 @@ Wanduhrzeit {wall}</translation>
    <translation>Bis jetzt</translation>
   </message>
   <message>
+   <source>So far, nothing is known about a message there.</source>
+   <translation>Über eine Nachricht dort ist bis jetzt nichts bekannt.</translation>
+  </message>
+  <message>
    <source>Software</source>
    <translation>Software</translation>
   </message>
   <message>
-   <source>Something is missing at the end: a word, or a condition as in lag &gt; 100.</source>
-   <translation>Am Ende fehlt etwas: ein Wort oder eine Bedingung wie in lag &gt; 100.</translation>
+   <source>Something is missing at the end: a word, or a condition such as lag &gt; 100.</source>
+   <translation>Am Ende fehlt etwas: ein Wort oder eine Bedingung wie lag &gt; 100.</translation>
   </message>
   <message>
    <source>Something must be done, and the problem will not go away by itself. So a good alert watches what users notice, and waits long enough for a burst to pass. A figure that only helps to explain a problem can stay a chart.</source>
-   <translation>Dass etwas getan werden muss und es sich nicht von selbst erledigt. Er beobachtet also, was Nutzer spüren, und lange genug, dass ein Schub bis dahin vorbei ist. Was nur erklärt, kann ein Diagramm bleiben.</translation>
+   <translation>Es muss etwas getan werden, und das Problem verschwindet nicht von selbst. Ein guter Alarm beobachtet also, was Benutzer spüren, und wartet lange genug, bis ein Schub vorbei ist. Eine Kennzahl, die ein Problem nur erklärt, kann ein Diagramm bleiben.</translation>
   </message>
   <message>
-   <source>Something was done in it that this version does not know: {error}</source>
-   <translation>Darin wurde etwas getan, das diese Version nicht kennt: {error}</translation>
-  </message>
-  <message>
-   <source>Space plays; Left and Right go by a second, with Shift by ten, with Ctrl by an event; Home and End go to the ends; Tab goes through what is drawn, Up and Down through partitions.</source>
-   <translation>Leertaste spielt ab; Links und Rechts gehen um eine Sekunde, mit Umschalt um zehn, mit Strg um ein Ereignis; Pos1 und Ende gehen an die Enden; Tab geht durch das Gezeichnete, Auf und Ab durch Partitionen.</translation>
+   <source>Space plays; Left and Right move by a second, with Shift by ten, with Ctrl by an event; Home and End go to the ends; Tab moves through the drawing, Up and Down through partitions.</source>
+   <translation>Die Leertaste spielt ab; Links und Rechts gehen um eine Sekunde, mit Umschalt um zehn, mit Strg um ein Ereignis; Pos1 und Ende gehen an die Enden; Tab geht durch die Zeichnung, Auf und Ab durch die Partitionen.</translation>
   </message>
   <message>
    <source>Speed</source>
@@ -6304,11 +6312,11 @@ Wanduhrzeit {wall}</translation>
    <translation>Beginnt bei der frühesten Nachricht</translation>
   </message>
   <message>
-   <source>Starts at the end: only what is published from now on</source>
+   <source>Starts at the end: only messages published from now on</source>
    <translation>Beginnt am Ende: nur was von jetzt an veröffentlicht wird</translation>
   </message>
   <message>
-   <source>Starts it with nothing in memory.</source>
+   <source>Starts it with empty memory.</source>
    <translation>Startet ihn mit leerem Speicher.</translation>
   </message>
   <message>
@@ -6316,8 +6324,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Zustand</translation>
   </message>
   <message>
-   <source>Static member: keeps its partitions over a restart</source>
-   <translation>Statisches Mitglied: behält seinen Platz über einen Neustart</translation>
+   <source>Static member: keeps its partitions across a restart</source>
+   <translation>Statisches Mitglied: behält seine Partitionen über einen Neustart hinweg</translation>
   </message>
   <message>
    <source>Static members</source>
@@ -6341,7 +6349,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Sticky moves only the partitions of the member that left, but all members stop during the rebalance.</source>
-   <translation>Sticky bewegt nur die Partitionen des Mitglieds, das ging. Aber alle Mitglieder stehen während des Rebalance.</translation>
+   <translation>Sticky bewegt nur die Partitionen des Mitglieds, das gegangen ist; während des Rebalance stehen aber alle Mitglieder still.</translation>
   </message>
   <message>
    <source>Stop</source>
@@ -6368,8 +6376,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Sitzung stoppen (F8), dann einen Bericht exportieren (Strg+E): Spark errechnet ihn aus der Aufzeichnung.</translation>
   </message>
   <message>
-   <source>Stop the session first (F8): its recording is sealed then.</source>
-   <translation>Erst die Sitzung stoppen (F8): dann wird ihre Aufzeichnung versiegelt.</translation>
+   <source>Stop the session first (F8); this seals its recording.</source>
+   <translation>Erst die Sitzung stoppen (F8); das versiegelt ihre Aufzeichnung.</translation>
   </message>
   <message>
    <source>Stopped</source>
@@ -6381,23 +6389,23 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Stops and removes the selected client.</source>
-   <translation>Stoppt den gewählten Client und nimmt ihn heraus.</translation>
+   <translation>Stoppt und entfernt den ausgewählten Client.</translation>
   </message>
   <message>
-   <source>Stops it; nothing that is recorded is lost.</source>
+   <source>Stops it; nothing recorded is lost.</source>
    <translation>Hält es an; nichts Aufgezeichnetes geht verloren.</translation>
   </message>
   <message>
-   <source>Stops the client, heartbeats included.</source>
-   <translation>Hält den Client an, samt seinen Heartbeats.</translation>
+   <source>Stops the client, including its heartbeats.</source>
+   <translation>Hält den Client samt seinen Heartbeats an.</translation>
   </message>
   <message>
    <source>Stops the session clock.</source>
    <translation>Hält die Sitzungsuhr an.</translation>
   </message>
   <message>
-   <source>Stops where a condition is first met.</source>
-   <translation>Hält an, wo eine Bedingung zuerst erfüllt ist.</translation>
+   <source>Stops when a condition is first met.</source>
+   <translation>Hält an, sobald eine Bedingung erfüllt ist.</translation>
   </message>
   <message>
    <source>Stored</source>
@@ -6409,19 +6417,19 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Subscribe</source>
-   <translation>Abonnieren</translation>
+   <translation>Anmelden</translation>
   </message>
   <message>
    <source>Subscribe group to topic</source>
-   <translation>Gruppe ein Topic lesen lassen</translation>
+   <translation>Gruppe für Topic anmelden</translation>
   </message>
   <message>
    <source>Subscribe group to topic...</source>
-   <translation>Gruppe ein Topic lesen lassen...</translation>
+   <translation>Gruppe für Topic anmelden...</translation>
   </message>
   <message>
    <source>Subscribe {group} to {topic}</source>
-   <translation>{group} liest künftig {topic}</translation>
+   <translation>{group} für {topic} anmelden</translation>
   </message>
   <message>
    <source>Switch</source>
@@ -6461,10 +6469,10 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Teach</source>
-   <translation>Lehren</translation>
+   <translation>Unterrichten</translation>
   </message>
   <message>
-   <source>Ten seconds before.</source>
+   <source>Ten seconds earlier.</source>
    <translation>Zehn Sekunden vorher.</translation>
   </message>
   <message>
@@ -6496,20 +6504,20 @@ Wanduhrzeit {wall}</translation>
    <translation>Text (UTF-8)</translation>
   </message>
   <message>
-   <source>That means nothing here: there is nothing to reset.</source>
-   <translation>Das sagt hier nichts: es gibt nichts zurückzusetzen.</translation>
+   <source>Text size</source>
+   <translation>Schriftgröße</translation>
   </message>
   <message>
-   <source>That means nothing here: there is nowhere to go.</source>
-   <translation>Das sagt hier nichts: es führt nirgendwohin.</translation>
+   <source>That folder is not writable; choose another one.</source>
+   <translation>In diesen Ordner kann nicht geschrieben werden; einen anderen wählen.</translation>
   </message>
   <message>
    <source>The arc is the time left; the number is the attempt, from the second on.</source>
-   <translation>Der Bogen ist die übrige Zeit; die Zahl ist der Versuch, ab dem zweiten.</translation>
+   <translation>Der Bogen zeigt die Restzeit; die Zahl ist der Versuch, ab dem zweiten.</translation>
   </message>
   <message>
    <source>The beginning of the value as text; unprintable characters are escaped.</source>
-   <translation>Der Anfang des Werts als Text; was sich nicht darstellen lässt, ist umschrieben.</translation>
+   <translation>Der Anfang des Werts als Text; nicht druckbare Zeichen sind maskiert.</translation>
   </message>
   <message>
    <source>The bench</source>
@@ -6517,7 +6525,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>The bookmark cannot be saved: {error}</source>
-   <translation>Das Lesezeichen lässt sich nicht aufheben: {error}</translation>
+   <translation>Das Lesezeichen lässt sich nicht speichern: {error}</translation>
   </message>
   <message>
    <source>The bookmarks in {path} cannot be read: {error}.</source>
@@ -6528,32 +6536,32 @@ Wanduhrzeit {wall}</translation>
    <translation>Die Klammern sind zu tief verschachtelt; mit weniger schreiben.</translation>
   </message>
   <message>
-   <source>The branch begins at {time}; the hatched part belongs to the session before.</source>
-   <translation>Der Zweig beginnt bei {time}; schraffiert ist, was aus der Sitzung davor stammt.</translation>
+   <source>The branch begins at {time}; the hatched part belongs to the original session.</source>
+   <translation>Der Zweig beginnt bei {time}; der schraffierte Teil gehört zur ursprünglichen Sitzung.</translation>
   </message>
   <message>
    <source>The broker aborts the bank's transaction.</source>
-   <translation>Der Broker bricht die Transaktion von bank ab.</translation>
+   <translation>Der Broker bricht die Transaktion der Bank ab.</translation>
   </message>
   <message>
    <source>The broker at work, from left to right: producers, topics as stacks of partition lanes, groups with their consumers, queues with their workers and dead letters.
 
-- A **lane** is a partition. Its bar ends at the end offset; the tick is where a group has committed, and the filled gap is its **lag**.
-- A **link** grows thicker with its rate. It is dashed and red while it is blocked.
+- A **lane** is a partition. Its bar ends at the end offset; the tick marks a group's committed offset, and the filled gap is its **lag**.
+- A **link** gets thicker as its rate rises. It is dashed and red while it is blocked.
 - **Drag** a consumer into another group, to the bench, or to an empty spot (a new group). A ghost shows what a drop would change. `Ctrl+M` does the same without a mouse.
 - **Drag a topic** onto a group to subscribe it (`Ctrl+Alt+S`).
-- The menu of a box adds, duplicates and removes, sets rates and limits, and makes things go wrong: crash, pause, slow down, drop heartbeats, fill the disk, or a **rule** by which every n-th message fails. What still lasts is on the card and in the navigator.
-- `Ctrl+Z` takes back the last action on the broker, `Ctrl+Shift+Z` does it again.
-- **Tab** and the **arrow keys** go from box to box, `Return` selects, the menu key opens the menu of a box.
+- The menu of a box adds, duplicates and removes, sets rates and limits, and causes faults: crash, pause, slow down, drop heartbeats, fill the disk, or a **rule** that makes every n-th message fail. Active faults are shown on the card and in the navigator.
+- `Ctrl+Z` undoes the last action on the broker, `Ctrl+Shift+Z` redoes it.
+- **Tab** and the **arrow keys** move from box to box, `Return` selects, the menu key opens the menu of a box.
 - The wheel zooms, `Ctrl+0` fits everything.</source>
    <translation>Der Broker bei der Arbeit, von links nach rechts: Producer, Topics als Stapel von Partitionsspuren, Gruppen mit ihren Consumern, Queues mit ihren Workern und Dead Letters.
 
-- Eine **Spur** ist eine Partition. Ihr Balken endet am End-Offset; der Strich steht, wo eine Gruppe committet hat, und die gefüllte Lücke ist ihr **Rückstand** (Lag).
+- Eine **Spur** ist eine Partition. Ihr Balken endet am End-Offset; der Strich markiert den committeten Offset einer Gruppe, und die gefüllte Lücke ist ihr **Rückstand** (Lag).
 - Eine **Verbindung** wird mit ihrer Rate dicker. Solange sie blockiert ist, ist sie gestrichelt und rot.
 - **Ziehen** bringt einen Consumer in eine andere Gruppe, auf die Bank oder auf freie Fläche (eine neue Gruppe). Ein Schattenbild zeigt, was sich ändern würde. `Strg+M` tut dasselbe ohne Maus.
-- **Ein Topic** auf eine Gruppe gezogen wird von ihr gelesen (`Strg+Alt+S`).
-- Das Menü eines Kastens fügt hinzu, verdoppelt und entfernt, setzt Raten und Grenzen und lässt Dinge schiefgehen: abstürzen, anhalten, verlangsamen, Heartbeats unterdrücken, die Platte füllen, oder eine **Regel**, nach der jede n-te Nachricht scheitert. Was noch anhält, steht auf der Karte und im Navigator.
-- `Strg+Z` nimmt die letzte Aktion am Broker zurück, `Strg+Umschalt+Z` tut sie noch einmal.
+- **Ein Topic** lässt sich auf eine Gruppe ziehen, die es dann liest (`Strg+Alt+S`).
+- Mit dem Menü eines Kastens kann man hinzufügen, duplizieren und entfernen, Raten und Grenzen setzen und Störungen auslösen: abstürzen lassen, anhalten, verlangsamen, Heartbeats unterdrücken, die Platte füllen, oder eine **Regel**, nach der jede n-te Nachricht scheitert. Aktive Störungen stehen auf der Karte und im Navigator.
+- `Strg+Z` macht die letzte Aktion am Broker rückgängig, `Strg+Umschalt+Z` wiederholt sie.
 - **Tab** und die **Pfeiltasten** gehen von Kasten zu Kasten, die `Eingabetaste` wählt, die Menütaste öffnet das Menü eines Kastens.
 - Das Mausrad vergrößert und verkleinert, `Strg+0` passt alles ein.</translation>
   </message>
@@ -6566,12 +6574,12 @@ Wanduhrzeit {wall}</translation>
    <translation>Der Broker für jedes Programm, das HTTP spricht.</translation>
   </message>
   <message>
-   <source>The broker is gone as by `kill -9`, until the fault ends; see `EmbeddedBroker.crash`.</source>
-   <translation>Der Broker ist fort wie nach `kill -9`, bis der Fehler endet; siehe `EmbeddedBroker.crash`.</translation>
+   <source>The broker is down as after `kill -9`, until the fault ends; see `EmbeddedBroker.crash`.</source>
+   <translation>Der Broker ist wie nach `kill -9` nicht da, bis der Fehler endet; siehe `EmbeddedBroker.crash`.</translation>
   </message>
   <message>
-   <source>The broker runs elsewhere, and has no operation that takes it back.</source>
-   <translation>Der Broker läuft anderswo und hat keine Operation, die das zurücknimmt.</translation>
+   <source>The broker runs elsewhere and has no operation that undoes this.</source>
+   <translation>Der Broker läuft anderswo und hat keine Operation, die das rückgängig macht.</translation>
   </message>
   <message>
    <source>The broker's time, in UTC.</source>
@@ -6579,11 +6587,11 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>The button was released outside the window.</source>
-   <translation>Die Taste wurde außerhalb des Fensters losgelassen.</translation>
+   <translation>Die Maustaste wurde außerhalb des Fensters losgelassen.</translation>
   </message>
   <message>
    <source>The canvas and panels show the session as it was. Meanwhile the session continues and is recorded.</source>
-   <translation>Zeichenfläche und Tafeln zeigen die Sitzung, wie sie war. Die Sitzung geht derweil weiter und wird aufgezeichnet.</translation>
+   <translation>Zeichenfläche und Panels zeigen die Sitzung, wie sie war. Währenddessen läuft die Sitzung weiter und wird aufgezeichnet.</translation>
   </message>
   <message>
    <source>The canvas was hidden.</source>
@@ -6591,11 +6599,11 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>The card says what moved. If a rebalance begins and ends between two polls, it says that the rebalance was seen after it was over.</source>
-   <translation>Die Karte sagt, was den Besitzer wechselte. Von einem Rebalance, der zwischen zwei Blicken beginnt und endet, sagt sie, dass er erst danach gesehen wurde.</translation>
+   <translation>Die Karte zeigt, was den Besitzer gewechselt hat. Beginnt und endet ein Rebalance zwischen zwei Abfragen, steht dort, dass er erst danach gesehen wurde.</translation>
   </message>
   <message>
-   <source>The changes to {name} are not saved.</source>
-   <translation>Was in {name} geschrieben wurde, steht in keiner Datei.</translation>
+   <source>The changes to {name} have not been saved.</source>
+   <translation>Die Änderungen an {name} sind nicht gespeichert.</translation>
   </message>
   <message>
    <source>The clerks catch up, because on average they are faster than the shop. The archive reads the same messages at its own pace, and neither holds up the other.</source>
@@ -6603,7 +6611,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>The cluster knows nothing about it. The window checks it at each poll, and it is recorded. At 01:30 billing-1 becomes slow.</source>
-   <translation>Der Cluster weiß davon nichts. Er wird hier beobachtet, bei jedem Blick, und steht in der Aufzeichnung. Um 01:30 wird billing-1 langsam.</translation>
+   <translation>Der Cluster weiß davon nichts. Das Fenster prüft den Alarm bei jeder Abfrage, und er wird aufgezeichnet. Um 01:30 wird billing-1 langsam.</translation>
   </message>
   <message>
    <source>The command is in the palette (Ctrl+P): {name}</source>
@@ -6614,20 +6622,24 @@ Wanduhrzeit {wall}</translation>
    <translation>Die Befehlszeile</translation>
   </message>
   <message>
-   <source>The connection has ended already.</source>
-   <translation>Sie ist schon zu Ende.</translation>
+   <source>The complete message.</source>
+   <translation>Die vollständige Nachricht.</translation>
+  </message>
+  <message>
+   <source>The connection has already ended.</source>
+   <translation>Die Verbindung ist schon beendet.</translation>
   </message>
   <message>
    <source>The consumer whose oldest message has waited longest is the slowest.</source>
    <translation>Der Consumer, dessen älteste Nachricht am längsten wartet, ist der langsamste.</translation>
   </message>
   <message>
-   <source>The coordinator of a group moves: of each API of members, `times` requests get NOT_COORDINATOR.</source>
-   <translation>Der Koordinator einer Gruppe wechselt: Von jeder API der Mitglieder bekommen `times` Anfragen NOT_COORDINATOR.</translation>
+   <source>The coordinator of a group moves: for each API that members use, `times` requests get NOT_COORDINATOR.</source>
+   <translation>Der Koordinator einer Gruppe wechselt: Für jede API, die Mitglieder benutzen, bekommen `times` Anfragen NOT_COORDINATOR.</translation>
   </message>
   <message>
    <source>The cost of drawing this window.</source>
-   <translation>Was ein Bild dieses Fensters kostet.</translation>
+   <translation>Der Aufwand, dieses Fenster zu zeichnen.</translation>
   </message>
   <message>
    <source>The dead letters of topics cannot be read.</source>
@@ -6635,10 +6647,10 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>The details say when each attempt was made, by whom, and how it failed.</source>
-   <translation>Die Einzelheiten sagen, wann jeder Versuch war, von wem und wie er fehlschlug.</translation>
+   <translation>Die Einzelheiten zeigen, wann und von wem jeder Versuch gemacht wurde und wie er scheiterte.</translation>
   </message>
   <message>
-   <source>The disk is full already.</source>
+   <source>The disk is already full.</source>
    <translation>Die Platte ist schon voll.</translation>
   </message>
   <message>
@@ -6646,12 +6658,20 @@ Wanduhrzeit {wall}</translation>
    <translation>Die Zeichnung lässt sich seitwärts verschieben.</translation>
   </message>
   <message>
-   <source>The end of the scenario; the session went on.</source>
+   <source>The end is before the beginning.</source>
+   <translation>Das Ende liegt vor dem Anfang.</translation>
+  </message>
+  <message>
+   <source>The end of the scenario; the session continued.</source>
    <translation>Das Ende des Szenarios; die Sitzung ging weiter.</translation>
   </message>
   <message>
-   <source>The filter matches none.</source>
-   <translation>Nichts passt zum Filter.</translation>
+   <source>The engine controls the time here: run, step or go to a time.</source>
+   <translation>Hier steuert die Engine die Zeit: laufen lassen, schrittweise ausführen oder zu einer Zeit gehen.</translation>
+  </message>
+  <message>
+   <source>The filter matches nothing.</source>
+   <translation>Der Filter passt auf nichts.</translation>
   </message>
   <message>
    <source>The filter of the navigator finds each of them.</source>
@@ -6662,6 +6682,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Der erste Schub löst den Alarm „many parcels“ aus.</translation>
   </message>
   <message>
+   <source>The first deliveries of messages with the same key to each group are in the order in which they were published.</source>
+   <translation>Nachrichten mit demselben Schlüssel werden jeder Gruppe beim ersten Mal in der Reihenfolge zugestellt, in der sie veröffentlicht wurden.</translation>
+  </message>
+  <message>
    <source>The first offset of the run.</source>
    <translation>Der erste Offset des Laufs.</translation>
   </message>
@@ -6670,11 +6694,11 @@ Wanduhrzeit {wall}</translation>
    <translation>Der erste Offset.</translation>
   </message>
   <message>
-   <source>The first version: there is none before it to compare it with.</source>
-   <translation>Die erste Version: davor gibt es keine zum Vergleich.</translation>
+   <source>The first version: there is no earlier one to compare with.</source>
+   <translation>Die erste Version: Es gibt keine frühere zum Vergleichen.</translation>
   </message>
   <message>
-   <source>The first {count} are listed. Filter, or begin elsewhere.</source>
+   <source>The first {count} are listed. Filter, or start elsewhere.</source>
    <translation>Die ersten {count} sind aufgelistet. Filtern oder anderswo beginnen.</translation>
   </message>
   <message>
@@ -6702,48 +6726,56 @@ Wanduhrzeit {wall}</translation>
    <translation>Das Formular fragt nach Bedingung, Name und Zeit. Der Alarm wird ab jetzt beobachtet und aufgezeichnet wie alles, was von Hand geschieht.</translation>
   </message>
   <message>
-   <source>The group dynamic rebalances.</source>
-   <translation>Die Gruppe dynamic hat einen Rebalance.</translation>
+   <source>The group already uses {assignor}.</source>
+   <translation>Die Gruppe benutzt schon {assignor}.</translation>
   </message>
   <message>
-   <source>The group or queue; of what is published, each that reads it.</source>
-   <translation>Die Gruppe oder Queue; bei Gesendetem jede, die es liest.</translation>
+   <source>The group dynamic rebalances.</source>
+   <translation>In der Gruppe dynamic gibt es einen Rebalance.</translation>
+  </message>
+  <message>
+   <source>The group or queue; for a published message, each one that reads it.</source>
+   <translation>Die Gruppe oder Queue; bei einer gesendeten Nachricht jede, die sie liest.</translation>
   </message>
   <message>
    <source>The group or the queue.</source>
    <translation>Die Gruppe oder die Queue.</translation>
   </message>
   <message>
+   <source>The group reads one more topic.</source>
+   <translation>Die Gruppe liest ein Topic mehr.</translation>
+  </message>
+  <message>
+   <source>The group reads one topic less.</source>
+   <translation>Die Gruppe liest ein Topic weniger.</translation>
+  </message>
+  <message>
    <source>The group rebalanced. Its members gave up their partitions, rejoined, and the leader shared out the partitions. The card on the right says what moved, and for how long nobody read.</source>
-   <translation>Die Gruppe hatte einen Rebalance. Ihre Mitglieder gaben ihre Partitionen ab, traten wieder bei, und der Leader verteilte die Partitionen. Die Karte rechts sagt, was wechselte und wie lange niemand las.</translation>
+   <translation>Die Gruppe hatte einen Rebalance. Ihre Mitglieder gaben ihre Partitionen ab und traten neu bei, und der Leader verteilte die Partitionen. Die Karte rechts zeigt, was den Besitzer gewechselt hat und wie lange niemand las.</translation>
   </message>
   <message>
-   <source>The group uses {assignor} already.</source>
-   <translation>Die Gruppe verteilt schon mit {assignor}.</translation>
+   <source>The history checker found no broken guarantee in {count} events.</source>
+   <translation>Die Prüfung des Verlaufs fand in {count} Ereignissen keine verletzte Zusicherung.</translation>
   </message>
   <message>
-   <source>The history checker found no broken promise in {count} events.</source>
-   <translation>Der Verlaufsprüfer fand in {count} Ereignissen keine gebrochene Zusage.</translation>
+   <source>The history checker stopped after {count} events; the totals include all of them.</source>
+   <translation>Die Prüfung des Verlaufs hörte nach {count} Ereignissen auf; die Summen umfassen alle.</translation>
   </message>
   <message>
-   <source>The history checker stopped after {count} events; the sums are over all.</source>
-   <translation>Der Verlaufsprüfer hörte nach {count} Ereignissen auf; die Summen gelten für alle.</translation>
-  </message>
-  <message>
-   <source>The holder of any attempt.</source>
-   <translation>Wer ihn bei irgendeinem Versuch hielt.</translation>
+   <source>The holder in any of the attempts.</source>
+   <translation>Der Halter bei einem der Versuche.</translation>
   </message>
   <message>
    <source>The inspector lists the keys of its last messages. The first has nearly all of them.</source>
-   <translation>Der Inspektor nennt die Schlüssel ihrer letzten Nachrichten. Der erste hat fast alle.</translation>
+   <translation>Der Inspektor listet die Schlüssel ihrer letzten Nachrichten auf. Fast alle haben den ersten.</translation>
   </message>
   <message>
    <source>The inspector says who owns it, since when, and how many messages it holds.</source>
-   <translation>Der Inspektor sagt, wem sie gehört, seit wann und wie viele Nachrichten sie hält.</translation>
+   <translation>Der Inspektor zeigt, wem sie gehört, seit wann und wie viele Nachrichten sie enthält.</translation>
   </message>
   <message>
    <source>The inspector shows its last stable offset and its open transactions. The messages between that offset and the end are in the log, but booked does not read them yet.</source>
-   <translation>Der Inspektor nennt ihren Last Stable Offset und die Transaktionen, die in ihr offen sind. Was zwischen diesem Offset und dem Ende liegt, steht im Log, und booked liest es noch nicht.</translation>
+   <translation>Der Inspektor zeigt ihren Last Stable Offset und ihre offenen Transaktionen. Die Nachrichten zwischen diesem Offset und dem Ende stehen im Log, aber booked liest sie noch nicht.</translation>
   </message>
   <message>
    <source>The key</source>
@@ -6751,15 +6783,15 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>The kind of event: published, nacked, rebalance_started, fault...</source>
-   <translation>Was geschah: published, nacked, rebalance_started, fault...</translation>
+   <translation>Die Art des Ereignisses: published, nacked, rebalance_started, fault...</translation>
   </message>
   <message>
    <source>The lag fell below 80 again. The alert is raised again once the lag has been above 80 for another ten seconds.</source>
-   <translation>Der Rückstand fiel wieder unter 80. Der Alarm wird erneut ausgelöst, wenn er noch einmal zehn Sekunden über 80 lag.</translation>
+   <translation>Der Rückstand ist wieder unter 80 gefallen. Der Alarm wird erneut ausgelöst, sobald der Rückstand noch einmal zehn Sekunden über 80 lag.</translation>
   </message>
   <message>
    <source>The lag keeps rising.</source>
-   <translation>Der Rückstand wächst weiter.</translation>
+   <translation>Der Rückstand steigt weiter.</translation>
   </message>
   <message>
    <source>The lag of lines grows.</source>
@@ -6767,23 +6799,23 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>The lag of packers was above 80. The alert is shown once, above the canvas, and has a red mark on the timeline.</source>
-   <translation>Der Rückstand von packers lag über 80. Der Alarm wird einmal über der Zeichenfläche gemeldet und hat eine rote Marke auf der Zeitleiste.</translation>
+   <translation>Der Rückstand von packers lag über 80. Der Alarm wird einmal über der Zeichenfläche angezeigt und hat eine rote Marke auf der Zeitleiste.</translation>
   </message>
   <message>
    <source>The lag of the counters rises.</source>
-   <translation>Der Rückstand der Counter wächst.</translation>
+   <translation>Der Rückstand der Counter steigt.</translation>
   </message>
   <message>
-   <source>The language changes when Brokerscope is started again.</source>
-   <translation>Die Sprache wechselt beim nächsten Start von Brokerscope.</translation>
+   <source>The language changes the next time Brokerscope starts.</source>
+   <translation>Die Sprache ändert sich beim nächsten Start von Brokerscope.</translation>
   </message>
   <message>
-   <source>The language that every filter speaks.</source>
-   <translation>Die Sprache, die jeder Filter spricht.</translation>
+   <source>The language of all filters.</source>
+   <translation>Die Sprache aller Filter.</translation>
   </message>
   <message>
    <source>The last event of the message since the redrive.</source>
-   <translation>Das Letzte, was ihr seit dem Redrive geschah.</translation>
+   <translation>Das letzte Ereignis der Nachricht seit dem Redrive.</translation>
   </message>
   <message>
    <source>The last moment so far.</source>
@@ -6794,28 +6826,28 @@ Wanduhrzeit {wall}</translation>
 drawing a frame took {cost} ms at the median, {cost_99} ms at the 99th percentile;
 it began {late} ms late, {late_99} ms at the 99th percentile, {worst} ms at the worst.</source>
    <translation>Die letzten zehn Sekunden dieses Fensters:
-ein Bild zu zeichnen kostete {cost} ms im Median, {cost_99} ms im 99. Perzentil;
+ein Bild zu zeichnen dauerte {cost} ms im Median, {cost_99} ms im 99. Perzentil;
 es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimmstenfalls.</translation>
   </message>
   <message>
    <source>The last {count} are listed while you follow.</source>
-   <translation>Die letzten {count} bleiben da, solange gefolgt wird.</translation>
+   <translation>Die letzten {count} sind aufgelistet, solange Sie mitlesen.</translation>
   </message>
   <message>
    <source>The latest version accepts this message.</source>
    <translation>Die neueste Version nimmt diese Nachricht an.</translation>
   </message>
   <message>
-   <source>The layout is saved as {name}.</source>
-   <translation>Die Anordnung ist aufgehoben als {name}.</translation>
+   <source>The layout has been saved as {name}.</source>
+   <translation>Die Anordnung wurde als {name} gespeichert.</translation>
   </message>
   <message>
-   <source>The layout {name} is deleted.</source>
-   <translation>Die Anordnung {name} ist vergessen.</translation>
+   <source>The layout {name} has been deleted.</source>
+   <translation>Die Anordnung {name} wurde gelöscht.</translation>
   </message>
   <message>
-   <source>The leader of a partition moves: of Produce and Fetch, `times` each get NOT_LEADER_OR_FOLLOWER.</source>
-   <translation>Der Leader einer Partition wechselt: Von Produce und Fetch bekommen je `times` NOT_LEADER_OR_FOLLOWER.</translation>
+   <source>The leader of a partition moves: `times` requests each of Produce and Fetch get NOT_LEADER_OR_FOLLOWER.</source>
+   <translation>Der Leader einer Partition wechselt: Je `times` Anfragen von Produce und Fetch bekommen NOT_LEADER_OR_FOLLOWER.</translation>
   </message>
   <message>
    <source>The lease ends at:</source>
@@ -6823,35 +6855,35 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>The lease expires while the worker is still working. Another worker also gets the message, and the work is done twice; the first worker's acknowledgement is refused.</source>
-   <translation>Die Lease läuft ab, während der Worker noch arbeitet. Ein anderer Worker bekommt die Nachricht auch, und die Arbeit wird zweimal getan; die Bestätigung des ersten wird abgewiesen.</translation>
+   <translation>Die Lease läuft ab, während der Worker noch arbeitet. Ein anderer Worker bekommt die Nachricht auch, und die Arbeit wird zweimal gemacht; die Bestätigung des ersten wird abgewiesen.</translation>
   </message>
   <message>
    <source>The lease is extended by its full length.</source>
-   <translation>Die Lease endet um eine ganze Lease später.</translation>
+   <translation>Die Lease wird um ihre volle Länge verlängert.</translation>
   </message>
   <message>
    <source>The library</source>
    <translation>Die Bibliothek</translation>
   </message>
   <message>
-   <source>The log cannot be looked at.</source>
-   <translation>Das Log lässt sich nicht ansehen.</translation>
+   <source>The log cannot be read.</source>
+   <translation>Das Log lässt sich nicht lesen.</translation>
   </message>
   <message>
    <source>The log of this moment is not available.</source>
-   <translation>Was das Log in diesem Moment enthielt, ist nicht bewahrt.</translation>
+   <translation>Das Log dieses Moments ist nicht verfügbar.</translation>
   </message>
   <message>
    <source>The message is not loaded, so it cannot be copied.</source>
-   <translation>Die Nachricht ist nicht da, um kopiert zu werden.</translation>
+   <translation>Die Nachricht ist nicht geladen und lässt sich daher nicht kopieren.</translation>
   </message>
   <message>
-   <source>The message itself is not here. {why}</source>
-   <translation>Die Nachricht selbst ist nicht da. {why}</translation>
+   <source>The message itself is not available. {why}</source>
+   <translation>Die Nachricht selbst ist nicht verfügbar. {why}</translation>
   </message>
   <message>
-   <source>The message, whole.</source>
-   <translation>Die Nachricht, ganz.</translation>
+   <source>The message's whole history.</source>
+   <translation>Die ganze Geschichte der Nachricht.</translation>
   </message>
   <message>
    <source>The messages cannot be read.</source>
@@ -6859,55 +6891,51 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>The messages it held but had not committed are delivered again after it rejoins.</source>
-   <translation>Was er in der Hand hat und nicht committet hat, kommt wieder, nachdem er beigetreten ist.</translation>
-  </message>
-  <message>
-   <source>The messages of the topic that is chosen are dead letters, or not any more.</source>
-   <translation>Die Nachrichten des gewählten Topics sind Dead Letters oder sind es nicht mehr.</translation>
+   <translation>Die Nachrichten, die er hielt und noch nicht committet hatte, werden nach seinem Wiederbeitritt erneut zugestellt.</translation>
   </message>
   <message>
    <source>The name of a field is written without quotes.</source>
    <translation>Der Name eines Feldes steht ohne Anführungszeichen.</translation>
   </message>
   <message>
-   <source>The name {name} is taken already.</source>
+   <source>The name of one of my own actions, as in a schedule: move_consumer, redrive...</source>
+   <translation>Der Name einer eigenen Aktion, wie in einem Ablauf: move_consumer, redrive...</translation>
+  </message>
+  <message>
+   <source>The name {name} is already taken.</source>
    <translation>Der Name {name} ist schon vergeben.</translation>
   </message>
   <message>
    <source>The name.</source>
-   <translation>Wie es heißt.</translation>
+   <translation>Der Name.</translation>
   </message>
   <message>
    <source>The newest {most:,} of {count:,} are shown.</source>
    <translation>Die neuesten {most:,} von {count:,} sind zu sehen.</translation>
   </message>
   <message>
-   <source>The next size of type.</source>
-   <translation>Die nächste Schriftgröße.</translation>
+   <source>The next larger text size.</source>
+   <translation>Die nächstgrößere Schriftgröße.</translation>
   </message>
   <message>
-   <source>The next smaller size of type.</source>
+   <source>The next smaller text size.</source>
    <translation>Die nächstkleinere Schriftgröße.</translation>
   </message>
   <message>
    <source>The number alone does not tell. 500 messages that are processed within ten seconds are fine; a lag that rises on average never ends. Look at its trend, and at the age of the last committed message.</source>
-   <translation>Die Zahl allein sagt es nicht. 500 Nachrichten, die in zehn Sekunden abgearbeitet sind, sind in Ordnung; ein Rückstand, der im Mittel wächst, endet nie. Wichtig sind seine Richtung und das Alter der letzten committeten Nachricht.</translation>
+   <translation>Die Zahl allein sagt das nicht. 500 Nachrichten, die in zehn Sekunden abgearbeitet sind, sind in Ordnung; ein Rückstand, der im Mittel wächst, endet nie. Entscheidend sind sein Verlauf und das Alter der letzten committeten Nachricht.</translation>
   </message>
   <message>
    <source>The number published is the difference between two polls. A cluster does not reveal who published, so no producer is drawn.</source>
-   <translation>Veröffentlicht ist der Unterschied zwischen zwei Blicken. Wer veröffentlicht hat, sagt kein Cluster; darum ist kein Producer gezeichnet.</translation>
-  </message>
-  <message>
-   <source>The oldest beyond that are removed, never one that somebody named, bookmarked, opened or used.</source>
-   <translation>Die ältesten darüber hinaus werden entfernt, nie eine, die jemand benannt, mit Lesezeichen versehen, geöffnet oder benutzt hat.</translation>
+   <translation>Die Zahl der gesendeten Nachrichten ist die Differenz zweier Abfragen. Ein Cluster verrät nicht, wer gesendet hat; deshalb ist kein Producer gezeichnet.</translation>
   </message>
   <message>
    <source>The order of all of a customer's messages. Messages within one hour stay in order; those from different hours may be in different partitions, with different owners.</source>
-   <translation>Die Reihenfolge aller Nachrichten eines Kunden. Die Nachrichten einer Stunde bleiben in Reihenfolge; die zweier Stunden können in zwei Partitionen liegen, mit zwei Besitzern.</translation>
+   <translation>Die Reihenfolge aller Nachrichten eines Kunden. Nachrichten derselben Stunde bleiben in der richtigen Reihenfolge; Nachrichten verschiedener Stunden können in verschiedenen Partitionen mit verschiedenen Besitzern liegen.</translation>
   </message>
   <message>
    <source>The order. Two messages with the same key may be processed at the same time, and one that fails is delivered again after those behind it. If the order of a key matters, use a group whose partitions have owners.</source>
-   <translation>Die Reihenfolge. Zwei Nachrichten eines Schlüssels können gleichzeitig in Arbeit sein, und eine, die fehlschlägt, kommt nach denen hinter ihr noch einmal. Was die Reihenfolge eines Schlüssels braucht, braucht eine Gruppe, deren Partitionen Besitzer haben.</translation>
+   <translation>Die Reihenfolge. Zwei Nachrichten mit demselben Schlüssel können gleichzeitig verarbeitet werden, und eine gescheiterte wird erst nach den folgenden erneut zugestellt. Wo es auf die Reihenfolge je Schlüssel ankommt, braucht man eine Gruppe, deren Partitionen Besitzer haben.</translation>
   </message>
   <message>
    <source>The other members of its group, and nobody else. They get its partitions once indexer-2's session has timed out and the group has rebalanced. Until then, nobody reads them, and their lag rises.</source>
@@ -6915,39 +6943,43 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>The other three carried on at once, without a rebalance. After four seconds the lock on its message expired, and the message was delivered to another member, as attempt 2.</source>
-   <translation>Die anderen drei machten sofort weiter, ohne Rebalance. Nach vier Sekunden lief die Sperre seiner Nachricht ab, und ein anderer bekommt sie, mit Versuch 2.</translation>
+   <translation>Die anderen drei machten sofort weiter, ohne Rebalance. Nach vier Sekunden lief die Sperre auf seiner Nachricht ab, und sie wurde einem anderen Mitglied zugestellt, als Versuch 2.</translation>
   </message>
   <message>
    <source>The other {more} were not tried.</source>
    <translation>Die anderen {more} wurden nicht versucht.</translation>
   </message>
   <message>
-   <source>The owner of each partition in each group, and since when. A partition has **one owner** at a time in a group; a **rebalance** hands partitions over. Its card at the right shows the cause, what moved, what stayed, and how long reading paused.
+   <source>The owner of each partition in each group, and since when. A partition has **one owner** at a time in a group; a **rebalance** hands partitions over. The card on the right shows the cause, what moved, what stayed, and how long reading paused.
 
 **History** shows the owners of each partition of one group over time, with the times without an owner. `owned_by contains worker-7` finds the partitions that a member ever had.</source>
-   <translation>Der Besitzer jeder Partition in jeder Gruppe, und seit wann. Eine Partition hat in einer Gruppe zu einer Zeit **einen Besitzer**; ein **Rebalance** übergibt Partitionen. Seine Karte rechts zeigt die Ursache, was umzog, was blieb und wie lange das Lesen ruhte.
+   <translation>Der Besitzer jeder Partition in jeder Gruppe, und seit wann. Eine Partition hat in einer Gruppe immer nur **einen Besitzer**; ein **Rebalance** übergibt Partitionen. Seine Karte rechts zeigt die Ursache, was den Besitzer wechselte, was blieb und wie lange nicht gelesen wurde.
 
-**Verlauf** zeigt die Besitzer jeder Partition einer Gruppe über die Zeit, mit den Zeiten ohne Besitzer. `owned_by contains worker-7` findet die Partitionen, die ein Mitglied je hatte.</translation>
+**Verlauf** zeigt die Besitzer jeder Partition einer Gruppe im Lauf der Zeit, mit den Zeiten ohne Besitzer. `owned_by contains worker-7` findet die Partitionen, die ein Mitglied je hatte.</translation>
+  </message>
+  <message>
+   <source>The owners of each partition of a group over time.</source>
+   <translation>Die Besitzer jeder Partition einer Gruppe im Lauf der Zeit.</translation>
   </message>
   <message>
    <source>The packers are fast enough on average. People soon ignore an alert that every burst raises, even when it is right.</source>
-   <translation>Die Packer sind im Mittel schnell genug. Ein Alarm, den jeder Schub auslöst, wird bald überhört, auch wenn er recht hat.</translation>
+   <translation>Die Packer sind im Mittel schnell genug. Ein Alarm, den jeder Schub auslöst, wird bald ignoriert, auch wenn er recht hat.</translation>
   </message>
   <message>
-   <source>The page has the state at each whole second; between two of them it shows the earlier one.</source>
-   <translation>Die Seite hat den Stand zu jeder vollen Sekunde; dazwischen zeigt sie den früheren.</translation>
+   <source>The page has the state at each whole second; in between, it shows the earlier one.</source>
+   <translation>Die Seite hat den Stand zu jeder vollen Sekunde; dazwischen zeigt sie den jeweils früheren.</translation>
   </message>
   <message>
    <source>The panel Dead letters (Ctrl+4) lists them; open it first.</source>
-   <translation>Sieh sie dir zuerst an: Die Ansicht Dead Letters (Strg+4) zeigt, welche es sind.</translation>
+   <translation>Das Panel Dead Letters (Strg+4) listet sie auf; öffnen Sie es zuerst.</translation>
   </message>
   <message>
-   <source>The panel {name} is hidden: View, Panels shows it.</source>
-   <translation>Die Tafel {name} ist verborgen: Ansicht, Tafeln zeigt sie.</translation>
+   <source>The panel {name} is hidden; show it with View &gt; Panels.</source>
+   <translation>Das Panel {name} ist ausgeblendet; zeigen Sie es mit Ansicht &gt; Panels.</translation>
   </message>
   <message>
    <source>The panels below the canvas.</source>
-   <translation>Die Tafeln unter der Zeichenfläche.</translation>
+   <translation>Die Panels unter der Zeichenfläche.</translation>
   </message>
   <message>
    <source>The partition ends at {end}.</source>
@@ -6958,64 +6990,72 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die Partition.</translation>
   </message>
   <message>
-   <source>The past plays at most fast (F6).</source>
-   <translation>Die Vergangenheit läuft höchstens schnell (F6).</translation>
+   <source>The past can be played no faster than fast (F6).</source>
+   <translation>Die Vergangenheit läuft höchstens mit Schnell (F6).</translation>
   </message>
   <message>
-   <source>The past: nothing can be changed here. Alt+Right follows the present again.</source>
-   <translation>Die Vergangenheit: hier lässt sich nichts ändern. Alt+Rechts folgt wieder der Gegenwart.</translation>
+   <source>The past: nothing can be changed here. Alt+Right returns to the present.</source>
+   <translation>Die Vergangenheit: Hier lässt sich nichts ändern. Alt+Rechts kehrt in die Gegenwart zurück.</translation>
   </message>
   <message>
-   <source>The present is shown already.</source>
+   <source>The present is already shown.</source>
    <translation>Die Gegenwart ist schon zu sehen.</translation>
   </message>
   <message>
    <source>The previous item.</source>
-   <translation>Was vorher zu sehen war.</translation>
+   <translation>Der vorige Eintrag.</translation>
+  </message>
+  <message>
+   <source>The previous owner.</source>
+   <translation>Der vorige Besitzer.</translation>
   </message>
   <message>
    <source>The readers are back at work.</source>
    <translation>Die Leser arbeiten wieder.</translation>
   </message>
   <message>
-   <source>The recording is not whole: {problem}</source>
+   <source>The recording is incomplete: {problem}</source>
    <translation>Die Aufzeichnung ist nicht vollständig: {problem}</translation>
   </message>
   <message>
    <source>The records of a topic or queue.</source>
-   <translation>Was ein Topic oder eine Queue hält.</translation>
+   <translation>Die Einträge eines Topics oder einer Queue.</translation>
   </message>
   <message>
-   <source>The records of a topic or queue: by offset, by time, newest, oldest, or as they arrive. Payloads are data: they are shown as they are, never run and never read as markup.</source>
+   <source>The records of a topic or queue: by offset, by time, newest, oldest, or as they arrive. Payloads are shown as they are, never executed and never interpreted as markup.</source>
    <translation>Die Einträge eines Topics oder einer Queue, nach Offset, nach Zeit, die neuesten, die ältesten, oder wie sie kommen. Payloads sind Daten: sie werden gezeigt, wie sie sind, nie ausgeführt und nie als Auszeichnung gelesen.</translation>
   </message>
   <message>
-   <source>The redrive of {count} has finished; the view Redriven lists the result of each.</source>
-   <translation>Der Redrive von {count} ist vorbei; die Ansicht Zurückgespielt erzählt von jedem.</translation>
+   <source>The redrive of {count} has finished; the view Redriven lists the results.</source>
+   <translation>Der Redrive von {count} ist fertig; die Ansicht „Per Redrive zurück“ zeigt die Ergebnisse.</translation>
   </message>
   <message>
    <source>The remaining messages stay dead letters.</source>
-   <translation>Der Rest bleibt, wo er ist.</translation>
+   <translation>Die übrigen Nachrichten bleiben Dead Letters.</translation>
   </message>
   <message>
    <source>The repair. Without it, redriven messages fail again and waste the workers' time. Try one message first, then redrive the others at a limited rate.</source>
-   <translation>Die Reparatur. Ein Redrive ohne sie schlägt genauso oft wieder fehl und kostet die Zeit der Worker. Erst mit einer Nachricht versuchen, dann die anderen mit begrenzter Rate zurückschicken.</translation>
+   <translation>Die Reparatur. Ohne sie scheitern die zurückgeschickten Nachrichten wieder und kosten die Worker Zeit. Erst eine Nachricht probieren, dann die anderen mit begrenzter Rate zurückschicken.</translation>
   </message>
   <message>
-   <source>The report is written: {page}</source>
-   <translation>Der Bericht ist geschrieben: {page}</translation>
+   <source>The report has been written to {page}</source>
+   <translation>Der Bericht wurde nach {page} geschrieben</translation>
   </message>
   <message>
    <source>The report job could not be started: {error}.</source>
    <translation>Der Berichtsauftrag konnte nicht gestartet werden: {error}.</translation>
   </message>
   <message>
-   <source>The rerun has not reached its moment yet.</source>
-   <translation>Was noch einmal läuft, ist noch nicht an seinem Moment.</translation>
+   <source>The requests of Kafka programs, one by one.</source>
+   <translation>Die Requests von Kafka-Programmen, einzeln.</translation>
+  </message>
+  <message>
+   <source>The rerun has not reached that moment yet.</source>
+   <translation>Die Wiederholung hat diesen Moment noch nicht erreicht.</translation>
   </message>
   <message>
    <source>The result of each redrive.</source>
-   <translation>Was daraus wurde.</translation>
+   <translation>Das Ergebnis jedes Redrives.</translation>
   </message>
   <message>
    <source>The same scenario with the same seed.</source>
@@ -7023,50 +7063,42 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>The same seed and scenario give the same session.</source>
-   <translation>Derselbe Seed und dasselbe Szenario geben dieselbe Sitzung.</translation>
+   <translation>Derselbe Seed und dasselbe Szenario ergeben dieselbe Sitzung.</translation>
   </message>
   <message>
    <source>The scenario cannot be shown: its file cannot be read.</source>
-   <translation>Worum es in ihrem Szenario ging, ist nicht bekannt: seine Datei lässt sich nicht lesen.</translation>
+   <translation>Das Szenario lässt sich nicht anzeigen: Seine Datei ist nicht lesbar.</translation>
   </message>
   <message>
    <source>The scenario could not be written to {path}: {error}.</source>
    <translation>Das Szenario konnte nicht nach {path} geschrieben werden: {error}.</translation>
   </message>
   <message>
-   <source>The scenario has come to its end. The session goes on, because a listener was opened.</source>
-   <translation>Das Szenario ist zu Ende. Die Sitzung geht weiter, weil ein Listener geöffnet wurde.</translation>
+   <source>The scenario has been saved to {path}.</source>
+   <translation>Das Szenario wurde in {path} gespeichert.</translation>
   </message>
   <message>
-   <source>The scenario is saved in {path}.</source>
-   <translation>Das Szenario liegt in {path}.</translation>
+   <source>The scenario has ended. The session continues because a listener is open.</source>
+   <translation>Das Szenario ist zu Ende. Die Sitzung läuft weiter, weil ein Listener geöffnet ist.</translation>
   </message>
   <message>
    <source>The segment files of each partition: first offset, size and age. **Retention** deletes old segments; **compaction** keeps the latest value of each key. Corruption is shown here, never hidden.</source>
-   <translation>Die Segmentdateien jeder Partition: ihr erster Offset, ihre Größe, ihr Alter. Alte Segmente gehen durch die **Aufbewahrung**; die **Kompaktierung** behält den letzten Wert jedes Schlüssels. Schäden werden hier genannt, nie verborgen.</translation>
+   <translation>Die Segmentdateien jeder Partition: erster Offset, Größe und Alter. Die **Aufbewahrung** löscht alte Segmente; die **Kompaktierung** behält den letzten Wert jedes Schlüssels. Schäden werden hier angezeigt, nie verborgen.</translation>
   </message>
   <message>
-   <source>The session came to its end.</source>
-   <translation>Die Sitzung kam an ihr Ende.</translation>
+   <source>The session continues from {at}, where it was stopped.</source>
+   <translation>Die Sitzung läuft ab {at} weiter, wo sie gestoppt wurde.</translation>
   </message>
   <message>
-   <source>The session goes on from {at}, where it was stopped.</source>
-   <translation>Die Sitzung geht bei {at} weiter, wo sie gestoppt wurde.</translation>
+   <source>The session continues past the end of its scenario; F8 ends it.</source>
+   <translation>Die Sitzung läuft über das Ende ihres Szenarios hinaus weiter; F8 beendet sie.</translation>
   </message>
   <message>
-   <source>The session goes on past its end already.</source>
-   <translation>Die Sitzung geht schon über ihr Ende hinaus weiter.</translation>
+   <source>The session ended.</source>
+   <translation>Die Sitzung ist zu Ende.</translation>
   </message>
   <message>
-   <source>The session goes on past the end of its scenario; F8 ends it.</source>
-   <translation>Die Sitzung geht über das Ende ihres Szenarios hinaus weiter; F8 beendet sie.</translation>
-  </message>
-  <message>
-   <source>The session has come to {time} so far.</source>
-   <translation>Die Sitzung ist bis jetzt bei {time} angekommen.</translation>
-  </message>
-  <message>
-   <source>The session has ended already.</source>
+   <source>The session has already ended.</source>
    <translation>Die Sitzung ist schon zu Ende.</translation>
   </message>
   <message>
@@ -7078,20 +7110,28 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die Sitzung ist zu Ende; neu starten, um sie zu ändern.</translation>
   </message>
   <message>
-   <source>The session was stopped before it had come to {at} again.</source>
-   <translation>Die Sitzung wurde gestoppt, bevor sie wieder bei {at} war.</translation>
+   <source>The session has reached {time} so far.</source>
+   <translation>Die Sitzung ist bisher bis {time} gekommen.</translation>
+  </message>
+  <message>
+   <source>The session is already continuing past its end.</source>
+   <translation>Die Sitzung läuft schon über ihr Ende hinaus.</translation>
+  </message>
+  <message>
+   <source>The session was still running when this page was made.</source>
+   <translation>Die Sitzung lief noch, als diese Seite erstellt wurde.</translation>
+  </message>
+  <message>
+   <source>The session was stopped before it reached {at} again.</source>
+   <translation>Die Sitzung wurde gestoppt, bevor sie wieder bei {at} ankam.</translation>
   </message>
   <message>
    <source>The session was stopped.</source>
    <translation>Die Sitzung wurde gestoppt.</translation>
   </message>
   <message>
-   <source>The session went on when this page was made.</source>
-   <translation>Die Sitzung lief weiter, als diese Seite erstellt wurde.</translation>
-  </message>
-  <message>
-   <source>The sessions lasted differently long: sums are not judged.</source>
-   <translation>Die Sitzungen dauerten verschieden lange: Summen werden nicht beurteilt.</translation>
+   <source>The sessions have different lengths, so totals are not judged.</source>
+   <translation>Die Sitzungen sind verschieden lang; Summen werden daher nicht beurteilt.</translation>
   </message>
   <message>
    <source>The shop aborts a transaction.</source>
@@ -7119,15 +7159,15 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>The text of the open scenario.</source>
-   <translation>Der Text dessen, was offen ist.</translation>
+   <translation>Der Text des offenen Szenarios.</translation>
   </message>
   <message>
-   <source>The time is empty: it ends before it begins.</source>
-   <translation>Die Zeit ist leer: sie endet, bevor sie beginnt.</translation>
+   <source>The text size cannot be changed any further.</source>
+   <translation>Die Schriftgröße lässt sich nicht weiter ändern.</translation>
   </message>
   <message>
-   <source>The time of a broker elsewhere is its own: look back on the timeline, or stand still (Space).</source>
-   <translation>Ein Broker anderswo hat seine eigene Zeit: Gehen Sie auf der Zeitleiste zurück, oder halten Sie die Anzeige an (Leertaste).</translation>
+   <source>The time range is empty: it ends before it begins.</source>
+   <translation>Der Zeitraum ist leer: Er endet, bevor er beginnt.</translation>
   </message>
   <message>
    <source>The topic or queue.</source>
@@ -7138,12 +7178,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Das Topic, die Gruppe oder die Queue eines Clients.</translation>
   </message>
   <message>
-   <source>The tree at the left.</source>
+   <source>The tree on the left.</source>
    <translation>Der Baum links.</translation>
   </message>
   <message>
-   <source>The two runs are the same in every figure.</source>
-   <translation>Die beiden Läufe sind in jeder Kennzahl gleich.</translation>
+   <source>The two runs agree in every figure.</source>
+   <translation>Die beiden Läufe stimmen in jeder Kennzahl überein.</translation>
   </message>
   <message>
    <source>The value</source>
@@ -7154,16 +7194,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Der Wert ist leer.</translation>
   </message>
   <message>
-   <source>The versions of each subject, and the topics that use it. **Compatibility** defines what a new version must be able to read, or be read by. *Check a message* validates a text against the latest version; *Refused* lists rejected messages with the place in the value.</source>
-   <translation>Die Versionen jedes Subjects und die Topics, die daran gebunden sind. Die **Kompatibilität** sagt, was eine neue Version lesen können muss oder wer sie lesen können muss. *Eine Nachricht prüfen* hält einen beliebigen Text gegen die neueste Version; *Abgewiesen* listet, was zurückgewiesen wurde, und wegen welcher Stelle im Wert.</translation>
+   <source>The versions of each subject, and the topics that use it. **Compatibility** defines what a new version must be able to read or be readable by. *Check a message* validates a text against the latest version; *Refused* lists rejected messages with the position of the error.</source>
+   <translation>Die Versionen jedes Subjects und die Topics, die es benutzen. Die **Kompatibilität** legt fest, was eine neue Version lesen können oder wovon sie lesbar sein muss. *Eine Nachricht prüfen* prüft einen Text gegen die neueste Version; *Abgewiesen* listet abgewiesene Nachrichten mit der Stelle des Fehlers auf.</translation>
   </message>
   <message>
-   <source>The whole life of the message.</source>
-   <translation>Das ganze Leben der Nachricht.</translation>
-  </message>
-  <message>
-   <source>The whole payload as text, however much of it is shown</source>
-   <translation>Die ganze Payload als Text, egal wie viel davon zu sehen ist</translation>
+   <source>The whole payload as text, even if only part of it is shown</source>
+   <translation>Die ganze Payload als Text, auch wenn nur ein Teil davon zu sehen ist</translation>
   </message>
   <message>
    <source>The window</source>
@@ -7174,15 +7210,15 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Das Fenster verlor den Fokus.</translation>
   </message>
   <message>
-   <source>The window over a broker that runs elsewhere.</source>
-   <translation>Das Fenster über einem Broker, der anderswo läuft.</translation>
+   <source>The window on a broker that runs elsewhere.</source>
+   <translation>Das Fenster mit einem Broker, der anderswo läuft.</translation>
   </message>
   <message>
    <source>The window shows the latest poll again, and the timeline shows what happened in the meantime.</source>
-   <translation>Das Bild ist wieder der neueste Blick, und was inzwischen geschah, steht auf der Zeitleiste.</translation>
+   <translation>Das Fenster zeigt wieder die neueste Abfrage, und die Zeitleiste zeigt, was inzwischen geschah.</translation>
   </message>
   <message>
-   <source>The word beside its icon.</source>
+   <source>The word next to its icon.</source>
    <translation>Das Wort neben dem Symbol.</translation>
   </message>
   <message>
@@ -7190,12 +7226,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Farbschema</translation>
   </message>
   <message>
-   <source>Theme, type, language, recording.</source>
-   <translation>Farben, Schrift, Sprache, Aufzeichnung.</translation>
+   <source>Theme, text size, language, recording.</source>
+   <translation>Farbschema, Schriftgröße, Sprache, Aufzeichnung.</translation>
   </message>
   <message>
    <source>There are five members for two partitions, and the new one works at once. Nobody had to give anything up for it.</source>
-   <translation>Es gibt fünf Mitglieder für zwei Partitionen, und das neue arbeitet sofort. Nichts musste dafür abgegeben werden.</translation>
+   <translation>Es gibt fünf Mitglieder für zwei Partitionen, und das neue arbeitet sofort. Niemand musste dafür etwas abgeben.</translation>
   </message>
   <message>
    <source>There are no ACLs, quotas or users.</source>
@@ -7206,6 +7242,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Es gibt keine Dead Letters.</translation>
   </message>
   <message>
+   <source>There are no messages below that offset.</source>
+   <translation>Unter diesem Offset gibt es keine Nachrichten.</translation>
+  </message>
+  <message>
    <source>There are no messages here.</source>
    <translation>Hier sind keine Nachrichten.</translation>
   </message>
@@ -7214,8 +7254,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Es gibt keinen Alarm.</translation>
   </message>
   <message>
+   <source>There is no earlier one.</source>
+   <translation>Es gibt kein früheres.</translation>
+  </message>
+  <message>
    <source>There is no field {name} here; did you mean {other}?</source>
-   <translation>Hier gibt es kein Feld {name}; gemeint war vielleicht {other}?</translation>
+   <translation>Hier gibt es kein Feld {name}; meinten Sie {other}?</translation>
   </message>
   <message>
    <source>There is no field {name} here; there are {names}.</source>
@@ -7230,12 +7274,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Es gibt keine Gruppe; erst eine anlegen.</translation>
   </message>
   <message>
+   <source>There is no later one.</source>
+   <translation>Es gibt kein späteres.</translation>
+  </message>
+  <message>
    <source>There is no layout {name}.</source>
    <translation>Es gibt keine Anordnung {name}.</translation>
   </message>
   <message>
    <source>There is no log yet.</source>
    <translation>Es gibt noch kein Log.</translation>
+  </message>
+  <message>
+   <source>There is no other place to go.</source>
+   <translation>Es gibt kein anderes Ziel.</translation>
   </message>
   <message>
    <source>There is no other recorded run of this scenario yet. Start it again (Ctrl+R), then compare.</source>
@@ -7251,7 +7303,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>There is no running session to open a listener on.</source>
-   <translation>Es läuft keine Sitzung, zu der ein Zugang geöffnet werden könnte.</translation>
+   <translation>Es läuft keine Sitzung, für die ein Listener geöffnet werden könnte.</translation>
   </message>
   <message>
    <source>There is no topic or queue to limit; create one first.</source>
@@ -7267,7 +7319,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>There is no topic to subscribe to; create one first.</source>
-   <translation>Es gibt kein Topic zum Abonnieren; erst eines anlegen.</translation>
+   <translation>Es gibt kein Topic, für das man sich anmelden könnte; erst eines anlegen.</translation>
   </message>
   <message>
    <source>There is no topic; create one first.</source>
@@ -7278,32 +7330,32 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Es gibt keinen Wert (ein Tombstone).</translation>
   </message>
   <message>
-   <source>There is nothing after.</source>
-   <translation>Danach kommt nichts.</translation>
+   <source>There is no value.</source>
+   <translation>Es gibt keinen Wert.</translation>
   </message>
   <message>
-   <source>There is nothing before this bracket; write a condition or take it away.</source>
+   <source>There is nothing before this bracket; write a condition or remove the bracket.</source>
    <translation>Vor dieser Klammer steht nichts; eine Bedingung schreiben oder die Klammer entfernen.</translation>
-  </message>
-  <message>
-   <source>There is nothing before.</source>
-   <translation>Davor war nichts.</translation>
   </message>
   <message>
    <source>There is nothing to chart.</source>
    <translation>Es gibt nichts darzustellen.</translation>
   </message>
   <message>
-   <source>There is nothing to go on from; start it again (Ctrl+R).</source>
-   <translation>Es gibt nichts, von wo sie weitergehen kann; neu starten (Strg+R).</translation>
+   <source>There is nothing to continue from; start it again (Ctrl+R).</source>
+   <translation>Es gibt nichts, wovon aus es weitergehen könnte; neu starten (Strg+R).</translation>
   </message>
   <message>
-   <source>There is nowhere to go.</source>
+   <source>There is nothing to reset.</source>
+   <translation>Es gibt nichts zurückzusetzen.</translation>
+  </message>
+  <message>
+   <source>There is nowhere to go to.</source>
    <translation>Es gibt kein Ziel.</translation>
   </message>
   <message>
-   <source>These words as they stand, blanks included.</source>
-   <translation>Diese Wörter, wie sie dastehen, samt Leerzeichen.</translation>
+   <source>These brackets take one name, as in {example}.</source>
+   <translation>In diese Klammern gehört ein Name, etwa {example}.</translation>
   </message>
   <message>
    <source>They are no longer in flight.</source>
@@ -7314,28 +7366,24 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Sie lassen sich nicht wieder herstellen. {why}</translation>
   </message>
   <message>
-   <source>They wait while the pointer is over the rows or one is selected: shows them.</source>
-   <translation>Sie warten, solange der Zeiger über den Zeilen steht oder eine ausgewählt ist: zeigt sie.</translation>
-  </message>
-  <message>
    <source>This bracket is not closed; end it with )</source>
    <translation>Diese Klammer ist nicht geschlossen; mit ) beenden</translation>
   </message>
   <message>
-   <source>This bracket was never opened; take it away.</source>
+   <source>This bracket was never opened; remove it.</source>
    <translation>Diese Klammer wurde nie geöffnet; sie entfernen.</translation>
   </message>
   <message>
-   <source>This branch was stopped before it came to {at}: it is live from there.</source>
-   <translation>Dieser Zweig wurde angehalten, bevor er {at} erreichte: ab dort ist er live.</translation>
+   <source>This branch was stopped before it reached {at}; it is live from there.</source>
+   <translation>Dieser Zweig wurde gestoppt, bevor er {at} erreichte; ab dort ist er live.</translation>
   </message>
   <message>
    <source>This broker is empty: create a topic or a queue (menu Broker), or open another scenario.</source>
    <translation>Dieser Broker ist leer: ein Topic oder eine Queue anlegen (Menü Broker) oder ein anderes Szenario öffnen.</translation>
   </message>
   <message>
-   <source>This broker runs elsewhere, and what it tells an observer does not include it.</source>
-   <translation>Dieser Broker läuft anderswo; was hier stünde, sagt er einem Beobachter nicht.</translation>
+   <source>This broker runs elsewhere and does not report this to observers.</source>
+   <translation>Dieser Broker läuft anderswo und teilt das Beobachtern nicht mit.</translation>
   </message>
   <message>
    <source>This chart alone</source>
@@ -7343,7 +7391,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>This command is not available.</source>
-   <translation>Nichts führt diesen Befehl aus.</translation>
+   <translation>Dieser Befehl ist nicht verfügbar.</translation>
   </message>
   <message>
    <source>This is a branch: live from {at}, {origin}.</source>
@@ -7352,6 +7400,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>This is a file, not a folder; choose a folder.</source>
    <translation>Das ist eine Datei, kein Ordner; einen Ordner wählen.</translation>
+  </message>
+  <message>
+   <source>This is a recorded session: choose another moment on the timeline.</source>
+   <translation>Dies ist eine aufgezeichnete Sitzung: Wählen Sie auf der Zeitleiste einen anderen Moment.</translation>
+  </message>
+  <message>
+   <source>This is a recorded session: it has no present. Branch here (Ctrl+B) to continue from it.</source>
+   <translation>Dies ist eine aufgezeichnete Sitzung: Sie hat keine Gegenwart. Hier abzweigen (Strg+B), um von ihr aus weiterzumachen.</translation>
   </message>
   <message>
    <source>This is how the session ended.</source>
@@ -7370,19 +7426,19 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Das ist kein regulärer Ausdruck, den RE2 lesen kann.</translation>
   </message>
   <message>
-   <source>This is the last lesson.</source>
-   <translation>Das ist die letzte Lektion.</translation>
+   <source>This is possible only in a session that runs in this window; this one observes a broker elsewhere.</source>
+   <translation>Das geht nur in einer Sitzung, die in diesem Fenster läuft; diese beobachtet einen Broker anderswo.</translation>
   </message>
   <message>
-   <source>This is the last size of type.</source>
-   <translation>Das ist die letzte Schriftgröße.</translation>
+   <source>This is the last lesson.</source>
+   <translation>Das ist die letzte Lektion.</translation>
   </message>
   <message>
    <source>This is the past: follow live (Alt+Right), or branch here, to change anything.</source>
    <translation>Das ist die Vergangenheit: live folgen (Alt+Rechts) oder hier abzweigen, um etwas zu ändern.</translation>
   </message>
   <message>
-   <source>This is the past; the session goes on behind. Alt+Right follows it again.</source>
+   <source>This is the past; the session continues in the background. Alt+Right follows it again.</source>
    <translation>Das ist die Vergangenheit; die Sitzung geht dahinter weiter. Alt+Rechts folgt ihr wieder.</translation>
   </message>
   <message>
@@ -7402,19 +7458,19 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Diese Seite konnte nicht gezeichnet werden: {error}.</translation>
   </message>
   <message>
-   <source>This page needs JavaScript; all of it is in the page, and nothing is loaded.</source>
-   <translation>Diese Seite braucht JavaScript; es ist ganz in der Seite, und nichts wird geladen.</translation>
+   <source>This page needs JavaScript. All of it is contained in the page; nothing is loaded.</source>
+   <translation>Diese Seite braucht JavaScript. Es ist vollständig in der Seite enthalten; nichts wird nachgeladen.</translation>
   </message>
   <message>
    <source>This panel has no filter.</source>
-   <translation>Diese Tafel hat keinen Filter.</translation>
+   <translation>Dieses Panel hat keinen Filter.</translation>
   </message>
   <message>
    <source>This quote is not closed; end it with {quote}</source>
    <translation>Dieses Anführungszeichen ist nicht geschlossen; mit {quote} beenden</translation>
   </message>
   <message>
-   <source>This recording is not whole.</source>
+   <source>This recording is incomplete.</source>
    <translation>Diese Aufzeichnung ist nicht vollständig.</translation>
   </message>
   <message>
@@ -7423,18 +7479,18 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>This scenario can run.</source>
-   <translation>Dieses Szenario kann laufen.</translation>
+   <translation>Dieses Szenario ist lauffähig.</translation>
   </message>
   <message>
    <source>This scenario has no lesson.</source>
    <translation>Dieses Szenario hat keine Lektion.</translation>
   </message>
   <message>
-   <source>This session began in the middle: what was published before it is not known.</source>
+   <source>This session began in the middle: what was published before is not known.</source>
    <translation>Diese Sitzung hat mittendrin begonnen: Was vorher veröffentlicht wurde, ist nicht bekannt.</translation>
   </message>
   <message>
-   <source>This session is not recorded, and its first events are not in memory any more.</source>
+   <source>This session is not recorded, and its first events are no longer in memory.</source>
    <translation>Diese Sitzung wird nicht aufgezeichnet, und ihre ersten Ereignisse sind nicht mehr im Speicher.</translation>
   </message>
   <message>
@@ -7443,26 +7499,18 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>This session is not recorded: only some of its moments can be shown.</source>
-   <translation>Diese Sitzung wird nicht aufgezeichnet: nur manche ihrer Zeitpunkte sind da.</translation>
+   <translation>Diese Sitzung wird nicht aufgezeichnet: Nur einige ihrer Zeitpunkte lassen sich zeigen.</translation>
   </message>
   <message>
    <source>This session is not recorded: the nearest available moment is shown.</source>
    <translation>Diese Sitzung wird nicht aufgezeichnet: zu sehen ist der nächste festgehaltene Zeitpunkt.</translation>
   </message>
   <message>
-   <source>This session observes a broker elsewhere: it can be replayed, not run again.</source>
+   <source>This session observes a broker elsewhere: it can be replayed, but not rerun.</source>
    <translation>Diese Sitzung beobachtet einen Broker anderswo: Sie lässt sich wiedergeben, aber nicht noch einmal ausführen.</translation>
   </message>
   <message>
-   <source>This session was recorded before: it has no present. Branch here (Ctrl+B) to go on from it.</source>
-   <translation>Diese Sitzung wurde früher aufgezeichnet: sie hat keine Gegenwart. Hier abzweigen (Strg+B), um von ihr weiterzugehen.</translation>
-  </message>
-  <message>
-   <source>This session was recorded: look at another moment on the timeline.</source>
-   <translation>Diese Sitzung wurde aufgezeichnet: einen anderen Moment auf der Zeitleiste ansehen.</translation>
-  </message>
-  <message>
-   <source>Those that do not</source>
+   <source>Those that do not match</source>
    <translation>Solche, die nicht passen</translation>
   </message>
   <message>
@@ -7471,7 +7519,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>Three groups assign the same eight partitions by three different rules.</source>
-   <translation>Drei Gruppen verteilen dieselben acht Partitionen nach drei Regeln.</translation>
+   <translation>Drei Gruppen verteilen dieselben acht Partitionen nach drei verschiedenen Regeln.</translation>
   </message>
   <message>
    <source>Three groups read the same payments.</source>
@@ -7486,8 +7534,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Durchsatz</translation>
   </message>
   <message>
-   <source>Throughput and events appear here once the session runs.</source>
-   <translation>Durchsatz und Geschehen erscheinen hier, sobald die Sitzung läuft.</translation>
+   <source>Throughput and events appear here once the session is running.</source>
+   <translation>Durchsatz und Ereignisse erscheinen hier, sobald die Sitzung läuft.</translation>
   </message>
   <message>
    <source>Time</source>
@@ -7503,7 +7551,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>Time from the redrive until then.</source>
-   <translation>Vom Redrive bis dahin.</translation>
+   <translation>Zeit vom Redrive bis dahin.</translation>
   </message>
   <message>
    <source>Time left (s)</source>
@@ -7518,8 +7566,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Zeit, seit er starb.</translation>
   </message>
   <message>
+   <source>Time since the client last sent something, including waiting for messages.</source>
+   <translation>Zeit, seit der Client zuletzt etwas gesendet hat, einschließlich des Wartens auf Nachrichten.</translation>
+  </message>
+  <message>
+   <source>Time stands still within the context and continues afterwards.</source>
+   <translation>Im Kontext steht die Zeit still; danach läuft sie weiter.</translation>
+  </message>
+  <message>
    <source>Time to live</source>
    <translation>Lebensdauer</translation>
+  </message>
+  <message>
+   <source>Time until the lag is gone, at the pace of the last five seconds; n/a if the lag is not known.</source>
+   <translation>Zeit, bis der Rückstand abgebaut ist, beim Tempo der letzten fünf Sekunden; n/a, wenn der Rückstand nicht bekannt ist.</translation>
   </message>
   <message>
    <source>Timeline</source>
@@ -7530,12 +7590,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Mal</translation>
   </message>
   <message>
-   <source>Times as long</source>
-   <translation>Mal so lange</translation>
-  </message>
-  <message>
    <source>To</source>
-   <translation>An</translation>
+   <translation>Bis</translation>
   </message>
   <message>
    <source>To do</source>
@@ -7547,7 +7603,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>To switch, all members leave and rejoin together; sticky assignors then start without previous owners.</source>
-   <translation>Zum Wechseln gehen alle Mitglieder und treten zusammen neu bei; Sticky-Assignors beginnen dann mit dem, was niemand besitzt.</translation>
+   <translation>Zum Wechseln verlassen alle Mitglieder die Gruppe und treten gemeinsam neu bei; Sticky-Assignors beginnen dann ohne bisherige Besitzer.</translation>
   </message>
   <message>
    <source>To the beginning</source>
@@ -7582,10 +7638,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Topic gelöscht</translation>
   </message>
   <message>
-   <source>Topic of dead letters</source>
-   <translation>Topic mit Dead Letters</translation>
-  </message>
-  <message>
    <source>Topic or queue</source>
    <translation>Topic oder Queue</translation>
   </message>
@@ -7602,12 +7654,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Topics</translation>
   </message>
   <message>
-   <source>Topics held to it.</source>
-   <translation>Topics, die daran gebunden sind.</translation>
+   <source>Topics that use it.</source>
+   <translation>Topics, die es benutzen.</translation>
   </message>
   <message>
-   <source>Topics with names such as orders.DLT, orders-dlq and dlq.orders hold dead letters; of another one, Dead letters &gt; Topic of dead letters says so.</source>
-   <translation>Topics mit Namen wie orders.DLT, orders-dlq und dlq.orders enthalten Dead Letters; bei einem anderen sagt es Dead Letters &gt; Topic mit Dead Letters.</translation>
+   <source>Topics with names such as orders.DLT, orders-dlq and dlq.orders contain dead letters; to mark another one, use Dead letters &gt; Dead-letter topic.</source>
+   <translation>Topics mit Namen wie orders.DLT, orders-dlq und dlq.orders enthalten Dead Letters; andere kennzeichnen Sie mit Dead Letters &gt; Dead-Letter-Topic.</translation>
   </message>
   <message>
    <source>Totals and reconciliation</source>
@@ -7643,11 +7695,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>Trims the beginning of a log.</source>
-   <translation>Kürzt den Anfang eines Logs.</translation>
-  </message>
-  <message>
-   <source>Trouble with the disk</source>
-   <translation>Schwierigkeiten mit der Platte</translation>
+   <translation>Schneidet den Anfang eines Logs ab.</translation>
   </message>
   <message>
    <source>Try</source>
@@ -7658,8 +7706,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Zuerst probieren: {what}</translation>
   </message>
   <message>
-   <source>Trying it without doing it...</source>
-   <translation>Probe, ohne es zu tun...</translation>
+   <source>Turned on again.</source>
+   <translation>Wieder eingeschaltet.</translation>
   </message>
   <message>
    <source>Two packers share the four partitions of orders.</source>
@@ -7667,7 +7715,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>Two painters are not enough, and the queue grows. No message is lost; each waits for a free painter.</source>
-   <translation>Zwei Painter reichen nicht, und die Queue wächst. Keine Nachricht geht verloren; jede wartet auf jemanden, der frei ist.</translation>
+   <translation>Zwei Painter reichen nicht, und die Queue wächst. Keine Nachricht geht verloren; jede wartet auf einen freien Painter.</translation>
   </message>
   <message>
    <source>Undo</source>
@@ -7675,7 +7723,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>Undo (Ctrl+Z) brings them back for {minutes} minutes of session time.</source>
-   <translation>Rückgängig (Strg+Z) bringt sie {minutes} Minuten Sitzungszeit lang zurück.</translation>
+   <translation>Rückgängig (Strg+Z) holt sie {minutes} Minuten Sitzungszeit lang zurück.</translation>
   </message>
   <message>
    <source>Undo: {what}</source>
@@ -7687,11 +7735,11 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>Undoes the last action.</source>
-   <translation>Nimmt die letzte Aktion zurück.</translation>
+   <translation>Macht die letzte Aktion rückgängig.</translation>
   </message>
   <message>
-   <source>Unfinished messages of the queue, or of the slowest reader of the topic.</source>
-   <translation>Was die Queue oder der langsamste Leser des Topics noch nicht erledigt hat.</translation>
+   <source>Unfinished messages of the queue, or of the topic's slowest reader.</source>
+   <translation>Unerledigte Nachrichten der Queue oder des langsamsten Lesers des Topics.</translation>
   </message>
   <message>
    <source>Unfold the lesson</source>
@@ -7699,7 +7747,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>Unmodified Kafka clients can connect.</source>
-   <translation>Kafka-Programme nehmen unverändert teil.</translation>
+   <translation>Kafka-Clients können sich unverändert verbinden.</translation>
   </message>
   <message>
    <source>Unread</source>
@@ -7707,15 +7755,15 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>Unsubscribe</source>
-   <translation>Abbestellen</translation>
+   <translation>Abmelden</translation>
   </message>
   <message>
    <source>Unsubscribe group</source>
-   <translation>Gruppe ein Topic abbestellen</translation>
+   <translation>Gruppe von Topic abmelden</translation>
   </message>
   <message>
    <source>Unsubscribe group...</source>
-   <translation>Gruppe ein Topic abbestellen...</translation>
+   <translation>Gruppe von Topic abmelden...</translation>
   </message>
   <message>
    <source>Until it is committed; a group has no leases.</source>
@@ -7730,8 +7778,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Bis zum nächsten</translation>
   </message>
   <message>
-   <source>Use Tab and the arrow keys to go from box to box: a dashed ring shows where you are, a solid frame what is selected.</source>
-   <translation>Tab und die Pfeiltasten gehen von Kasten zu Kasten: ein gestrichelter Ring zeigt die Stelle, ein fester Rahmen, was gewählt ist.</translation>
+   <source>Use Tab and the arrow keys to move from box to box: a dashed ring marks the current one, a solid frame the selected one.</source>
+   <translation>Mit Tab und den Pfeiltasten von Kasten zu Kasten gehen: Ein gestrichelter Ring markiert den aktuellen, ein durchgezogener Rahmen den ausgewählten.</translation>
   </message>
   <message>
    <source>Used by</source>
@@ -7750,8 +7798,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Werte folgen</translation>
   </message>
   <message>
-   <source>Values nested deeper than {levels} levels are not shown.</source>
-   <translation>Was tiefer als {levels} Ebenen verschachtelt ist, ist nicht zu sehen.</translation>
+   <source>Values nested more than {levels} levels deep are not shown.</source>
+   <translation>Werte, die mehr als {levels} Ebenen tief verschachtelt sind, werden nicht gezeigt.</translation>
   </message>
   <message>
    <source>Verdict</source>
@@ -7771,7 +7819,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>Versions, changes and rejected messages.</source>
-   <translation>Versionen, Änderungen, und was abgewiesen wurde.</translation>
+   <translation>Versionen, Änderungen und abgewiesene Nachrichten.</translation>
   </message>
   <message>
    <source>View</source>
@@ -7806,84 +7854,48 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was</translation>
   </message>
   <message>
-   <source>What Kafka programs ask the broker, request by request.</source>
-   <translation>Was Kafka-Programme vom Broker wollen, Request für Request.</translation>
-  </message>
-  <message>
-   <source>What a consumer acknowledges counts as done: one that commits before it has worked, and then crashes, loses work that no verdict misses; `given_schedule` finds that.</source>
-   <translation>Was ein Consumer bestätigt, gilt als erledigt: Einer, der vor der Arbeit committet und dann abstürzt, verliert Arbeit, die kein Urteil vermisst; `given_schedule` findet das.</translation>
-  </message>
-  <message>
    <source>What a principal may do, or may not.</source>
    <translation>Was ein Principal darf oder nicht darf.</translation>
   </message>
   <message>
-   <source>What a producer without idempotence publishes is stored twice: the reply is lost, and it publishes again.</source>
-   <translation>Was ein Producer ohne Idempotenz veröffentlicht, wird zweimal gespeichert: Die Antwort geht verloren, und er veröffentlicht noch einmal.</translation>
-  </message>
-  <message>
-   <source>What a test can ask of a broker</source>
+   <source>What a test can ask a broker</source>
    <translation>Was ein Test einen Broker fragen kann</translation>
-  </message>
-  <message>
-   <source>What comes due by then happens.</source>
-   <translation>Was bis dahin fällig wird, geschieht.</translation>
   </message>
   <message>
    <source>What does a share group give up for that?</source>
    <translation>Was gibt eine Share-Gruppe dafür auf?</translation>
   </message>
   <message>
+   <source>What happened between the two deliveries.</source>
+   <translation>Was zwischen den beiden Zustellungen geschah.</translation>
+  </message>
+  <message>
    <source>What happens</source>
    <translation>Was geschieht</translation>
   </message>
   <message>
-   <source>What happens at the broker is here as soon as it is seen.</source>
-   <translation>Was auf dem Broker geschieht, steht hier, sobald es zu sehen ist.</translation>
+   <source>What happens at the broker appears here as soon as it is seen.</source>
+   <translation>Was auf dem Broker geschieht, erscheint hier, sobald es zu sehen ist.</translation>
   </message>
   <message>
    <source>What happens when a lease is shorter than the work takes?</source>
    <translation>Was geschieht, wenn eine Lease kürzer ist, als die Arbeit dauert?</translation>
   </message>
   <message>
-   <source>What holds producers back.</source>
-   <translation>Was Producer aufhält.</translation>
-  </message>
-  <message>
-   <source>What holds producers back: the depth of a topic or queue against its limit, the rate against its tokens. The **policy** decides what happens at the limit: block, reject, drop the newest, drop the oldest, or evict the least urgent. The slowest reader is named. The lines on top lead from each blocked producer to the cause; click a link to see it on the canvas. Limit, rate and policy can be changed below each gauge while the session runs.</source>
-   <translation>Was Producer aufhält: die Tiefe eines Topics oder einer Queue gegen ihre Grenze, die Rate gegen ihre Tokens. Die **Regel** sagt, was an der Grenze geschieht: blockieren, abweisen, die neuesten verwerfen, die ältesten verwerfen oder die am wenigsten dringenden verdrängen. Der langsamste Leser ist genannt. Die Zeilen oben folgen jedem blockierten Producer bis zu dem, worauf er am Ende wartet; ein Glied anklicken zeigt es auf der Zeichenfläche. Grenze, Rate und Regel lassen sich unter jeder Anzeige im Lauf ändern.</translation>
-  </message>
-  <message>
    <source>What is selected there.</source>
    <translation>Was dort ausgewählt ist.</translation>
-  </message>
-  <message>
-   <source>What it has told stays on the timeline and in the recording.</source>
-   <translation>Was er gemeldet hat, bleibt auf der Zeitleiste und in der Aufzeichnung.</translation>
-  </message>
-  <message>
-   <source>What it is about: a group, queue, topic or share group as it is, or an event (published, fault...).</source>
-   <translation>Worum es geht: eine Gruppe, eine Queue, ein Topic oder eine Share-Gruppe, wie sie jetzt sind, oder ein Ereignis (published, fault...).</translation>
-  </message>
-  <message>
-   <source>What lasts</source>
-   <translation>Was anhält</translation>
-  </message>
-  <message>
-   <source>What lay between the two deliveries.</source>
-   <translation>Was zwischen den beiden Zustellungen lag.</translation>
   </message>
   <message>
    <source>What makes an alert worth waking somebody for?</source>
    <translation>Welcher Alarm ist es wert, jemanden dafür zu wecken?</translation>
   </message>
   <message>
-   <source>What may be written here</source>
-   <translation>Was hier stehen kann</translation>
+   <source>What slows producers down.</source>
+   <translation>Was Producer bremst.</translation>
   </message>
   <message>
-   <source>What must hold</source>
-   <translation>Was gelten muss</translation>
+   <source>What slows producers down: the depth of a topic or queue compared with its limit, and the rate compared with its tokens. The **policy** decides what happens at the limit: block, reject, drop the newest, drop the oldest, or evict the least urgent. The slowest reader is named. The lines at the top lead from each blocked producer to the cause; click a link to see it on the canvas. Below each gauge, you can change limit, rate and policy while the session runs.</source>
+   <translation>Was Producer bremst: die Tiefe eines Topics oder einer Queue im Verhältnis zu ihrer Grenze und die Rate im Verhältnis zu ihren Tokens. Die **Regel** bestimmt, was an der Grenze geschieht: blockieren, abweisen, die neuesten verwerfen, die ältesten verwerfen oder die am wenigsten dringenden verdrängen. Der langsamste Leser wird genannt. Die Zeilen oben führen von jedem blockierten Producer zur Ursache; ein Klick auf ein Glied zeigt es auf der Zeichenfläche. Unter jeder Anzeige lassen sich Grenze, Rate und Regel ändern, während die Sitzung läuft.</translation>
   </message>
   <message>
    <source>What the broker keeps about its clients; a restart keeps it, too.
@@ -7899,7 +7911,11 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>What the canvas shows, and how to use it.</source>
-   <translation>Was zu sehen ist, und was sich tun lässt.</translation>
+   <translation>Was die Zeichenfläche zeigt und wie man sie benutzt.</translation>
+  </message>
+  <message>
+   <source>What the condition is about: the state of a group, queue, topic or share group, or an event (published, fault...).</source>
+   <translation>Worauf sich die Bedingung bezieht: auf den Zustand einer Gruppe, einer Queue, eines Topics oder einer Share-Gruppe oder auf ein Ereignis (published, fault...).</translation>
   </message>
   <message>
    <source>What the drawing means</source>
@@ -7910,12 +7926,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was der Redrive mit jeder Nachricht tat</translation>
   </message>
   <message>
-   <source>What they can do here, and what you can do to them.</source>
-   <translation>Was sie hier tun können, und was man mit ihnen tun kann.</translation>
+   <source>What they can do here, and which faults you can give them.</source>
+   <translation>Was sie hier können und welche Störungen Sie ihnen zufügen können.</translation>
   </message>
   <message>
    <source>What to do: {advice}</source>
    <translation>Was zu tun ist: {advice}</translation>
+  </message>
+  <message>
+   <source>What to end</source>
+   <translation>Was endet</translation>
   </message>
   <message>
    <source>What to try</source>
@@ -7926,16 +7946,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Worauf zu achten ist</translation>
   </message>
   <message>
-   <source>What was accepted is acknowledged, dead-lettered or still there to be read; no reader passed it over. Evicted, expired, purged or deleted unread is lost; refused is not. Acknowledged counts as done, see the class.</source>
-   <translation>Was angenommen wurde, ist bestätigt, tot oder noch zu lesen; kein Leser hat es übergangen. Ungelesen verdrängt, abgelaufen, geleert oder gelöscht ist verloren; abgelehnt nicht. Bestätigt zählt als erledigt, siehe die Klasse.</translation>
-  </message>
-  <message>
    <source>What was redriven</source>
-   <translation>Was zurückgespielt wurde</translation>
-  </message>
-  <message>
-   <source>What was seen</source>
-   <translation>Was zu sehen war</translation>
+   <translation>Was zurückgeschickt wurde</translation>
   </message>
   <message>
    <source>What will change</source>
@@ -7946,12 +7958,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was würde jeder Assignor jetzt mit {group} tun?</translation>
   </message>
   <message>
+   <source>What you can write here</source>
+   <translation>Was Sie hier schreiben können</translation>
+  </message>
+  <message>
    <source>When full</source>
    <translation>Wenn voll</translation>
   </message>
   <message>
    <source>When is range the right choice?</source>
-   <translation>Welchen Grund gibt es, Range zu benutzen?</translation>
+   <translation>Wann ist Range die richtige Wahl?</translation>
   </message>
   <message>
    <source>When it is full</source>
@@ -7962,28 +7978,24 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Wenn sie erreicht ist</translation>
   </message>
   <message>
-   <source>When nothing is left, at the pace of the last five seconds; n/a if the lag is not known.</source>
-   <translation>Wann nichts übrig ist, beim Tempo der letzten fünf Sekunden; n/a, wenn der Rückstand nicht bekannt ist.</translation>
-  </message>
-  <message>
    <source>When the owner got this partition; wall time on hover.</source>
-   <translation>Wann der Besitzer diese Partition bekam; Wanduhrzeit im Hinweis.</translation>
+   <translation>Wann der Besitzer diese Partition bekam; die Wanduhrzeit steht im Hinweis.</translation>
   </message>
   <message>
    <source>When topics are joined. Range gives the partitions with the same number in all topics to the same member, so a consumer can join topics that have the same keys and the same number of partitions on its own.</source>
-   <translation>Es gibt die Partitionen gleicher Nummer in allen Topics demselben Mitglied. Topics mit denselben Schlüsseln und gleich vielen Partitionen kann dann ein Consumer allein verbinden.</translation>
+   <translation>Bei Joins. Range gibt Partitionen mit derselben Nummer in allen Topics demselben Mitglied; so kann ein Consumer allein Topics verknüpfen, die dieselben Schlüssel und gleich viele Partitionen haben.</translation>
   </message>
   <message>
    <source>Where</source>
    <translation>Wo</translation>
   </message>
   <message>
-   <source>Where a group reads from.</source>
-   <translation>Wo eine Gruppe weiterliest.</translation>
+   <source>Where a consumer continues reading.</source>
+   <translation>Wo ein Consumer weiterliest.</translation>
   </message>
   <message>
-   <source>Where one consumer reads on.</source>
-   <translation>Wo ein Consumer weiterliest.</translation>
+   <source>Where a group reads from.</source>
+   <translation>Wo eine Gruppe weiterliest.</translation>
   </message>
   <message>
    <source>Where the new group starts</source>
@@ -7994,48 +8006,40 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Wo der Redrive sie angehängt hat.</translation>
   </message>
   <message>
-   <source>Where there is no value.</source>
-   <translation>Wo es keinen Wert gibt.</translation>
-  </message>
-  <message>
    <source>Whether new sessions are recorded.</source>
-   <translation>Ob neue Sitzungen aufgehoben werden.</translation>
+   <translation>Ob neue Sitzungen aufgezeichnet werden.</translation>
   </message>
   <message>
-   <source>Whether the index file covers the segment: without it, an opening scans the file.</source>
-   <translation>Ob die Indexdatei das Segment abdeckt: ohne sie liest ein Öffnen die ganze Datei.</translation>
+   <source>Whether the index file covers the segment; if not, opening the segment scans the file.</source>
+   <translation>Ob die Indexdatei das Segment abdeckt; wenn nicht, wird beim Öffnen die ganze Datei gelesen.</translation>
   </message>
   <message>
    <source>Whether time stands still.</source>
-   <translation>Ob die Zeit steht.</translation>
+   <translation>Ob die Zeit stillsteht.</translation>
   </message>
   <message>
    <source>Which events</source>
    <translation>Welche Ereignisse</translation>
   </message>
   <message>
+   <source>Which member owns each partition, by group.</source>
+   <translation>Welches Mitglied welche Partition besitzt, je Gruppe.</translation>
+  </message>
+  <message>
    <source>Which policy loses nothing, and what does it cost?</source>
    <translation>Welche Regel verliert nichts, und was kostet sie?</translation>
   </message>
   <message>
-   <source>Which requests, by keyword: `client` (its client.id), `group`, `topic`, names with `*` for any characters. Of those that match, the first `skip` pass; then each `every`-th is affected, with `probability` as drawn by `seed`, at most `times` of them, for `for_s` seconds of the broker's time. The same requests are affected in each run. With `must_fire`, the end of a fault that has affected no request raises FaultNotMetError.</source>
-   <translation>Welche Anfragen, nach Schlüsselwort: `client` (seine client.id), `group`, `topic`, Namen mit `*` für beliebige Zeichen. Von denen, die passen, gehen die ersten `skip` durch; danach trifft es jede `every`-te, mit der Wahrscheinlichkeit `probability`, gezogen aus `seed`, höchstens `times` von ihnen, für `for_s` Sekunden der Zeit des Brokers. Es trifft in jedem Lauf dieselben Anfragen. Mit `must_fire` löst das Ende eines Fehlers, der keine Anfrage betroffen hat, FaultNotMetError aus.</translation>
+   <source>While it is stopped, requests are still served, and their own waits (`fetch.max.wait.ms`, `timeout_ms`) end as usual. Clients' clocks are not affected: a real consumer keeps sending heartbeats by its own clock, and its `max.poll.interval.ms`, session timeout, backoff and delivery timeout do not expire any sooner.</source>
+   <translation>Solange sie angehalten ist, werden Anfragen weiter beantwortet, und deren eigene Wartezeiten (`fetch.max.wait.ms`, `timeout_ms`) enden wie gewohnt. Die Uhren der Clients sind nicht betroffen: Ein echter Consumer sendet seine Heartbeats weiter nach seiner eigenen Uhr, und `max.poll.interval.ms`, Session-Timeout, Backoff und Delivery-Timeout laufen nicht früher ab.</translation>
   </message>
   <message>
    <source>Who</source>
    <translation>Wer</translation>
   </message>
   <message>
-   <source>Who had it before that.</source>
-   <translation>Wer sie davor hatte.</translation>
-  </message>
-  <message>
    <source>Who may do what, and how much: ACLs, quotas and users.</source>
    <translation>Wer was darf und wie viel: ACLs, Quotas und Benutzer.</translation>
-  </message>
-  <message>
-   <source>Who owned each partition of a group, and when.</source>
-   <translation>Wer jede Partition einer Gruppe besaß, und wann.</translation>
   </message>
   <message>
    <source>Who waits for whom in a rebalance?</source>
@@ -8055,23 +8059,27 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>With a dry run and a rate.</source>
-   <translation>Erst ein Probelauf, und eine Rate.</translation>
+   <translation>Mit Probelauf und Rate.</translation>
   </message>
   <message>
    <source>With addresses of hosts</source>
-   <translation>Mit Adressen von Hosts</translation>
+   <translation>Mit Hostadressen</translation>
   </message>
   <message>
-   <source>With its messages; it can be undone.</source>
-   <translation>Mit ihren Nachrichten; das lässt sich zurücknehmen.</translation>
+   <source>With its messages; can be undone.</source>
+   <translation>Mit ihren Nachrichten; lässt sich rückgängig machen.</translation>
+  </message>
+  <message>
+   <source>With key</source>
+   <translation>Mit Schlüssel</translation>
   </message>
   <message>
    <source>With the actions of this session in it.</source>
-   <translation>Mit dem, was darin von Hand getan wurde.</translation>
+   <translation>Mit den Aktionen dieser Sitzung.</translation>
   </message>
   <message>
    <source>With the cooperative rule, members keep reading the partitions they keep. The time on the card is only for the partitions that moved.</source>
-   <translation>Mit der kooperativen Regel lesen Mitglieder weiter, was sie behalten. Die Zeit auf ihrer Karte ist nur die der Partitionen, die den Besitzer wechselten.</translation>
+   <translation>Mit der kooperativen Regel lesen Mitglieder die Partitionen weiter, die sie behalten. Die Zeit auf der Karte gilt nur für die Partitionen, die den Besitzer gewechselt haben.</translation>
   </message>
   <message>
    <source>With the keys of dead letters</source>
@@ -8082,24 +8090,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Zurückgenommen</translation>
   </message>
   <message>
-   <source>Within the context, time stands still; afterwards it goes on.</source>
-   <translation>Im Kontext steht die Zeit; danach geht sie weiter.</translation>
-  </message>
-  <message>
    <source>Without a limit it would come back forever and waste an indexer's time each time.</source>
-   <translation>Ohne Grenze käme sie immer wieder und kostete jedes Mal die Zeit eines Indexers.</translation>
-  </message>
-  <message>
-   <source>Words, or conditions as in lag &gt; 100. Down opens the help, Escape clears.</source>
-   <translation>Wörter oder Bedingungen wie in lag &gt; 100. Pfeil nach unten öffnet die Hilfe, Esc leert.</translation>
+   <translation>Ohne Grenze käme sie immer wieder und würde jedes Mal die Zeit eines Indexers verschwenden.</translation>
   </message>
   <message>
    <source>Words, or conditions such as lag &gt; 100, kind = group.</source>
    <translation>Wörter oder Bedingungen wie lag &gt; 100, kind = group.</translation>
   </message>
   <message>
+   <source>Words, or conditions such as lag &gt; 100. Down opens the help, Escape clears.</source>
+   <translation>Wörter oder Bedingungen wie lag &gt; 100. Pfeil nach unten öffnet die Hilfe, Esc leert.</translation>
+  </message>
+  <message>
    <source>Work queue</source>
-   <translation>Arbeits-Queue</translation>
+   <translation>Work Queue</translation>
   </message>
   <message>
    <source>Worker</source>
@@ -8122,8 +8126,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Erst einen Filter schreiben.</translation>
   </message>
   <message>
-   <source>Write it as in 00:31.5 or 1,000.</source>
-   <translation>So schreiben wie 00:31.5 oder 1,000.</translation>
+   <source>Write it like 00:31.5 or 1,000.</source>
+   <translation>Schreiben Sie es wie 00:31.5 oder 1,000.</translation>
   </message>
   <message>
    <source>Writing {name}</source>
@@ -8138,7 +8142,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Geschrieben nach {message}</translation>
   </message>
   <message>
-   <source>Written to {page}; the recording is not whole: {problem}</source>
+   <source>Written to {page}; the recording is incomplete: {problem}</source>
    <translation>Geschrieben nach {page}; die Aufzeichnung ist nicht vollständig: {problem}</translation>
   </message>
   <message>
@@ -8155,11 +8159,15 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>You can step (F4), run (F5) and run fast (F6). Ctrl+P finds every command.</source>
-   <translation>Die Zeit läuft in Schritten (F4), normal (F5) und schnell (F6). Strg+P findet jeden Befehl.</translation>
+   <translation>Sie können schrittweise (F4), normal (F5) und schnell (F6) laufen lassen. Strg+P findet jeden Befehl.</translation>
+  </message>
+  <message>
+   <source>You have not saved any layouts.</source>
+   <translation>Sie haben keine Anordnung gespeichert.</translation>
   </message>
   <message>
    <source>Your own cluster</source>
-   <translation>Ein eigener Cluster</translation>
+   <translation>Ihr eigener Cluster</translation>
   </message>
   <message>
    <source>Zoom in</source>
@@ -8170,16 +8178,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Verkleinern</translation>
   </message>
   <message>
-   <source>`advance` to a date, one without a time zone being local. Raises INVALID_REQUEST if that has passed.</source>
-   <translation>`advance` bis zu einem Datum; eines ohne Zeitzone ist in Ortszeit. INVALID_REQUEST, wo es vorbei ist.</translation>
+   <source>`before`: the request does not arrive; `after`: it arrives, but its reply does not come back. `crash` restarts the function after `for_s`; `pause` stops it for that long, including its heartbeats; `drop_heartbeats` loses only the heartbeats; `leave` takes the member out of its group and restarts it after `for_s`.</source>
+   <translation>`before`: Die Anfrage kommt nicht an; `after`: Sie kommt an, aber die Antwort nicht zurück. `crash` startet die Funktion nach `for_s` neu; `pause` hält sie so lange an, samt Heartbeats; `drop_heartbeats` verliert nur die Heartbeats; `leave` nimmt das Mitglied aus seiner Gruppe und startet es nach `for_s` neu.</translation>
   </message>
   <message>
-   <source>`before`: the request does not arrive; `after`: it does, and its reply does not come back. `crash` starts the function anew after `for_s`, `pause` stands still for that long, heartbeats included, `drop_heartbeats` loses only those, and `leave` takes the member out of its group, and starts it anew after `for_s`.</source>
-   <translation>`before`: Die Anfrage kommt nicht an; `after`: Sie kommt an, und ihre Antwort nicht zurück. `crash` beginnt die Funktion nach `for_s` neu, `pause` steht so lange still, Heartbeats eingeschlossen, `drop_heartbeats` verliert nur diese, und `leave` nimmt das Mitglied aus seiner Gruppe und beginnt es nach `for_s` neu.</translation>
+   <source>`callback(request)` decides what happens to requests of `api`: it returns the name of an error, "drop", or None to serve them.</source>
+   <translation>`callback(request)` entscheidet, was mit Anfragen von `api` geschieht: Es gibt den Namen eines Fehlers, "drop" oder None zurück, um sie auszuführen.</translation>
   </message>
   <message>
-   <source>`topic` takes no message until it ends: producers get THROTTLING_QUOTA_EXCEEDED.</source>
-   <translation>`topic` nimmt keine Nachricht an, bis es endet: Producer bekommen THROTTLING_QUOTA_EXCEEDED.</translation>
+   <source>`topic` accepts no messages until the fault ends: producers get THROTTLING_QUOTA_EXCEEDED.</source>
+   <translation>`topic` nimmt keine Nachrichten an, bis der Fehler endet: Producer bekommen THROTTLING_QUOTA_EXCEEDED.</translation>
   </message>
   <message>
    <source>a length of time</source>
@@ -8207,7 +8215,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>addresses of hosts</source>
-   <translation>Adressen von Hosts</translation>
+   <translation>Hostadressen</translation>
   </message>
   <message>
    <source>administer</source>
@@ -8282,12 +8290,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>and, or, not, Klammern; and darf fehlen.</translation>
   </message>
   <message>
-   <source>another one; its requests are in the panels Connections and Requests</source>
-   <translation>ein anderes; seine Requests stehen in den Panels Verbindungen und Requests</translation>
-  </message>
-  <message>
-   <source>answer acknowledgements when a crash cannot undo them</source>
-   <translation>Bestätigungen erst beantworten, wenn ein Absturz sie nicht mehr rückgängig macht</translation>
+   <source>another program; see its requests in the panels Connections and Requests</source>
+   <translation>ein anderes Programm; seine Requests stehen in den Panels Verbindungen und Requests</translation>
   </message>
   <message>
    <source>answered with an error</source>
@@ -8322,28 +8326,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>werden abgelehnt</translation>
   </message>
   <message>
-   <source>as in its scenario</source>
-   <translation>wie sein Szenario es sagt</translation>
-  </message>
-  <message>
-   <source>as invoices</source>
-   <translation>als Rechnungen</translation>
+   <source>as in the scenario</source>
+   <translation>wie im Szenario</translation>
   </message>
   <message>
    <source>as long as it takes</source>
    <translation>so lange wie nötig</translation>
-  </message>
-  <message>
-   <source>as mails</source>
-   <translation>etwa mails</translation>
-  </message>
-  <message>
-   <source>as payments</source>
-   <translation>als Zahlungen</translation>
-  </message>
-  <message>
-   <source>as reports</source>
-   <translation>als Berichte</translation>
   </message>
   <message>
    <source>as the producer sends them</source>
@@ -8431,11 +8419,15 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>booker commits before it works, poster afterwards, and clearer stores its offset and its effects in one database transaction.</source>
-   <translation>booker committet vor der Arbeit, poster danach, und clearer hält Offset und Wirkung in einer Transaktion seiner Datenbank.</translation>
+   <translation>booker committet vor der Arbeit, poster danach, und clearer speichert Offset und Ergebnisse in einer Datenbanktransaktion.</translation>
   </message>
   <message>
    <source>booker continues after the messages it was holding, so they are lost. poster reads them again, so some are done twice. clearer also reads them again, but finds in its database which ones it has already done.</source>
-   <translation>booker macht hinter den Nachrichten weiter, die er in der Hand hatte; diese sind verloren. poster liest sie noch einmal; manche werden zweimal getan. Auch clearer liest sie noch einmal und findet in seiner Datenbank, welche er getan hat.</translation>
+   <translation>booker macht hinter den Nachrichten weiter, die er hielt; sie sind verloren. poster liest sie noch einmal; einige werden also doppelt erledigt. Auch clearer liest sie noch einmal, sieht aber in seiner Datenbank, welche schon erledigt sind.</translation>
+  </message>
+  <message>
+   <source>branched from {name}</source>
+   <translation>abgezweigt von {name}</translation>
   </message>
   <message>
    <source>browse them</source>
@@ -8459,7 +8451,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>clerk-2 keeps fewer partitions, so it has less to do. It slowly catches up on what has piled up.</source>
-   <translation>clerk-2 behält weniger Partitionen, also liegt weniger Last auf ihm. Was schon im Rückstand ist, wird langsam aufgeholt.</translation>
+   <translation>clerk-2 behält weniger Partitionen, hat also weniger zu tun. Was sich angestaut hat, arbeitet er langsam ab.</translation>
   </message>
   <message>
    <source>client id {name}</source>
@@ -8486,6 +8478,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Kompaktierung: der letzte Wert je Schlüssel</translation>
   </message>
   <message>
+   <source>confirm acknowledgements only when a crash can no longer undo them</source>
+   <translation>Bestätigungen erst quittieren, wenn ein Absturz sie nicht mehr zunichtemachen kann</translation>
+  </message>
+  <message>
    <source>connection closed, not served</source>
    <translation>Verbindung geschlossen, nicht bedient</translation>
   </message>
@@ -8502,10 +8498,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Wartezeit vor der zweiten Zustellung</translation>
   </message>
   <message>
-   <source>delete for good what was deleted before (old data may need it)</source>
-   <translation>endgültig löschen, was schon gelöscht ist (alte Daten brauchen es vielleicht)</translation>
-  </message>
-  <message>
    <source>delete old segments, or compact: keep the latest value of each key; both, or none</source>
    <translation>alte Segmente löschen, oder verdichten: den letzten Wert jedes Schlüssels behalten; beides, oder keins</translation>
   </message>
@@ -8514,7 +8506,11 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Segmente löschen {limits}</translation>
   </message>
   <message>
-   <source>deliveries before a message is a dead letter (none: never)</source>
+   <source>delivered, not committed</source>
+   <translation>zugestellt, nicht committet</translation>
+  </message>
+  <message>
+   <source>deliveries before a message becomes a dead letter (none: never)</source>
    <translation>Zustellungen, bevor eine Nachricht ein Dead Letter wird (keine: nie)</translation>
   </message>
   <message>
@@ -8574,10 +8570,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>gleich</translation>
   </message>
   <message>
-   <source>even, up to twice as long</source>
-   <translation>gleichmäßig, bis zu doppelt so lange</translation>
-  </message>
-  <message>
    <source>every other client id</source>
    <translation>jede andere Client-ID</translation>
   </message>
@@ -8610,12 +8602,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Faktor, um den exponentielle Wartezeiten wachsen</translation>
   </message>
   <message>
-   <source>failed by rule</source>
+   <source>failed by a rule</source>
    <translation>per Regel gescheitert</translation>
   </message>
   <message>
    <source>failing</source>
-   <translation>scheiternd</translation>
+   <translation>scheitert</translation>
   </message>
   <message>
    <source>finished</source>
@@ -8634,8 +8626,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>verbieten, was immer sonst es erlaubt</translation>
   </message>
   <message>
-   <source>forwards or backwards by so many</source>
-   <translation>um so viele vor oder zurück</translation>
+   <source>forwards or backwards by a number of messages</source>
+   <translation>um eine Anzahl Nachrichten vor oder zurück</translation>
   </message>
   <message>
    <source>generation {generation:,}</source>
@@ -8650,16 +8642,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>gehen an andere</translation>
   </message>
   <message>
+   <source>greatest lag in messages</source>
+   <translation>größter Rückstand in Nachrichten</translation>
+  </message>
+  <message>
    <source>group</source>
    <translation>Gruppe</translation>
   </message>
   <message>
-   <source>handed out, not committed</source>
-   <translation>ausgehändigt, nicht committet</translation>
-  </message>
-  <message>
-   <source>have no reader then</source>
-   <translation>liest dann niemand</translation>
+   <source>group members count as alive and stay</source>
+   <translation>Gruppenmitglieder gelten als lebendig und bleiben</translation>
   </message>
   <message>
    <source>held by {holder} until {time}, attempt {attempt}</source>
@@ -8690,12 +8682,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>wie oft das Passwort gehasht wird</translation>
   </message>
   <message>
+   <source>how stored batches are compressed (producer: as received)</source>
+   <translation>wie gespeicherte Batches komprimiert werden (producer: wie empfangen)</translation>
+  </message>
+  <message>
    <source>how the password is checked</source>
    <translation>wie das Passwort geprüft wird</translation>
   </message>
   <message>
-   <source>how to connect to a cluster, with user and password; none if empty</source>
-   <translation>wie ein Cluster erreicht wird, mit Benutzer und Passwort; keine, wenn leer</translation>
+   <source>how to connect to a cluster, with user name and password; empty for none</source>
+   <translation>wie man sich mit einem Cluster verbindet, mit Benutzername und Passwort; leer für keine</translation>
   </message>
   <message>
    <source>http.md</source>
@@ -8706,7 +8702,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>http://host:8080, oder host:9092 eines Kafka-Clusters</translation>
   </message>
   <message>
-   <source>if it wants one; it is not kept</source>
+   <source>if it needs one; it is not stored</source>
    <translation>falls er eines verlangt; es wird nicht gespeichert</translation>
   </message>
   <message>
@@ -8714,15 +8710,15 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>in einem Batch von {count}</translation>
   </message>
   <message>
-   <source>in files, synced before it is acknowledged: it survives a power cut</source>
+   <source>in files, synced before it is acknowledged: survives a power cut</source>
    <translation>in Dateien, synchronisiert vor der Bestätigung: übersteht einen Stromausfall</translation>
   </message>
   <message>
-   <source>in files: it survives the program</source>
+   <source>in files: survives a crash of the program</source>
    <translation>in Dateien: übersteht das Programm</translation>
   </message>
   <message>
-   <source>in memory: lost when the program ends, nothing is on disk</source>
+   <source>in memory: lost when the program ends; nothing is on disk</source>
    <translation>im Speicher: endet mit dem Programm, und nichts ist auf der Platte</translation>
   </message>
   <message>
@@ -8730,12 +8726,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>indexer-2 stürzt ab. Wer liest seine Partitionen, und ab wann?</translation>
   </message>
   <message>
-   <source>it fails: given back, or passed over</source>
-   <translation>sie scheitert: zurückgegeben oder übergangen</translation>
+   <source>it fails: returned to the queue, or skipped</source>
+   <translation>sie scheitert: zurück in die Queue oder übersprungen</translation>
   </message>
   <message>
-   <source>it had died of: {cause}</source>
-   <translation>er war gestorben an: {cause}</translation>
+   <source>it had failed with: {cause}</source>
+   <translation>er war gescheitert an: {cause}</translation>
   </message>
   <message>
    <source>it waits for tokens</source>
@@ -8746,7 +8742,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>seine Grenze</translation>
   </message>
   <message>
-   <source>its reader crashes, and comes back</source>
+   <source>its reader crashes and comes back</source>
    <translation>ihr Leser stürzt ab und kommt zurück</translation>
   </message>
   <message>
@@ -8755,7 +8751,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>its reader hangs on it</source>
-   <translation>ihr Leser hängt an ihr fest</translation>
+   <translation>ihr Leser bleibt an ihr hängen</translation>
   </message>
   <message>
    <source>kafka.md</source>
@@ -8763,7 +8759,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>kept for {time}</source>
-   <translation>aufgehoben für {time}</translation>
+   <translation>behalten für {time}</translation>
   </message>
   <message>
    <source>key {key}</source>
@@ -8839,15 +8835,27 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>line-1 was removed when its session timed out after ten seconds. Nobody read its partition until the group had rebalanced.</source>
-   <translation>line-1 wurde aufgegeben, als seine Session nach zehn Sekunden ablief. Bis die Gruppe ihren Rebalance hatte, las niemand seine Partition.</translation>
+   <translation>line-1 wurde entfernt, als seine Session nach zehn Sekunden ablief. Bis zum Ende des Rebalance las niemand seine Partition.</translation>
   </message>
   <message>
-   <source>log-normal: a long tail, as real work has</source>
-   <translation>log-normal: langer Ausläufer wie bei echter Arbeit</translation>
+   <source>log-normal: a long tail, like real work</source>
+   <translation>log-normal: langer Ausläufer, wie bei echter Arbeit</translation>
   </message>
   <message>
    <source>longest delay before a delivery</source>
    <translation>längste Wartezeit vor einer Zustellung</translation>
+  </message>
+  <message>
+   <source>maximum number of unfinished bytes of the slowest reader</source>
+   <translation>höchste Zahl unerledigter Bytes des langsamsten Lesers</translation>
+  </message>
+  <message>
+   <source>maximum number of unfinished messages of the slowest reader</source>
+   <translation>höchste Zahl unerledigter Nachrichten des langsamsten Lesers</translation>
+  </message>
+  <message>
+   <source>maximum number of waiting messages</source>
+   <translation>höchste Zahl von Nachrichten, die darin warten</translation>
   </message>
   <message>
    <source>may be chance</source>
@@ -8870,19 +8878,15 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>darf {do}</translation>
   </message>
   <message>
-   <source>members of groups count as heard from, and stay</source>
-   <translation>Mitglieder von Gruppen gelten als gehört und bleiben</translation>
-  </message>
-  <message>
    <source>messages</source>
    <translation>Nachrichten</translation>
   </message>
   <message>
    <source>messages a second</source>
-   <translation>Nachrichten je Sekunde</translation>
+   <translation>Nachrichten pro Sekunde</translation>
   </message>
   <message>
-   <source>messages at once above the rate (none: a second's worth)</source>
+   <source>messages allowed at once above the rate (none: as many as in one second)</source>
    <translation>Nachrichten auf einmal über der Rate (keine: die einer Sekunde)</translation>
   </message>
   <message>
@@ -8894,28 +8898,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Nachrichten/s</translation>
   </message>
   <message>
-   <source>mm:ss, or seconds; empty for all of it</source>
+   <source>mm:ss or seconds; empty for everything</source>
    <translation>mm:ss oder Sekunden; leer für alles</translation>
   </message>
   <message>
    <source>most bytes a second</source>
    <translation>höchstens so viele Bytes pro Sekunde</translation>
-  </message>
-  <message>
-   <source>most messages behind</source>
-   <translation>größter Rückstand in Nachrichten</translation>
-  </message>
-  <message>
-   <source>most messages that wait in it</source>
-   <translation>höchste Zahl von Nachrichten, die darin warten</translation>
-  </message>
-  <message>
-   <source>most unfinished bytes of the slowest reader</source>
-   <translation>höchste Zahl unerledigter Bytes des langsamsten Lesers</translation>
-  </message>
-  <message>
-   <source>most unfinished messages of the slowest reader</source>
-   <translation>höchste Zahl unerledigter Nachrichten des langsamsten Lesers</translation>
   </message>
   <message>
    <source>moved a box</source>
@@ -8947,7 +8935,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>new-1 was told to give up a partition. It finished its current messages, committed, and reported this with a heartbeat; then new-4 got the partition. During that time, only this partition was not read.</source>
-   <translation>new-1 sollte eine Partition abgeben. Es arbeitete ab, was es in der Hand hatte, committete und sagte es mit einem Heartbeat; dann bekam new-4 die Partition. So lange las niemand diese eine Partition.</translation>
+   <translation>new-1 sollte eine Partition abgeben. Es verarbeitete seine aktuellen Nachrichten, committete und meldete das mit einem Heartbeat; dann bekam new-4 die Partition. In dieser Zeit wurde nur diese eine Partition nicht gelesen.</translation>
   </message>
   <message>
    <source>no consumers</source>
@@ -8991,7 +8979,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>no reader is behind</source>
-   <translation>niemand ist zurück</translation>
+   <translation>kein Leser ist im Rückstand</translation>
   </message>
   <message>
    <source>no reader {time}</source>
@@ -9022,7 +9010,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>keine</translation>
   </message>
   <message>
-   <source>none was found</source>
+   <source>none found</source>
    <translation>keine gefunden</translation>
   </message>
   <message>
@@ -9036,6 +9024,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>not counted</source>
    <translation>nicht gezählt</translation>
+  </message>
+  <message>
+   <source>not given</source>
+   <translation>nicht angegeben</translation>
   </message>
   <message>
    <source>not known</source>
@@ -9056,10 +9048,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>not set</source>
    <translation>nicht gesetzt</translation>
-  </message>
-  <message>
-   <source>not told</source>
-   <translation>nicht angegeben</translation>
   </message>
   <message>
    <source>nothing</source>
@@ -9115,7 +9103,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>oldest evicts the message that has waited longest, so its messages are always recent. urgent evicts a less urgent message, so that there is always room for an urgent one.</source>
-   <translation>oldest verdrängt, was am längsten gewartet hat; was es hat, ist also neu. urgent verdrängt eine weniger dringende Nachricht, damit eine dringende immer Platz findet.</translation>
+   <translation>oldest verdrängt die Nachricht, die am längsten gewartet hat; seine Nachrichten sind also immer aktuell. urgent verdrängt eine weniger dringende Nachricht, damit immer Platz für eine dringende ist.</translation>
   </message>
   <message>
    <source>on average</source>
@@ -9128,6 +9116,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>once</source>
    <translation>einmal</translation>
+  </message>
+  <message>
+   <source>only show what would be done</source>
+   <translation>nur zeigen, was geschehen würde</translation>
   </message>
   <message>
    <source>only the password for this one</source>
@@ -9155,7 +9147,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>orders.DLT is treated as dead letters because of its name. Origin, cause and attempts come from the headers that the program has written.</source>
-   <translation>orders.DLT gilt wegen seines Namens als Topic mit Dead Letters. Ursprung, Ursache und Versuche stehen in den Headern, die das Programm geschrieben hat.</translation>
+   <translation>orders.DLT gilt wegen seines Namens als Dead-Letter-Topic. Ursprung, Ursache und Versuche stammen aus den Headern, die das Programm geschrieben hat.</translation>
   </message>
   <message>
    <source>other reasons</source>
@@ -9170,12 +9162,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>p99</translation>
   </message>
   <message>
-   <source>p99 &lt; 200 ms, or lag("billing") &lt; 100: one a line; the report says what holds</source>
-   <translation>p99 &lt; 200 ms oder lag("billing") &lt; 100: je Zeile eine; der Bericht sagt, was gilt</translation>
+   <source>p99 &lt; 200 ms, or lag("billing") &lt; 100: one per line; the report says which are met</source>
+   <translation>p99 &lt; 200 ms oder lag("billing") &lt; 100: eine je Zeile; der Bericht sagt, welche erfüllt sind</translation>
   </message>
   <message>
    <source>packer-1 owns all four partitions and continues from what packer-2 has committed. Each customer's orders stay in order, because no key has changed its partition.</source>
-   <translation>packer-1 besitzt alle vier Partitionen und macht weiter, wo packer-2 committet hat. Keine Bestellungen eines Kunden tauschen ihre Plätze, denn kein Schlüssel wechselte die Partition.</translation>
+   <translation>packer-1 besitzt alle vier Partitionen und macht dort weiter, wo packer-2 committet hat. Die Bestellungen jedes Kunden bleiben in der richtigen Reihenfolge, denn kein Schlüssel hat die Partition gewechselt.</translation>
   </message>
   <message>
    <source>payloads</source>
@@ -9184,6 +9176,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>peak {rate}</source>
    <translation>Spitze {rate}</translation>
+  </message>
+  <message>
+   <source>permanently delete what was already deleted (may be needed for old data)</source>
+   <translation>endgültig löschen, was schon gelöscht ist (alte Daten brauchen das eventuell)</translation>
   </message>
   <message>
    <source>principal or user that it is for; * is everybody</source>
@@ -9247,7 +9243,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>retry without end</source>
-   <translation>ohne Ende wiederholen</translation>
+   <translation>endlos wiederholen</translation>
   </message>
   <message>
    <source>saved</source>
@@ -9271,7 +9267,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>served slowly, at a number of bytes/s</source>
-   <translation>langsam bedient, mit einer Zahl von Bytes/s</translation>
+   <translation>langsam bedient, mit begrenzten Bytes/s</translation>
   </message>
   <message>
    <source>served, and the client is throttled</source>
@@ -9296,10 +9292,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>show at most this many messages</source>
    <translation>höchstens so viele Nachrichten zeigen</translation>
-  </message>
-  <message>
-   <source>show what would be done</source>
-   <translation>zeigen, was getan würde</translation>
   </message>
   <message>
    <source>since {time}</source>
@@ -9355,11 +9347,27 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>stranger-1 came back as a new member. The group waited until the old member's session timed out, and all members stood still for five seconds.</source>
-   <translation>stranger-1 kam als neues Mitglied zurück. Die Gruppe wartete, bis die Session des alten ablief, und alle Mitglieder standen fünf Sekunden still.</translation>
+   <translation>stranger-1 kam als neues Mitglied zurück. Die Gruppe wartete, bis die Session des alten abgelaufen war, und alle Mitglieder standen fünf Sekunden still.</translation>
   </message>
   <message>
    <source>subscriber</source>
    <translation>Abonnent</translation>
+  </message>
+  <message>
+   <source>such as invoices</source>
+   <translation>etwa rechnungen</translation>
+  </message>
+  <message>
+   <source>such as mails</source>
+   <translation>etwa mails</translation>
+  </message>
+  <message>
+   <source>such as payments</source>
+   <translation>etwa zahlungen</translation>
+  </message>
+  <message>
+   <source>such as reports</source>
+   <translation>etwa berichte</translation>
   </message>
   <message>
    <source>testing-api.md</source>
@@ -9380,6 +9388,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>the broker as a whole</source>
    <translation>der Broker als Ganzes</translation>
+  </message>
+  <message>
+   <source>the broker was started again</source>
+   <translation>der Broker wurde neu gestartet</translation>
   </message>
   <message>
    <source>the disk</source>
@@ -9418,8 +9430,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>das Ganze</translation>
   </message>
   <message>
-   <source>this version runs the session otherwise: {count:,} events up to {time}, {events:,} were recorded</source>
-   <translation>diese Version führt die Sitzung anders aus: {count:,} Ereignisse bis {time}, aufgezeichnet wurden {events:,}</translation>
+   <source>this version runs the session differently: {count:,} events up to {time}, but {events:,} were recorded</source>
+   <translation>diese Version führt die Sitzung anders aus: {count:,} Ereignisse bis {time}, aufgezeichnet sind aber {events:,}</translation>
   </message>
   <message>
    <source>time after which a waiting message rises by one level (none: never)</source>
@@ -9478,8 +9490,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>zweimal</translation>
   </message>
   <message>
+   <source>uniform, up to twice as long</source>
+   <translation>gleichverteilt, bis zu doppelt so lange</translation>
+  </message>
+  <message>
    <source>until it is ended</source>
-   <translation>bis es beendet wird</translation>
+   <translation>bis sie beendet wird</translation>
   </message>
   <message>
    <source>up to offset {offset}</source>
@@ -9502,24 +9518,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>wartet auf den nächsten Versuch um {time}</translation>
   </message>
   <message>
-   <source>what becomes of other values: they are refused, or dead letters</source>
-   <translation>was aus anderen Werten wird: abgelehnt oder Dead Letters</translation>
-  </message>
-  <message>
    <source>what happens at a limit</source>
    <translation>was an einer Grenze geschieht</translation>
   </message>
   <message>
-   <source>what happens when it is full: producers wait or are refused, or messages are left out of it alone</source>
-   <translation>was geschieht, wenn sie voll ist: Producer warten oder werden abgelehnt, oder Nachrichten fehlen in ihr allein</translation>
+   <source>what happens to other values: they are refused or become dead letters</source>
+   <translation>was mit anderen Werten geschieht: Sie werden abgewiesen oder zu Dead Letters</translation>
+  </message>
+  <message>
+   <source>what happens when it is full: producers wait or are refused, or only this subscriber misses messages</source>
+   <translation>was geschieht, wenn sie voll ist: Producer warten oder werden abgewiesen, oder nur diesem Abonnenten entgehen Nachrichten</translation>
   </message>
   <message>
    <source>what is limited</source>
    <translation>was begrenzt wird</translation>
-  </message>
-  <message>
-   <source>what stored batches are compressed by (producer: as they come)</source>
-   <translation>womit gespeicherte Batches komprimiert werden (producer: wie sie kommen)</translation>
   </message>
   <message>
    <source>what the principal may do</source>
@@ -9546,12 +9558,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>wo eine andere Gruppe ist</translation>
   </message>
   <message>
+   <source>which timestamp messages get: the producer's, or the broker's when it appends them</source>
+   <translation>welchen Zeitstempel Nachrichten bekommen: den des Producers oder den des Brokers beim Anhängen</translation>
+  </message>
+  <message>
    <source>which waiting consumer gets the next message</source>
    <translation>welcher wartende Consumer die nächste Nachricht bekommt</translation>
   </message>
   <message>
-   <source>whose time messages have: the producer's, or the broker's when it appends them</source>
-   <translation>wessen Zeit Nachrichten haben: die des Producers oder die des Brokers beim Anfügen</translation>
+   <source>will have no reader</source>
+   <translation>haben dann keinen Leser</translation>
   </message>
   <message>
    <source>window.md</source>
@@ -9559,7 +9575,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>with its effect: effectively once</source>
-   <translation>mit ihrer Wirkung: effektiv einmal</translation>
+   <translation>mit ihrem Ergebnis: effektiv einmal</translation>
   </message>
   <message>
    <source>without keys</source>
@@ -9610,12 +9626,68 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{attempt} von {max_attempts}</translation>
   </message>
   <message>
+   <source>{client} asked for a rebalance</source>
+   <translation>{client} hat einen Rebalance verlangt</translation>
+  </message>
+  <message>
    <source>{client} blocked by {topic}, {{lasted}}</source>
    <translation>{client} blockiert durch {topic}, {{lasted}}</translation>
   </message>
   <message>
-   <source>{client} reads on at {offset} of {place}.</source>
-   <translation>{client} liest weiter bei {offset} von {place}.</translation>
+   <source>{client} came back as {name}</source>
+   <translation>{client} ist als {name} zurückgekommen</translation>
+  </message>
+  <message>
+   <source>{client} came back during a rebalance</source>
+   <translation>{client} kam während eines Rebalance zurück</translation>
+  </message>
+  <message>
+   <source>{client} changed its subscription</source>
+   <translation>{client} hat seine Topics geändert</translation>
+  </message>
+  <message>
+   <source>{client} continues at offset {offset} of {place}.</source>
+   <translation>{client} liest bei Offset {offset} von {place} weiter.</translation>
+  </message>
+  <message>
+   <source>{client} did not give up its partitions within {time}</source>
+   <translation>{client} hat seine Partitionen nicht binnen {time} abgegeben</translation>
+  </message>
+  <message>
+   <source>{client} did not poll for {time}</source>
+   <translation>{client} hat {time} lang keinen Poll gemacht</translation>
+  </message>
+  <message>
+   <source>{client} did not rejoin within {time}</source>
+   <translation>{client} ist nicht binnen {time} neu beigetreten</translation>
+  </message>
+  <message>
+   <source>{client} did not sync within {time}</source>
+   <translation>{client} hat sich nicht binnen {time} synchronisiert</translation>
+  </message>
+  <message>
+   <source>{client} joined</source>
+   <translation>{client} ist beigetreten</translation>
+  </message>
+  <message>
+   <source>{client} left</source>
+   <translation>{client} hat die Gruppe verlassen</translation>
+  </message>
+  <message>
+   <source>{client} missed its heartbeats for {time}</source>
+   <translation>{client} hat seit {time} keinen Heartbeat gesendet</translation>
+  </message>
+  <message>
+   <source>{client} unsubscribed</source>
+   <translation>{client} hat sich abgemeldet</translation>
+  </message>
+  <message>
+   <source>{client} was moved to the bench</source>
+   <translation>{client} wurde auf die Bank gesetzt</translation>
+  </message>
+  <message>
+   <source>{client} was removed</source>
+   <translation>{client} wurde entfernt</translation>
   </message>
   <message>
    <source>{client}, aborted after {time}</source>
@@ -9626,24 +9698,24 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{consumer} allein liest {topics}.</translation>
   </message>
   <message>
+   <source>{consumer} belongs to another program, which sets its group.id: it can only go to the bench and back to {group}.</source>
+   <translation>{consumer} gehört zu einem anderen Programm, das die group.id festlegt: Er kann nur auf die Bank und zurück in {group}.</translation>
+  </message>
+  <message>
    <source>{consumer} cannot go there.</source>
    <translation>{consumer} kann nicht dorthin.</translation>
   </message>
   <message>
-   <source>{consumer} does not own {place} any more</source>
-   <translation>{consumer} besitzt {place} nicht mehr</translation>
-  </message>
-  <message>
-   <source>{consumer} is another program's: it goes to the bench and back to {group}. That program sets its group.id.</source>
-   <translation>{consumer} gehört einem anderen Programm: er geht auf die Bank und zurück in {group}. Seine group.id setzt jenes Programm.</translation>
-  </message>
-  <message>
-   <source>{consumer} is in this group already.</source>
+   <source>{consumer} is already in this group.</source>
    <translation>{consumer} ist schon in dieser Gruppe.</translation>
   </message>
   <message>
-   <source>{consumer} is on the bench already.</source>
+   <source>{consumer} is already on the bench.</source>
    <translation>{consumer} ist schon auf der Bank.</translation>
+  </message>
+  <message>
+   <source>{consumer} no longer owns {place}</source>
+   <translation>{consumer} besitzt {place} nicht mehr</translation>
   </message>
   <message>
    <source>{consumer} to a new group</source>
@@ -9666,8 +9738,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count:,} Bytes</translation>
   </message>
   <message>
-   <source>{count:,} bytes are too many for a tree.</source>
-   <translation>{count:,} Bytes sind zu viele für einen Baum.</translation>
+   <source>{count:,} bytes are too many to show as a tree.</source>
+   <translation>{count:,} Bytes sind zu viele für eine Baumansicht.</translation>
   </message>
   <message>
    <source>{count:,} dead-lettered</source>
@@ -9747,7 +9819,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>{count:,} redriven</source>
-   <translation>{count:,} zurückgespielt</translation>
+   <translation>{count:,} per Redrive zurück</translation>
   </message>
   <message>
    <source>{count:,} revoked</source>
@@ -9818,11 +9890,11 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count} Nachrichten</translation>
   </message>
   <message>
-   <source>{count} messages are missing: nothing that was recorded explains where they are.</source>
-   <translation>{count} Nachrichten fehlen: nichts Aufgezeichnetes erklärt, wo sie sind.</translation>
+   <source>{count} messages are missing: nothing in the recording explains where they are.</source>
+   <translation>{count} Nachrichten fehlen: Nichts in der Aufzeichnung erklärt ihren Verbleib.</translation>
   </message>
   <message>
-   <source>{count} messages wait in {queue} and will be taken out.{stays} They can be brought back for {minutes} minutes of session time (Ctrl+Z).</source>
+   <source>{count} messages are waiting in {queue} and will be removed.{stays} They can be restored for {minutes} minutes of session time (Ctrl+Z).</source>
    <translation>{count} Nachrichten warten in {queue} und werden herausgenommen.{stays} {minutes} Minuten Sitzungszeit lang lassen sie sich zurückholen (Strg+Z).</translation>
   </message>
   <message>
@@ -9930,6 +10002,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{first} bis {end}</translation>
   </message>
   <message>
+   <source>{group} already reads {topic}</source>
+   <translation>{group} liest {topic} schon</translation>
+  </message>
+  <message>
+   <source>{group} already reads {topic}.</source>
+   <translation>{group} liest {topic} schon.</translation>
+  </message>
+  <message>
    <source>{group} does not read {topic}.</source>
    <translation>{group} liest {topic} nicht.</translation>
   </message>
@@ -9938,8 +10018,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{group} hat Mitglieder; sie erst herausnehmen.</translation>
   </message>
   <message>
-   <source>{group} has no members to share anything out to.</source>
-   <translation>{group} hat keine Mitglieder, denen etwas zuzuteilen wäre.</translation>
+   <source>{group} has no members to assign partitions to.</source>
+   <translation>{group} hat keine Mitglieder, denen Partitionen zugewiesen werden könnten.</translation>
   </message>
   <message>
    <source>{group} has {count} members; stop them first, or let the reset stop and start them.</source>
@@ -9947,35 +10027,27 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>{group} is {lag} behind, falling by {pace}/s over {over}: drained in {time}.</source>
-   <translation>{group} ist {lag} zurück, über {over} um {pace}/s fallend: aufgeholt in {time}.</translation>
+   <translation>{group} liegt {lag} zurück, über {over} um {pace}/s fallend: aufgeholt in {time}.</translation>
   </message>
   <message>
    <source>{group} is {lag} behind, rising by {pace}/s over {over}.</source>
-   <translation>{group} ist {lag} zurück, über {over} um {pace}/s steigend.</translation>
+   <translation>{group} liegt {lag} zurück, über {over} um {pace}/s steigend.</translation>
   </message>
   <message>
    <source>{group} is {lag} behind, steady over {over}.</source>
-   <translation>{group} ist {lag} zurück, über {over} gleich geblieben.</translation>
-  </message>
-  <message>
-   <source>{group} reads {topic} already</source>
-   <translation>{group} liest {topic} schon</translation>
-  </message>
-  <message>
-   <source>{group} reads {topic} already.</source>
-   <translation>{group} liest {topic} schon.</translation>
+   <translation>{group} liegt {lag} zurück, über {over} gleichbleibend.</translation>
   </message>
   <message>
    <source>{group} rebalanced, {{lasted}}: {cause}</source>
-   <translation>{group}: Rebalance, {{lasted}}: {cause}</translation>
+   <translation>Rebalance von {group}, {{lasted}}: {cause}</translation>
   </message>
   <message>
    <source>{group} rebalances, {{lasted}}: {cause}</source>
-   <translation>{group}: Rebalance läuft, {{lasted}}: {cause}</translation>
+   <translation>Rebalance von {group} läuft, {{lasted}}: {cause}</translation>
   </message>
   <message>
    <source>{group} would read nothing; move its consumers out and delete it.</source>
-   <translation>{group} würde nichts lesen; ihre Consumer herausnehmen und sie löschen.</translation>
+   <translation>{group} würde nichts mehr lesen; verschieben Sie ihre Consumer und löschen Sie sie.</translation>
   </message>
   <message>
    <source>{group}, generation {generation}: {cause}</source>
@@ -9999,7 +10071,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>{jobs} is not finished. Quit and cancel it?</source>
-   <translation>{jobs} ist nicht fertig. Beenden und aufgeben?</translation>
+   <translation>{jobs} ist noch nicht fertig. Beenden und abbrechen?</translation>
   </message>
   <message>
    <source>{kind}: all</source>
@@ -10018,16 +10090,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{language}, Id {id}; als JSON gezeigt</translation>
   </message>
   <message>
-   <source>{listed:,} of {whole:,} {what} are listed; every count is of all.</source>
-   <translation>{listed:,} von {whole:,} {what} sind aufgelistet; jede Zahl gilt für alle.</translation>
+   <source>{listed:,} of {whole:,} {what} are listed; the counts include all of them.</source>
+   <translation>{listed:,} von {whole:,} {what} sind aufgelistet; die Anzahlen umfassen alle.</translation>
   </message>
   <message>
-   <source>{looked} messages were looked at, {end}; {found} fit.</source>
-   <translation>{looked} Nachrichten wurden angesehen, {end}; {found} passen.</translation>
+   <source>{looked} messages were searched, {end}; {found} match.</source>
+   <translation>{looked} Nachrichten durchsucht, {end}; {found} passen.</translation>
   </message>
   <message>
-   <source>{looked} of {whole} events were looked at so far.</source>
-   <translation>{looked} von {whole} Ereignissen wurden bisher angesehen.</translation>
+   <source>{looked} of {whole} events have been searched so far.</source>
+   <translation>Bisher {looked} von {whole} Ereignissen durchsucht.</translation>
   </message>
   <message>
    <source>{messages:,} messages in {rows:,} rows</source>
@@ -10046,14 +10118,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{moved} würden wechseln, {kept} würden bleiben</translation>
   </message>
   <message>
-   <source>{names} takes from here, too</source>
-   <translation>auch {names} nimmt von hier</translation>
+   <source>{names} also reads from here</source>
+   <translation>auch {names} liest von hier</translation>
   </message>
   <message>
    <source>{name}
-Press to choose another scenario.</source>
+Click to choose another scenario.</source>
    <translation>{name}
-Drücken, um ein anderes Szenario zu wählen.</translation>
+Klicken, um ein anderes Szenario zu wählen.</translation>
   </message>
   <message>
    <source>{name} (retriable)</source>
@@ -10064,12 +10136,16 @@ Drücken, um ein anderes Szenario zu wählen.</translation>
    <translation>{name} - Szenario</translation>
   </message>
   <message>
-   <source>{name} at {where}, looked at every {period}; a look takes {time}.</source>
+   <source>{name} at {where}, polled every {period}; a poll takes {time}.</source>
    <translation>{name} auf {where}, alle {period} abgefragt; eine Abfrage dauert {time}.</translation>
   </message>
   <message>
    <source>{name} behind</source>
    <translation>{name} im Rückstand</translation>
+  </message>
+  <message>
+   <source>{name} does not refer to a single thing; remove the brackets.</source>
+   <translation>{name} bezieht sich nicht auf ein einzelnes Ding; die Klammern entfernen.</translation>
   </message>
   <message>
    <source>{name} does {rate} messages/s</source>
@@ -10085,7 +10161,7 @@ Drücken, um ein anderes Szenario zu wählen.</translation>
   </message>
   <message>
    <source>{name} has no {field} here; did you mean {other}?</source>
-   <translation>{name} hat hier kein {field}; gemeint war vielleicht {other}?</translation>
+   <translation>{name} hat hier kein {field}; meinten Sie {other}?</translation>
   </message>
   <message>
    <source>{name} has no {field} here; nothing has.</source>
@@ -10109,19 +10185,15 @@ Drücken, um ein anderes Szenario zu wählen.</translation>
   </message>
   <message>
    <source>{name} is gone.</source>
-   <translation>{name} ist fort.</translation>
+   <translation>{name} gibt es nicht mehr.</translation>
   </message>
   <message>
    <source>{name} is never {value}; did you mean {other}?</source>
-   <translation>{name} ist nie {value}; gemeint war vielleicht {other}?</translation>
+   <translation>{name} ist nie {value}; meinten Sie {other}?</translation>
   </message>
   <message>
    <source>{name} is never {value}; it is one of {names}.</source>
    <translation>{name} ist nie {value}, sondern eines von {names}.</translation>
-  </message>
-  <message>
-   <source>{name} is not asked of one thing; take the brackets away.</source>
-   <translation>{name} wird nicht nach einem einzelnen Ding gefragt; die Klammern gehören weg.</translation>
   </message>
   <message>
    <source>{name} is not base64.</source>
@@ -10204,7 +10276,7 @@ Drücken, um ein anderes Szenario zu wählen.</translation>
    <translation>{published:,} Nachrichten</translation>
   </message>
   <message>
-   <source>{queue} holds {count} messages and {dead} dead letters; its workers will have nothing to do. It can be brought back for {minutes} minutes of session time (Ctrl+Z).</source>
+   <source>{queue} has {count} messages and {dead} dead letters; its workers will have nothing to do. It can be restored for {minutes} minutes of session time (Ctrl+Z).</source>
    <translation>{queue} hält {count} Nachrichten und {dead} Dead Letters; ihre Worker haben dann nichts zu tun. {minutes} Minuten Sitzungszeit lang lässt sie sich zurückholen (Strg+Z).</translation>
   </message>
   <message>
@@ -10314,8 +10386,8 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
    <translation>{target} ist voll</translation>
   </message>
   <message>
-   <source>{target} takes only so many messages a second</source>
-   <translation>{target} nimmt nur so viele Nachrichten pro Sekunde</translation>
+   <source>{target} is limited to a number of messages per second</source>
+   <translation>{target} hat ein Limit an Nachrichten pro Sekunde</translation>
   </message>
   <message>
    <source>{target}: {state}, depth {depth}</source>
@@ -10374,19 +10446,19 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
    <translation>{time}, seit {since}</translation>
   </message>
   <message>
-   <source>{title}, started {started}, was left open when the program died.{more}</source>
-   <translation>{title}, begonnen {started}, blieb offen, als das Programm endete.{more}</translation>
+   <source>{title}, started {started}, was still open when the program died.{more}</source>
+   <translation>{title}, begonnen {started}, war noch offen, als das Programm abstürzte.{more}</translation>
   </message>
   <message>
-   <source>{topic} holds dead letters.</source>
+   <source>{topic} contains dead letters.</source>
    <translation>{topic} enthält Dead Letters.</translation>
   </message>
   <message>
-   <source>{topic} holds no dead letters.</source>
+   <source>{topic} does not contain dead letters.</source>
    <translation>{topic} enthält keine Dead Letters.</translation>
   </message>
   <message>
-   <source>{topic} holds {count} messages in {partitions} partitions.{read} It can be brought back for {minutes} minutes of session time (Ctrl+Z).</source>
+   <source>{topic} has {count} messages in {partitions} partitions.{read} It can be restored for {minutes} minutes of session time (Ctrl+Z).</source>
    <translation>{topic} hält {count} Nachrichten in {partitions} Partitionen.{read} {minutes} Minuten Sitzungszeit lang lässt es sich zurückholen (Strg+Z).</translation>
   </message>
   <message>
@@ -10418,8 +10490,8 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
    <translation>{what} {count:,}</translation>
   </message>
   <message>
-   <source>{what}; write it as in {examples}.</source>
-   <translation>{what}; so schreiben wie {examples}.</translation>
+   <source>{what}; write it like {examples}.</source>
+   <translation>{what}; schreiben Sie es wie {examples}.</translation>
   </message>
   <message>
    <source>{where} at {first:,} to {last:,}</source>

@@ -68,7 +68,7 @@ def test_an_assertion_holds_or_says_what_it_found(assertion: str, holds: bool, f
         ("p99", "asserts nothing: compare a figure with a value"),
         ("p99 < 5 s oops", "asserts nothing"),
         ("", "asserts nothing"),
-        ("lag(", "In these brackets stands one name"),
+        ("lag(", "These brackets take one name"),
     ],
 )
 def test_what_is_no_assertion_is_refused_before_anything_starts(assertion: str, sentence: str) -> None:

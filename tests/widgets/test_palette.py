@@ -114,7 +114,7 @@ def test_a_disabled_command_says_why_and_does_not_run(palette, qtbot):
 
 def test_no_match_is_said(palette, qtbot):
     qtbot.keyClicks(palette.field, "zzz")
-    assert palette.reason.text() == "No command has this name, and nothing in the session."
+    assert palette.reason.text() == "No command and nothing in the session has this name."
     qtbot.keyClick(palette.field, Qt.Key.Key_Return)
     assert palette.isVisible()
 

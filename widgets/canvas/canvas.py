@@ -57,8 +57,8 @@ DOTS_TICK_MS = 40
 MENU_TWICE_MS = 150
 CANVAS_KEYS = (*DIRECTIONS, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_M)
 KEYS_SENTENCE = mark(
-    "Use Tab and the arrow keys to go from box to box: "
-    "a dashed ring shows where you are, a solid frame what is selected."
+    "Use Tab and the arrow keys to move from box to box: a dashed ring marks the current one, a solid frame the "
+    "selected one."
 )
 EMPTY_SENTENCE = mark("Nothing is running yet. Open a scenario, or press Run (F5).")
 

@@ -72,7 +72,7 @@ class TopicDrag(QObject):
         if not self._group:
             return tr("Drop {topic} on a group to subscribe it", topic=self._topic)
         if not self.group:
-            return tr("{group} reads {topic} already", group=self._group, topic=self._topic)
+            return tr("{group} already reads {topic}", group=self._group, topic=self._topic)
         return tr("Subscribe {group} to {topic}", group=self._group, topic=self._topic)
 
     def _group_at(self, scene_at: QPointF) -> str:
@@ -223,7 +223,7 @@ class Drag(QObject):
         if not carried or card is None:
             return False
         if target is None:
-            self.cancelled.emit(card.name, tr("Nothing there takes a consumer."))
+            self.cancelled.emit(card.name, tr("A consumer cannot be dropped there."))
         elif target == NEW_GROUP:
             self.dropped_on_empty.emit(card.name)
         elif not at_home:

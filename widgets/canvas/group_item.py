@@ -164,7 +164,7 @@ class BenchItem(CardBox[tuple[ConsumerCard, ...]]):
         self.draw_frame(painter, theme.window, theme.border_strong, 1, dashed=True)
         self.draw_title(painter, "bench", tr("Bench"), idle_text(len(self.facts)), rect.width() - PAD)
         if not self.facts:
-            self.draw_empty(painter, tr("Drop a consumer here to rest it."), BENCH_HEADER_H + 16)
+            self.draw_empty(painter, tr("Drop a consumer here to take it out of its group."), BENCH_HEADER_H + 16)
         self.draw_hidden(painter)
 
     def sentence(self) -> str:
@@ -187,13 +187,13 @@ class WorkersItem(CardBox[QueueBox]):
         self.draw_title(painter, "worker", tr("Workers"), whose, self.rect().width() - PAD)
         if queue.taken_by and not queue.workers:
             names = ", ".join(queue.taken_by)
-            words, face = tr("{names} takes from here, too", names=names), self.look.face("small")
+            words, face = tr("{names} also reads from here", names=names), self.look.face("small")
             room = self.rect().width() - 2 * PAD
             if width_of(words, face) > room:
                 words = names
             write(painter, PAD, BENCH_HEADER_H + 16, words, face, self.muted, room)
         elif not queue.workers:
-            self.draw_empty(painter, tr("No workers take from this queue."), BENCH_HEADER_H + 16)
+            self.draw_empty(painter, tr("No workers read from this queue."), BENCH_HEADER_H + 16)
         self.draw_hidden(painter)
 
     def sentence(self) -> str:

@@ -11,8 +11,8 @@ from math import ceil, isnan
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 
-from resources.units import per_second
 from widgets.canvas.step import NORMAL_FROM, Step
+from widgets.formats import per_second
 from widgets.i18n import mark, tr
 from widgets.theme import qcolour, ui_font
 

@@ -95,7 +95,7 @@ def _common(one: str, other: str) -> int:
 
 GhostKey = tuple[int, str]
 LEGEND = mark(
-    "Each row is a partition; each bar in it is a group's view of the newest messages. Filled: committed. "
+    "Each row is a partition; each bar is a group's view of its newest messages. Filled: committed. "
     "Orange: lag, not committed yet. Letter: the owner."
 )
 

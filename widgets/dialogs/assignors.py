@@ -113,7 +113,7 @@ class AssignorsDialog(Dialog):
         if plan is None:
             why = tr("Choose an assignor.")
         elif plan.current:
-            why = why or tr("The group uses {assignor} already.", assignor=words)
+            why = why or tr("The group already uses {assignor}.", assignor=words)
         self.accept_button.setText(tr("Switch to {assignor}", assignor=words) if words else tr("Switch"))
         set_why_not(self.accept_button, why)
         self.problem.setText(why)

@@ -16,18 +16,18 @@ class AttachDialog(FormDialog):
     ) -> None:
         """`addresses` are those of before, the newest first; `why_not(address)` says what is wrong with one."""
         about = tr(
-            "Shows a broker that runs elsewhere, live and recorded. One that brokerscope serve runs can be acted "
-            "on; a Kafka cluster is only read. It goes on when the window is closed."
+            "Shows a broker that runs elsewhere, live and recorded. You can make changes on a broker started with "
+            "brokerscope serve; a Kafka cluster is only read. The broker keeps running when the window is closed."
         )
         where = tr("http://host:8080, or host:9092 of a Kafka cluster")
         fields = (
             Field("address", tr("Address"), "known", choices=tuple((each, each) for each in addresses), hint=where),
-            Field("token", tr("Token"), "secret", hint=tr("if it wants one; it is not kept")),
-            Field("ca_file", tr("Certificates to trust"), hint=tr("PEM file, for https; the system's if empty")),
+            Field("token", tr("Token"), "secret", hint=tr("if it needs one; it is not stored")),
+            Field("ca_file", tr("Certificates to trust"), hint=tr("PEM file, for https; if empty, the system's")),
             Field(
                 "config",
                 "client.properties",
-                hint=tr("how to connect to a cluster, with user and password; none if empty"),
+                hint=tr("how to connect to a cluster, with user name and password; empty for none"),
             ),
             Field("hides_hosts", tr("Record no addresses of hosts"), "check"),
         )

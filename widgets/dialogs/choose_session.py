@@ -89,7 +89,7 @@ class ChooseSessionDialog(Dialog):
 
     def _judge(self) -> None:
         count = len(self._selected())
-        missing = tr("Select {many} of them; {count} are.", many=self._many, count=count)
+        missing = tr("Select {many} of them; {count} are selected.", many=self._many, count=count)
         set_why_not(self.accept_button, "" if count == self._many else missing)
 
     def _show_only(self, text: str) -> None:

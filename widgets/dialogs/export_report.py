@@ -92,7 +92,7 @@ class PartsField(QWidget):
             (self._put_aside.discard if known or not ticked else self._put_aside.add)(part.name)
             box.setEnabled(known)
             box.setChecked(known and ticked)
-            set_plain_tip(box, "" if known else tr("A history has no figure of this."))
+            set_plain_tip(box, "" if known else tr("A history does not include this."))
 
     def chosen(self) -> frozenset[str]:
         return frozenset(name for name, box in self.boxes.items() if box.isChecked())
@@ -108,8 +108,10 @@ ASSERTION_LINES = 2
 class AssertionsField(QPlainTextEdit):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName(tr("What must hold"))
-        self.setPlaceholderText(tr('p99 < 200 ms, or lag("billing") < 100: one a line; the report says what holds'))
+        self.setAccessibleName(tr("Assertions"))
+        self.setPlaceholderText(
+            tr('p99 < 200 ms, or lag("billing") < 100: one per line; the report says which are met')
+        )
         self.setTabChangesFocus(True)
         self.setFixedHeight(self.fontMetrics().lineSpacing() * ASSERTION_LINES + 2 * self.frameWidth() + 24)
 
@@ -177,7 +179,7 @@ def folder_problem(text: str) -> str:
         return tr("This is a file, not a folder; choose a folder.")
     parent = next((one for one in (folder, *folder.parents) if one.exists()), None)
     if parent is None or not parent.is_dir() or not os.access(parent, os.W_OK):
-        return tr("Nothing can be written there; choose another folder.")
+        return tr("That folder is not writable; choose another one.")
     return ""
 
 
@@ -224,7 +226,7 @@ class ExportReportDialog(Dialog):
         ):
             field.setPlaceholderText(hint)
             field.setAccessibleName(name)
-            field.setToolTip(tr("mm:ss, or seconds; empty for all of it"))
+            field.setToolTip(tr("mm:ss or seconds; empty for everything"))
             field.setMaximumWidth(110)
         self.parts = PartsField(parts, habits.left_out, self)
         self._judge_assertions = judge
@@ -272,7 +274,7 @@ class ExportReportDialog(Dialog):
             Gap(SECTION_GAP),
             self.parts,
             Gap(SECTION_GAP),
-            plain_label(tr("What must hold"), "section", self),
+            plain_label(tr("Assertions"), "section", self),
             self.assertions,
             Gap(SECTION_GAP),
             plain_label(tr("Forms"), "section", self),
@@ -320,7 +322,7 @@ class ExportReportDialog(Dialog):
             return tr("A time is mm:ss, or a number of seconds.")
         from_s, to_s = _seconds(self.from_time), _seconds(self.to_time)
         if from_s is not None and to_s is not None and from_s >= to_s:
-            return tr("The time is empty: it ends before it begins.")
+            return tr("The time range is empty: it ends before it begins.")
         if not self.parts.chosen():
             return tr("Choose at least one part.")
         if self.mode() == SESSION and (problem := self._judge_assertions(self._assertions(), self.parts.chosen())):
@@ -342,7 +344,7 @@ class ExportReportDialog(Dialog):
         problem = self._problem()
         folder = Path(self.folder.text().strip()).expanduser()
         there = not problem and (folder / "report.html").exists()
-        self.problem.setText(problem or (tr("A report that is there is replaced.") if there else ""))
+        self.problem.setText(problem or (tr("An existing report is replaced.") if there else ""))
         set_why_not(self.accept_button, problem)
 
     def _browse(self) -> None:

@@ -32,7 +32,7 @@ class EditDeadLetterDialog(Dialog):
         self.form = MessageForm(self)
         self.problem = plain_label("", "problem", self, wrap=True)
         about = plain_label(
-            tr("It died of: {cause}. A redrive appends this to {origin} in its place.", cause=cause, origin=origin),
+            tr("It failed with: {cause}. A redrive appends this to {origin} instead.", cause=cause, origin=origin),
             "muted",
             self,
             wrap=True,

@@ -111,7 +111,7 @@ class MoveToGroupDialog(Dialog):
         self.start = QComboBox(self)
         self.start.setAccessibleName(tr("Where the new group starts"))
         self.start.addItem(tr("Starts at the earliest message"), "earliest")
-        self.start.addItem(tr("Starts at the end: only what is published from now on"), "latest")
+        self.start.addItem(tr("Starts at the end: only messages published from now on"), "latest")
         self.start.hide()
         self.problem = plain_label("", "muted", self, wrap=True)
         # Its line is kept free, so that the list does not shrink under the eye.
@@ -199,7 +199,7 @@ class MoveToGroupDialog(Dialog):
     def _judge(self) -> None:
         choice = self.choice()
         if choice is None:
-            problem = tr("There is nowhere to go.")
+            problem = tr("There is no other place to go.")
         elif choice.reason:
             problem = choice.reason
         elif choice.target == NEW_GROUP:

@@ -30,7 +30,7 @@ class RedriveDialog(Dialog):
     def __init__(self, count: int, parent: QWidget | None = None) -> None:
         super().__init__(tr("Redrive"), parent, modal=True)
         self.head = plain_label(tr("{count} dead letters, back to their origin.", count=f"{count:,}"), "heading", self)
-        self.outcome = plain_label(tr("Trying it without doing it..."), "muted", self, wrap=True)
+        self.outcome = plain_label(tr("Dry run in progress..."), "muted", self, wrap=True)
         self.lines = QPlainTextEdit(self, readOnly=True, lineWrapMode=QPlainTextEdit.LineWrapMode.NoWrap)
         self.lines.setFont(mono_font())
         self.lines.setAccessibleName(tr("Dry run"))

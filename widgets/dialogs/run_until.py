@@ -40,8 +40,8 @@ class RunUntilDialog(Dialog):
         self._why_not = why_not
         self._fields = fields
         about = tr(
-            "Runs as fast as it goes and stops right after the first event that fits. Conditions are those of the "
-            "filters, over events and the state around them: {examples}.",
+            "Runs as fast as possible and stops right after the first matching event. Conditions are written like "
+            "filters, for events and the state around them: {examples}.",
             examples=tr(EXAMPLES),
         )
         self.field = FilterField(tr("Condition"), self)

@@ -178,7 +178,7 @@ class ScenarioEditor(QDialog):
             return True
         box = QMessageBox(QMessageBox.Icon.Question, tr("Scenario"), "", QMessageBox.StandardButton.NoButton, self)
         box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setText(tr("The changes to {name} are not saved.", name=self._name))
+        box.setText(tr("The changes to {name} have not been saved.", name=self._name))
         discard = box.addButton(tr("Discard it"), QMessageBox.ButtonRole.DestructiveRole)
         box.setDefaultButton(box.addButton(tr("Go on writing"), QMessageBox.ButtonRole.RejectRole))
         box.exec()

@@ -120,7 +120,7 @@ class ScenarioPicker(Dialog):
         self._list(scenarios)
         self.list.currentItemChanged.connect(lambda _item, _old: self._show())
         self.list.itemDoubleClicked.connect(lambda _item: self._accept())
-        self._nothing = plain_label(tr("No scenario holds these words."), "muted", self)
+        self._nothing = plain_label(tr("No scenario contains these words."), "muted", self)
         self._nothing.hide()
         left = QWidget(self)
         vbox(self.filter_field, self._nothing, (self.list, 1), on=left, margins=(0, 0, 0, 0), spacing=8)

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDialogButtonBox, QFormLayout, QWidget
 
-from resources.units import byte_size
 from widgets.boxes import vbox
 from widgets.dialogs.dialog import Dialog
 from widgets.facts import plain_label
+from widgets.formats import byte_size
 from widgets.i18n import tr
 
 
@@ -34,11 +34,11 @@ class SettingsDialog(Dialog):
         form = QFormLayout(horizontalSpacing=16, verticalSpacing=10)
         self.theme = self._choice("theme", themes, values)
         self.scale = self._choice("scale", [(factor, f"{factor:.0%}") for factor in scales], values)
-        self.language = self._choice("language", [("system", tr("As the system")), *languages.items()], values)
-        self.reduced_motion = self._switch("reduced_motion", tr("Reduced motion: nothing slides, no dots move"), values)
+        self.language = self._choice("language", [("system", tr("Same as the system")), *languages.items()], values)
+        self.reduced_motion = self._switch("reduced_motion", tr("Reduced motion: no sliding, no moving dots"), values)
         self.record = self._switch("record", tr("Record each session from its beginning"), values)
         form.addRow(tr("Theme"), self.theme)
-        form.addRow(tr("Size of type"), self.scale)
+        form.addRow(tr("Text size"), self.scale)
         form.addRow(tr("Language"), self.language)
         form.addRow("", self.reduced_motion)
         self.keep_spark = self._switch("keep_spark", tr("Keep Spark ready for the next report (about 1 GB)"), values)
@@ -56,7 +56,7 @@ class SettingsDialog(Dialog):
         )
         for box in (self.recordings_most, self.recordings_mib):
             box.setToolTip(
-                tr("The oldest beyond that are removed, never one that somebody named, bookmarked, opened or used.")
+                tr("Beyond that, the oldest are removed, but never one that was named, bookmarked, opened or used.")
             )
         form.addRow("", self.record)
         form.addRow(tr("Keep at most"), self.recordings_most)
@@ -70,7 +70,7 @@ class SettingsDialog(Dialog):
         buttons.rejected.connect(self.reject)
         vbox(form, buttons, on=self, margins=(20, 16, 20, 16), spacing=16)
         self.language.currentIndexChanged.connect(
-            lambda _place: self.note.setText(tr("The language changes when Brokerscope is started again."))
+            lambda _place: self.note.setText(tr("The language changes the next time Brokerscope starts."))
         )
 
     def _choice(self, name: str, options: Sequence[tuple[object, str]], values: Mapping[str, object]) -> QComboBox:

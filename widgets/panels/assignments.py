@@ -22,9 +22,9 @@ class AssignmentsPanel(TablePanel):
         "assignments",
         "Assignments",
         "assignments",
-        "Owners of partitions in each group.",
+        "Which member owns each partition, by group.",
         "The owner of each partition in each group, and since when. A partition has **one owner** at a "
-        "time in a group; a **rebalance** hands partitions over. Its card at the right shows the cause, "
+        "time in a group; a **rebalance** hands partitions over. The card on the right shows the cause, "
         "what moved, what stayed, and how long reading paused.\n\n"
         "**History** shows the owners of each partition of one group over time, with the times without an owner. "
         "`owned_by contains worker-7` finds the partitions that a member ever had.",
@@ -48,7 +48,7 @@ class AssignmentsPanel(TablePanel):
         self.groups.hide()
         self.history_button = QPushButton(tr("History"), self)
         self.history_button.setCheckable(True)
-        set_plain_tip(self.history_button, tr("Who owned each partition of a group, and when."))
+        set_plain_tip(self.history_button, tr("The owners of each partition of a group over time."))
         self.history_button.toggled.connect(self._show_history)
         self.title_row.insertWidget(2, self.history_button)
         self.title_row.insertWidget(3, self.groups)

@@ -288,17 +288,17 @@ class BackpressurePanel(Panel):
         "backpressure",
         "Backpressure",
         "backpressure",
-        "What holds producers back.",
-        "What holds producers back: the depth of a topic or queue against its limit, the rate against its "
-        "tokens. The **policy** decides what happens at the limit: block, reject, drop the newest, drop "
-        "the oldest, or evict the least urgent. The slowest reader is named. The lines on top lead from "
-        "each blocked producer to the cause; click a link to see it on the canvas. Limit, rate and policy "
-        "can be changed below each gauge while the session runs.",
+        "What slows producers down.",
+        "What slows producers down: the depth of a topic or queue compared with its limit, and the rate compared with "
+        "its tokens. The **policy** decides what happens at the limit: block, reject, drop the newest, drop the "
+        "oldest, or evict the least urgent. The slowest reader is named. The lines at the top lead from each blocked "
+        "producer to the cause; click a link to see it on the canvas. Below each gauge, you can change limit, rate "
+        "and policy while the session runs.",
         "Ctrl+5",
         group="Flow",
         needs="backpressure",
         empty="Nothing limits the producers.",
-        how="A topic or queue with a limit appears here as a gauge. Give it one with Limits... (Ctrl+Alt+M).",
+        how="A topic or queue with a limit appears here as a gauge. Set one with Limits... (Ctrl+Alt+M).",
         filter_hint="Filter by topic or queue",
     )
 

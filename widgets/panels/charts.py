@@ -78,7 +78,7 @@ class ChartsPanel(Panel):
         "Charts",
         "chart",
         "Rates, latencies and lag over time.",
-        "Curves over session time, with the present rates at their left. The consumer whose oldest message "
+        "Curves over session time, with the current rates on the left. The consumer whose oldest message "
         "has waited longest is marked as the **slowest**. Double-click a curve to go to that moment.",
         "Ctrl+6",
         group="Flow",

@@ -78,9 +78,8 @@ class ConnectionsPanel(TablePanel):
         "Connections",
         "command",
         "Listeners for other programs, and who is connected.",
-        "Other programs reach the broker through **listeners**: Kafka and HTTP. Open and close them here, "
-        "see who is connected, and cut a connection. At the right are the requests of the selected connection, API "
-        "by API.",
+        "Other programs reach the broker through **listeners**: Kafka and HTTP. Open and close them here, see which "
+        "clients are connected, and cut connections. On the right are the requests of the selected connection, by API.",
         group="System",
         counted=3,
         needs="connections",

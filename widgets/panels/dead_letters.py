@@ -131,7 +131,7 @@ class DeadLetterDetails(QScrollArea):
 
 NONE_REDRIVEN = (
     mark("Nothing has been redriven yet."),
-    mark("Redrive dead letters to see here what became of each message."),
+    mark("Redrive dead letters to see the result for each message here."),
 )
 _CAUSE = Qt.ItemDataRole.UserRole
 _COUNT = Qt.ItemDataRole.UserRole + 100
@@ -167,8 +167,8 @@ class DeadLettersPanel(TablePanel):
         "afterwards, so an interrupted redrive loses nothing.\n"
         "- Redrives are counted, so a message that keeps coming back stands out.\n"
         "- **Purge** empties the queue of dead letters; it can be undone for a while.\n"
-        "- Topics with names such as orders.DLT, orders-dlq or dlq.orders are read, too, with the origin, the cause "
-        "and the attempts that Spring, Kafka Connect and share groups write into headers.",
+        "- Topics with names such as orders.DLT, orders-dlq or dlq.orders are also shown, with the origin, cause and "
+        "attempts that Spring, Kafka Connect and share groups write into headers.",
         "Ctrl+4",
         group="Data",
         counted=4,
@@ -346,8 +346,8 @@ class DeadLettersPanel(TablePanel):
 
     def _show_actions(self) -> None:
         chosen, shown = self.selected_count(), 0 if self.shows_redriven else self.shown_count()
-        of_programs = tr("Dead letters of a topic are sent back by the program that wrote them.")
-        none = tr("The filter matches none.") if self.filter_text else tr("There are no dead letters.")
+        of_programs = tr("Only the program that wrote a topic's dead letters can send them back.")
+        none = tr("The filter matches nothing.") if self.filter_text else tr("There are no dead letters.")
         unselected = tr("Select dead letters first: click one, or Ctrl+A for all.")
         if shown and (programs := self.programs_count(None)):
             none, shown = of_programs, shown - programs
@@ -359,7 +359,7 @@ class DeadLettersPanel(TablePanel):
         one.setText(tr("Redrive selected ({chosen:,})", chosen=chosen))
         every.setText(tr("Redrive all ({shown:,})", shown=shown))
         set_why_not(one, self._why_selected, tr("Back to their origin, then out of this list (Ctrl+D)."))
-        set_why_not(every, self._why_all, tr("All that are listed, back to their origin (Ctrl+Shift+D)."))
+        set_why_not(every, self._why_all, tr("All listed dead letters, back to their origin (Ctrl+Shift+D)."))
         key = self.current_key()
         current = (
             tr("Choose a dead letter first.") if key is None else of_programs if self.programs_count([key]) else ""

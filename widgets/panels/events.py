@@ -15,7 +15,7 @@ CHOICES = (
     ("rebalances", mark("Rebalances")),
     ("failures", mark("Failures and faults")),
     ("alerts", mark("Alerts")),
-    ("control", mark("All but messages")),
+    ("control", mark("Everything except messages")),
     ("messages", mark("Messages only")),
 )
 
@@ -28,13 +28,13 @@ class EventsPanel(TablePanel):
         "Events",
         "events",
         "All events, in order.",
-        "Everything that the broker did, in order, your own actions included. Click a line to inspect it, "
+        "Everything the broker did, in order, including your own actions. Click a line to inspect it, "
         "double-click it to go to its moment.",
         "Ctrl+Shift+V",
         group="System",
         counted=3,
         empty="Nothing has happened yet.",
-        how="Every event stands here, in order. {goes_on}",
+        how="Every event is listed here, in order. {goes_on}",
         filter_hint="Filter: words, kind = nacked, time > 00:31",
     )
 
@@ -85,6 +85,6 @@ class EventsPanel(TablePanel):
 
     def set_searching(self, searching: bool) -> None:
         if searching:
-            self.set_empty_words(tr("Looking through the events..."), "")
+            self.set_empty_words(tr("Searching the events..."), "")
         else:
             self.set_empty_words(*(() if self.choice() == "all" else map(tr, NONE_FOUND)))

@@ -36,9 +36,8 @@ class InFlightPanel(TablePanel):
         group="Groups",
         needs="deliveries",
         empty="No message is in flight.",
-        how="A message appears here while a worker of a queue holds it, until it is acknowledged or the lease "
-        "expires, and from its delivery to a group until it is committed. "
-        "{goes_on}",
+        how="A queue's message appears here while a worker holds it, until it is acknowledged or its lease expires; a "
+        "group's message from its delivery until it is committed. {goes_on}",
         filter_hint="Filter: words, holder = builder-1, time_left < 2 s",
     )
 

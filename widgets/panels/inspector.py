@@ -68,7 +68,7 @@ class InspectorPanel(Panel):
         self._state = plain_label("", "", self)
         self._note = plain_label("", "muted", self, fill=True)
         self._sections: list[tuple[QLabel, FactsGrid]] = []
-        self._life_title = plain_label(tr("Life"), "section", self)
+        self._life_title = plain_label(tr("History"), "section", self)
         self.life = LifePath(self)
         self.life.momentChosen.connect(self.momentChosen)
         self.life.linkFollowed.connect(self._follow)

@@ -70,7 +70,7 @@ class JobRow(QFrame):
         self.cancel_button.setVisible(active)
         self.cancel_button.setEnabled(facts.cancellable)
         self.cancel_button.setToolTip(
-            tr("Stops it; nothing that is recorded is lost.") if facts.cancellable else tr("It is ending.")
+            tr("Stops it; nothing recorded is lost.") if facts.cancellable else tr("It is ending.")
         )
         self.open_button.setVisible(not active and bool(facts.result))
         self.open_button.setText(tr("Open") if facts.state == "Done" else tr("Open log"))
@@ -84,14 +84,14 @@ class JobsPanel(Panel):
         "jobs",
         "Jobs",
         "layers",
-        "Long work, with progress.",
-        "Reports and other long work, with progress. Closing a dialog cancels nothing. Cancel stops a job "
-        "and leaves nothing half done.",
+        "Long-running jobs, with progress.",
+        "Reports and other long-running jobs, with their progress. Closing a dialog does not cancel a job. Cancel "
+        "stops it and leaves nothing half done.",
         "Ctrl+7",
         group="System",
         counted=2,
         empty="No long-running work has been started.",
-        how="A report that is being made appears here with its progress: Export report... (Ctrl+E).",
+        how="A report in progress appears here: Export report... (Ctrl+E).",
     )
 
     cancelRequested = Signal(str)

@@ -173,7 +173,7 @@ class StepRow(QFrame):
         set_property(self.text, "role", "heading" if facts.current else "muted" if facts.done else "")
         self.more.setIconSize(QSize(px(14), px(14)))
         self.more.setIcon(icon("chevron-down" if self.more.isChecked() else "chevron-right", theme))
-        words = tr("Hide what was seen") if self.more.isChecked() else tr("What was seen")
+        words = tr("Hide explanation") if self.more.isChecked() else tr("Explanation")
         self.more.setToolTip(words)
         self.more.setAccessibleName(words)
 

@@ -42,7 +42,7 @@ class MessageDetails(QWidget):
         self.payload = PayloadView()
         self.payload.add_page(tr("Facts"), scrolled(upper))
         self.payload.copy.hide()
-        self.life = self._tool("message", tr("Its whole life, in the inspector (Ctrl+L)"), self.lifeWanted)
+        self.life = self._tool("message", tr("Its whole history, in the inspector (Ctrl+L)"), self.lifeWanted)
         self.copy = self._tool("copy", tr("Copy the message as JSON (Ctrl+Shift+C)"), self.copyWanted)
         self.again = self._tool("redo", tr("Produce it again..."), self.againWanted)
         self._hint = plain_label("", "hint", self, wrap=True)
@@ -113,8 +113,8 @@ class MessagesPanel(TablePanel):
         "Messages",
         "message",
         "The records of a topic or queue.",
-        "The records of a topic or queue: by offset, by time, newest, oldest, or as they arrive. Payloads "
-        "are data: they are shown as they are, never run and never read as markup.",
+        "The records of a topic or queue: by offset, by time, newest, oldest, or as they arrive. Payloads are shown "
+        "as they are, never executed and never interpreted as markup.",
         "Ctrl+9",
         group="Data",
         needs="messages",
@@ -148,7 +148,7 @@ class MessagesPanel(TablePanel):
         self.produce = push_button(tr("Produce..."), self, by_tab=True)
         at = self.title_row.count() - 1  # before the filter
         self.newer = push_button("", self, role="link", by_tab=True)
-        set_plain_tip(self.newer, tr("Published since the list was read: reads it again."))
+        set_plain_tip(self.newer, tr("Published since the list was loaded; click to reload."))
         self.newer.hide()
         for offset, part in enumerate((self.newer, self.topic, self.partition, self.start_kind, self.start_value)):
             self.title_row.insertWidget(at + offset, part)
@@ -241,7 +241,7 @@ class MessagesPanel(TablePanel):
     def _on_value(self) -> None:
         kind = str(self.start_kind.currentData())
         wrong = kind in {"offset", "time"} and self._value(kind) is None
-        mark_wrong(self.start_value, tr("Write it as in 00:31.5 or 1,000.") if wrong else "")
+        mark_wrong(self.start_value, tr("Write it like 00:31.5 or 1,000.") if wrong else "")
         if not wrong:
             self.startChanged.emit(self.start())
 

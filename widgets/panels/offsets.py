@@ -19,15 +19,14 @@ class OffsetsPanel(TablePanel):
         "offsets",
         "Offsets",
         "offsets",
-        "How far each group has come.",
-        "How far each group has come in each partition.\n\n"
-        "- **Committed** is where the group continues after a restart, **position** is what its owner "
-        "reads next.\n"
+        "How far each group has read.",
+        "How far each group has read in each partition.\n\n"
+        "- **Committed** is where the group continues after a restart; **position** is what its owner reads next.\n"
         "- **Consumer lag** = end offset - committed offset; before the first commit it counts from where the "
         'group began, and is "n/a" if that is not known.\n'
-        "- **Drained in** is the time until nothing is left, at the pace of the last five seconds.\n"
-        "- **Seek** moves a live position. **Reset offsets** changes committed ones; the changes are "
-        "reviewed before they are applied.",
+        "- **Drained in** is the time until the lag is gone, at the pace of the last five seconds.\n"
+        "- **Seek** moves a live position. **Reset offsets** changes committed offsets; you review the changes before "
+        "they are applied.",
         "Ctrl+2",
         group="Groups",
         empty="No group reads anything yet.",

@@ -296,7 +296,7 @@ class Panel(QWidget):
         field.setMinimumWidth(120)
         field.setMaximumWidth(300)
         field.setAccessibleName(tr("Filter {panel}", panel=self.title))
-        field.setToolTip(tr("Words, or conditions as in lag > 100. Down opens the help, Escape clears."))
+        field.setToolTip(tr("Words, or conditions such as lag > 100. Down opens the help, Escape clears."))
         field.helpWanted.connect(self.show_filter_help)
         self._delay = QTimer(self, singleShot=True, interval=FILTER_DELAY_MS)
         self._delay.timeout.connect(self._report_filter)
@@ -428,7 +428,7 @@ class Panel(QWidget):
         """
         if self._unknown:
             sentence, offer = tr("Not known from outside."), ""
-            how = tr("This broker runs elsewhere, and what it tells an observer does not include it.")
+            how = tr("This broker runs elsewhere and does not report this to observers.")
         elif not sentence:
             sentence, how = tr(self.info.empty), tr(self.info.how, goes_on=self._goes_on)
         if (sentence, how, offer) != self._empty_words:

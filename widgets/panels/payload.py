@@ -51,7 +51,7 @@ class PayloadView(QWidget):
         self._group, self._views = QButtonGroup(self), hbox(spacing=2)
         self.copy = QToolButton(self)
         self.copy.setText(tr("Copy"))
-        self.copy.setToolTip(tr("The whole payload as text, however much of it is shown"))
+        self.copy.setToolTip(tr("The whole payload as text, even if only part of it is shown"))
         self.copy.clicked.connect(self._copy)
         self.tools = hbox(self.copy, spacing=2)
         whole = hbox(self._views, 1, self.tools, spacing=2)
@@ -151,7 +151,7 @@ def _fill(root: QTreeWidgetItem, value: Any) -> str:
         parent.addChild(item)
         if depth >= TREE_DEPTH:
             if isinstance(found, dict | list) and found:
-                note = tr("Values nested deeper than {levels} levels are not shown.", levels=TREE_DEPTH)
+                note = tr("Values nested more than {levels} levels deep are not shown.", levels=TREE_DEPTH)
             continue
         if isinstance(found, dict):
             todo += [(item, str(key), below, depth + 1) for key, below in reversed(found.items())]

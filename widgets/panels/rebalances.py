@@ -22,8 +22,8 @@ class RebalancesPanel(Panel):
         "Rebalances",
         "rebalancing",
         empty="No group has rebalanced yet.",
-        how="Each rebalance leaves a card here: the cause, what moved, what stayed, and how long reading "
-        "paused. Drag a consumer into a group.",
+        how="Each rebalance adds a card here: the cause, what moved, what stayed, and how long reading paused. Drag a "
+        "consumer into a group to see one.",
     )
 
     chosen = Signal(object)

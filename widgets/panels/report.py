@@ -40,10 +40,10 @@ class ReportPanel(TablePanel):
         "report",
         "Report",
         "report",
-        "Reports that were made lately.",
+        "Recent reports.",
         "Reports that Spark has computed from recorded sessions: throughput, latency, rebalances, dead "
-        "letters, and whether anything was lost. Stop the session (`F8`), then export one (`Ctrl+E`); "
-        "parts that are not ticked are not computed.",
+        "letters, and whether anything was lost. Stop the session (`F8`), then export a report (`Ctrl+E`); only the "
+        "parts you tick are computed.",
         group="Report",
         empty="No report has been made yet.",
         how="Stop the session (F8), then export a report (Ctrl+E): Spark computes it from the recording.",

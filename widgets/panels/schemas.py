@@ -36,9 +36,9 @@ class SchemasPanel(TablePanel):
         "Schemas",
         "check",
         "Versions, changes and rejected messages.",
-        "The versions of each subject, and the topics that use it. **Compatibility** defines what a new "
-        "version must be able to read, or be read by. *Check a message* validates a text against the "
-        "latest version; *Refused* lists rejected messages with the place in the value.",
+        "The versions of each subject, and the topics that use it. **Compatibility** defines what a new version must "
+        "be able to read or be readable by. *Check a message* validates a text against the latest version; *Refused* "
+        "lists rejected messages with the position of the error.",
         "Ctrl+8",
         group="Data",
         needs="schemas",

@@ -20,7 +20,7 @@ from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from widgets.facts import push_button, set_plain_tip
-from widgets.i18n import tr
+from widgets.i18n import localized, tr
 from widgets.panels.cell_painter import (
     ROW_HEIGHT,
     CellDelegate,
@@ -255,7 +255,10 @@ class TablePanel(Panel):
         model.dataChanged.connect(self._on_cells)
         chosen.selectionChanged.connect(lambda _new, _old: self.selectionChanged.emit(self.selected_count()))
         self.waiting = push_button("", self, role="link", by_tab=True)
-        set_plain_tip(self.waiting, tr("They wait while the pointer is over the rows or one is selected: shows them."))
+        set_plain_tip(
+            self.waiting,
+            tr("New rows wait while the pointer is over the list or a row is selected; click to show them."),
+        )
         self.waiting.hide()
         self.title_row.insertWidget(2, self.waiting)
         if hasattr(model, "hold"):
@@ -323,7 +326,7 @@ class TablePanel(Panel):
         elif self._messages > shown:
             self.set_count(tr("{messages:,} messages in {rows:,} rows", messages=self._messages, rows=shown))
         else:
-            self.set_count(f"{shown if total is None else total:,}")  # what has just gone is still a row
+            self.set_count(localized(f"{shown if total is None else total:,}"))  # what has just gone is still a row
         self.show_body(shown > 0)
 
     def _key_at(self, index: QModelIndex) -> Hashable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.sessions.causes import cause_text
 from app.sessions.event_text import KINDS
 from broker_core.events import Event, EventKind, is_users
 from widgets.formats import duration
@@ -123,10 +124,10 @@ class TimelineCollector:
         group, client = (event.group, ""), (event.topic, event.client)
         match event.kind:
             case EventKind.REBALANCE_STARTED:
-                label = tr("{group} rebalances, {{lasted}}: {cause}", group=event.group, cause=event.cause)
+                label = tr("{group} rebalances, {{lasted}}: {cause}", group=event.group, cause=cause_text(event.cause))
                 self._rebalances.begin(group, event.time_ns, label)
             case EventKind.REBALANCE_COMPLETED:
-                label = tr("{group} rebalanced, {{lasted}}: {cause}", group=event.group, cause=event.cause)
+                label = tr("{group} rebalanced, {{lasted}}: {cause}", group=event.group, cause=cause_text(event.cause))
                 self._rebalances.end(group, event.time_ns, label)
             case EventKind.PRODUCER_BLOCKED:
                 label = tr("{client} blocked by {topic}, {{lasted}}", client=event.client, topic=event.topic)

@@ -34,7 +34,7 @@ _ROUNDS_LATER: Final = 4  # in each look, of what has moved among older messages
 _CLOCK_EVERY_S, _CLOCK_OFF_NS = 30.0, 2 * NS_PER_S
 _MAX_TIMESTAMP, _MAX_TIMESTAMP_FROM = -3, 7  # of ListOffsets, and the version that has it
 _MOST_DATED: Final = 1_000  # partitions in one round
-WHY_NOT: Final = "A Kafka cluster is only observed: nothing in it is changed, and not all of it is known from outside."
+WHY_NOT: Final = "A Kafka cluster is only observed: nothing is changed, and not everything can be known from outside."
 _Shares = Mapping[str, ShareGroupView]
 
 

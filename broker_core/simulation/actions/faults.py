@@ -133,7 +133,7 @@ class FailMatching(Lasting, frozen=True, tag="fail_matching"):
     key: str | None = None
     text: str = ""
     outcome: Outcome = "nack"
-    cause: str = "failed by rule"
+    cause: str = "failed by a rule"
     for_s: PositiveNumber | None = None
     rule: str = ""
 

@@ -35,7 +35,7 @@ def test_a_consumer_is_added_to_a_group_by_keyboard_alone(hand: Hand) -> None:
 def test_a_name_that_is_taken_is_said_as_one_types(hand: Hand) -> None:
     dialog = run(hand, "add_consumer")
     fill(hand, dialog, name="indexer-1")
-    assert dialog.problem.text() == "The name indexer-1 is taken already."
+    assert dialog.problem.text() == "The name indexer-1 is already taken."
     assert not dialog.accept_button.isEnabled()
     fill(hand, dialog, name="a/b")
     assert "a/b" in dialog.problem.text()
@@ -101,7 +101,7 @@ def test_a_topic_is_created_configured_given_partitions_and_deleted_with_its_cou
     accept(hand, dialog)
     assert said(hand) == "Configured payments."
     dialog = run(hand, "delete_topic", "topic:commits")
-    assert f"holds {sum(p.end_offset for p in hand.workbench.controller.snapshot.topics[0].partitions):,} messages" in (
+    assert f"has {sum(p.end_offset for p in hand.workbench.controller.snapshot.topics[0].partitions):,} messages" in (
         dialog.about.text()
     )
     accept(hand, dialog)
@@ -177,7 +177,7 @@ def test_a_queue_is_created_purged_and_deleted(hand: Hand) -> None:
     hand.show()
     assert "invoices" in [queue.name for queue in hand.workbench.controller.snapshot.queues]
     hand.workbench.views.select("queue:invoices")
-    assert hand.workbench.registry.reason("purge_queue") == "Nothing waits in the queue."
+    assert hand.workbench.registry.reason("purge_queue") == "No messages are waiting in the queue."
 
 
 def test_a_subscription_is_created_with_any_policy_and_priorities(hand: Hand) -> None:
@@ -218,7 +218,7 @@ def test_a_subscription_is_duplicated_as_one_of_the_same_topic(hand: Hand) -> No
 def test_a_topic_is_subscribed_by_dialog_and_by_drag(hand: Hand) -> None:
     dialog = run(hand, "subscribe_group", "group:mailers")
     fill(hand, dialog, topic="mails")
-    assert dialog.problem.text() == "mailers reads mails already."
+    assert dialog.problem.text() == "mailers already reads mails."
     fill(hand, dialog, topic="commits")
     accept(hand, dialog)
     hand.pass_time(5)
@@ -311,7 +311,7 @@ def test_the_rate_of_the_producer_that_waits_is_set_from_the_panel(hand: Hand) -
     hand.qtbot.mouseClick(panel.rate_button, Qt.MouseButton.LeftButton)
     dialog = opened(hand, FormDialog)
     fill(hand, dialog, client="notifier", rate=5)
-    assert dialog.note.text().endswith("A limit of its target still holds.")
+    assert dialog.note.text().endswith("Its target's limit still applies.")
     accept(hand, dialog)
     assert said(hand) == "Set notifier to 5 messages/s."
 

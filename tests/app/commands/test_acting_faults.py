@@ -75,7 +75,7 @@ def test_a_rule_is_seen_on_its_queue_and_in_the_inspector(hand: Hand) -> None:
     facts = inspector_facts(hand.workbench.controller.snapshot, "queue:builds", hand.workbench.views.rates)
     assert facts is not None
     title, rows = facts.sections[0]
-    assert title == "What lasts"
+    assert title == "Active fault"
     assert rows[0][1].startswith("every 4th message fails at builds")
 
 

@@ -140,7 +140,7 @@ def test_what_is_corrupt_on_disk_is_told_in_one_notice_that_leads_to_its_events(
         hand.simulated.look(partial(found_corrupt, cause=cause))
     hand.show()
     hint = window.hint
-    assert (hint.isVisible(), hint.heading.text(), hint.property("look")) == (True, "Trouble with the disk", "problem")
+    assert (hint.isVisible(), hint.heading.text(), hint.property("look")) == (True, "Disk problems", "problem")
     assert hint.sentence.text() == f"{causes[0]}. And 1 more."
     hint.offer.click()
     hand.show()

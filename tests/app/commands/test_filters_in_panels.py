@@ -64,7 +64,7 @@ def test_lag_is_asked_in_messages_and_in_time(hand):
     shown = [model.row_at(place) for place in range(model.rowCount())]
     assert shown == [row for row in rows if (row.lag_ms or 0) > 1_000]
     panel.set_filter_text("lag > 1 s")
-    assert "as in 100" in panel.problem.text()
+    assert "like 100" in panel.problem.text()
     assert model.rowCount() == len(shown)
 
 

@@ -316,7 +316,7 @@ def test_a_connection_is_cut_by_a_click(hand: Hand, listeners: ListenerHandlers)
         assert texts[-1] == "cut in the window"
         assert panel.current_key() == 1, "a second click does not cut the next one"
         assert not panel.cut_button.isEnabled()
-        assert panel.cut_button.toolTip() == "The connection has ended already."
+        assert panel.cut_button.toolTip() == "The connection has already ended."
 
 
 def test_listeners_close_by_a_click_and_with_the_session(hand: Hand, listeners: ListenerHandlers) -> None:

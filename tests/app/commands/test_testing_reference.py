@@ -28,7 +28,7 @@ def test_every_public_member_is_there(cls: type, prefix: str) -> None:
 def test_every_field_is_there_with_what_has_it() -> None:
     text = reference()
     assert all(f"| `~{field.name}`" in text or f"| `{field.name}`" in text for field in FIELDS)
-    assert "| `messages` | topic | Messages that a topic holds. |" in text
+    assert "| `messages` | topic | Messages in a topic. |" in text
     assert '| `lag`, `lag("billing")` | group, queue, share_group, event |' in text
     assert "`state`: `Stable`" in text and "`NOT_LEADER_OR_FOLLOWER`" in text
 

@@ -15,8 +15,10 @@ from PySide6.QtCore import QPoint, Qt, QTranslator
 from PySide6.QtWidgets import QApplication
 
 from app.environment.language import FOLDER, chosen_language, install_language, languages
+from app.sessions.causes import cause_text
 from tests.app.conftest import Hand
 from widgets.dialogs.move_to_group import MoveToGroupDialog
+from widgets.formats import byte_size, count, duration
 from widgets.i18n import tr
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.jobs import JobsPanel
@@ -115,7 +117,7 @@ def test_a_german_workbench(german: None, open_workbench: Callable[..., Hand]) -
     assert {"Sitzung", "Ansicht"} <= set(menus)
     tabs = {window.tabs.tab(name).text() for name in window.tabs.names}
     assert {"Zuordnungen", "Dead Letters", "Aufträge", "Verbindungen"} <= tabs
-    assert window.tab(JobsPanel).empty_state._sentence.text() == "Keine lange Arbeit wurde begonnen."
+    assert window.tab(JobsPanel).empty_state._sentence.text() == "Es wurde noch kein langer Auftrag gestartet."
     model = window.tab(AssignmentsPanel).table.model()
     assert [model.headerData(place, Qt.Orientation.Horizontal) for place in range(4)] == [
         "Topic",
@@ -131,3 +133,17 @@ def test_a_german_workbench(german: None, open_workbench: Callable[..., Hand]) -
     assert dialog.windowTitle() == "In Gruppe verschieben"
     assert dialog.accept_button.text() == "Verschieben"
     dialog.close()
+
+
+def test_numbers_have_a_decimal_comma_in_german(german: None) -> None:
+    assert duration(1_250_000_000) == "1,2 s"
+    assert count(1_234) == "1.234"
+    assert byte_size(3_482) == "3,40 KiB"
+    assert tr("{count:,} messages", count=1_234) == "1.234 Nachrichten"
+    assert tr("Opened {title}.", title="1,2 and 3.4") == "1,2 and 3.4 ist geöffnet."
+
+
+def test_causes_of_rebalances_are_translated_but_for_those_of_clients(german: None) -> None:
+    assert cause_text("a joined; and 2 more") == "a ist beigetreten; und 2 weitere"
+    assert cause_text("a-b did not rejoin within 6.0 s") == "a-b ist nicht binnen 6,0 s neu beigetreten"
+    assert cause_text("the consumer is being closed") == "the consumer is being closed"

@@ -210,8 +210,8 @@ def test_what_is_not_whole_is_made_and_said(session: Path, tmp_path: Path, capsy
     capsys.readouterr()
     assert main(["share", str(tmp_path / "torn"), "--out", str(tmp_path / "page.html")]) == 3
     told = capsys.readouterr()
-    assert told.out == f"{tmp_path / 'page.html'}\n" and "the recording is not whole: " in told.err
-    assert "This recording is not whole." in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert told.out == f"{tmp_path / 'page.html'}\n" and "the recording is incomplete: " in told.err
+    assert "This recording is incomplete." in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_of_one_that_is_too_large_it_says_which_part_would_do(
@@ -229,7 +229,7 @@ def test_it_is_made_from_the_window(open_workbench: Callable[..., Hand], tmp_pat
     workbench.family(SessionPageHandlers).make(tmp_path / "page.html", PagePart())
     hand.wait_until(lambda: not workbench.jobs.running)
     shown = Page((tmp_path / "page.html").read_text(encoding="utf-8"))
-    assert shown.moments_ms[-1] > 1_000 and "The session went on when this page was made." in shown.text
+    assert shown.moments_ms[-1] > 1_000 and "The session was still running when this page was made." in shown.text
     assert "Written to" in workbench.window.hint.sentence.text()
 
 

@@ -181,7 +181,7 @@ def test_the_settings_dialog_changes_at_once(hand: Hand) -> None:
     assert not hand.workbench.controller.record
     dialog.language.setCurrentIndex(dialog.language.findData("en"))
     assert hand.workbench.settings.language == "en"
-    assert "started again" in dialog.note.text()
+    assert "next time Brokerscope starts" in dialog.note.text()
 
 
 def test_settings_that_fit_no_more_count_as_not_kept(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_the_last_one_that_leaves_leaves_partitions_to_nobody():
     assert [(move.topic, move.before.name, move.after.name) for move in found.moves] == [
         ("alerts", "", "mailer"), ("alerts", "mailer", ""),
     ]  # fmt: skip
-    assert found.note.endswith("Its partitions in mail have no reader then.")
+    assert found.note.endswith("Its partitions in mail will have no reader.")
 
 
 def test_into_a_group_that_is_there_only_its_partitions_are_shared_out_anew():

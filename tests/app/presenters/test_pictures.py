@@ -34,7 +34,7 @@ def test_a_full_gate_comes_first_and_says_who_waits_and_how_long():
     assert first.slowest == "Slowest reader: mail"
     assert first.rate == "At most 25 messages/s · 3 tokens left"
     assert (second.target, second.kind, second.state) == ("builds", "queue", "Open")
-    assert second.slowest == "Ready, delayed and in flight count", "a queue has no reader but itself"
+    assert second.slowest == "Includes ready, delayed and in-flight messages", "a queue has no reader but itself"
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_a_producer_that_waits_for_tokens_is_not_told_that_the_topic_is_full(can
     )
     snapshot = msgspec.structs.replace(base, topics=topics)
     link = next(one for one in canvas.view(snapshot).links if one.source == "producer:alerts-feed")
-    assert (link.blocked, link.reason) == (True, "alerts takes only so many messages a second")
+    assert (link.blocked, link.reason) == (True, "alerts is limited to a number of messages per second")
     producer = inspector_facts(snapshot, "producer:alerts-feed", Rates())
     topic = inspector_facts(snapshot, "topic:alerts", Rates())
     assert producer is not None

@@ -63,7 +63,7 @@ def test_a_life_comes_from_the_recording_and_what_is_later_is_marked(stored):
     assert [step.later for step in steps] == [step.time_ns > died.time_ns - 1 for step in steps]
     assert steps[-1].later
     assert inspector.facts.state != "Dead-lettered"
-    wait(stored, lambda: "A recording holds the events" in inspector.facts.note)
+    wait(stored, lambda: "A recording contains the events" in inspector.facts.note)
 
 
 def test_messages_and_the_log_say_that_a_recording_does_not_keep_them(stored):
@@ -71,7 +71,7 @@ def test_messages_and_the_log_say_that_a_recording_does_not_keep_them(stored):
     for tab in ("messages", "log_on_disk"):
         window.show_tab(tab)
         panel = window.panel(tab)
-        wait(stored, lambda panel=panel: "A recording holds the events" in panel.empty_state.text())
+        wait(stored, lambda panel=panel: "A recording contains the events" in panel.empty_state.text())
         assert panel.model.rowCount() == 0
 
 
@@ -82,7 +82,7 @@ def test_what_a_recording_lacks_is_one_click_away(stored, tab):
     window.show_tab(tab)
     panel = window.panel(tab)
     wait(stored, lambda: not panel.empty_state.offer.isHidden())
-    assert "runs the same inputs again up to the moment that is shown" in panel.empty_state.text()
+    assert "reruns the same inputs up to the moment shown" in panel.empty_state.text()
     stored.qtbot.mouseClick(panel.empty_state.offer, Qt.MouseButton.LeftButton)
     assert controller.stored is None and controller.branched_from
     wait(stored, lambda: controller.end_ns >= 20 * NS_PER_S and panel.model.rowCount() > 0)

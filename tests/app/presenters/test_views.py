@@ -146,7 +146,7 @@ def test_more_than_is_listed_is_said(bench):
     bench.views.refresh(msgspec.structs.replace(snapshot, queues=(queue,)))
     assert (
         bench.window.tab(DeadLettersPanel).note.text()
-        == "50 of 100,000 dead letters are listed; every count is of all."
+        == "50 of 100,000 dead letters are listed; the counts include all of them."
     )
 
 

@@ -22,7 +22,7 @@ def test_the_question_in_the_menu_is_answered_with_an_account(open_workbench, re
     totals = workbench.controller.snapshot.totals
     assert rows["builds", "queue"][2] == f"{totals.published - sum(_ends(workbench)):,}"
     assert {row[-1] for row in rows.values()} == {"0"} and ("commits", "indexers") in rows
-    assert "no broken promise" in dialog.note.text()
+    assert "no broken guarantee" in dialog.note.text()
     hand.qtbot.mouseClick(dialog.buttons.buttons()[0], Qt.MouseButton.LeftButton)
 
 

@@ -40,7 +40,7 @@ def test_versions_are_listed_with_what_each_changed(open_workbench: Callable[...
     assert '"currency"' in panel.text.toPlainText()
     assert panel.changes.toPlainText() == 'Added at /properties/currency: {"type":"string"}'
     panel.select(1)
-    assert "none before it" in panel.changes.toPlainText()
+    assert "no earlier one" in panel.changes.toPlainText()
 
 
 def test_a_message_is_checked_by_hand_against_the_latest_version(open_workbench: Callable[..., Hand]) -> None:

@@ -40,9 +40,9 @@ def test_the_panel_lists_every_segment_and_a_click_says_how_its_partition_is_kep
     at = panel.table.visualRect(panel.model.index(0, 0)).center()
     hand.qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=at)
     facts = dict(facts_of(panel.facts))
-    assert "compaction" in facts["Cleaned by"]
+    assert "compaction" in facts["Cleaned up by"]
     assert "memory" in facts["Kept"] or "files" in facts["Kept"]
-    assert facts["Corruption"] == "none was found"
+    assert facts["Corruption"] == "none found"
     assert byte_size(sum(segment.size_bytes for _, _, segment in asked.result())) in panel.summary.text()
     states = {panel.model.index(row, 3).data() for row in range(panel.model.rowCount())}
     assert "Active" in states

@@ -190,7 +190,7 @@ def test_the_clock_of_a_broker_for_tests_is_moved_on(window: Attached) -> None:
 def test_the_time_of_a_session_here_is_its_engines(open_workbench: Callable[..., Hand]) -> None:
     hand = open_workbench("first-session")
     hand.workbench.registry.refresh()
-    assert "the engine drives the time" in hand.workbench.registry.reason("advance_clock")
+    assert "The engine controls the time" in hand.workbench.registry.reason("advance_clock")
 
 
 def test_what_the_broker_does_not_tell_is_said_to_be_unknown(window: Attached) -> None:
@@ -208,7 +208,7 @@ def test_a_panel_without_rows_says_what_it_takes_of_this_source(
     def words() -> str:
         return " ".join(label.text() for label in empty.findChildren(QLabel))
 
-    assert "Every event stands here, in order. Run the scenario (F5)" in words()
+    assert "Every event is listed here, in order. Run the scenario (F5)" in words()
     window = Attached(hand, host, listener.url, tmp_path)
     assert "as soon as it is seen" in words() and "F5" not in words()
     window.controller.stop()
@@ -353,7 +353,7 @@ def test_what_has_an_undo_there_can_be_undone(window: Attached) -> None:
     assert Admin(window.host).describe_queue("jobs").dead == 3
     window.do(ConfigureTopic(topic="orders", log=LogSettings(retention_ms=5_000)))
     registry.refresh()
-    assert "no operation that takes it back" in registry.reason("undo")
+    assert "no operation that undoes this" in registry.reason("undo")
 
 
 def test_acls_quotas_and_users_of_the_broker_are_seen_and_changed(window: Attached) -> None:

@@ -91,7 +91,7 @@ def test_messages_and_dead_letters_are_browsed(window: Attached, cluster: Embedd
     texts = [shown.model.index(0, column).data() for column in range(shown.model.columnCount())]
     assert "orders/2 at 1,099,511,627,776" in texts
     facts = dict(dead_letter_facts(letter, workbench.views.times).facts)
-    assert (facts["Given up by"], facts["Attempts"]) == ("billing", "not told")
+    assert (facts["Given up by"], facts["Attempts"]) == ("billing", "not given")
     panel = workbench.window.tab(DeadLettersPanel)
     panel.table.selectRow(0)
     window.wait(lambda: panel.details.payload.toPlainText() == '{"number":1}')

@@ -131,7 +131,7 @@ def test_ctrl_r_again_and_again_leaves_one_to_compare_with_and_says_so(open_work
     hand.qtbot.waitUntil(lambda: len(Library(parent).entries()) <= 3, timeout=20_000)
     left = [entry.folder for entry in Library(parent).entries()]
     assert folder in left and sum(removed) == 5 - len(left)
-    assert any("that nobody named, bookmarked or opened." in each for each in said)
+    assert any("never named, bookmarked or opened." in each for each in said)
 
 
 def test_a_recording_that_was_opened_copied_or_exported_is_kept(

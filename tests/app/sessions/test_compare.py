@@ -56,7 +56,7 @@ def test_the_same_run_differs_in_nothing(tmp_path: Path) -> None:
     one, other = (figures_of(tmp_path / name, work(), (0, 1)) for name in ("a", "b"))
     one.values.pop(("Greatest lag", "readers")), other.values.pop(("Greatest lag", "readers"))
     assert one.values == other.values
-    assert comparison(one, other).sentence == "The two runs are the same in every figure."
+    assert comparison(one, other).sentence == "The two runs agree in every figure."
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_after_the_end_it_goes_on_from_there_and_a_redrive_is_possible(short: Ha
     short.pass_time(60)
     assert controller.end_ns > 60 * NS_PER_S
     assert controller.status.mode is not Mode.FINISHED and not controller.stopped
-    assert registry.reason("continue") == "The session goes on past its end already."
+    assert registry.reason("continue") == "The session is already continuing past its end."
 
 
 def test_before_the_end_it_has_no_end_from_then_on(short: Hand) -> None:

@@ -62,7 +62,7 @@ def test_a_session_is_chosen_from_the_list_and_opens_in_replay(recorded: Hand) -
     arrive(recorded)
     assert workbench.controller.folder == folder and not workbench.controller.live
     assert workbench.window.toolbar.badge.text() == "REPLAY 00:00"
-    assert "recorded before" in workbench.registry.reason("follow_live")
+    assert "recorded session" in workbench.registry.reason("follow_live")
     assert workbench.registry.reason("branch") == ""
     assert workbench.registry.reason("export_report") == ""
 
@@ -73,7 +73,7 @@ def test_what_a_crash_left_open_is_offered_and_opens(recorded: Hand, open_workbe
     leave_open(folder)
     window = recorded.workbench.window
     recorded.workbench.family(RecordingHandlers).offer_left_open()
-    assert window.hint.isVisible() and "left open when the program died" in window.hint.sentence.text()
+    assert window.hint.isVisible() and "still open when the program died" in window.hint.sentence.text()
     recorded.qtbot.mouseClick(window.hint.offer, Qt.MouseButton.LeftButton)
     arrive(recorded)
     assert recorded.workbench.controller.folder == folder

@@ -145,7 +145,7 @@ def test_a_branch_that_is_stopped_on_its_way_is_live_from_there(controller: Sess
     controller.pause()
     qtbot.waitUntil(lambda: not controller.moving, timeout=5_000)
     assert controller.live and controller.end_ns < 20 * NS_PER_S
-    assert "stopped before it came to 00:20" in said[-1]
+    assert "stopped before it reached 00:20" in said[-1]
 
 
 def test_a_branch_at_an_event_stops_right_after_it(controller: SessionController, qtbot: QtBot) -> None:
@@ -176,7 +176,7 @@ def test_a_session_with_outside_clients_is_replayed_not_branched(controller: Ses
     assert folder is not None
     controller.stop()
     controller.open_session(folder)
-    with pytest.raises(BrokerError, match="not run again"):
+    with pytest.raises(BrokerError, match="not rerun"):
         controller.branch()
 
 

@@ -139,7 +139,7 @@ def test_rates_are_those_of_the_moment(hand: Hand) -> None:
 
 def test_the_past_plays_by_the_keys_that_run_the_session(hand: Hand) -> None:
     press(hand, Key.Key_Left, Mod.ShiftModifier)
-    assert hand.workbench.registry.reason("express") == "The past plays at most fast (F6)."
+    assert hand.workbench.registry.reason("express") == "The past can be played no faster than fast (F6)."
     press(hand, Key.Key_F6)
     hand.workbench.draw()
     assert hand.workbench.registry.action("fast").isChecked()
@@ -235,7 +235,7 @@ def test_go_to_refuses_what_is_no_moment(hand: Hand) -> None:
     line = dialog.widgets["moment"]
     assert isinstance(line, QLineEdit)
     hand.qtbot.keyClicks(line, "now")
-    for text, why in (("soon", "neither a time"), ("00:42", "has come to 00:20.000"), ("00:12.5", "")):
+    for text, why in (("soon", "neither a time"), ("00:42", "has reached 00:20.000"), ("00:12.5", "")):
         line.setText(text)
         assert why in dialog.problem.text() and dialog.accept_button.isEnabled() == (not why)
     dialog.reject()
@@ -272,7 +272,7 @@ def test_the_key_for_a_branch_pressed_twice_makes_one(hand: Hand) -> None:
     window, controller = hand.workbench.window, hand.workbench.controller
     for _twice in range(2):
         hand.qtbot.keyClick(window.timeline, Key.Key_B, Mod.ControlModifier)
-    assert hand.workbench.registry.reason("branch") == "The rerun has not reached its moment yet."
+    assert hand.workbench.registry.reason("branch") == "The rerun has not reached that moment yet."
 
     def there() -> bool:
         controller.grant(0.05)

@@ -40,7 +40,7 @@ def test_a_branch_that_lags_says_so_too() -> None:
     )
     look, word, tip = shown_badge(controller)
     assert (look, word) == ("branch", "BRANCH 1×, behind by 2.0 s")
-    assert "up to 00:42.000 it is the session that it left" in tip
+    assert "the same as the original session up to 00:42.000" in tip
 
 
 def test_the_end_says_how_to_go_on() -> None:

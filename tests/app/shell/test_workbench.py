@@ -153,7 +153,7 @@ def test_the_bench_command_says_why_it_is_disabled(hand: Hand) -> None:
     registry = hand.workbench.registry
     assert registry.reason("bench_consumer") == "Select a consumer on the canvas first."
     hand.qtbot.mouseClick(hand.canvas.viewport(), Qt.MouseButton.LeftButton, pos=hand.place("consumer:indexer-4"))
-    assert registry.reason("bench_consumer") == "indexer-4 is on the bench already."
+    assert registry.reason("bench_consumer") == "indexer-4 is already on the bench."
     hand.qtbot.mouseClick(hand.canvas.viewport(), Qt.MouseButton.LeftButton, pos=hand.place("consumer:indexer-1"))
     assert registry.trigger("bench_consumer")
     hand.pass_time(5)
@@ -290,7 +290,7 @@ def test_the_context_menu_moves_a_consumer_and_says_why_it_cannot(hand: Hand) ->
     assert menu is not None
     entries = {action.text(): action for action in menu.actions() if action.text()}
     assert not entries["Move to indexers"].isEnabled()
-    assert entries["Move to indexers"].toolTip() == "indexer-2 is in this group already."
+    assert entries["Move to indexers"].toolTip() == "indexer-2 is already in this group."
     entries["Move to the bench"].trigger()
     menu.close()
     hand.pass_time(5)

@@ -86,10 +86,10 @@ def test_of_a_number_that_is_at_least_so_much_only_what_is_above_is_known(text, 
     ("text", "column", "says"),
     [
         ("lgg > 100", 1, "did you mean lag"),
-        ("lag > many", 7, "as in 100"),
+        ("lag > many", 7, "like 100"),
         ("lag > 5 and", 12, "missing at the end"),
-        ("lag > 5 s", 7, "as in 100"),
-        ("time_left > 5", 13, "as in 5 s"),
+        ("lag > 5 s", 7, "like 100"),
+        ("time_left > 5", 13, "like 5 s"),
         ("lag >", 6, "comes a value"),
         ("> 5", 1, "name of a field"),
         ("(lag > 5", 1, "not closed"),
@@ -210,7 +210,7 @@ def test_a_field_that_is_asked_of_one_thing_and_is_not_there_is_said():
     for text, says, column in (
         ('lagg("indexers") > 20', "There is no field lagg here; did you mean lag?", 1),
         ("lagg(indexers) contains 2", "did you mean lag?", 1),
-        ('topic("orders") = x', "topic is not asked of one thing; take the brackets away", 6),
+        ('topic("orders") = x', "topic does not refer to a single thing; remove the brackets", 6),
     ):
         with pytest.raises(FilterError) as wrong:
             parse(text, fields)
@@ -274,12 +274,12 @@ def test_what_is_wrong_can_be_said_in_another_language():
 
     with pytest.raises(FilterError) as wrong:
         parse("time_left > 5", FIELDS)
-    assert wrong.value.translated(loud) == "TIME_LEFT IS A LENGTH OF TIME; WRITE IT AS IN 5 S. (COLUMN 13)".replace(
+    assert wrong.value.translated(loud) == "TIME_LEFT IS A LENGTH OF TIME; WRITE IT LIKE 5 S. (COLUMN 13)".replace(
         "TIME_LEFT", "time_left"
     ).replace("5 S.", "5 s.")
     assert asked == [
         "a length of time",
         "{name} is {kind}",
-        "{what}; write it as in {examples}.",
+        "{what}; write it like {examples}.",
         "{sentence} (column {column})",
     ]

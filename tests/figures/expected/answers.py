@@ -110,7 +110,7 @@ class Answers:
                 "Dead letter": f"{row['offset']:,}",
                 "Now at": numbers(f"{row['to_topic']}/{row['to_partition']}", row["to_offset"]),
                 "Key": "" if row["key"] is None else row["key"].decode(),
-                "Died of": row["cause"],
+                "Cause": row["cause"],
                 "Since then": _fate_word(fate),
                 "Deliveries": str(redriven.deliveries),
                 "By": "" if fate is None else fate["client"],

@@ -62,7 +62,7 @@ class Things:
                 "Rate": self._flow("published by", name),
                 "Published": messages(self.recount.before(("published by", name), self.now_ns // GRID_NS * GRID_NS)),
                 "Publishes to": f"{target}, {per_second(rate)} messages/s",
-                "Program": "another one; its requests are in the panels Connections and Requests",
+                "Program": "another program; see its requests in the panels Connections and Requests",
             }
             self._set(f"producer:{name}", told)
         for name, group in consumers_of(self.recount).items():
@@ -97,7 +97,7 @@ class Things:
                 left = length(self.now_ns - row["time_ns"] if until_ns is None else until_ns - self.now_ns)
                 word = fault_word(client, fault)
                 seen[word] += 1
-                figure = f"What lasts: {word}" + (f" #{seen[word]}" if seen[word] > 1 else "")
+                figure = f"Active fault: {word}" + (f" #{seen[word]}" if seen[word] > 1 else "")
                 self.found["inspector", thing, figure] = holding(row["cause"], left)
 
     def _flow(self, kind: str, name: str) -> object:

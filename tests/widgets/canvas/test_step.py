@@ -203,7 +203,7 @@ def test_a_subscription_says_what_it_reads_and_who_takes_from_it_at_every_step(
         assert {"reads orders", "reads views"} <= set(whole), step
         assert any("dashboard" in text and "dashboard." not in text and "of " not in text for text in whole), step
         assert cut == [], step
-    assert "dashboard takes from here, too" in whole
+    assert "dashboard also reads from here" in whole
     alone = replace(second, taken_by=())
     canvas.set_view(CanvasView(queues=(first, alone)))
-    assert "No workers take from this queue." in written(Step.NEAR)[0]
+    assert "No workers read from this queue." in written(Step.NEAR)[0]

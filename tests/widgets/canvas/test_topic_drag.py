@@ -47,7 +47,7 @@ def test_a_group_that_reads_it_already_takes_no_drop_and_says_so(
     topic, group = link.source.removeprefix("topic:"), link.target.removeprefix("group:")
     hand.lift(f"topic:{topic}")
     hand.move(hand.header(f"group:{group}"))
-    assert canvas._topic_drag.panel.ghost.title == f"{group} reads {topic} already"
+    assert canvas._topic_drag.panel.ghost.title == f"{group} already reads {topic}"
     assert canvas.viewport().cursor().shape() is Qt.CursorShape.ForbiddenCursor
     hand.release(hand.header(f"group:{group}"))
     assert dropped == []

@@ -202,7 +202,7 @@ def test_several_sessions_part_and_forms_are_what_was_asked_for(qtbot, tmp_path)
         (lambda dialog: dialog.from_time.setText("1:75"), "A time is mm:ss, or a number of seconds."),
         (
             lambda dialog: (dialog.from_time.setText("60"), dialog.to_time.setText("1:00")),
-            "The time is empty: it ends before it begins.",
+            "The time range is empty: it ends before it begins.",
         ),
         (
             lambda dialog: [box.setChecked(False) for box in dialog.formats.values()],
@@ -228,7 +228,7 @@ def test_a_folder_that_cannot_be_is_refused_while_it_is_typed(qtbot, tmp_path):
         ("", "Choose a folder for the report."),
         ("relative/path", "Enter the absolute path of the folder."),
         (str(file), "This is a file, not a folder; choose a folder."),
-        (str(file / "below"), "Nothing can be written there; choose another folder."),
+        (str(file / "below"), "That folder is not writable; choose another one."),
     ):
         dialog.folder.setText(text)
         assert dialog.problem.text() == sentence == folder_problem(text)
@@ -239,5 +239,5 @@ def test_a_folder_that_cannot_be_is_refused_while_it_is_typed(qtbot, tmp_path):
 def test_a_report_that_is_there_is_said_to_be_replaced(qtbot, tmp_path):
     (tmp_path / "report.html").write_text("old")
     dialog = export_dialog(qtbot, tmp_path)
-    assert dialog.problem.text() == "A report that is there is replaced."
+    assert dialog.problem.text() == "An existing report is replaced."
     assert dialog.accept_button.isEnabled()

@@ -69,7 +69,7 @@ def test_a_history_takes_only_what_it_has_and_the_other_ticks_come_back(dialog):
     dialog.tick("/sessions/two")
     dialog.history.setChecked(True)
     lag = dialog.parts.boxes["lag"]
-    assert not lag.isEnabled() and lag.toolTip() == "A history has no figure of this."
+    assert not lag.isEnabled() and lag.toolTip() == "A history does not include this."
     assert dialog.parts.chosen() == {"throughput", "latency"}
     assert dialog.habits().left_out == {"audit"}, "lag was not left out by anybody"
     dialog.parts.none_button.click()

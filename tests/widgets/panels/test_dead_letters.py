@@ -118,7 +118,7 @@ def test_a_filter_that_matches_none_can_be_cleared_by_a_click(panel, qtbot):
     panel.filter_field.setText("nothing like it")
     qtbot.waitUntil(lambda: panel.stack.currentIndex() == 0)
     assert "Nothing matches the filter" in panel.empty_state.text()
-    assert panel.why_not_all() == "The filter matches none."
+    assert panel.why_not_all() == "The filter matches nothing."
     with qtbot.waitSignal(panel.filterChanged) as told:
         qtbot.mouseClick(panel.empty_state.button, Qt.MouseButton.LeftButton)
     assert told.args == [""]
@@ -210,6 +210,6 @@ def test_what_programs_wrote_is_neither_counted_nor_redriven(panel, qtbot):
     click(qtbot, panel, 0)
     assert panel.redrive_all_button.text() == "Redrive all (6)" and panel.redrive_all_button.isEnabled()
     assert not panel.redrive_selected_button.isEnabled() and not panel.edit.isEnabled()
-    assert panel.why_not_selected() == "Dead letters of a topic are sent back by the program that wrote them."
+    assert panel.why_not_selected() == "Only the program that wrote a topic's dead letters can send them back."
     click(qtbot, panel, 2, Qt.KeyboardModifier.ControlModifier)
     assert panel.redrive_selected_button.text() == "Redrive selected (1)" and panel.edit.isEnabled()
