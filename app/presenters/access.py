@@ -62,6 +62,8 @@ def who(row: Shown) -> str:
 def what(row: Shown) -> str:
     if isinstance(row, Acl):
         right = tr(RIGHTS[row.operation])
+        if row.deny and row.operation == "all":
+            return tr("may do nothing")
         return tr("may not {do}", do=right) if row.deny else tr("may {do}", do=right)
     if isinstance(row, ClientQuota):
         return tr(_LIMITED[row.key])

@@ -46,14 +46,14 @@ class ClientQuotas:
 
     def spend(self, now_ns: int, user: str, client_id: str, key: QuotaKey, size_bytes: int) -> int:
         """Count `size_bytes`. Returns the nanoseconds until the client is within its quota again."""
-        for entity in _entities(user, client_id):
-            quota = self._quotas.get((*entity, key))
+        for identity in _identities(user, client_id, key):
+            quota = self._quotas.get(identity)
             if quota is not None:
-                return self._bucket(quota, user, client_id).spend(now_ns, size_bytes)
+                return self._bucket(identity, quota, user, client_id).spend(now_ns, size_bytes)
         return 0
 
-    def _bucket(self, quota: ClientQuota, user: str, client_id: str) -> TokenBucket:
-        name = quota.identity, "" if quota.user is None else user, "" if quota.client_id is None else client_id
+    def _bucket(self, identity: _Identity, quota: ClientQuota, user: str, client_id: str) -> TokenBucket:
+        name = identity, "" if quota.user is None else user, "" if quota.client_id is None else client_id
         bucket = self._buckets.get(name)
         if bucket is None:
             bucket = self._buckets[name] = TokenBucket(quota.bytes_per_s, max(1.0, quota.bytes_per_s))
@@ -67,10 +67,10 @@ class ClientQuotas:
             del self._buckets[name]
 
 
-def _entities(user: str, client_id: str) -> Iterator[tuple[str | None, str | None]]:
-    """Whom a quota can be for that holds for this client, the most precise first, as in Kafka."""
+def _identities(user: str, client_id: str, key: QuotaKey) -> Iterator[_Identity]:
+    """Those of the quotas that can hold for this client, the most precise first, as in Kafka."""
     for name in (user, ANY):
         for client in (client_id, ANY, None):
-            yield name, client
-    yield None, client_id
-    yield None, ANY
+            yield name, client, key
+    yield None, client_id, key
+    yield None, ANY, key

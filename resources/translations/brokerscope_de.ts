@@ -8519,7 +8519,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   </message>
   <message>
    <source>do anything</source>
-   <translation>alles</translation>
+   <translation>alles tun</translation>
   </message>
   <message>
    <source>drop newest</source>
@@ -8860,6 +8860,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>may be chance</source>
    <translation>kann Zufall sein</translation>
+  </message>
+  <message>
+   <source>may do nothing</source>
+   <translation>darf nichts</translation>
   </message>
   <message>
    <source>may fetch</source>

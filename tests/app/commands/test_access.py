@@ -56,12 +56,13 @@ def test_an_acl_is_created_by_a_form_and_removed_from_its_row(hand: Hand):
 
 def test_the_broker_as_a_whole_has_no_name_to_fill_in(hand: Hand):
     dialog = run(hand, "create_acl")
-    fill(hand, dialog, principal="*", operation="write", kind="topic")
+    fill(hand, dialog, principal="*", operation="all", kind="topic")
+    dialog.widgets["deny"].setChecked(True)  # type: ignore[attr-defined]
     assert not dialog.accept_button.isEnabled()
     assert "needs a name" in dialog.problem.text()
     fill(hand, dialog, kind="broker")
     accept(hand, dialog)
-    assert shown(hand) == [("ACL", "everybody", "may write", "the broker as a whole")]
+    assert shown(hand) == [("ACL", "everybody", "may do nothing", "the broker as a whole")]
 
 
 @pytest.mark.parametrize(
