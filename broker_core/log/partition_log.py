@@ -29,11 +29,10 @@ from broker_core.log.client_batch import ClientBatch
 from broker_core.log.compression import PRODUCER, UNCOMPRESSED
 from broker_core.log.config import MAX_SEGMENT_BYTES, LogConfig
 from broker_core.log.corruption import Corruption, LostRange
-from broker_core.log.decoded_batches import DecodedBatches
 from broker_core.log.producers import FORGOTTEN_AFTER_NS, RememberedBatch
 from broker_core.log.recovery import Recovery
 from broker_core.log.reserved_headers import check_sizes, with_ttl
-from broker_core.log.segment import PartitionContext, Segment
+from broker_core.log.segment import DecodedBatches, PartitionContext, Segment
 from broker_core.log.segment_list import SegmentList
 from broker_core.log.segment_rewrite import SegmentRewrite
 from broker_core.messages import Message, Run, StoredMessage

@@ -11,7 +11,7 @@ from broker_core.messages import Message, StoredMessage
 from broker_core.replies import Reply
 from broker_core.simulation.actions.faults import FailMatching
 from broker_core.simulation.durations import Duration
-from broker_core.simulation.failure_rules import FailureRules
+from broker_core.simulation.lasting_faults import FailureRules
 from broker_core.simulation.specs import GroupSpec
 from broker_core.snapshots import ActorState, ActorView
 

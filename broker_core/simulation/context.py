@@ -24,9 +24,8 @@ from broker_core.operations.request import Request
 from broker_core.simulation.actor import Actor
 from broker_core.simulation.alert_watch import AlertWatch
 from broker_core.simulation.consumer import ConsumerActor
-from broker_core.simulation.failure_rules import FailureRules
 from broker_core.simulation.fault_injector import FaultInjector
-from broker_core.simulation.lasting_faults import LastingFaults
+from broker_core.simulation.lasting_faults import FailureRules, LastingFaults
 from broker_core.simulation.specs import GroupSpec
 
 USER = "user"
