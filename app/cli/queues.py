@@ -62,8 +62,8 @@ def _configure(broker: Broker, options: argparse.Namespace) -> None:
     found = broker.ask(queues.QueueConfiguration(queue=name))
     if found.topic:
         raise CommandError(
-            f"{name} is a subscription: how messages are kept, and how many are accepted, is set at its topic "
-            f"{found.topic}."
+            f"{name} is a subscription: how many messages may wait in it is chosen when it is created, and how they "
+            f"are kept is set at its topic {found.topic}."
         )
     configure(broker, name, options, found.flow, "queues configure")
     say("Configured {queue}.", options, queue=name)

@@ -67,7 +67,7 @@ class Verbs:
                 nargs="?" if optional else None,
                 type=value_type(field_info(request, field)),
                 metavar=kind.upper().replace(" ", "_"),
-                help=f"name of the new {kind}: letters, digits and . _ -" if new else f"name of the {kind}",
+                help=f"name of the new {kind}, of letters, digits, dots, _ and -" if new else f"name of the {kind}",
             )
         add_options(parser, request, fields)
         if asks is not None:
