@@ -91,7 +91,8 @@ def _list_queues(broker: Broker, options: argparse.Namespace) -> None:
             continue
         most = next(iter(causes), None)
         rows.append({"Queue or topic": name, "Dead letters": sum(causes.values()), "Most frequent cause": most})
-    print_rows(rows, options, none="Nothing here can have dead letters: there is no queue.")
+    none = "Nothing here can have dead letters: there is no queue, and no topic with a schema rule of the mode dead_letter."
+    print_rows(rows, options, none=none)
 
 
 def _describe(broker: Broker, options: argparse.Namespace) -> None:
