@@ -91,7 +91,7 @@ def _list_queues(broker: Broker, options: argparse.Namespace) -> None:
             continue
         most = next(iter(causes), None)
         rows.append({"Queue or topic": name, "Dead letters": sum(causes.values()), "Most frequent cause": most})
-    none = "Nothing here can have dead letters: there is no queue, and no topic with a schema rule of the mode dead_letter."
+    none = "Nothing here can have dead letters: there is no queue, nor a topic whose schema rule makes some."
     print_rows(rows, options, none=none)
 
 
