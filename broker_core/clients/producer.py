@@ -104,7 +104,7 @@ class Producer(Closable):
         self._records_by_topic = {} if self._chain is not None else self._sender.accumulator.by_topic
         self._broker = host.broker
         self._scheduled = self._sender.accumulator.scheduled
-        self._waiter = AccumulatorWaiter(host, self._sender.accumulator)
+        self._waiter = AccumulatorWaiter(host, self._sender.drain)
         self._closed = False
         # Without middleware, rate limit, name or adaptive pace, `publish` needs no batches.
         self._direct = (
@@ -154,7 +154,7 @@ class Producer(Closable):
             entries = records.entries
             entries.append(receipt)
             if not records.drain_scheduled or len(entries) >= MOST_ENTRIES:
-                self._host.call(lambda _now: self._sender.accumulator.schedule_drain(records))
+                self._host.call(lambda _now: self._sender.schedule_drain(records))
             return receipt
         message = Message(value, key, headers, ttl_ms, priority)
         return self.send_message(topic, message, partition=partition, on_delivery=on_delivery, linger=linger)
@@ -337,7 +337,7 @@ class Producer(Closable):
         given_up, timed_out = None, False
         try:
             if not self._host.closing:
-                self._host.call(lambda _now: self._sender.accumulator.refuse())
+                self._host.call(lambda _now: self._sender.accept_no_more())
                 self._host.wait(self._host.call(lambda _now: self._sender.flush()), timeout_s)
         except BrokerError as error:
             timed_out = error.code is ErrorCode.REQUEST_TIMED_OUT

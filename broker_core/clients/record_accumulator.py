@@ -7,18 +7,15 @@ therefore finds the flag cleared, and schedules the next.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 import msgspec
 
 from broker_core.broker.broker import Broker
 from broker_core.clients.batches import Receipt, messages_of
 from broker_core.clients.producer_config import ProducerConfig
-from broker_core.clock import ns_from_ms
 from broker_core.engine.host_loop import Host
-from broker_core.engine.loop import Loop
-from broker_core.errors import BrokerError
 from broker_core.log.partitioners import Partitioner
 from broker_core.messages import Message
 from broker_core.replies import Reply
@@ -27,7 +24,7 @@ T = TypeVar("T")
 
 MOST_ENTRIES = 1_000
 SMALL_BYTES = 2_048  # of key and value; for larger messages the cost of the lock does not matter
-_NEVER = -1
+NEVER = -1
 
 
 class TopicRecords(msgspec.Struct, eq=False):
@@ -36,8 +33,8 @@ class TopicRecords(msgspec.Struct, eq=False):
     topic: str
     entries: list[Receipt] = []
     drain_scheduled: bool = False  # a timer runs
-    revision: int = _NEVER
-    limit_bytes: int = _NEVER
+    revision: int = NEVER
+    limit_bytes: int = NEVER
     partitioner: Partitioner = msgspec.field(default_factory=Partitioner)
     partitions: int = 1
 
@@ -65,107 +62,49 @@ class TopicRecords(msgspec.Struct, eq=False):
             first += len(part)
 
 
-class Batching(Protocol):
-    """Puts drained messages into batches, as `Sender`."""
-
-    fenced: BrokerError | None
-
-    @property
-    def full(self) -> bool: ...
-    def seal(self, topic: str, partition: int) -> None: ...
-    def put(self, topic: str, partition: int, receipts: list[Receipt], messages: list[Message]) -> None: ...
-    def put_or_fail(self, topic: str, receipt: Receipt, message: Message) -> None: ...
-
-
 class RecordAccumulator:
     """Messages of one producer by topic. Only `by_topic` and its entries may be used without the lock."""
 
-    def __init__(self, broker: Broker, loop: Loop, config: ProducerConfig, sink: Batching) -> None:
+    def __init__(self, broker: Broker, config: ProducerConfig) -> None:
         self.by_topic: dict[str, TopicRecords] = {}
         self.scheduled: dict[TopicRecords, None] = {}  # those whose drain is scheduled
         self._broker = broker
-        self._loop = loop
-        self._config = config
-        self._sink = sink
-        self._roomy = (
+        self.roomy = (
             config.linger_ms > 0 and config.adaptive is None and config.buffer_bytes >= 2 * MOST_ENTRIES * SMALL_BYTES
         )
 
     def accept(self, topic: str) -> None:
         """Accept the next messages of `topic` without the lock, where its settings permit."""
-        if not self._roomy:
+        if not self.roomy:
             return
         records = self.by_topic.get(topic)
         if records is None:
             records = self.by_topic[topic] = TopicRecords(topic)
         if records.revision != self._broker.logs.revision:
-            records.revision, records.limit_bytes = self._broker.logs.revision, _NEVER
+            records.revision, records.limit_bytes = self._broker.logs.revision, NEVER
             partitioner, config = self._broker.logs.partitions_by_key(topic), self._broker.topics.config(topic)
             # Only if no message is checked by itself, and none is refused for having no key.
             if partitioner is not None and config.cleanup == "delete" and self._broker.publishing.takes_batches(topic):
                 records.partitioner, records.partitions = partitioner, self._broker.logs.partition_count(topic)
                 records.limit_bytes = min(SMALL_BYTES, config.max_message_bytes)
 
-    def schedule_drain(self, records: TopicRecords) -> None:
-        """Schedule a drain of `records` after `linger_ms`; drain now if there are MOST_ENTRIES."""
-        if not records.drain_scheduled and self._sink.fenced is None:
-            records.drain_scheduled = True
-            self.scheduled[records] = None
-            due_ns = self._loop.now_ns + ns_from_ms(self._config.linger_ms)
-            self._loop.timers.at(due_ns, lambda _at: self._linger_expired(records))
-        if len(records.entries) >= MOST_ENTRIES or self._sink.fenced is not None:
-            self._drain_topic(records)
-
-    def drain(self) -> None:
-        """Move everything into batches. Called before any other send, so that order holds."""
+    def stop(self) -> None:
+        """Accept no more messages without the lock."""
+        self.roomy = False
         for records in self.by_topic.values():
-            if records.entries:
-                self._drain_topic(records)
-
-    def refuse(self) -> None:
-        """Accept no more messages without the lock, and drain."""
-        self._roomy = False
-        self.drain()
-        for records in self.by_topic.values():
-            records.revision = _NEVER
-
-    def close(self) -> None:
-        """Accept no more messages. The sender must be fenced, so that remaining ones fail."""
-        for records in self.by_topic.values():
-            records.revision, records.drain_scheduled = _NEVER, False
-        self.scheduled.clear()
-        self.drain()
-
-    def _linger_expired(self, records: TopicRecords) -> None:
-        records.drain_scheduled = False
-        self.scheduled.pop(records, None)
-        self._drain_topic(records)
-        for number in range(records.partitions):
-            self._sink.seal(records.topic, number)
-
-    def _drain_topic(self, records: TopicRecords) -> None:
-        receipts = records.take()
-        if self._sink.fenced is not None or records.revision != self._broker.logs.revision:
-            # The topic has changed since they were sent: single messages may be refused.
-            for receipt, message in zip(receipts, messages_of(receipts), strict=True):
-                self._sink.put_or_fail(records.topic, receipt, message)
-            return
-        for number, part, messages in records.parts(receipts):
-            self._sink.put(records.topic, number, part, messages)
-        if self._sink.full:
-            records.revision = _NEVER  # `send` takes the locked path, which waits for space
+            records.revision = NEVER
 
 
 class AccumulatorWaiter:
     """Waits for the outcome of messages of one producer. Receipts hold it."""
 
-    def __init__(self, host: Host, accumulator: RecordAccumulator) -> None:
+    def __init__(self, host: Host, drain: Callable[[], object]) -> None:
         self._host = host
-        self._accumulator = accumulator
+        self._drain = drain
 
     def wait(self, reply: Reply[T], timeout_s: float | None = None) -> T:
         return self._host.wait(reply, timeout_s)
 
     def drain(self) -> None:
-        """See `RecordAccumulator.drain`. Raises CLOSED."""
-        self._host.call(lambda _now: self._accumulator.drain())
+        """See `Sender.drain`. Raises CLOSED."""
+        self._host.call(lambda _now: self._drain())

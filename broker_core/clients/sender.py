@@ -15,10 +15,20 @@ import msgspec
 
 from broker_core.broker.broker import Broker
 from broker_core.broker.publishing import Published
-from broker_core.clients.batches import NO_OFFSET, Batch, Receipt, halved, largest_of, put_all, size_of, sum_of
+from broker_core.clients.batches import (
+    NO_OFFSET,
+    Batch,
+    Receipt,
+    halved,
+    largest_of,
+    messages_of,
+    put_all,
+    size_of,
+    sum_of,
+)
 from broker_core.clients.message_form import check_form, explained
 from broker_core.clients.producer_config import ProducerConfig
-from broker_core.clients.record_accumulator import RecordAccumulator
+from broker_core.clients.record_accumulator import MOST_ENTRIES, NEVER, RecordAccumulator, TopicRecords
 from broker_core.clock import ns_from_ms, ns_from_s
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
@@ -75,12 +85,16 @@ class Sender:
         self.fenced: BrokerError | None = None  # why nothing is taken any more
         self.buffered_bytes = 0
         self.failures: list[tuple[Batch, BrokerError]] = []  # that no receipt or callback has reported
-        self.accumulator = RecordAccumulator(broker, loop, config, self)
+        self.accumulator = RecordAccumulator(broker, config)
 
     def abandon(self, error: BrokerError) -> None:
         """Fail every pending batch and accumulated message with `error`, and fence the producer."""
         self.fenced = self.fenced or error
-        self.accumulator.close()
+        self.accumulator.stop()
+        for records in self.accumulator.scheduled:
+            records.drain_scheduled = False
+        self.accumulator.scheduled.clear()
+        self.drain()
         for queue in self._queues.values():
             queue.waiting.clear()
             queue.open = None
@@ -322,7 +336,7 @@ class Sender:
         Without `linger` the batch is sent at once. With `alone` the message gets a batch of its own, which can be
         withdrawn. Raises UNKNOWN_TOPIC_OR_PARTITION, MESSAGE_TOO_LARGE or INVALID_RECORD.
         """
-        self.accumulator.drain()
+        self.drain()
         return self._placed(topic, message, partition, linger=linger, alone=alone)
 
     def _placed(
@@ -371,7 +385,7 @@ class Sender:
             raise self.fenced
         if not messages:
             return []
-        self.accumulator.drain()
+        self.drain()
         try:
             largest_bytes = largest_of(messages)
             self._broker.publishing.check(topic, messages, largest_bytes)
@@ -422,7 +436,7 @@ class Sender:
 
     def flush(self) -> Reply[None]:
         """Send all open batches. The reply is settled when every batch that was sent so far is stored or has failed."""
-        self.accumulator.drain()
+        self.drain()
         for queue in list(self._queues.values()):
             self._seal(queue)
         waiting = set(self.pending)
@@ -439,25 +453,57 @@ class Sender:
         reply.then(lambda _reply: self._flushes.remove(count))
         return reply
 
-    # -- from the accumulator
+    # -- messages that were sent without the lock
 
-    @property
-    def full(self) -> bool:
-        return self.buffered_bytes >= self.config.buffer_bytes
+    def schedule_drain(self, records: TopicRecords) -> None:
+        """Schedule a drain of `records` after `linger_ms`; drain now if there are MOST_ENTRIES."""
+        if not records.drain_scheduled and self.fenced is None:
+            records.drain_scheduled = True
+            self.accumulator.scheduled[records] = None
+            due_ns = self._loop.now_ns + ns_from_ms(self.config.linger_ms)
+            self._loop.timers.at(due_ns, lambda _at: self._linger_expired(records))
+        if len(records.entries) >= MOST_ENTRIES or self.fenced is not None:
+            self._drain_topic(records)
 
-    def seal(self, topic: str, partition: int) -> None:
-        queue = self._queues.get((topic, partition))
-        if queue is not None:
-            self._seal(queue)
+    def drain(self) -> None:
+        """Move them into batches. Called before any other send, so that order holds."""
+        for records in self.accumulator.by_topic.values():
+            if records.entries:
+                self._drain_topic(records)
 
-    def put(self, topic: str, partition: int, receipts: list[Receipt], messages: list[Message]) -> None:
+    def accept_no_more(self) -> None:
+        self.accumulator.roomy = False
+        self.drain()
+        self.accumulator.stop()
+
+    def _linger_expired(self, records: TopicRecords) -> None:
+        records.drain_scheduled = False
+        self.accumulator.scheduled.pop(records, None)
+        self._drain_topic(records)
+        for number in range(records.partitions):
+            if (queue := self._queues.get((records.topic, number))) is not None:
+                self._seal(queue)
+
+    def _drain_topic(self, records: TopicRecords) -> None:
+        receipts = records.take()
+        if self.fenced is not None or records.revision != self._broker.logs.revision:
+            # The topic has changed since they were sent: single messages may be refused.
+            for receipt, message in zip(receipts, messages_of(receipts), strict=True):
+                self._put_or_fail(records.topic, receipt, message)
+            return
+        for number, part, messages in records.parts(receipts):
+            self._put(records.topic, number, part, messages)
+        if self.buffered_bytes >= self.config.buffer_bytes:
+            records.revision = NEVER  # `send` takes the locked path, which waits for space
+
+    def _put(self, topic: str, partition: int, receipts: list[Receipt], messages: list[Message]) -> None:
         """Add the messages to the open batch of `partition`, or to several where they exceed its limits."""
         count, most_bytes, most = len(messages), self.config.batch_bytes, self.config.batch_messages
         size_bytes = sum_of(messages)
         if count > 1 and (size_bytes > most_bytes or count > most):
             half = count // 2
-            self.put(topic, partition, receipts[:half], messages[:half])
-            self.put(topic, partition, receipts[half:], messages[half:])
+            self._put(topic, partition, receipts[:half], messages[:half])
+            self._put(topic, partition, receipts[half:], messages[half:])
             return
         queue = self._queues[topic, partition]
         batch = queue.open
@@ -471,7 +517,7 @@ class Sender:
         batch.size_bytes += size_bytes
         self.buffered_bytes += size_bytes
 
-    def put_or_fail(self, topic: str, receipt: Receipt, message: Message) -> None:
+    def _put_or_fail(self, topic: str, receipt: Receipt, message: Message) -> None:
         """Add the message to a batch as `send` does; an error fails its receipt."""
         try:
             placed = self._placed(topic, message, None, linger=True)
