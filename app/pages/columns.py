@@ -19,6 +19,7 @@ NUMBER, WORD = "\x05", "\x06"
 _MOST_PADDED = 9
 _MOST_KEPT = 50_000
 _ABSENT = object()
+_HOLDERS = (dict, list, tuple)
 LENGTH = "*"  # the name of the leaf that has how many items a list has
 _DIGITS = re.compile(r"(?<![\d,])\d{1,3}(?:,\d{3})+(?![\d,])|\d+", re.ASCII)
 _MOST_DIGITS = 15  # that a number of JavaScript has for certain
@@ -72,23 +73,29 @@ class Columns:
         return {"templates": self.templates, "lists": list(lists), "root": root, "moments": self._moment}
 
     def _walk(self, node: dict[str, Any], old: Any, new: Any) -> None:
+        if type(old) is type(new) is list and len(old) == len(new):
+            for at, value in enumerate(new):
+                if old[at] is not value:
+                    self._put(node, str(at), old[at], value)
+            return
         before, now = _items(old), _items(new)
         for name, value in now.items():
             last = before.get(name, _ABSENT)
-            if last is value or (type(last) is type(value) and last == value):
-                continue
-            if isinstance(value, dict | list | tuple):
-                self._branch(node, name, last if isinstance(last, dict | list | tuple) else (), value)
-            else:
-                self._leaf(node, name, value)
+            if last is not value:
+                self._put(node, name, last, value)
         if before.keys() != now.keys():
             for name in before.keys() - now.keys():
                 self._gone(node[name])
 
-    def _branch(self, node: dict[str, Any], name: str, last: Any, value: Any) -> None:
-        child = node.setdefault(name, {})
-        assert type(child) is dict, f"{name} is a value at one moment, and holds others at another"
-        self._walk(child, last, value)
+    def _put(self, node: dict[str, Any], name: str, last: Any, value: Any) -> None:
+        if type(last) is type(value) and last == value:
+            return
+        if isinstance(value, _HOLDERS):
+            child = node.setdefault(name, {})
+            assert type(child) is dict, f"{name} is a value at one moment, and holds others at another"
+            self._walk(child, last if isinstance(last, _HOLDERS) else (), value)
+        else:
+            self._leaf(node, name, value)
 
     def _leaf(self, node: dict[str, Any], name: str, value: Any) -> None:
         column = node.get(name)

@@ -12,7 +12,7 @@ from app.pages.happenings import Happenings
 from app.pages.scene import Scene, Tree, state_of
 from app.presenters.canvas import CanvasModel
 from app.presenters.charts import chart_facts
-from app.presenters.inspector import inspector_facts, lane_facts
+from app.presenters.inspector import inspector_facts, lag_told, lane_facts
 from app.presenters.owners import Owners
 from app.presenters.rates import Rates
 from app.presenters.rebalances import RebalanceCards
@@ -25,7 +25,7 @@ from broker_core.clock import NS_PER_MS, NS_PER_S, ns_from_s, s_from_ns
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.recording.event_index import EventIndex
 from broker_core.recording.hidden_hosts import HiddenHosts
-from broker_core.snapshots import OffsetView, Snapshot
+from broker_core.snapshots import OffsetView, PartitionView, Snapshot, TopicView
 from resources.colours import HUES
 from widgets.bytes_text import contained
 from widgets.canvas.view import BENCH_ID, CanvasView, Party, lane_id
@@ -70,17 +70,13 @@ class MomentViews:
         self._status = StatusModel(self._rates)
         self._status.deliveries = collectors.deliveries
         self._scene = Scene()
+        self._lane_trees: dict[tuple[str, int], tuple[Any, Tree]] = {}
         self._card_trees: dict[tuple[str, int], tuple[RebalanceFacts, Tree]] = {}
 
     def tree(self, snapshot: Snapshot, second: dict[str, str]) -> Tree:
         """All of a moment; `second` says by id what was done with messages in the second from there on."""
         view = self._canvas.view(snapshot)
         status = self._status.update(snapshot)
-        facts = {
-            name: facts_tree(found, second.get(name, ""))
-            for name, found in self._facts(snapshot, view)
-            if found is not None
-        }
         return self._said(
             {
                 "clock": session_time(snapshot.time_ns),
@@ -88,24 +84,44 @@ class MomentViews:
                 "rate": status.rate,
                 "in_flight": status.in_flight,
                 "scene": self._scene.tree(view),
-                "facts": facts,
+                "facts": dict(self._facts(snapshot, view, second)),
                 "cards": {name: self._card(card) for name, card in _by_name(self._cards.of(snapshot)).items()},
             }
         )
 
-    def _facts(self, snapshot: Snapshot, view: CanvasView) -> Iterator[tuple[str, InspectorFacts | None]]:
+    def _facts(self, snapshot: Snapshot, view: CanvasView, second: dict[str, str]) -> Iterator[tuple[str, Tree]]:
         """By the id of each thing; to look for each partition among all offsets would take too long."""
         read: dict[tuple[str, int], list[tuple[str, OffsetView]]] = {}
         for group in snapshot.groups:
             for at in group.offsets:
                 read.setdefault((at.topic, at.partition), []).append((group.name, at))
-        topics = {topic.name: topic for topic in snapshot.topics}
+        topics = {f"topic:{topic.name}": topic for topic in snapshot.topics}
         for name in _inspected(view):
-            yield name, inspector_facts(snapshot, name, self._rates, self._ownership)
-            for part in topics[name.removeprefix("topic:")].partitions if name.startswith("topic:") else ():
-                place = (name.removeprefix("topic:"), part.partition)
-                found = lane_facts(snapshot, topics[place[0]], part, read.get(place, ()), self._rates)
-                yield lane_id(*place), found
+            found = inspector_facts(snapshot, name, self._rates, self._ownership)
+            if found is not None:
+                yield name, facts_tree(found, second.get(name, ""))
+            if (topic := topics.get(name)) is not None:
+                for part in topic.partitions:
+                    lane = lane_id(topic.name, part.partition)
+                    readers = read.get((topic.name, part.partition), [])
+                    yield lane, self._lane(snapshot, topic, part, readers, second.get(lane, ""))
+
+    def _lane(
+        self, snapshot: Snapshot, topic: TopicView, part: PartitionView, read: list[tuple[str, OffsetView]], second: str
+    ) -> Tree:
+        """From one moment to the next mostly the age of its lags changes: all else is the tree of before."""
+        stands = [(group, at.owner, at.position, at.committed, at.lag) for group, at in read]
+        key, place = (part, topic.compacted, second, stands), (topic.name, part.partition)
+        known_key, tree = self._lane_trees.get(place, (None, {}))
+        if part.transactions or known_key != key:
+            tree = facts_tree(lane_facts(snapshot, topic, part, read, self._rates), second)
+            self._lane_trees[place] = key, tree
+            return tree
+        first, *sections = tree["sections"]
+        for number, (_group, at) in enumerate(read):
+            *rows, lag = sections[number]["rows"]
+            sections[number] = {**sections[number], "rows": [*rows, {**lag, "value": lag_told(topic, at)}]}
+        return {**tree, "sections": [first, *sections]}
 
     def _card(self, card: RebalanceFacts) -> Tree:
         """The same tree for the same card, of which a long session has many that never change again."""

@@ -311,17 +311,20 @@ def lane_facts(
     )
     sections: list[Section] = [("", first)]
     for group, at in read:
-        lag = lag_words(at.lag, 0, bool(at.lag) and topic.compacted)
-        if at.lag_ns:
-            lag += tr(", {time} behind", time=duration(at.lag_ns))
         rows = (
             _linked(tr("Owner"), at.owner or tr("nobody"), f"consumer:{at.owner}" if at.owner else ""),
             *(((tr("Position"), count(at.position)),) if rates.series.deliveries else ()),
             (tr("Committed"), count(at.committed)),
-            (tr("Lag"), lag),
+            (tr("Lag"), lag_told(topic, at)),
         )
         sections.append((tr("In {name}", name=group), rows))
     return InspectorFacts(tr("Partition"), f"{topic.name}/{part.partition}", "", tuple(sections))
+
+
+def lag_told(topic: TopicView, at: OffsetView) -> str:
+    """The lag of a group in a partition, and how far behind it is in time."""
+    lag = lag_words(at.lag, 0, bool(at.lag) and topic.compacted)
+    return lag + tr(", {time} behind", time=duration(at.lag_ns)) if at.lag_ns else lag
 
 
 def _group(snapshot: Snapshot, name: str, _rates: Rates) -> InspectorFacts | None:
