@@ -83,7 +83,7 @@ class MoveTable(QWidget):
         last = min(len(self._moves), event.rect().bottom() // px(MOVE_HEIGHT) + 1)
         metrics = QFontMetricsF(tabular_font(12))
         longest = max((metrics.horizontalAdvance(move.place) for move in self._moves), default=0.0)
-        place_width = min(longest + 14, self.width() * 0.4)
+        place_width = min(longest + 10, self.width() * 0.4)
         room = self.width() - place_width - 22
         moved = [move for move in self._moves if move.old != move.new]
         old_w = max((_party_width(move.old, metrics) for move in moved), default=0.0)
@@ -92,7 +92,7 @@ class MoveTable(QWidget):
             old_w = min(old_w, max(room / 2, room - new_w))
         for row in range(first, last):
             move, top = self._moves[row], row * px(MOVE_HEIGHT)
-            _elided(painter, QRectF(0, top, place_width - 6, px(MOVE_HEIGHT)), move.place, theme.muted)
+            _elided(painter, QRectF(0, top, place_width - 4, px(MOVE_HEIGHT)), move.place, theme.muted)
             x = place_width
             if move.old == move.new:
                 _draw_party(painter, QRectF(x, top, self.width() - x, px(MOVE_HEIGHT)), move.new, theme)

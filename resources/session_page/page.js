@@ -281,19 +281,20 @@ const painters = {
     return parts;
   },
   group(box, w) {
-    const right = w - sizes.pad, parts = [sign("group", sizes.pad, 8, 18, "muted-sign")];
-    const noteWidth = widthOf(box.note, ""), room = right - sizes.pad - 24, fits = noteWidth + 12 + widthOf(box.name, "t-title") <= room;
-    parts.push(text(sizes.pad + 24, 23, box.name, "t-title", "", fits ? room - noteWidth - 8 : room), fits && text(right, 23, box.note, "", "muted", 200, true));
+    const right = w - sizes.pad, room = right - sizes.pad - 24, parts = [sign("group", sizes.pad, 8, 18, "muted-sign")];
     const [used, drawn] = ground(sizes.pad, 32, box.state);
-    parts.push(drawn);
     const trend = box.trend.length && box.trend[0] !== "idle" ? box.trend : null;
-    parts.push(trend && h("g", { class: `c-${trend[0]}` }, sign(trend[1], right - 14, 35, 14, "sign")), h("g", { class: trend ? `c-${trend[0]}` : "" }, text(right - (trend ? 16 : 0), 46, box.lag, "", trend ? "state" : "muted", right - sizes.pad - used - 30, true)));
+    // Where the lag has no room beside the state, it stands beside the name, in place of the note.
+    const lag = widthOf(box.lag, "") + (trend ? 16 : 0), below = lag + 8 <= right - sizes.pad - used, y = below ? 46 : 23;
+    const beside = below ? widthOf(box.note, "") : lag, fits = !below || beside + 12 + widthOf(box.name, "t-title") <= room;
+    parts.push(text(sizes.pad + 24, 23, box.name, "t-title", "", fits ? room - beside - 8 : room), below && fits && text(right, 23, box.note, "", "muted", 200, true), drawn);
+    parts.push(trend && h("g", { class: `c-${trend[0]}` }, sign(trend[1], right - 14, y - 11, 14, "sign")), h("g", { class: trend ? `c-${trend[0]}` : "" }, text(right - (trend ? 16 : 0), y, box.lag, "", trend ? "state" : "muted", 200, true)));
     if (box.empty) parts.push(text(sizes.pad, 79, box.empty, "", "muted", w - 2 * sizes.pad));
     return parts;
   },
   holder(box, w) {
-    const right = w - sizes.pad, note = widthOf(box.note, "");
-    return [sign(KIND_ICONS[box.kind], sizes.pad, 8, 18, "muted-sign"), text(sizes.pad + 24, 23, box.name, "t-title", "", right - sizes.pad - 32 - note), text(right, 23, box.note, "", "muted", 160, true)];
+    const right = w - sizes.pad, name = widthOf(box.name, "t-title");
+    return [sign(KIND_ICONS[box.kind], sizes.pad, 8, 18, "muted-sign"), text(sizes.pad + 24, 23, box.name, "t-title"), text(right, 23, box.note, "", "muted", right - sizes.pad - 32 - name, true)];
   },
   queue(box, w) {
     const parts = [painters.place(box, w)];

@@ -4596,10 +4596,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Kafka-Listener öffnen</translation>
   </message>
   <message>
-   <source>Open the next lesson</source>
-   <translation>Nächste Lektion öffnen</translation>
-  </message>
-  <message>
    <source>Open the report when it is finished</source>
    <translation>Bericht öffnen, wenn er fertig ist</translation>
   </message>

@@ -6,11 +6,14 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from widgets import cards
 from widgets.canvas.view import Party
 from widgets.cards import Move, RebalanceFacts
+from widgets.panels.cell_painter import tabular_font
 from widgets.panels.inspector import InspectorFacts, InspectorPanel
 from widgets.panels.lesson import LessonFacts, LessonPanel, StepFacts
 from widgets.panels.panel import Panel
@@ -155,3 +158,16 @@ def test_a_lesson_that_was_folded_by_hand_leaves_its_room(side: Side) -> None:
     title, button = side.lesson.title_row.geometry(), side.lesson.fold.geometry()
     assert side.lesson.rect().contains(title) and title.contains(button), "its header is whole, with its buttons"
     assert side.rebalances.mapTo(side.whole, side.rebalances.rect().bottomLeft()).y() == side.whole.rect().bottom()
+
+
+def test_names_of_owners_are_whole_in_a_card_of_the_usual_width(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[tuple[float, str]] = []
+    monkeypatch.setattr(cards, "_elided", lambda _painter, where, text, _colour: drawn.append((where.width(), text)))
+    rows = cards.MoveTable()
+    qtbot.addWidget(rows)
+    rows.set_moves((Move("commits/5", Party("indexer-3", 2, "C"), Party("indexer-4", 3, "D")),))
+    rows.resize(246, 22)
+    rows.grab()
+    metrics = QFontMetricsF(tabular_font(12))
+    assert [text for _width, text in drawn] == ["commits/5", "indexer-3", "indexer-4"]
+    assert all(metrics.horizontalAdvance(text) <= width for width, text in drawn)

@@ -216,7 +216,7 @@ class LessonPanel(Panel):
         self.next_title = plain_label("", "muted", self, fill=True)
         for label in (self.question, self.answer, self.next_title):
             label.setIndent(INDENT)
-        self.next = push_button(tr("Open the next lesson"), self, pressed=self.nextWanted, by_tab=True)
+        self.next = push_button(tr("Open it"), self, pressed=self.nextWanted, by_tab=True)
         self._answered = False
         # Buttons on rows of their own: two side by side are wider than the panel.
         rows = (hbox(button, 1, margins=(8, 6, 4, 0)) for button in (self.show_answer, self.next))
