@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from broker_core.access import Acl, ClientQuota
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.offset_reset import Target
 from broker_core.operations.faults import BeginFault
@@ -15,6 +16,7 @@ from broker_core.operations.topics import LogSettings
 from broker_core.queues.config import QueueConfig
 from broker_core.simulation import Scenario, Simulation, parse_scenario
 from broker_core.simulation.actions import UserAction
+from broker_core.simulation.actions.access import CreateAcls, DeleteAcls, DeleteUser, RemoveQuota, SetQuota
 from broker_core.simulation.actions.clients import (
     AddConsumer,
     AddProducer,
@@ -309,4 +311,9 @@ MAKERS: list[Callable[[Person], UserAction]] = [
     lambda p: EndRule(p.of("rule-1", "rule-2")),
     lambda p: BreakRequests(BeginFault(effect="drop", client=p.client, for_s=p.for_s)),
     lambda p: EndRequestFault(p.of("fault-1", "fault-2")),
+    lambda p: CreateAcls(acls=(Acl(p.of("ada", "*"), "read", "topic", p.topic),)),
+    lambda p: DeleteAcls(acls=(Acl(p.of("ada", "*"), "read", "topic", p.topic),)),
+    lambda p: SetQuota(quota=ClientQuota("producer_byte_rate", p.chance.choice([5_000, 9_000]), client_id=p.client)),
+    lambda p: RemoveQuota(key="producer_byte_rate", client_id=p.of("shop", "nobody")),
+    lambda p: DeleteUser(user="nobody"),
 ]
