@@ -243,13 +243,14 @@ class DeadLettersPresenter(TablePresenter[DeadLettersPanel]):
         self.redriven = RedrivenModel(sources.times)
         super().__init__(sources, self.model, self.redriven)
         self._history, self._times, self._redriven_ns = sources.history, sources.times, -1
+        self._chosen: Hashable = None
         self.topics = DeadLetterTopics(sources.controller, sources.times, self)
         self._sync = DeadLetterSync(sources.controller, self)
         self.model.of_topics = lambda snapshot: self.topics.bins(snapshot, live=sources.controller.live)
         self.model.source, self.model.size_of = self._sync.rows, self._sync.size_of
         self.model.causes_changed.connect(self.panel.set_causes)
         self.panel.causeChosen.connect(self.model.set_cause)
-        self.panel.currentChanged.connect(self._show_letter)
+        self.panel.currentChanged.connect(self._choose)
         self.topics.changed.connect(self.show_again)
         self._sync.changed.connect(self.show_again)
         sources.controller.acted.connect(lambda _performed, _source: self.topics.look_again())
@@ -298,12 +299,17 @@ class DeadLettersPresenter(TablePresenter[DeadLettersPanel]):
             self.panel.set_empty_words(tr("No dead-letter topic has a message."), tr(OF_TOPICS))
         whole = self.model.whole + self.topics.count(snapshot)
         self.panel.set_note(overfull_words(self.model.total, whole, tr("dead letters")))
-        if not self.panel.selected_count():  # what is shown beside the table was redriven or purged meanwhile
-            self._show_letter(None)
+        # What was chosen may have been redriven or purged meanwhile, and an undo brings it back.
+        if (chosen := self.panel.selected_count() > 0) != self.panel.details.has_letter:
+            self._show_details(self._chosen if chosen else None)
 
     def tab_count(self, snapshot: Snapshot) -> int:
         return sum(queue.dead for queue in snapshot.queues) + self.topics.count(snapshot)
 
-    def _show_letter(self, key: Hashable) -> None:
+    def _choose(self, key: Hashable) -> None:
+        self._chosen = key
+        self._show_details(key)
+
+    def _show_details(self, key: Hashable) -> None:
         letter = self.model.row_of(key)
         self.panel.details.set_facts(None if letter is None else dead_letter_facts(letter, self._times))

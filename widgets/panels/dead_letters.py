@@ -87,6 +87,10 @@ class DeadLetterDetails(QScrollArea):
         self._nothing = plain_label(tr("Select a dead letter to read it here."), "hint", self.viewport(), wrap=True)
         self.set_facts(None)
 
+    @property
+    def has_letter(self) -> bool:
+        return self._shown is not None
+
     def set_facts(self, facts: DeadLetterFacts | None) -> None:
         if facts == self._shown and self._inner.isVisibleTo(self) == (facts is not None):
             return

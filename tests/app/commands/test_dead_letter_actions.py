@@ -18,7 +18,8 @@ def panel(hand):
     hand.show()
     made = hand.workbench.window.tab(DeadLettersPanel)
     assert made.model.rowCount() >= 3
-    return made
+    yield made
+    made._hold(over=False)
 
 
 def dialog(kind):
@@ -58,6 +59,19 @@ def test_details_leave_with_the_letter_that_was_redriven(panel, hand):
     hand.wait_until(lambda: panel.selected_count() == 0)
     hand.wait_until(lambda: not panel.details.payload.isVisible())
     assert panel.model.rowCount()
+
+
+def test_details_come_back_with_a_letter_that_was_held_in_its_place(panel, hand):
+    panel.select(0)
+    hand.wait_until(panel.details.payload.isVisible)
+    payload = panel.details.payload.toPlainText()
+    panel._hold(over=True)
+    hand.workbench.registry.trigger("redrive_selected")
+    hand.wait_until(lambda: not panel.details.payload.isVisible())
+    hand.workbench.registry.trigger("undo")
+    hand.wait_until(lambda: panel.selected_count() == 1)
+    hand.wait_until(panel.details.payload.isVisible)
+    assert panel.details.payload.toPlainText() == payload
 
 
 def test_a_letter_that_the_pointer_holds_in_its_place_is_not_counted(panel, hand):
