@@ -87,8 +87,7 @@ class FlowHandlers(Handlers):
             self._answers.ask(TopicConfig(topic=name), fill)
 
         def fill(settings: TopicSettings) -> None:
-            found = settings.flow or FlowConfig()
-            dialog.set_values({name: getattr(found, name) for name in LIMITS})
+            dialog.set_values(msgspec.structs.asdict(settings.flow or FlowConfig()))
 
         dialog.widgets["target"].currentIndexChanged.connect(lambda _place: query())  # type: ignore[attr-defined]
         query()
@@ -115,11 +114,8 @@ class FlowHandlers(Handlers):
         self._context.registry.refresh()
 
 
-LIMITS = ("max_messages", "max_bytes", "rate_per_s", "policy", "block_timeout_ms")
-
-
 def _action(values: Values) -> ConfigureTopic:
-    limits: Values = {name: values.get(name) for name in LIMITS}
+    limits = {name: value for name, value in values.items() if name != "target"}
     return ConfigureTopic(topic=values["target"], flow=FlowConfig(**limits))
 
 

@@ -5,6 +5,7 @@ from app.commands.flow import POLICIES
 from app.commands.forms import choice, name_error, place_names, request_field, topic_names
 from app.commands.registry import Command
 from app.commands.undo import UNDO_WINDOW_MINUTES
+from broker_core.flow.config import FlowConfig
 from broker_core.queues.config import QueueConfig, RetryPolicy
 from broker_core.simulation.actions.queues import CreateQueue, CreateSubscription, DeleteQueue, PurgeQueue
 from broker_core.snapshots import QueueView
@@ -94,9 +95,7 @@ class QueueHandlers(Handlers):
                 Field("queue", tr("Name"), hint=tr("such as mails")),
                 choice("topic", tr("Topic"), topics, self._context.selected("topic") or topics[0]),
                 Field("max_messages", tr("Wait at most"), "whole", None, suffix=tr(" messages"), none=tr("no limit")),
-                choice(
-                    "policy", tr("When it is full"), {policy: tr(words) for policy, words in POLICIES}, "drop_newest"
-                ),
+                request_field(FlowConfig, "policy", tr("When it is full"), words=dict(POLICIES), value="drop_newest"),
                 request_field(QueueConfig, "priorities", tr("Priorities")),
                 _attempts(),
             ),
@@ -121,8 +120,7 @@ class QueueHandlers(Handlers):
             tr("Purge queue"),
             tr(
                 "{count} messages are waiting in {queue} and will be removed.{stays} They can be restored for "
-                "{minutes} "
-                "minutes of session time (Ctrl+Z).",
+                "{minutes} minutes of session time (Ctrl+Z).",
                 minutes=UNDO_WINDOW_MINUTES,
                 count=f"{count:,}",
                 queue=queue.name,

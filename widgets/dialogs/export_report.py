@@ -248,15 +248,10 @@ class ExportReportDialog(Dialog):
         self._judge()
 
     def _judge_changes(self) -> None:
-        self.folder.textChanged.connect(lambda _text: self._judge())
-        self.list.itemChanged.connect(lambda _item: self._judge())
-        self.parts.changed.connect(self._judge)
-        for box in self.formats.values():
-            box.toggled.connect(lambda _on: self._judge())
-        self.assertions.textChanged.connect(self._judge)
-        for field in (self.from_time, self.to_time):
-            field.textChanged.connect(lambda _text: self._judge())
-        self._modes.buttonToggled.connect(lambda _button, _on: self._judge())
+        texts = (field.textChanged for field in (self.folder, self.assertions, self.from_time, self.to_time))
+        boxes = (box.toggled for box in self.formats.values())
+        for signal in (*texts, *boxes, self.list.itemChanged, self.parts.changed, self._modes.buttonToggled):
+            signal.connect(lambda *_what: self._judge())
         self.browse.clicked.connect(self._browse)
 
     def _compose(self) -> None:
