@@ -382,7 +382,9 @@ def _queue(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | None
             tr("Attempts"),
             tr("at most {count}", count=queue.max_attempts or "∞") if queue.lease_ms else tr("not known"),
         ),
-        (tr("Priorities"), str(queue.priorities)),
+        (tr("Reads"), queue.reads, f"topic:{queue.reads}")
+        if queue.reads
+        else (tr("Priorities"), str(queue.priorities)),
         (tr("Consumers waiting"), str(queue.waiting_takers)),
     )
     sections = (

@@ -284,7 +284,11 @@ class Things:
                 "So far: Redriven": messages(queue.redriven),
                 "Rules: Lease": f"{queue.lease_ns // 1_000_000:,} ms",
                 "Rules: Attempts": f"at most {queue.max_attempts}",
-                "Rules: Priorities": str(len(self.recount.topics[queue.topic].partitions)),
+                **(
+                    {"Rules: Priorities": str(len(self.recount.topics[queue.topic].partitions))}
+                    if queue.topic == name
+                    else {"Rules: Reads": queue.topic}
+                ),
             },
         )
         self._gate(thing, name)
