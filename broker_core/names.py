@@ -39,7 +39,7 @@ def free_name(name: str, what: str, taken: Container[str]) -> str:
     if not name:
         return next(free for number in count(1) if (free := f"{what}-{number}") not in taken)
     if check_name(name, what) in taken:
-        raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is a {what} {name} already; end that first")
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is already a {what} {name}; end that first")
     return name
 
 

@@ -128,18 +128,18 @@ FIGURES: Final = (
         )
     ),
     AssertedFigure("acknowledged_p99", "p99, publish to acknowledgement", "latency", _DONE_P99, _GROUP, "duration"),
-    AssertedFigure("lag", "most that a group was behind", "lag", _LAG(last=False), "a group"),
-    AssertedFigure("last_lag", "what it was behind at the end", "lag", _LAG(last=True), "a group"),
-    AssertedFigure("waiting", "most that waited in a queue", "queues", _WAITING(last=False), _QUEUE),
-    AssertedFigure("last_waiting", "what waited at the end", "queues", _WAITING(last=True), _QUEUE),
-    AssertedFigure("expired_leases", "leases that ran out", "queues", _sum("leases", "queue", "expired"), _QUEUE),
+    AssertedFigure("lag", "greatest lag of a group", "lag", _LAG(last=False), "a group"),
+    AssertedFigure("last_lag", "lag at the end", "lag", _LAG(last=True), "a group"),
+    AssertedFigure("waiting", "greatest number of messages waiting in a queue", "queues", _WAITING(last=False), _QUEUE),
+    AssertedFigure("last_waiting", "messages waiting at the end", "queues", _WAITING(last=True), _QUEUE),
+    AssertedFigure("expired_leases", "leases that expired", "queues", _sum("leases", "queue", "expired"), _QUEUE),
     AssertedFigure("published", "messages published", "throughput", _published("messages"), _TOPIC),
     AssertedFigure(
-        "published_per_s", "messages published a second", "throughput", _published("messages_per_s"), _TOPIC
+        "published_per_s", "messages published per second", "throughput", _published("messages_per_s"), _TOPIC
     ),
     AssertedFigure("delivered", "deliveries", "throughput", _total("delivered")),
     AssertedFigure("acknowledged", "messages acknowledged", "throughput", _total("acknowledged")),
-    AssertedFigure("redelivered", "deliveries that were repeats", "throughput", _total("redelivered")),
+    AssertedFigure("redelivered", "repeated deliveries", "throughput", _total("redelivered")),
     AssertedFigure(
         "dead_letters", "messages that died", "dead-letters", _sum("dead_letters", "group", "dead_lettered"), _GROUP
     ),
@@ -149,7 +149,7 @@ FIGURES: Final = (
     AssertedFigure("blocked", "producers' time blocked", "backpressure", _BLOCKED, "a producer", "duration"),
     AssertedFigure("rebalances", "rebalances", "rebalances", lambda tables: {"": len(tables["rebalances"])}),
     AssertedFigure(
-        "unread", "longest that nobody read a partition", "rebalances", _longest_unread, "a group", "duration"
+        "unread", "longest time that nobody read a partition", "rebalances", _longest_unread, "a group", "duration"
     ),
     AssertedFigure("broken", "messages that broke a rule of the audit", "audit", _broken),
     AssertedFigure("missing", "events missing from the recording", "recording", _sum("recording", "", "missing")),
@@ -164,7 +164,7 @@ def check(assertions: Iterable[str], parts: Collection[str]) -> None:
         for name in _read(text).fields:
             part = _BY_NAME[name.partition("(")[0]].part
             if part not in parts:
-                raise ReportError(f"{text!r} cannot be judged: it takes the part {part}, which is not asked for.")
+                raise ReportError(f"{text!r} cannot be judged: it needs the part {part}, which was not requested.")
 
 
 def read_file(path: Path) -> tuple[str, ...]:
@@ -197,7 +197,7 @@ def _read(text: str) -> Filter:
     except FilterError as error:
         raise ReportError(f"{text!r} cannot be read: {error}") from None
     if found.takes_all or not found.only_compares:
-        raise ReportError(f"{text!r} asserts nothing: compare a figure with a value, as in p99 < 200 ms.")
+        raise ReportError(f"{text!r} asserts nothing: compare a figure with a value, such as p99 < 200 ms.")
     return found
 
 

@@ -22,7 +22,7 @@ def bring(frame: DataFrame, most: int = MOST_ROWS) -> pl.DataFrame:
     if found.height > most:
         raise TooMany(
             f"The session has more than {most:,} series of figures: too many clients, groups, topics and partitions. "
-            "Report on a part of it with --from and --to, or with --parts."
+            "Report on only part of it with --from and --to, or with --parts."
         )
     return found
 

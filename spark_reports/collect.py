@@ -83,7 +83,7 @@ def make_tables(
     """The tables of these parts, as far as the session knows of them. Raises `ReportError` if it knows nothing."""
     unknown = frozenset() if info.knows("deliveries") else parts - KNOWN_WITHOUT_DELIVERIES
     if parts == unknown:
-        raise ReportError(f"Nobody knows this of an observed cluster: {', '.join(titles(unknown))}.")
+        raise ReportError(f"This cannot be known from outside a cluster: {', '.join(titles(unknown))}.")
     parts = parts - unknown
     frames = read_frames(spark, info, from_ns, to_ns)
     names, wanted = made_for(parts), passes_of(parts)
@@ -196,7 +196,9 @@ def _number(uri: str, numbers: Mapping[str, int]) -> int:
     # A part is a file, or on a remote path the folder of all of them.
     number = numbers.get(path, numbers.get(path.rpartition("/")[0]))
     if number is None:
-        raise ReportError(f"{path} is of none of the sessions: give their folders as Spark writes them, host and all.")
+        raise ReportError(
+            f"{path} is not in any of the sessions: give their folders as Spark writes them, including the host."
+        )
     return number
 
 

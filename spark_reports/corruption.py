@@ -42,7 +42,7 @@ def judged(session: Path, folder: str) -> Judged:
         return Judged((), (f"The folder {folder} is missing; {_GONE}.",))
     parts = schema.parts(session, folder)
     problems = [
-        f"{folder}/{path.name} has a name that no recording gives; it is left out."
+        f"{folder}/{path.name} has a name that no recording uses; it is left out."
         for path in sorted((session / folder).glob("*.parquet"))
         if path not in parts
     ]
@@ -78,7 +78,7 @@ def _ends(footer: pq.FileMetaData, column: str) -> list[Any]:
 def _misplaced(part: RecordedPart, folder: str) -> str:
     other = next(name for name in schema.FOLDERS if name != folder)
     if part.kinds & schema.KINDS[other]:
-        return f"{part.name} holds what belongs into the folder {other}; it is left out."
+        return f"{part.name} contains what belongs in the folder {other}; it is left out."
     return ""
 
 
@@ -96,9 +96,12 @@ def counted(events: int, told: Mapping[str, Any]) -> Iterator[str]:
     if not isinstance(expected, int) or told.get("ended") == "failed":  # that is reported, with its reason
         return
     if events < expected:
-        yield f"{expected - events:,} of {expected:,} events are missing: a part is gone, or was cut."
+        yield f"{expected - events:,} of {expected:,} events are missing: a part is gone or was cut."
     elif events > expected:
-        yield f"{events - expected:,} events are there that the recording does not know: a part is of another session."
+        yield (
+            f"{events - expected:,} events are there that are not part of the recording: a part belongs to another "
+            "session."
+        )
 
 
 def untrue(told: Mapping[str, Any]) -> Iterator[str]:
@@ -109,7 +112,7 @@ def untrue(told: Mapping[str, Any]) -> Iterator[str]:
     wrong = told.keys() - believed(told).keys()
     if wrong:
         names = ", ".join(name for name in _TYPES if name in wrong)
-        yield f"{schema.SESSION_FILE} tells what cannot be ({names}): that is passed over."
+        yield f"{schema.SESSION_FILE} contains impossible values ({names}), which are ignored."
 
 
 def believed(told: Mapping[str, Any]) -> dict[str, Any]:

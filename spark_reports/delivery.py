@@ -24,7 +24,7 @@ PICTURE_MARK = "Brokerscope"  # as the software in a picture's own metadata
 _MARKS = {
     REPORT: b'name="generator" content="Brokerscope"',
     PDF: b"Brokerscope",
-    JUNIT: b"the recording is whole",
+    JUNIT: b"the recording is complete",
     SCHEMA: b"# The tables of this report",
 }
 
@@ -73,7 +73,7 @@ def _check(out: Path) -> None:
     for path in out.rglob("*") if out.is_dir() else ():
         if not _is_of_report(path, out):
             found = path.relative_to(out)
-            raise ReportError(f"{out} holds something else than a report, {found}: choose another folder.")
+            raise ReportError(f"{out} contains something other than a report, {found}: choose another folder.")
 
 
 def _check_alone(partial: Path, out: Path) -> None:
@@ -81,8 +81,8 @@ def _check_alone(partial: Path, out: Path) -> None:
     for other in out.parent.glob(f"{glob.escape(out.name)}.partial-[0-9]*"):
         if other != partial:
             raise Busy(
-                f"Another report is being made in {out} (its files are in {other.name}): wait until it is done, or "
-                f"choose another folder."
+                f"Another report is being made in {out} (its files are in {other.name}): wait until it is finished, "
+                "or choose another folder."
             )
 
 
@@ -138,13 +138,13 @@ def deliver_remote(spark: SparkSession, folder: Path, out: str) -> None:
         strange = sorted(there - {*_MARKS, TABLES, PICTURES})
         if strange or (there and not there & {REPORT, TABLES}):
             found = (strange or sorted(there))[0]
-            raise ReportError(f"{out} holds something else than a report, {found}: choose another folder.")
+            raise ReportError(f"{out} contains something other than a report, {found}: choose another folder.")
         system.delete(partial, True)
         try:
             system.copyFromLocalFile(False, True, hadoop.Path(f"file://{folder}"), partial)
             system.delete(target, True)
             if not system.rename(partial, target):
-                raise ReportError(f"The report cannot be written: {out} refuses the new name of what was copied there.")
+                raise ReportError(f"The report cannot be written: {out} does not allow the copied files to be renamed.")
         finally:
             system.delete(partial, True)
     except Py4JJavaError as error:

@@ -50,7 +50,7 @@ def reason(error: Exception) -> str:
     """What lies at the bottom of an error from Spark, which wraps it several times. Ask while Java is still there."""
     said = str(error).strip() or type(error).__name__
     if file := _FILE.search(said):
-        return f"{file[1].rstrip('.')} cannot be read; it is damaged or of another program"
+        return f"{file[1].rstrip('.')} cannot be read; it is damaged or was written by another program"
     causes = _CAUSE.findall(said)
     if causes:
         name, words = causes[-1]

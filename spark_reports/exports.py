@@ -28,7 +28,7 @@ def junit(name: str, problems: Sequence[str], verdicts: Sequence[Verdict]) -> by
     }
     suites = ET.Element("testsuites", counts)
     suite = ET.SubElement(suites, "testsuite", {"name": _plain(name), **counts})
-    whole = ET.SubElement(suite, "testcase", {"classname": _plain(name), "name": "the recording is whole"})
+    whole = ET.SubElement(suite, "testcase", {"classname": _plain(name), "name": "the recording is complete"})
     if problems:
         ET.SubElement(whole, "error", {"message": _plain(problems[0])}).text = _plain("\n".join(problems))
     for verdict in verdicts:

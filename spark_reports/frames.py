@@ -51,10 +51,10 @@ PASSES = {
     "broken_numbers": "Looking for gaps",
     "hot_keys": "Counting keys",
     "dead_letters": "Following dead letters",
-    "read_on": "Looking who read last and first",
+    "read_on": "Finding the last and first readers",
     "held": "Following transactions",
-    "published_in_pauses": "Counting what nobody read",
-    "happened": "Following what broke a rule",
+    "published_in_pauses": "Counting unread messages",
+    "happened": "Tracing broken rules",
 }
 LOOK_NS = 2_000_000_000  # what an observer of a cluster needs to find a rate
 
@@ -157,7 +157,7 @@ class Frames:
         found = bring(dead_pass.dead_letters(dead_pass.dead(self.messages, self.scale, "redriven" in kinds)))
         beyond = (pl.col("way") == dead_letters.BY_CAUSE) & (pl.col("place") > most)
         if found.filter(beyond).height:
-            self.notes.append(f"Only the {most:,} causes of which most messages died are told, by group.")
+            self.notes.append(f"Only the {most:,} most frequent causes of dead letters are listed, by group.")
         return found.filter(~beyond)
 
     @cached_property
@@ -190,7 +190,7 @@ class Frames:
 
     def _first(self, found: pl.DataFrame, most: int, what: str) -> pl.DataFrame:
         if found.height > most:
-            self.notes.append(f"Only the first {most:,} {what} are told.")
+            self.notes.append(f"Only the first {most:,} {what} are listed.")
         return found.head(most)
 
     def _local(self, frame: pl.DataFrame) -> DataFrame | None:

@@ -26,7 +26,7 @@ CANCELLED_CODE = 130  # as a shell says it of a program that was interrupted
 def main(argv: Sequence[str] | None = None) -> int:
     """Make one report. The exit code: 0, 1 for an error in one sentence, 130 if cancelled, or that of `outcome`."""
     parser = argparse.ArgumentParser(
-        prog="python -m spark_reports.job", description="Make the report of a session, or of several."
+        prog="python -m spark_reports.job", description="Make a report of one session or several."
     )
     add_arguments(parser)
     parser.add_argument("--progress", choices=("text", "json"), default="text", help="json: a line per step on stdout")

@@ -77,7 +77,7 @@ class Report:
             raise
         except Exception as error:
             traceback.print_exc()  # into the report's log
-            failed = [f"The report on paper could not be made: {error}. The rest is there."]
+            failed = [f"The PDF report could not be made: {error}. The rest is complete."]
         return self.outcome._replace(failed=(*self.outcome.failed, *failed))
 
 

@@ -92,7 +92,7 @@ class Making:
         self._cancellation = cancellation
         remote = [is_remote(session) for session in request.sessions]
         if any(remote) and not all(remote):
-            raise ReportError("Some sessions are on this machine and some are not: report on them one by one.")
+            raise ReportError("Some sessions are on this machine and some are not: report on them separately.")
         self._remote = any(remote)
         self._found: Found | None = None
         if not self._remote and request.mode == HISTORY:

@@ -40,32 +40,32 @@ class Request(NamedTuple):
     def check(self) -> None:
         """Raises `ReportError` if nothing sensible can come of it."""
         if not self.sessions:
-            raise ReportError("No session was named: say which folder to report on.")
+            raise ReportError("No session was given: name the folder to report on.")
         if self.mode == SESSION and len(self.sessions) > 1:
             raise ReportError(
-                f"{len(self.sessions)} sessions were named: add --compare to see them side by side, "
-                "or --history for their trends."
+                f"{len(self.sessions)} sessions were given: add --compare to see them side by side, or --history for "
+                "their trends."
             )
         if self.mode == COMPARE and not 2 <= len(self.sessions) <= MOST_COMPARED:
             raise ReportError(
                 f"A comparison takes 2 to {MOST_COMPARED} sessions, and {len(self.sessions)} "
-                f"{'was' if len(self.sessions) == 1 else 'were'} named: --history takes any number."
+                f"{'was' if len(self.sessions) == 1 else 'were'} given: --history takes any number."
             )
         if len(set(self.sessions)) < len(self.sessions):
-            raise ReportError("The same session was named twice: name each once.")
+            raise ReportError("The same session was given twice: name each one once.")
         if self.from_ns is not None and self.to_ns is not None and self.from_ns >= self.to_ns:
             raise ReportError("The part of the session is empty: --from must be before --to.")
         if not self.formats:
-            raise ReportError(f"No format was asked for: choose from {', '.join(FORMATS)}.")
+            raise ReportError(f"No format was requested: choose from {', '.join(FORMATS)}.")
         if not self.parts:
-            raise ReportError(f"No part was asked for: choose from {', '.join(PARTS)}.")
+            raise ReportError(f"No part was requested: choose from {', '.join(PARTS)}.")
         if self.mode == HISTORY and not self.parts & IN_HISTORY:
             raise ReportError(
-                f"A history has nothing of {', '.join(in_order(self.parts))}: choose from "
+                f"A history does not include {', '.join(in_order(self.parts))}: choose from "
                 f"{', '.join(in_order(IN_HISTORY))}."
             )
         if self.assertions and self.mode != SESSION:
-            raise ReportError("Assertions are judged of one session: ask for the reports one by one.")
+            raise ReportError("Assertions are checked for one session: request the reports separately.")
         if len(self.assertions) > MOST:
             raise ReportError(f"{len(self.assertions)} assertions are too many: there may be {MOST}.")
         check(self.assertions, self.parts)
@@ -82,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser, *, with_master: bool = True) 
         "--out",
         required=True,
         metavar="OUT",
-        help="the folder to make; a report that is there is replaced, anything else is not",
+        help="the folder to create; an existing report is replaced, anything else is not",
     )
     several = parser.add_mutually_exclusive_group()
     several.add_argument("--compare", action="store_true", help="two or more sessions side by side")
@@ -115,7 +115,7 @@ def add_arguments(parser: argparse.ArgumentParser, *, with_master: bool = True) 
         f"Figures: {', '.join(figure.name for figure in FIGURES)}",
     )
     parser.add_argument(
-        "--assert-file", type=Path, metavar="FILE", help="a file with one such assertion a line; # begins a comment"
+        "--assert-file", type=Path, metavar="FILE", help="a file with one such assertion per line; # begins a comment"
     )
     if with_master:
         parser.add_argument("--master", default=LOCAL, metavar="URL", help="any Spark master (default: %(default)s)")
@@ -163,7 +163,7 @@ def seconds(text: str) -> int:
     except InvalidOperation:
         value = Decimal(-1)
     if not value.is_finite() or not 0 <= value < Decimal(10**9):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from 0 on")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds, 0 or more")
     return int(value * 10**9)
 
 

@@ -67,8 +67,8 @@ def inspect(location: str) -> SessionInfo:
     metadata, problems = _told(folder, location)
     if any(schema.unsealed(folder, name) for name in schema.FOLDERS):
         raise ReportError(
-            f"The session {location} is still being recorded, or was never closed: stop it, or open "
-            f"it once to repair it."
+            f"The session {location} is still being recorded or was never closed: stop it, or open it once to repair "
+            "it."
         )
     judged = {name: corruption.judged(folder, name) for name in schema.FOLDERS}
     wrong = [problem for one in judged.values() for problem in one.problems]
@@ -81,7 +81,7 @@ def inspect(location: str) -> SessionInfo:
     if ended == "failed":
         problems.append(f"The recording failed before the end. {metadata.get('error', '')}".strip())
     if metadata.get("extra", {}).get("gaps"):
-        problems.append("Not everything was observed: gaps are among the events, and on the time axes.")
+        problems.append("Not everything was observed: gaps are marked among the events and on the time axes.")
     # Plain paths: Spark decodes no %20.
     parts = {name: [f"file://{part.path.resolve().as_posix()}" for part in one.parts] for name, one in judged.items()}
     notes = (died,) if ended == "crashed" else ()
@@ -148,7 +148,7 @@ def parse_metadata(location: str, text: str) -> dict[str, Any]:
     if isinstance(version, int) and version > schema.FORMAT_VERSION:
         raise ReportError(f"{told}and this program reads {schema.FORMAT_VERSION}: update Brokerscope.")
     raise ReportError(
-        f"{told}which no program writes: there is {schema.FORMAT_VERSION}. Its {schema.SESSION_FILE} was changed."
+        f"{told}which does not exist: there is {schema.FORMAT_VERSION}. Its {schema.SESSION_FILE} was changed."
     )
 
 

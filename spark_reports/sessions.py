@@ -42,7 +42,7 @@ def find_sessions(locations: Sequence[str]) -> Found:
     for location in locations:
         folder = Path(location)
         if not folder.is_dir():
-            raise NotFound(f"There is no folder {location}: name one that holds recorded sessions.")
+            raise NotFound(f"There is no folder {location}: name one that contains recorded sessions.")
         inside = sorted(path.parent for path in folder.glob(f"*/{schema.SESSION_FILE}"))
         for path in [folder] if (folder / schema.SESSION_FILE).exists() else inside:
             try:

@@ -176,13 +176,13 @@ def _request(line: str) -> Request:
     try:
         words = json.loads(line)
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-            raise ValueError("it is no list of words")
+            raise ValueError("it is not a list of words")
         request = request_of(parser.parse_args(words))
     except (ValueError, argparse.ArgumentError, SystemExit) as error:
-        raise ReportError(f"This is no request for a report: {error}.") from error
+        raise ReportError(f"This is not a request for a report: {error}.") from error
     request.check()
     if any(map(is_remote, (*request.sessions, str(request.out)))):
-        raise ReportError("A Spark that is kept makes reports of this machine's folders only.")
+        raise ReportError("A warm Spark only makes reports of folders on this machine.")
     return request
 
 
@@ -254,7 +254,7 @@ def _serve_connections(path: Path, warm: WarmSpark, cancellation: Cancellation) 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Make reports until nobody asks for any; the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m spark_reports.warm", description="Keep a Spark for reports.")
+    parser = argparse.ArgumentParser(prog="python -m spark_reports.warm", description="Keep Spark running for reports.")
     parser.add_argument("--listen", type=Path, metavar="SOCKET", help="requests come over this Unix socket")
     listen = parser.parse_args(argv).listen
     output = private_stdout()

@@ -202,7 +202,7 @@ def test_a_session_folder_that_is_in_use_is_refused(say: Callable[..., Said], tm
     (tmp_path / "precious" / "thing.txt").write_text("keep")
     done = say("run", "first-session", "--until", 1, "--session", tmp_path / "precious")
     assert done.code != 0
-    assert "The folder is not empty, and nothing in it is overwritten" in done.err
+    assert "The folder is not empty, and nothing in it will be overwritten" in done.err
     assert (tmp_path / "precious" / "thing.txt").read_text() == "keep"
 
 

@@ -14,8 +14,8 @@ _TABLE: dict[str, tuple[str, str, str]] = {
     "scenarios": ("scenarios", "command", "list, describe, check"),
     "serve": ("serve", "command", "run a broker without a window"),
     "watch": ("watch", "command", "observe and record a Kafka cluster, or another broker, without a window"),
-    "with": ("with_broker", "command", "run a command, as tests in any language, beside a fresh broker"),
-    "share": ("share", "command", "a recorded session as one page that anybody can open"),
+    "with": ("with_broker", "command", "run a command, such as tests in any language, next to a fresh broker"),
+    "share": ("share", "command", "write a recorded session as a page that anyone can open"),
     "topics": ("topics", "command", "list, describe, create, configure, trim, delete"),
     "groups": ("groups", "command", "list, describe, reset offsets, delete"),
     "queues": ("queues", "command", "list, describe, create, subscribe, configure, peek, purge, delete"),
@@ -29,7 +29,7 @@ _TABLE: dict[str, tuple[str, str, str]] = {
     "metrics": ("metrics", "command", "figures of a broker"),
     "http-produce": ("http_clients", "produce_command", "the plain HTTP producer"),
     "http-consume": ("http_clients", "consume_command", "the plain HTTP consumer"),
-    "completion": ("completion", "command", "completion of commands for a shell"),
+    "completion": ("completion", "command", "command completion for a shell"),
 }
 
 

@@ -32,16 +32,16 @@ _SHARED_OUT_ANEW = {ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.ILLEGAL_GENERATIO
 def command() -> Command:
     parser = Parser(
         prog="brokerscope consume",
-        description="Read a topic, as a member of a group (--group) or without one, or take messages of a queue.",
+        description="Read a topic, as a member of a group (--group) or without one, or take messages from a queue.",
         **with_exits("Ctrl+C or SIGTERM ends it; printed messages are committed, or acknowledged."),
     )
     parser.add_argument("name", metavar="TOPIC_OR_QUEUE", help="name of the topic or queue")
     parser.add_argument("--group", metavar="GROUP", help="group to join; printed messages are committed")
     parser.add_argument(
-        "--from", dest="start", choices=("earliest", "latest"), help="where to begin in a topic (default: earliest)"
+        "--from", dest="start", choices=("earliest", "latest"), help="where to start in a topic (default: earliest)"
     )
-    parser.add_argument("--partition", type=whole(0), metavar="P", help="without a group: only this one")
-    parser.add_argument("--offset", type=whole(0), metavar="OFFSET", help="without a group: from here on")
+    parser.add_argument("--partition", type=whole(0), metavar="P", help="without a group: only this partition")
+    parser.add_argument("--offset", type=whole(0), metavar="OFFSET", help="without a group: start at this offset")
     parser.add_argument("--count", type=whole(1), metavar="N", help="end after this many messages")
     parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="end if nothing arrives for this long")
     parser.add_argument("--keep", action="store_true", help="queues: give every message back instead of acknowledging")
@@ -66,8 +66,8 @@ def _exit(shown: int, options: argparse.Namespace) -> Exit:
     if options.count is None or shown >= options.count:
         return Exit.DONE
     note(
-        f"{counted(shown, 'message')} of {options.name} came, and {options.count:,} were asked for: "
-        f"nothing more within {options.timeout:g} s.",
+        f"{counted(shown, 'message')} of {options.name} arrived, but {options.count:,} were requested: nothing more "
+        f"within {options.timeout:g} s.",
         as_json=options.json,
     )
     return Exit.PARTLY
@@ -82,13 +82,13 @@ def _consume(broker: Broker, options: argparse.Namespace) -> int:
     name = options.name
     queue = name in _queues(broker)
     if queue and (wrong := _given(options, "group", "start", "partition", "offset")):
-        raise CommandError(f"{name} is a queue, and {wrong} is for topics; leave it out.")
+        raise CommandError(f"{name} is a queue, but {wrong} is for topics; leave it out.")
     if not queue and options.keep:
-        raise CommandError(f"--keep is for queues, and {name} is none; leave it out.")
+        raise CommandError(f"--keep is for queues, but {name} is not a queue; leave it out.")
     if options.group is not None and (wrong := _given(options, "partition", "offset")):
-        raise CommandError(f"A group shares out partitions and keeps offsets itself; leave out --group or {wrong}.")
+        raise CommandError(f"A group assigns partitions and keeps offsets itself; leave out --group or {wrong}.")
     if options.offset is not None and options.start is not None:
-        raise CommandError("--from and --offset both say where to begin; leave one out.")
+        raise CommandError("--from and --offset both say where to start; leave one out.")
     if queue:
         return _take(broker, options)
     topic = broker.ask(DescribeTopic(topic=name))
@@ -161,7 +161,7 @@ def _poll(broker: Broker, options: argparse.Namespace) -> int:
         def what() -> str:
             if reader.assignment:
                 return f"messages of {options.name} in the group {options.group}"
-            return f"a partition of {options.name}, for the group {options.group} has none to give at the moment"
+            return f"a partition of {options.name}, for the group {options.group} has none available at the moment"
 
         quiet = Quiet(what, options.timeout, as_json=options.json)
         while not quiet.over() and shown != most:
@@ -186,7 +186,7 @@ def _commit(reader: GroupReader, options: argparse.Namespace, printed: Sequence[
     except BrokerError as error:
         if error.code not in _SHARED_OUT_ANEW:
             raise
-        note("The partitions were shared out anew: what was printed last may come again.", as_json=options.json)
+        note("The partitions were reassigned: the last messages printed may be repeated.", as_json=options.json)
 
 
 def _take(broker: Broker, options: argparse.Namespace) -> int:

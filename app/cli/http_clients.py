@@ -33,7 +33,7 @@ def consume_command() -> Command:
         type=seconds,
         default=1.0,
         metavar="SECONDS",
-        help="between polls of a topic without news (default: 1)",
+        help="between polls of a topic without new messages (default: 1)",
     )
     parser.add_argument("--count", type=whole(1), metavar="N", help="end after this many messages")
     return parser, _consume

@@ -98,16 +98,16 @@ def _check_first(arguments: Sequence[str]) -> None:
         raise CommandError(f"{word} is a recorded session; brokerscope open {word} shows it.")
     if Path(word).is_dir():
         raise CommandError(
-            f"{word} is a folder; a scenario is a YAML file or a name that brokerscope scenarios list shows."
+            f"{word} is a folder; a scenario is a YAML file or a name listed by brokerscope scenarios list."
         )
     if Path(word).suffix in SCENARIO_SUFFIXES:
         raise CommandError(
-            f"There is no file {word}; brokerscope scenarios list names what comes with the program.", Exit.NOT_FOUND
+            f"There is no file {word}; brokerscope scenarios list shows the bundled scenarios.", Exit.NOT_FOUND
         )
     near = meant(word, [*COMMANDS, *(path.stem for path in shipped_scenarios()), "--help", "--version"])
     raise CommandError(
         f"{word} is neither a command nor a scenario{near}; the commands are {', '.join(COMMANDS)}, and a scenario is "
-        "a YAML file or a name that brokerscope scenarios list shows."
+        "a YAML file or a name listed by brokerscope scenarios list."
     )
 
 
@@ -135,7 +135,7 @@ def _size(text: str) -> tuple[int, int]:
     if not (LEAST_SIZE[0] <= width <= MOST_PIXELS and LEAST_SIZE[1] <= height <= MOST_PIXELS):
         least = "x".join(map(str, LEAST_SIZE))
         raise argparse.ArgumentTypeError(
-            f"{text} is not a size that the window can have, from {least} to {MOST_PIXELS}x{MOST_PIXELS}"
+            f"{text} is not a possible window size, from {least} to {MOST_PIXELS}x{MOST_PIXELS}"
         )
     return width, height
 
@@ -178,7 +178,7 @@ def _window_command() -> Command:
 
 
 def _open_command() -> Command:
-    parser = Parser(prog="brokerscope open", description="Open the workbench on a recorded session, at a moment of it.")
+    parser = Parser(prog="brokerscope open", description="Open the workbench on a recorded session, at a given moment.")
     parser.add_argument("session", type=folder, metavar="SESSION_DIR", help="the folder of a recorded session")
     parser.add_argument("--at", type=seconds, default=0.0, metavar="SECONDS", help="session time to show (default: 0)")
     parser.add_argument(
@@ -200,8 +200,8 @@ def _attach_command() -> Command:
 
     parser = Parser(
         prog="brokerscope attach",
-        description="Open the workbench on a broker that runs elsewhere: one that brokerscope serve runs, or a Kafka "
-        "cluster, which is only read. It goes on when the window is closed.",
+        description="Open the workbench on a broker that runs elsewhere: one started with brokerscope serve, or a "
+        "Kafka cluster, which is only read. The broker keeps running when the window is closed.",
         **with_exits(),
     )
     add_elsewhere(parser)
@@ -240,8 +240,8 @@ def _open_window(instead: str, **what: Any) -> int:
             from app.shell.workbench import open_window
         except ImportError as error:
             print(
-                f"brokerscope: the window cannot open, for Qt does not load ({error}); install what it names (make run "
-                f"does on Debian), or go on without a window: {instead}",
+                f"brokerscope: the window cannot open because Qt does not load ({error}); install what is missing (on "
+                f"Debian, make run does), or continue without a window: {instead}",
                 file=sys.stderr,
             )
             return Exit.REFUSED
@@ -303,7 +303,7 @@ def _report_command() -> Command:
 
     parser = Parser(
         prog="brokerscope report",
-        description="Make the report of a recorded session, or of several, with Spark.",
+        description="Make a report of one or several recorded sessions, with Spark.",
         **with_exits(
             "A report that is made ends with 3 if the recording is incomplete,\n"
             "and with 4 if an assertion does not hold."
@@ -311,7 +311,9 @@ def _report_command() -> Command:
     )
     add_arguments(parser)
     parser.add_argument(
-        "--warm", action="store_true", help="keep Spark for 15 minutes, so that the next report need not start it"
+        "--warm",
+        action="store_true",
+        help="keep Spark running for 15 minutes, so that the next report need not start it",
     )
     complete_lists(parser, LISTS)
 
@@ -333,7 +335,7 @@ def _report_command() -> Command:
 
 def _shot_command() -> Command:
     parser = Parser(
-        prog="brokerscope shot", description="Draw the window as it is at a session time, without a display."
+        prog="brokerscope shot", description="Draw the window as it looks at a session time, without a display."
     )
     _scenario_argument(parser)
     parser.add_argument("--at", type=seconds, required=True, metavar="SECONDS", help="the session time to draw")

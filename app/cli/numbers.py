@@ -11,7 +11,7 @@ T = TypeVar("T")
 def seconds(text: str) -> float:
     found = _number(text)
     if not 0 <= found < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from 0 on")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds, 0 or more")
     return found
 
 

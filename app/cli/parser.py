@@ -16,7 +16,7 @@ from app.environment.exits import Exit
 _PLAIN = (
     (r"argument (.+): expected one argument", r"\1 needs a value"),
     (r"argument (.+): expected at least one argument", r"\1 needs a value, or several"),
-    (r"argument (.+): not allowed with argument (.+)", r"\1 does not go with \2"),
+    (r"argument (.+): not allowed with argument (.+)", r"\1 cannot be combined with \2"),
     (r"argument (.+): ignored explicit argument .*", r"\1 takes no value"),
     (r"argument (.+?): (.+)", r"\1: \2"),
     (r"the following arguments are required: ([^,]+)", r"\1 is missing"),
@@ -52,7 +52,7 @@ class Parser(argparse.ArgumentParser):
         if rest:
             options = [word for word in rest if word.startswith("-")]
             if not options:
-                self.error(f"{rest[0]!r} is one word too many")
+                self.error(f"{rest[0]!r} is one argument too many")
             name = options[0].partition("=")[0]
             elsewhere = [verb for verb, parser in self.siblings.items() if name in parser._option_string_actions]
             if elsewhere:

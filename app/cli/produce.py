@@ -62,13 +62,17 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True):
 def command() -> Command:
     parser = Parser(
         prog="brokerscope produce",
-        description="Publish to a topic or queue: the values given, else a message for each line of standard input.",
+        description="Publish to a topic or queue: the values given, or else a message for each line of standard input.",
         **with_exits(),
     )
     parser.add_argument("topic", metavar="TOPIC", help="a topic or a queue")
     # With a default of its own: argparse would call it missing where the topic is.
     parser.add_argument(
-        "values", nargs="*", default=[], metavar="VALUE", help="one message each (default: the lines of standard input)"
+        "values",
+        nargs="*",
+        default=[],
+        metavar="VALUE",
+        help="one message each (default: one message per line of standard input)",
     )
     parser.add_argument("--key", metavar="KEY", help="key of each message")
     parser.add_argument("--key-separator", metavar="SIGN", help="what separates key and value in a line")
@@ -122,7 +126,7 @@ def _lines(options: argparse.Namespace, before_waiting: Callable[[], object]) ->
         for value in options.values:
             yield _Line(value, options.key, {}, options.priority, options.partition)
         return
-    tell_typist("a message a line")
+    tell_typist("one message per line")
     for number, raw in enumerate(typed_lines(before_waiting), 1):
         line = raw.decode(errors="surrogateescape")
         if options.lines_are_json:
@@ -141,7 +145,7 @@ def _json_line(number: int, line: bytes) -> _Line:
         from broker_core.simulation.scenario_errors import fault
 
         _, sentence = fault(error, msgspec.json.decode(line), _Line, called="it")
-        raise CommandError(f"Line {number} is not such a message: {sentence}") from error
+        raise CommandError(f"Line {number} is not a valid message: {sentence}") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise CommandError(f"Line {number} is not JSON ({error}).") from error
 

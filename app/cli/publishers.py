@@ -51,8 +51,7 @@ class Publisher:
         if not self.is_waiting:
             self.is_waiting = True
             note(
-                f"{self.options.topic} takes no more at the moment: waiting for room, at most "
-                f"{self.options.timeout:g} s; Ctrl+C gives up.",
+                f"{self.options.topic} is full: waiting for room, at most {self.options.timeout:g} s; Ctrl+C gives up.",
                 as_json=self.options.json,
             )
 
@@ -198,11 +197,11 @@ def _texts(headers: Headers) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, data in headers:
         if name in found:
-            raise BrokerError(ErrorCode.INVALID_RECORD, f"the header {name} is there twice; HTTP carries it once")
+            raise BrokerError(ErrorCode.INVALID_RECORD, f"the header {name} occurs twice; HTTP can carry it only once")
         try:
             found[name] = data.decode()
         except UnicodeDecodeError:
-            about = f"the header {name} is not UTF-8 text; HTTP carries no other"
+            about = f"the header {name} is not UTF-8 text; HTTP can carry only that"
             raise BrokerError(ErrorCode.INVALID_RECORD, about) from None
     return found
 

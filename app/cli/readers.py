@@ -42,12 +42,12 @@ class Connection:
             if error.code not in LOST:
                 raise
             if not self.is_lost:
-                note("The broker is gone; trying again, Ctrl+C gives up.", as_json=self._as_json)
+                note("The connection to the broker is lost; retrying, Ctrl+C gives up.", as_json=self._as_json)
             self.is_lost = True
             time.sleep(_AGAIN_S)
             return None
         if self.is_lost:
-            note("The broker is there again.", as_json=self._as_json)
+            note("The broker is back.", as_json=self._as_json)
         self.is_lost = False
         return found
 

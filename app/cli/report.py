@@ -31,7 +31,9 @@ def make_report(request: Request, warm: SharedSpark | None = None) -> int:
         progress.update(bar, completed=said["fraction"], description=said["stage"])
         if "page" in said and not told:
             told.append(said["page"])
-            progress.console.print(f"The page is there: {said['page']}", markup=False, highlight=False, soft_wrap=True)
+            progress.console.print(
+                f"The page was written: {said['page']}", markup=False, highlight=False, soft_wrap=True
+            )
 
     try:
         try:
@@ -41,7 +43,7 @@ def make_report(request: Request, warm: SharedSpark | None = None) -> int:
                 progress.stop()
     except KeyboardInterrupt:
         job.cancel()
-        written = f"its page is there: {job.page}" if job.page else "nothing was written"
+        written = f"its page was written: {job.page}" if job.page else "nothing was written"
         print(f"brokerscope: the report was cancelled; {written}.", file=sys.stderr)
         return 130
     except ReportError as error:

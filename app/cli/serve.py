@@ -28,8 +28,8 @@ from broker_core.testing.history import History
 def command() -> Command:
     parser = Parser(
         prog="brokerscope serve",
-        description="Run a broker without a window. Ctrl+C or SIGTERM closes it; with --data everything is there again "
-        "at the next start.",
+        description="Run a broker without a window. Ctrl+C or SIGTERM closes it; with --data it keeps everything for "
+        "the next start.",
         **with_exits(),
     )
     parser.add_argument("--data", type=folder, metavar="DIR", help="data directory (default: none, in memory)")
@@ -58,7 +58,7 @@ def command() -> Command:
     add_token(parser, "token, of at least 16 characters, that clients need to do anything")
     parser.add_argument("--access", type=Path, metavar="FILE", help="TOML: principals with their tokens and rights")
     parser.add_argument(
-        "--tls-certificate", type=Path, metavar="FILE", help="PEM: every listener speaks TLS; goes with --tls-key"
+        "--tls-certificate", type=Path, metavar="FILE", help="PEM: makes every listener speak TLS; requires --tls-key"
     )
     parser.add_argument("--tls-key", type=Path, metavar="FILE", help="PEM: the certificate's key, without a password")
     parser.add_argument(
@@ -66,10 +66,14 @@ def command() -> Command:
         action="append",
         default=[],
         metavar="NAME",
-        help="another host name of this machine that clients use; repeatable",
+        help="another host name that clients use for this machine; repeatable",
     )
     parser.add_argument(
-        "--origin", action="append", default=[], metavar="URL", help="site whose pages may use the broker; repeatable"
+        "--origin",
+        action="append",
+        default=[],
+        metavar="URL",
+        help="website whose pages may use the broker; repeatable",
     )
     parser.add_argument(
         "--create-topics",
@@ -81,9 +85,9 @@ def command() -> Command:
     parser.add_argument(
         "--testing",
         action="store_true",
-        help="let clients stop and move the broker's time (/v1/clock), and keep all events for /v1/audit",
+        help="let clients stop and move the broker's clock (/v1/clock), and keep all events for /v1/audit",
     )
-    parser.add_argument("--json", action="store_true", help="print where the listeners are as one JSON line")
+    parser.add_argument("--json", action="store_true", help="print the listeners' addresses as one JSON line")
     return parser, serve
 
 
@@ -97,7 +101,7 @@ def _port(text: str) -> int | None:
 
 def _access(options: argparse.Namespace) -> Access:
     if options.access is not None and (options.token is not None or options.token_file is not None):
-        raise CommandError("--access and a token exclude each other; leave one out.")
+        raise CommandError("--access and a token cannot be combined; leave one out.")
     if options.access is not None:
         return Access.of_file(options.access)
     token = token_of(options)
@@ -115,7 +119,7 @@ def _tls(options: argparse.Namespace) -> TlsConfig | None:
 def serve(options: argparse.Namespace) -> int:
     """Open the broker and its listeners, wait for a signal, close everything. Raises what keeps them from opening."""
     if options.http is None and options.kafka is None:
-        raise CommandError("A broker without a listener serves nobody; leave --http open, or give --kafka.")
+        raise CommandError("A broker without a listener is of no use; leave --http on, or give --kafka.")
     access, tls = _access(options), _tls(options)
     durability: Durability = "memory" if options.data is None else options.durability
     config = HostConfig(log=LogConfig(durability=durability), auto_create_partitions=options.create_topics)
@@ -157,10 +161,10 @@ def _say_where(options: argparse.Namespace, http: HttpListener | None, kafka: Ka
     if options.json:
         print_json(where)
         return
-    kept = f"kept in {options.data}" if options.data is not None else "kept in memory, and lost at the end"
-    print(f"A broker is open; everything is {kept}.")
+    kept = f"kept in {options.data}" if options.data is not None else "kept in memory and lost at the end"
+    print(f"The broker is running; everything is {kept}.")
     if http is not None:
-        print(f"  HTTP  {http.url}  (pages for people: {http.url}/docs)")
+        print(f"  HTTP  {http.url}  (documentation: {http.url}/docs)")
     if kafka is not None:
         print(f"  Kafka bootstrap.servers={kafka.bootstrap_servers}")
     print("Ctrl+C closes it.", flush=True)

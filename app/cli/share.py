@@ -19,9 +19,9 @@ LEFT_OUT = ("keys", "hosts")
 def command() -> Command:
     parser = Parser(
         prog="brokerscope share",
-        description="Write a recorded session as one HTML file: canvas, timeline, figures, events and charts at every "
-        "second, opened by a double click, without an installation or a network. Payloads are not in it.",
-        **with_exits("A page that is made ends with 3 if the recording is incomplete."),
+        description="Write a recorded session as one HTML file: canvas, timeline, figures, events and charts for "
+        "every second. It opens with a double click, without an installation or a network. Payloads are not included.",
+        **with_exits("The exit code is 3 if the recording is incomplete; the page is written all the same."),
     )
     parser.add_argument("session", type=folder, metavar="SESSION_DIR", help="the folder of a recorded session")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE.html", help="the file to write")
@@ -68,7 +68,7 @@ def check_target(out: Path) -> None:
     if missing := why_missing("gui"):
         raise CommandError(missing, Exit.REFUSED)
     if out.is_dir():
-        raise CommandError(f"{out} is a folder; name a file in it, as {out / 'session.html'}.")
+        raise CommandError(f"{out} is a folder; name a file in it, such as {out / 'session.html'}.")
     if not out.absolute().parent.is_dir():
         raise CommandError(
             f"There is no folder {out.parent} to write {out.name} into; create it first.", Exit.NOT_FOUND

@@ -37,11 +37,11 @@ def add_token(parser: argparse._ActionsContainer, about: str) -> None:
 def token_of(options: argparse.Namespace) -> str | None:
     """The given token, or None. Raises CommandError for a file without one, or that cannot be read."""
     if options.token is not None and options.token_file is not None:
-        raise CommandError("--token and --token-file are two tokens; leave one out.")
+        raise CommandError("--token and --token-file both give a token; leave one out.")
     if options.token is not None:
         note(
-            "A token on the command line is seen by everybody on this machine; "
-            f"--token-file FILE or ${TOKEN_VARIABLE} is not.",
+            "Everyone on this machine can see a token on the command line; use --token-file FILE or ${TOKEN_VARIABLE} "
+            "instead.",
             as_json=getattr(options, "json", False),
         )
         return str(options.token)
@@ -50,7 +50,7 @@ def token_of(options: argparse.Namespace) -> str | None:
     try:
         lines = options.token_file.read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError as error:
-        raise CommandError(f"{options.token_file} is not UTF-8 text, so no token is in it.") from error
+        raise CommandError(f"{options.token_file} is not UTF-8 text, so it contains no token.") from error
     if not lines or not lines[0].strip():
         raise CommandError(f"{options.token_file} has no token in its first line.")
     return str(lines[0].strip())
@@ -140,7 +140,7 @@ def check_directory(path: Path) -> None:
     if path.exists() and not path.is_dir():
         raise CommandError(f"{path} is a file; a data directory is a folder.")
     if path.is_dir() and not is_data_directory(path) and any(each.name != "lost+found" for each in path.iterdir()):
-        raise CommandError(f"{path} holds other things than a broker's; name an empty folder, or a new one.")
+        raise CommandError(f"{path} contains files that are not a broker's; name an empty or a new folder.")
 
 
 @contextlib.contextmanager
@@ -186,11 +186,11 @@ def _broker(options: argparse.Namespace, read_only: bool) -> contextlib.Abstract
     if is_from_outside(options):
         return _cluster(options)
     if getattr(options, "config", None):
-        raise CommandError("--config says how to connect to a Kafka cluster; name that with --kafka HOST:PORT.")
+        raise CommandError("--config says how to connect to a Kafka cluster; name the cluster with --kafka HOST:PORT.")
     if options.data is None:
         return http_broker(options)
     if not options.data.exists():
-        told = f"{options.data} is not there; brokerscope serve --data {options.data} makes it."
+        told = f"{options.data} does not exist; brokerscope serve --data {options.data} makes it."
         raise CommandError(told, Exit.NOT_FOUND)
     check_directory(options.data)
     read_only = read_only and is_data_directory(options.data)  # an empty folder becomes one

@@ -33,7 +33,7 @@ _KNOWN_FROM_OUTSIDE = ("published", "acknowledged", "rebalances")
 def command() -> Command:
     parser = Parser(
         prog="brokerscope watch",
-        description="Observe a broker that runs elsewhere and record it. The last line is a summary in JSON.",
+        description="Observe a broker that runs elsewhere and record it. The last line of output is a JSON summary.",
         **with_exits(),
     )
     add_elsewhere(parser)
@@ -47,13 +47,13 @@ def add_elsewhere(parser: argparse.ArgumentParser) -> None:
         "broker",
         type=broker_elsewhere,
         metavar="BROKER",
-        help="HOST:PORT of a Kafka cluster, or the URL of a broker that brokerscope serve runs",
+        help="HOST:PORT of a Kafka cluster, or the URL of a broker started with brokerscope serve",
     )
     parser.add_argument("--session", type=folder, metavar="DIR", help="folder for the recording (default: a new one)")
     parser.add_argument(
         "--without",
         choices=("hosts",),
-        help="record no address of a host: each is called host-1, host-2 and so on (names of clients stay)",
+        help="record no host addresses: they are called host-1, host-2 and so on (client names stay)",
     )
     add_access(parser)
     cluster = parser.add_argument_group("a Kafka cluster, which is only read")
@@ -66,7 +66,7 @@ def add_elsewhere(parser: argparse.ArgumentParser) -> None:
             f"--{name}",
             type=patterns,
             metavar="NAMES",
-            help=f"only these {name}; commas between, * for any (default: all)",
+            help=f"only these {name}; separated by commas, * for any characters (default: all)",
         )
 
 
@@ -78,7 +78,7 @@ def peer_of(options: argparse.Namespace) -> Peer:
         given["every_s"] = given.pop("every", 1.0)
         return peer_at(options.broker, **given)
     if given:
-        raise CommandError(f"--{next(iter(given))} is for a Kafka cluster, HOST:PORT; {options.broker} is none.")
+        raise CommandError(f"--{next(iter(given))} is for a Kafka cluster, HOST:PORT, which {options.broker} is not.")
     return peer_at(options.broker, token=token_of(options), ca_file=options.tls_ca)
 
 

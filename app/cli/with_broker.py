@@ -34,9 +34,9 @@ def command() -> Command:
     parser = Parser(
         prog="brokerscope with",
         usage="brokerscope with [options] -- COMMAND [ARGUMENT ...]",
-        description="Run a command beside a fresh broker on free ports. Its environment has KAFKA_BOOTSTRAP_SERVERS "
-        "and BROKERSCOPE_URL, where /v1/faults, /v1/clock, /v1/wait and /v1/audit are. The exit code is the command's; "
-        f"if that is 0 and an assertion does not hold, {FAILED.value}, and what happened is printed.",
+        description="Run a command next to a fresh broker on free ports. Its environment has KAFKA_BOOTSTRAP_SERVERS "
+        "and BROKERSCOPE_URL, where /v1/faults, /v1/clock, /v1/wait and /v1/audit are. The exit code is the "
+        "command's; if that is 0 but an assertion fails, {FAILED.value}, and what happened is printed.",
         **with_exits(),
     )
     parser.add_argument(
@@ -72,10 +72,10 @@ def command() -> Command:
         "come to hold; repeatable",
     )
     parser.add_argument(
-        "--session", type=Path, metavar="DIR", help="keep the recording there, for brokerscope open and report"
+        "--session", type=Path, metavar="DIR", help="keep the recording in this folder, for brokerscope open and report"
     )
     parser.add_argument(
-        "--page", type=Path, metavar="FILE.html", help="write what happened as one page, as brokerscope share does"
+        "--page", type=Path, metavar="FILE.html", help="write what happened as a page, like brokerscope share"
     )
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="what to run, after --")
     return parser, run
@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
     """Open the broker, run the command, judge. Raises what keeps the broker from being set up."""
     words = options.command[1:] if options.command[:1] == ["--"] else options.command
     if not words:
-        raise CommandError("There is no command to run; write it behind --, as in brokerscope with -- npm test.")
+        raise CommandError("There is no command to run; write it after --, as in brokerscope with -- npm test.")
     if options.page is not None:
         check_target(options.page)
     if options.session is not None and options.session.is_dir() and any(options.session.iterdir()):
@@ -168,13 +168,13 @@ def _run(words: list[str], environment: dict[str, str]) -> int:
 def _must_be_a_condition(broker: EmbeddedBroker, text: str) -> None:
     if text.isidentifier():
         near = meant(text, VERDICTS)
-        raise CommandError(f"--assert {text} is no verdict{near}; there are {', '.join(VERDICTS)}.")
+        raise CommandError(f"--assert {text} is not a verdict{near}; there are {', '.join(VERDICTS)}.")
     try:
         broker.wait_until(text, timeout_s=0)
     except ConditionTimeoutError:
         return
     except BrokerError as error:
-        raise CommandError(f"--assert {text} is no verdict, and {error}") from None
+        raise CommandError(f"--assert {text} is not a verdict, and {error}") from None
 
 
 def _failure(broker: EmbeddedBroker, text: str) -> str:
@@ -203,7 +203,7 @@ def _tell(
     if failed:
         print(f"What happened in the broker:\n{broker.timeline()}", file=sys.stderr)
     for failure in failures:
-        print(f"brokerscope with: an assertion does not hold: {failure}", file=sys.stderr)
+        print(f"brokerscope with: an assertion failed: {failure}", file=sys.stderr)
     if options.session is not None:
         folder = _save(broker, options, options.session)
         note(f"brokerscope open {folder.absolute()} shows the recording.")

@@ -25,7 +25,7 @@ REQUIRED = mark("required")
 NEW_SCENARIO = """\
 title: My scenario
 about: >
-  Say here what the scenario teaches.
+  Describe here what the scenario teaches.
 watch:
   - What to look at.
 try:

@@ -40,7 +40,7 @@ def find_scenario(name: str) -> Path:
             return shipped
     known = [shipped.stem for shipped in shipped_scenarios()]
     is_folder = path.is_dir()
-    what = "is a folder" if is_folder else "is neither a file nor a scenario that comes with the program"
+    what = "is a folder" if is_folder else "is neither a file nor a bundled scenario"
     kind = ScenarioError if is_folder else NoSuchScenario
     raise kind(f"{name} {what}{meant(name, known)}; give a YAML file or one of: {', '.join(known)}.")
 

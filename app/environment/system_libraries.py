@@ -73,11 +73,11 @@ def how_to_install(lacking: Mapping[str, str], *, debian: bool | None = None) ->
     if debian is None:
         debian = shutil.which("apt-get") is not None
     if not debian:
-        return f"Qt needs {what}, which this system lacks; install the packages that hold them."
+        return f"Qt needs {what}, which this system lacks; install the packages that contain them."
     return f"Qt needs {what}, which this system lacks; install with: {install_command(lacking.values())}"
 
 
-_NO_DISPLAY = "go on without one: brokerscope run first-session"
+_NO_DISPLAY = "continue without one: brokerscope run first-session"
 
 
 def _answers(display: str) -> bool:

@@ -153,7 +153,7 @@ def _keep(log: str) -> str:
 
 
 def _read(log: str) -> str:
-    """What the job has left in its own log, which is gone with the next job; "" if it cannot be read."""
+    """What the job has left in its own log, which no longer exists with the next job; "" if it cannot be read."""
     try:
         return Path(log).read_text(encoding="utf-8", errors="replace")
     except OSError:

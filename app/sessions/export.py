@@ -75,7 +75,7 @@ def outcome_of(run: Run, work: Work) -> Outcome:
 
     def report() -> bool:
         now_ns = simulation.loop.now_ns
-        work.report(now_ns / max(1, run.end_ns), f"Running it again, {s_from_ns(now_ns):.0f} s")
+        work.report(now_ns / max(1, run.end_ns), f"Rerunning it, {s_from_ns(now_ns):.0f} s")
         return False
 
     replayed.go_on(report)
@@ -110,8 +110,8 @@ def save_scenario(run: Run, target: Path, work: Work) -> Path:
     if effects.hex != outcome.effects:
         raise BrokerError(
             ErrorCode.INVALID_REQUEST,
-            "on a schedule, what was done by hand gives another run, for it came in the middle of a moment; a test "
-            "(Save as test) keeps it exactly",
+            "as a schedule, your actions give a different run, because they came in the middle of a moment; a test "
+            "(Save as test) reproduces it exactly",
         )
     target.write_text(text, encoding="utf-8")
     return target
@@ -132,7 +132,7 @@ def _check_place(scenario: Scenario, before: Path, target: Path) -> None:
                 raise BrokerError(ErrorCode.INVALID_REQUEST, about)
 
 
-_TEST = '''"""A session of "{title}" in virtual time, with all that was done in it by hand: the same must come of it.
+_TEST = '''"""A session of "{title}" in virtual time, with all manual actions: the result must be the same.
 
 Saved by Brokerscope. Run it where `pip install brokerscope pytest` was done: python -m pytest {file}
 """
@@ -146,7 +146,7 @@ def test_what_was_done_by_hand_gives_the_same_again(make_virtual_session):
     session = make_virtual_session(SCENARIO, seed={seed}, folder={folder!r})
 {actions}    session.run(until_s={until_s!r})
     assert session.totals() == {totals}
-    # To the last event. Another version of Brokerscope may have others.
+    # Down to the last event. Another version of Brokerscope may have different ones.
     assert session.event_count == {events}
     assert session.digest == "{digest}"
 '''

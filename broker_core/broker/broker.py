@@ -138,7 +138,7 @@ class Broker:
         Raises the errors of the call behind it, and INVALID_REQUEST for what only a listener answers.
         """
         handler = next((self._handlers[kind] for kind in type(request).__mro__ if kind in self._handlers), None)
-        why_not = f"{type(request).__name__} is answered by a listener alone"
+        why_not = f"{type(request).__name__} can only be answered by a listener"
         found = must(handler, ErrorCode.INVALID_REQUEST, why_not)(self, now_ns, request, client)
         return found if isinstance(found, Reply) else Reply.of(found)
 

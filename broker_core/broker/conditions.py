@@ -186,7 +186,7 @@ class Conditions:
         condition = waiting.condition
         told = self._unknown(now_ns, condition) or self._none_of_its_kind(now_ns, condition)
         if waiting.happens is not None:
-            told = f"no event fits since the wait began (earlier ones do not count); {told}"
+            told = f"no event has matched since the wait began (earlier ones do not count); {told}"
         what = told + self.words(now_ns, condition=condition.text)
         reply.resolve(ConditionAnswer(holds=False, what=what))
 
@@ -234,7 +234,7 @@ def why_never(condition: Filter) -> str:
     missing = {kind: sorted(asked - {*STATE_FIELDS[kind]}) for kind in STATE_FIELDS if may_be(kind, asked)}
     kind = min(missing, key=lambda each: len(missing[each]), default="")
     if not kind or not missing[kind]:
-        return "nothing is all of that at once"
+        return "nothing matches all of that at once"
     lacks, has = " and no ".join(missing[kind]), ", ".join(STATE_FIELDS[kind][1:])
     return f"a {kind.replace('_', ' ')} has no {lacks}; it has {has}"
 
@@ -293,4 +293,4 @@ def words_of(row: Row) -> str:
         return f"{name} is {row['state']} with {members}, {lag}{in_flight}{read}"
     if row["kind"] == "queue":
         return f"{name} has {row['ready']} ready, {row['in_flight']} in flight and {row['dead']} dead"
-    return f"{name} holds {counted(row['messages'], 'message')}"
+    return f"{name} has {counted(row['messages'], 'message')}"

@@ -39,7 +39,7 @@ class HeldMembers:
         Raises INVALID_REQUEST if it is held already, UNKNOWN_MEMBER_ID if it is no member.
         """
         if client in self._held:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{client} is held already; release it first")
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{client} is already held; release it first")
         self._must_be_member(client, group)
         # Where two members share a client.id, an ending tells them apart (listeners/kafka/members.py).
         client_id = client.partition("#")[0]

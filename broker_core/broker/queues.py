@@ -181,8 +181,8 @@ class Queues(msgspec.Struct, eq=False, dict=True):
         def why_not() -> str:
             if read is not None and (there := self._logs.get(read.name)) is not read:
                 if there is None:
-                    return f"{name} reads {read.name}, which is deleted; bring that back first"
-                return f"{name} read another {read.name}, which is gone"
+                    return f"{name} reads {read.name}, which is deleted; restore that first"
+                return f"{name} read another {read.name}, which no longer exists"
             return self._logs.why_taken((name, *names))
 
         topic, group = (name, "") if read is None else (read.name, name)

@@ -79,8 +79,8 @@ class Redrives(msgspec.Struct, eq=False):
         schema dead-letters: their dead letters went back to a topic.
         """
         if not self.can_be_undone(name):
-            why = f"the dead letters of {name} go back to a topic, whose log keeps them for every reader"
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{why}; a redrive of them cannot be taken back")
+            why = f"the dead letters of {name} go back to a topic, whose log keeps them for all readers"
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{why}; their redrive cannot be undone")
         queue = self._queues.queue(name)
         ends = {place.to_partition: place.to_offset + 1 for place in queue.dead_letters.last_redriven(now_ns)}
 

@@ -118,9 +118,7 @@ class Schemas:
         dead_letters = rule is not None and rule.mode == "dead_letter"
         if dead_letters and topic.queue is not None:
             # Its counts of dead letters are counts of deliveries.
-            raise ConfigError(
-                f"{topic.name} is a queue, which can refuse what its schema refuses, but not dead-letter it"
-            )
+            raise ConfigError(f"{topic.name} is a queue, which can refuse invalid values but not dead-letter them")
         if dead_letters:
             self.add_dead_letter_queue(topic)
         topic.schema = rule

@@ -82,7 +82,7 @@ class SessionClock(msgspec.Struct, eq=False):
         return reply
 
     def _moved(self) -> MovableClock:
-        why = "the clock of this broker cannot be stopped or moved; open one for tests, by EmbeddedBroker or "
+        why = "the clock of this broker cannot be stopped or moved; open one for tests, with EmbeddedBroker or "
         return must(self.movable, ErrorCode.INVALID_REQUEST, f"{why}serve --testing")
 
     def _emit(self, now_ns: int, client: str, cause: str) -> None:

@@ -127,7 +127,7 @@ class ShareGroups:
         member = self.member(group, member_id)
         if epoch not in {member.epoch, member.epoch - 1}:  # that of the answer before, if the last one was lost
             raise BrokerError(
-                ErrorCode.FENCED_MEMBER_EPOCH, f"{member_id} says {epoch}, and is at {member.epoch} in {group}"
+                ErrorCode.FENCED_MEMBER_EPOCH, f"{member_id} says epoch {epoch}, but is at {member.epoch} in {group}"
             )
         member.session.heard_ns = now_ns
         topics = member.topics if topics is None else topics

@@ -79,7 +79,7 @@ class Receipt(msgspec.Struct, eq=False, gc=False):
         except BrokerError as error:
             if error.code is not ErrorCode.REQUEST_TIMED_OUT or batch.settled.done:
                 raise
-            about = f"a message for {batch.topic}, after {timeout_s:g} s; it may still be stored, call result again"
+            about = f"a message for {batch.topic}, after {timeout_s:g} s; it may still be stored; call result again"
             raise BrokerError(error.code, about, possibly_stored=True) from None
         offset = published.offset + self._place if published.offset >= 0 else NO_OFFSET
         return Sent(published.topic, published.partition, offset)

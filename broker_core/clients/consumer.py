@@ -164,7 +164,7 @@ class Consumer:
             self._pattern = Pattern(pattern) if pattern else None
             self._allowed = allowed
         except InvalidPatternError as error:
-            about = f"{pattern!r}: {error}; RE2 has neither look-around nor back references"
+            about = f"{pattern!r}: {error}; RE2 supports neither look-around nor backreferences"
             raise BrokerError(ErrorCode.INVALID_REQUEST, about) from error
         if self._manual:
             self._manual = False

@@ -278,7 +278,7 @@ class GroupConsumer(Closable):
 
     def _alone(self) -> threading.Lock:
         if self._busy.locked():
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"another thread polls {self.client_id} already")
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"another thread is already polling {self.client_id}")
         return self._busy
 
     def _listener(self, listener: Listener) -> Callable[[Sequence[TopicPartition]], Reply[None]]:

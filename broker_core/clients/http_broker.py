@@ -84,7 +84,7 @@ class HttpBroker(Closable):
         self._headers = {"Accept": "application/json", "User-Agent": "brokerscope"}
         if token is not None:
             if not (token.isascii() and token.isprintable()):
-                raise ConfigError("a token is made of ASCII letters, digits and signs; HTTP carries no other")
+                raise ConfigError("a token may only contain printable ASCII characters, because HTTP carries no others")
             self._headers["Authorization"] = f"Bearer {token}"
         self._pool = urllib3.connection_from_url(
             self.url, maxsize=_CONNECTIONS, retries=False, **_trust(self.url, ca_file)
@@ -151,7 +151,7 @@ class HttpBroker(Closable):
             raise BrokerError(ErrorCode.CLOSED, f"the client of {self.url}")
         headers = self._headers if parts.body is None else {**self._headers, "Content-Type": "application/json"}
         left_s = max(0.001, ends_s - time.monotonic())
-        doubt = "" if repeatable else "; it may be done all the same"
+        doubt = "" if repeatable else "; it may have been done all the same"
         try:
             response = self._pool.request(
                 parts.verb,
@@ -167,7 +167,7 @@ class HttpBroker(Closable):
                 raise HTTPError("the end of the headers is missing")
             return _Response(response.status, response.headers, data)
         except (ReadTimeoutError, TimeoutError) as error:
-            about = f"{parts.verb} {parts.path} has no answer of {self.url}{doubt}"
+            about = f"{parts.verb} {parts.path} got no reply from {self.url}{doubt}"
             raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, about, possibly_stored=bool(doubt)) from error
         except (NewConnectionError, ConnectTimeoutError) as error:
             about = f"nothing listens at {self.url}; brokerscope serve opens a broker"
@@ -177,33 +177,33 @@ class HttpBroker(Closable):
         except SSLError as error:
             reason = _reason(error)
             if "WRONG_VERSION_NUMBER" in reason:
-                raise self._no_broker("it does not speak TLS; one without has an http address") from error
+                raise self._no_broker("it does not speak TLS; use an http address") from error
             raise self._no_broker(f"TLS fails: {reason}; trust its certificate with --tls-ca FILE") from error
         except (HTTPError, OSError) as error:
             if "BadStatusLine" in repr(error) or "LineTooLong" in repr(error):
                 raise self._no_broker("it does not speak HTTP") from error
-            about = f"{self.url} broke off its answer to {parts.verb} {parts.path}{doubt}"
+            about = f"{self.url} broke off its reply to {parts.verb} {parts.path}{doubt}"
             raise _BrokenOffError(ErrorCode.CONNECTION_LOST, about, possibly_stored=bool(doubt)) from error
 
     def _decoded(self, response: _Response, kind: Any) -> Any:
         try:
             return msgspec.json.decode(response.data, type=kind)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            raise self._no_broker("its answer is none of a broker") from None
+            raise self._no_broker("its reply is not a broker's") from None
 
     def _refused(self, response: _Response) -> BrokerError:
         status = response.status
         if 300 <= status < 400:
             where = response.headers.get("Location", "another address")
-            return self._no_broker(f"it redirects to {where}; use that one")
+            return self._no_broker(f"it redirects to {where}; use that address")
         try:
             problem = msgspec.json.decode(response.data, type=Problem)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            return self._no_broker(f"it answers {status}, and not as a broker does")
+            return self._no_broker(f"it replies {status}, but not as a broker does")
         return error_of(problem, status)
 
     def _no_broker(self, why: str) -> BrokerError:
-        return BrokerError(ErrorCode.CONNECTION_LOST, f"{self.url} is no HTTP listener of a broker: {why}")
+        return BrokerError(ErrorCode.CONNECTION_LOST, f"{self.url} is not the HTTP listener of a broker: {why}")
 
 
 def checked_url(text: str) -> str:
@@ -211,11 +211,11 @@ def checked_url(text: str) -> str:
     try:
         found = parse_url(text if "://" in text else f"http://{text}")
     except LocationParseError as error:
-        raise ConfigError(f"{text!r} is no URL such as http://127.0.0.1:{DEFAULT_PORT}") from error
+        raise ConfigError(f"{text!r} is not a URL such as http://127.0.0.1:{DEFAULT_PORT}") from error
     if found.auth:
-        raise ConfigError("a broker's URL has no user and no password; a token is given by --token-file")
+        raise ConfigError("a broker's URL has no user name or password; give a token with --token-file")
     if found.scheme not in {"http", "https"} or not found.host or found.query or found.port == 0:
-        raise ConfigError(f"{text!r} is no URL such as http://127.0.0.1:{DEFAULT_PORT}")
+        raise ConfigError(f"{text!r} is not a URL such as http://127.0.0.1:{DEFAULT_PORT}")
     if found.path not in {None, "", "/"}:
         raise ConfigError(f"{text!r} has a path; a broker's URL ends with its port")
     port = "" if found.port is None and "://" in text else f":{found.port or DEFAULT_PORT}"
@@ -249,7 +249,7 @@ def _trust(url: str, ca_file: Path | str | None) -> dict[str, Any]:
         return {"ssl_context": ssl.create_default_context(cafile=None if ca_file is None else str(ca_file))}
     except OSError as error:  # an SSLError is one
         reason = getattr(error, "reason", None) or error.strerror or str(error)
-        raise ConfigError(f"{ca_file} holds no certificates to trust ({reason}); give a PEM file") from error
+        raise ConfigError(f"{ca_file} contains no certificates to trust ({reason}); give a PEM file") from error
 
 
 def _own_wait_s(entry: Entry, request: Request[Any]) -> float:

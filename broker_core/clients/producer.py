@@ -244,7 +244,9 @@ class Producer(Closable):
         except BrokerError as error:
             if error.code is not ErrorCode.REQUEST_TIMED_OUT or reply.done:
                 raise
-            about = f"a message for {topic}, not on the disk after {timeout_s:g} s; it may be stored all the same"
+            about = (
+                f"a message for {topic}, not on the disk after {timeout_s:g} s; it may have been stored all the same"
+            )
             raise BrokerError(error.code, about, possibly_stored=True) from None
         assert published is not None  # only a flow policy drops messages
         return published.partition, published.offset
@@ -292,7 +294,9 @@ class Producer(Closable):
             found = [self._passed(topic, message) for message in messages]
             kept = [each for each in found if each is not None]
             if any(name != topic for name, _ in kept):
-                raise BrokerError(ErrorCode.INVALID_REQUEST, "messages that a middleware routes go one by one")
+                raise BrokerError(
+                    ErrorCode.INVALID_REQUEST, "messages routed by a middleware must be sent one at a time"
+                )
             messages = [message for _, message in kept]
 
         def put(_now: int) -> list[Batch]:

@@ -54,7 +54,7 @@ _log = logging.getLogger(__name__)
 _NEVER_NS = 1 << 62
 # Errors after which the batch may have been stored.
 _DOUBTFUL = frozenset({ErrorCode.REQUEST_TIMED_OUT, ErrorCode.CONNECTION_LOST, ErrorCode.INTERNAL_ERROR})
-_DOUBT = "it may be stored all the same"
+_DOUBT = "it may have been stored all the same"
 
 
 class Sender:
@@ -146,11 +146,11 @@ class Sender:
             return None
         names = ", ".join(sorted({batch.topic for batch in errors}))
         count = counted(sum(len(batch.messages) for batch in errors), "message")
-        what = f"{self.client_id} was closed and gave up {count} for {names}"
+        what = f"{self.client_id} was closed and abandoned {count} for {names}"
         code, why = (
             (ErrorCode.REQUEST_TIMED_OUT, "wait longer, or send less")
             if timed_out
-            else (ErrorCode.CLOSED, "close it after the last one was sent")
+            else (ErrorCode.CLOSED, "close it only after the last one has been sent")
         )
         possibly_stored = any(error.possibly_stored for error in errors.values())
         given_up = BrokerError(code, f"{what}; {why}", possibly_stored=possibly_stored)
@@ -290,7 +290,7 @@ class Sender:
         if batch in self.pending:
             self._attempt(queue, batch)
         else:
-            self._give_up(queue, batch, BrokerError(ErrorCode.REQUEST_TIMED_OUT, "it was given up"))  # settled before
+            self._give_up(queue, batch, BrokerError(ErrorCode.REQUEST_TIMED_OUT, "it was abandoned"))  # settled before
 
     def _give_up(self, queue: PartitionQueue, batch: Batch, error: BrokerError) -> None:
         queue.sending = None
@@ -306,7 +306,7 @@ class Sender:
 
     def _time_out(self, batch: Batch) -> None:
         what = f"{counted(len(batch.messages), 'message')} for {batch.topic}/{batch.partition}"
-        about = f"{what}, not answered within {self.config.delivery_timeout_ms:g} ms"
+        about = f"{what}, no reply within {self.config.delivery_timeout_ms:g} ms"
         self.withdraw(batch, BrokerError(ErrorCode.REQUEST_TIMED_OUT, about))
 
     def _settle(self, batch: Batch, outcome: Published | BrokerError) -> None:

@@ -193,7 +193,7 @@ def _check_packed(value: Any, failed: Callable[[str], BrokerError]) -> None:
             elif kind is list:
                 inner.extend(item)
             elif kind not in _PACKED:
-                raise failed(f"a {kind.__name__} cannot be expressed")
+                raise failed(f"a {kind.__name__} cannot be represented")
         level, depth = inner, depth + 1
 
 

@@ -142,7 +142,7 @@ class SimpleQueue(Closable):
             try:
                 message, _moment = _read(delivery.message)
             except ValueError as error:
-                self._give_up(delivery, f"this is no message of a simple queue ({error})")
+                self._give_up(delivery, f"this is not a message of a simple queue ({error})")
                 timeout_s = max(0.0, end_s - time.monotonic())
                 continue
             with self._lock:

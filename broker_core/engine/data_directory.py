@@ -53,7 +53,7 @@ def _read_catalog(data: bytes) -> Catalog:
         raise ValueError("it does not begin with a checksum")
     text = data[head.end() : -2]
     if int(head[1], 16) != crc32c.crc32c(text) or data[-2:] != b"}\n":
-        raise ValueError("its checksum does not hold")
+        raise ValueError("its checksum is wrong")
     return msgspec.json.decode(text, type=Catalog)
 
 
@@ -157,7 +157,7 @@ class DataDirectory:
         for each in catalog.queues:
             names += (f"{each.name}-{number}" for number in range(each.config.priorities))
             names.append(f"{each.config.dead_letter_topic_of(each.name)}-0")
-        return [f"{name} has no segment any more: what it held is lost" for name in names if not self._segments(name)]
+        return [f"{name} has no segments left: its messages are lost" for name in names if not self._segments(name)]
 
     def strays(self, known: Collection[str]) -> dict[str, list[str]]:
         """Directories of partitions with messages that are not `known`, by the name of their topic."""
@@ -197,13 +197,13 @@ class DataDirectory:
         data = self.files.read(path, 0, self.files.size(path))
         try:
             if _CHECKSUM.unpack_from(data)[0] != crc32c.crc32c(data[_CHECKSUM.size :]):
-                raise ValueError("its checksum does not hold")
+                raise ValueError("its checksum is wrong")
             return _STATE_DECODER.decode(data[_CHECKSUM.size :])
         except (ValueError, struct.error) as error:
             self.files.rename(path, f"{path}.damaged")
             raise BrokerError(
                 ErrorCode.DAMAGED,
-                f"the state of queue {queue} ({error}): kept as {path}.damaged, all messages are handed out again",
+                f"the state of queue {queue} ({error}): kept as {path}.damaged, all messages are delivered again",
             ) from error
 
     def save_queue_state(self, queue: str, kept: KeptQueue) -> None:

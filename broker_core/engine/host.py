@@ -172,8 +172,10 @@ class BrokerHost(Host, Closable):
         logs = self.broker.queues.topic_of(queue).log.partitions
         for log, next_offset in zip(logs, state.next_offsets, strict=False):
             if next_offset > log.end_offset:
-                sentence = f"the log ends at {log.end_offset}, and {queue} has handed out messages up to {next_offset}"
-                self.broker.corruption.add(now_ns, f"{sentence}: those between are lost", log.topic, log.partition)
+                sentence = f"the log ends at {log.end_offset}, but {queue} has delivered messages up to {next_offset}"
+                self.broker.corruption.add(
+                    now_ns, f"{sentence}: the messages in between are lost", log.topic, log.partition
+                )
 
     # -- calls
 
@@ -280,7 +282,7 @@ class BrokerHost(Host, Closable):
 
 def _of_stray(directory: str) -> str:
     return (
-        f"{directory} holds messages that no topic of the catalog has. No new topic takes them over: it renames them "
+        f"{directory} contains messages of no known topic. A new topic does not take them over: it renames them "
         f"{put_aside_as(directory)}. To get them back, restore catalog.json"
     )
 
@@ -304,5 +306,5 @@ def _suggesting_read_only(path: Path | str | None, *, read_only: bool) -> Iterat
         is_kept = path is not None and str(path) != "" and is_data_directory(Path(path))
         if error.code is not ErrorCode.STORAGE_ERROR or read_only or not is_kept:
             raise
-        about = f"{error.about}; opened with read_only=True, it can be read as it is"
+        about = f"{error.about}; it can still be read if it is opened with read_only=True"
         raise BrokerError(ErrorCode.STORAGE_ERROR, about) from error

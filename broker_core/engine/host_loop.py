@@ -253,7 +253,7 @@ class Host:
             if not reply.done:
                 if self._closing:
                     raise BrokerError(ErrorCode.CLOSED, "the broker")
-                raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"nothing came in {timeout_s} s")
+                raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"nothing arrived within {timeout_s} s")
         return reply.result()
 
     def ask(self, request: Request[T], timeout_s: float | None = None, *, client: str = ADMIN_CLIENT) -> T:

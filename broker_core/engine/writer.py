@@ -87,7 +87,7 @@ class Writer:
                 # Waiting callers have the error; the next tick tries again.
                 if str(error) != reported:
                     reported = str(error)
-                    _log.error("the broker could not write everything, and tries again: %s", error)
+                    _log.error("the broker could not write everything and is trying again: %s", error)
             except Exception:
                 _log.exception("the broker could not write everything")
             if time.monotonic() >= next_tick_s:
@@ -188,7 +188,7 @@ class Writer:
         if name in self._unwritable:
             return
         self._unwritable.add(name)
-        sentence = f"the state of queue {name} cannot be saved ({error}): after a restart it is what it was before"
+        sentence = f"the state of queue {name} cannot be saved ({error}): after a restart it will be as it was before"
         _log.error("%s", sentence, exc_info=error)
         self._host.locked(lambda now_ns: self._broker.corruption.add(now_ns, sentence))
 

@@ -152,11 +152,11 @@ class ClientFault(Settings, frozen=True, kw_only=True):
             if name in NEEDS.get(self.effect, ()) and not getattr(self, name):
                 raise ConfigError(f"effect {self.effect} needs {name}")
             if getattr(self, name) and self.effect not in effects:
-                raise ConfigError(f"{name} goes with effect {' or '.join(effects)} alone")
+                raise ConfigError(f"{name} only goes with effect {' or '.join(effects)}")
         if self.error and self.error not in KAFKA_ERRORS:
-            raise ConfigError(f"error {self.error!r} is none of Kafka's; {_nearest(self.error, KAFKA_ERRORS)}")
+            raise ConfigError(f"error {self.error!r} is not one of Kafka's; {_nearest(self.error, KAFKA_ERRORS)}")
         if self.api and not any(_fits(self.api, name) for name in KAFKA_APIS):
-            raise ConfigError(f"api {self.api!r} is none of Kafka's here; {_nearest(self.api, KAFKA_APIS)}")
+            raise ConfigError(f"api {self.api!r} is not one of the APIs served here; {_nearest(self.api, KAFKA_APIS)}")
 
     @property
     def answer(self) -> str:

@@ -39,8 +39,8 @@ def close_to_others(directory: Path, foreign: str = "") -> None:
     if not is_open_to_others(directory):
         return
     if directory.stat().st_mode & stat.S_ISVTX:
-        foreign = "what everybody puts there"
-    reason = f"it holds {foreign}, which is not the broker's" if foreign else ""
+        foreign = "everyone's files"
+    reason = f"it contains {foreign}, which does not belong to the broker" if foreign else ""
     if not foreign:
         try:
             directory.chmod(DIRECTORY_MODE)

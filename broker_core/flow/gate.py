@@ -234,7 +234,7 @@ class Gate(msgspec.Struct, eq=False):
     def _limits(self) -> str:
         limits = [(self.config.max_messages, "message"), (self.config.max_bytes, "byte")]
         allowed = " and ".join(counted(limit, unit) for limit, unit in limits if limit is not None)
-        return f"{self.target} ever takes ({allowed})"
+        return f"{self.target} can ever take ({allowed})"
 
     def _rate_cause(self) -> str:
         return f"{self.target} takes at most {self.config.rate_per_s:g} messages/s"

@@ -301,7 +301,7 @@ class GroupCoordinator:
         if found.members and found.type == "classic":
             if found.protocol_type != CONSUMER:
                 raise BrokerError(
-                    ErrorCode.INCONSISTENT_GROUP_PROTOCOL, f"the members of group {found.name} are no consumers"
+                    ErrorCode.INCONSISTENT_GROUP_PROTOCOL, f"the members of group {found.name} are not consumers"
                 )
             self._mixed.upgrade(found, now_ns)
         found.type = "consumer"

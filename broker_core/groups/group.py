@@ -172,7 +172,7 @@ class Group:
             if generation != member.epoch:
                 raise BrokerError(
                     ErrorCode.STALE_MEMBER_EPOCH,
-                    f"{member_id} of group {self.name} says {generation}, and is at {member.epoch}",
+                    f"{member_id} of group {self.name} says {generation}, but is at {member.epoch}",
                 )
             return member
         if generation != self.generation:

@@ -213,7 +213,7 @@ class OffsetStore:
             aside = quarantine(self._path)
             self._table = OffsetTable(self._path, durable=self._durable)
             self._table.write(self._everything())
-            self.corruption = f"{self._path} was damaged: it is kept as {aside}, and nothing was lost"
+            self.corruption = f"{self._path} was damaged: it is kept as {aside}; nothing was lost"
         elif ticket.error is not None:
             self._changed.update((row.group, row.topic, row.partition) for row in ticket.changes.offsets)
             self._changed_groups.update(row.group for row in ticket.changes.groups)
@@ -241,7 +241,7 @@ class OffsetStore:
             self._apply(found)
             ahead = 0 if lost else self._ahead(found.number)
             if ahead > 1:
-                why = "lacks the last commits, which its -wal file held"
+                why = "lacks the last commits, which were in its -wal file"
                 raise CorruptTable(why)
             if ahead:
                 self._replay(self._journal)
@@ -254,7 +254,7 @@ class OffsetStore:
             if lost:
                 self._replay(self._journal)
                 table.write(self._everything())
-                self.corruption = f"{self._path} was missing: it is rebuilt from its journal"
+                self.corruption = f"{self._path} was missing; it is rebuilt from its journal"
         if self._journal is not None:
             self._journal.rewrite(self._everything())
         return table

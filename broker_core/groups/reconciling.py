@@ -180,7 +180,7 @@ class Reconciler(msgspec.Struct, eq=False):
         if request.member_epoch != member.epoch and not repeated:
             raise BrokerError(
                 ErrorCode.FENCED_MEMBER_EPOCH,
-                f"{request.member_id} of group {group.name} says {request.member_epoch}, and is at {member.epoch}",
+                f"{request.member_id} of group {group.name} says {request.member_epoch}, but is at {member.epoch}",
             )
         return member
 

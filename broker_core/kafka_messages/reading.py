@@ -69,7 +69,7 @@ class Cursor:
             raise BrokerError(ErrorCode.MALFORMED_REQUEST, f"{count} elements are announced at byte {self._position}")
         self._elements_left -= max(0, count)
         if self._elements_left < 0:
-            raise BrokerError(ErrorCode.REQUEST_TOO_LARGE, "it names more elements than a request of its API may")
+            raise BrokerError(ErrorCode.REQUEST_TOO_LARGE, "it has more elements than a request of its API may have")
         return count
 
     def sized(self, flexible: bool, kind: struct.Struct) -> Data | None:

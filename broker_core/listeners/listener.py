@@ -40,7 +40,8 @@ class TlsConfig(Settings, frozen=True, kw_only=True):
         except (OSError, ValueError) as error:  # an SSLError is an OSError
             reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or str(error)
             raise ConfigError(
-                f"{self.certificate} and {self.key} are no certificate and key for TLS ({reason}); give two PEM files"
+                f"{self.certificate} and {self.key} are not a certificate and key for TLS ({reason}); give two PEM "
+                "files"
             ) from error
         return context
 
@@ -101,7 +102,7 @@ class Listener(Closable):
     def start(self) -> Self:
         """Open it; once it returns, clients can connect. Raises INVALID_CONFIG where it cannot listen there."""
         if self._thread is not None:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, "a listener is opened once; make another one")
+            raise BrokerError(ErrorCode.INVALID_REQUEST, "a listener can be opened only once; create another one")
         listening = listen(self.address, self.port)
         self.port = listening.getsockname()[1]
         name = f"broker-{self.protocol}"

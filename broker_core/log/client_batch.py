@@ -93,26 +93,28 @@ def _checked(records: bytes | memoryview, position: int) -> ClientBatch:
     (_, length, _, magic, checksum, attributes, last_delta, first_ms, _, producer_id, epoch, sequence, count) = fields
     if magic != MAGIC:
         raise BrokerError(
-            ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, f"a batch has format {magic}; only format {MAGIC} is taken"
+            ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, f"a batch has format {magic}; only format {MAGIC} is supported"
         )
     end = position + LENGTH_FIELD_END + length
     if length < HEADER_BYTES - LENGTH_FIELD_END or end > len(records):
         raise BrokerError(ErrorCode.CORRUPT_MESSAGE, f"a batch announces {length} bytes, which do not follow")
     data = records[position:end]
     if crc32c.crc32c(memoryview(data)[CRC_START:]) != checksum:
-        raise BrokerError(ErrorCode.CORRUPT_MESSAGE, "the checksum of a batch does not hold")
+        raise BrokerError(ErrorCode.CORRUPT_MESSAGE, "the checksum of a batch is wrong")
     if not 0 < count <= MAX_RECORDS or last_delta != count - 1:
         raise BrokerError(ErrorCode.CORRUPT_MESSAGE, f"a batch counts {count} records up to number {last_delta}")
     if attributes & CONTROL_BIT:
-        raise BrokerError(ErrorCode.INVALID_RECORD, "a control batch, which no client may send")
+        raise BrokerError(ErrorCode.INVALID_RECORD, "a control batch, which clients may not send")
     transactional = bool(attributes & TRANSACTIONAL_BIT)
     if transactional and producer_id == NO_PRODUCER_ID:
         raise BrokerError(ErrorCode.INVALID_RECORD, "a batch belongs to a transaction, but to no producer")
     if attributes & LOG_APPEND_TIME_BIT:
-        raise BrokerError(ErrorCode.CORRUPT_MESSAGE, "a batch has the broker's time, which no client sets")
+        raise BrokerError(
+            ErrorCode.CORRUPT_MESSAGE, "a batch has the broker's timestamp type, which clients may not set"
+        )
     packed_by = attributes & CODEC_BITS
     if packed_by >= len(CODECS):
-        raise BrokerError(ErrorCode.CORRUPT_MESSAGE, f"a batch is compressed by {packed_by}, which is no codec")
+        raise BrokerError(ErrorCode.CORRUPT_MESSAGE, f"a batch is compressed with {packed_by}, which is not a codec")
     stamp = None if producer_id == NO_PRODUCER_ID else ProducerStamp(producer_id, epoch, sequence, transactional)
     batch = ClientBatch(data, count, first_ms, stamp, CODECS[packed_by])
     if batch.codec != UNCOMPRESSED and len(batch.messages()) != count:

@@ -83,7 +83,7 @@ def _snappy(packed: bytes, limit: int) -> bytes:
         (size,) = struct.unpack_from(">i", packed, position)
         position += 4
         if size <= 0 or position + size > len(packed):
-            raise BrokerError(ErrorCode.CORRUPT_MESSAGE, "a block of snappy is not whole")
+            raise BrokerError(ErrorCode.CORRUPT_MESSAGE, "a snappy block is incomplete")
         found += _snappy_block(packed[position : position + size], limit - len(found))
         position += size
     return bytes(found)

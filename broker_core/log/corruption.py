@@ -45,7 +45,7 @@ class Corruption:
                 raise BrokerError(
                     ErrorCode.DAMAGED,
                     f"offsets {lost.start_offset} to {lost.end_offset - 1} of {self._name} are lost ({lost.cause}); "
-                    f"read on at {lost.end_offset}",
+                    f"continue at {lost.end_offset}",
                 )
 
     def forget_before(self, offset: int) -> None:

@@ -123,7 +123,7 @@ class PartitionLog:
         if config.durability != self.config.durability:
             raise BrokerError(
                 ErrorCode.INVALID_CONFIG,
-                f"{self.name} has durability {self.config.durability}, which stays as it was created",
+                f"{self.name} has durability {self.config.durability}, which cannot be changed after creation",
             )
         self.config = config
         self._settle_limits()
@@ -179,7 +179,7 @@ class PartitionLog:
     def _check_offset(self, offset: int) -> None:
         if not self.start_offset <= offset <= self.end_offset:
             start, end = self.start_offset, self.end_offset
-            holds = f"holds {start} to {end - 1}" if start < end else f"is empty and goes on at {end}"
+            holds = f"holds {start} to {end - 1}" if start < end else f"is empty and continues at {end}"
             raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} in {self.name}, which {holds}")
 
     def read(
@@ -532,7 +532,7 @@ class PartitionLog:
         The kernel may have dropped the pages that it could not write, so a second fsync could succeed wrongly.
         """
         if ticket.error is not None:
-            self.read_only = f"{self.name} takes no more messages, because a sync failed ({ticket.error.about})"
+            self.read_only = f"{self.name} accepts no more messages because a sync failed ({ticket.error.about})"
             raise BrokerError(ErrorCode.STORAGE_ERROR, self.read_only)
         self._named = ticket.active
         self._durable_offset = max(self._durable_offset, ticket.end_offset)

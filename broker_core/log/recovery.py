@@ -57,7 +57,7 @@ class Recovery:
         try:
             return Checkpoint.load(self._context.files, self._context.directory) or unknown
         except BrokerError as error:
-            self._notes.append(f"{error} Everything was scanned instead; deleted records may be back.")
+            self._notes.append(f"{error} Everything was scanned instead; deleted records may reappear.")
             return unknown
 
     def _remove_leftovers(self) -> None:
@@ -111,7 +111,7 @@ class Recovery:
             return None
         index = SegmentIndex.load(files, index_path)
         if index is None:
-            self._notes.append(f"{index_path!r} fails its checksum and was made anew")
+            self._notes.append(f"{index_path!r} failed its checksum and was rebuilt")
         elif index.end_offset <= self.checkpoint.offset and index.covered_bytes <= files.size(path):
             return index
         # It must not cover batches that are appended later.
@@ -148,5 +148,5 @@ class Recovery:
             end_offset = self.checkpoint.offset
         elif self._bases and self.checkpoint.active_base > self._bases[-1]:
             path = segment_path(self._context.directory, self.checkpoint.active_base)
-            self._notes.append(f"{path!r} is missing: what it held from offset {end_offset} on is lost")
+            self._notes.append(f"{path!r} is missing: its messages from offset {end_offset} on are lost")
         return end_offset

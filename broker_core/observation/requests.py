@@ -53,7 +53,7 @@ def requested(action: UserAction, latest: Snapshot, epoch_ms: int) -> Request[An
     """
     kind = kind_requested(type(action))
     if kind is None:
-        raise BrokerError(ErrorCode.INVALID_REQUEST, "only a session that runs in this window can do that")
+        raise BrokerError(ErrorCode.INVALID_REQUEST, "this is possible only in a session that runs in this window")
     other = _OTHERS.get(type(action))
     if other is not None:
         return other[1](action, latest)
@@ -91,7 +91,9 @@ def _moved(action: MoveConsumer, latest: Snapshot) -> Request[None]:
 
 def _sent(action: Produce, latest: Snapshot) -> Request[Any]:
     if action.rate_per_s is not None:
-        raise BrokerError(ErrorCode.INVALID_REQUEST, "only a session that runs in this window sends at a rate")
+        raise BrokerError(
+            ErrorCode.INVALID_REQUEST, "sending at a rate is possible only in a session that runs in this window"
+        )
     records = []
     for number in range(action.count):
         value = action.value

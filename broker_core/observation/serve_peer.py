@@ -108,7 +108,7 @@ class ServePeer:
             found = self._observe(None, _OPEN_S)
         except BrokerError as error:
             if "broke off" in error.about and self.address.startswith("http:"):
-                raise BrokerError(error.code, f"{error.about}; one with TLS has an https address") from error
+                raise BrokerError(error.code, f"{error.about}; if it uses TLS, use an https address") from error
             raise
         self._opened_ms = found.epoch_ms
         self.epoch_ms = found.epoch_ms + found.snapshot.time_ns // NS_PER_MS
@@ -135,13 +135,13 @@ class ServePeer:
         gap, events = "", found.events
         if found.epoch_ms != self._opened_ms:
             # Another broker at this address: its time and its counts begin anew.
-            gap, events = "the broker was opened again; what it did meanwhile is not known", []
+            gap, events = "the broker was restarted; what it did in the meantime is not known", []
             self._opened_ms = found.epoch_ms
             at_ns = (found.epoch_ms - self.epoch_ms) * NS_PER_MS + found.snapshot.time_ns
             self._later_ns = max(at_ns, self._last.time_ns) - found.snapshot.time_ns
             self._before = found.snapshot.totals.minus(self._last.totals)
         elif found.missed:
-            gap = f"{found.missed:,} events more have happened than the broker keeps"
+            gap = f"{found.missed:,} more events happened than the broker keeps"
         self._seen = found.snapshot.events
         snapshot = moved(found.snapshot, self._later_ns)
         self._last = snapshot = msgspec.structs.replace(snapshot, events=0, totals=snapshot.totals.minus(self._before))

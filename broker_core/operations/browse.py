@@ -229,21 +229,21 @@ _letters = partial(Entry, tag="Dead letters", rights=(Right(READ, "topic or queu
 ENTRIES = (
     _broker(ListLogs, "GET /v1/logs", "List the logs of topics, queues and dead letters"),
     _broker(DescribeLogs, "GET /v1/logs/partitions", "Describe how partitions are kept: segments, sizes, damage"),
-    _topic(FindOffsets, "GET /v1/topics/{topic}/offsets", "Find the offsets that a topic or queue holds"),
+    _topic(FindOffsets, "GET /v1/topics/{topic}/offsets", "Find the first and last offsets of a topic or queue"),
     _topic(
         BrowsePartition,
         "GET /v1/topics/{topic}/partitions/{partition}/rows",
-        "List messages of a partition as rows, with the offsets that hold none",
+        "List the messages of a partition as rows, with the offsets that have none",
     ),
     _topic(
         BrowseMessages,
         "POST /v1/topics/{topic}/browse",
-        "Look through messages of several partitions in order of time",
+        "Search the messages of several partitions in order of time",
     ),
     _topic(
         DescribeMessage,
         "GET /v1/topics/{topic}/partitions/{partition}/messages/{offset}",
-        "Describe a message, and who holds it",
+        "Describe a message and who holds it",
         visible=Visible("queue", "queue", "held"),
     ),
     _topic(

@@ -68,13 +68,13 @@ ENTRIES = (
     _change(
         AdvanceClock,
         "POST /v1/clock/advance",
-        "Move the broker's clock on by some time; what comes due happens",
+        "Advance the broker's clock by some time; everything due by then happens",
         mode="parked",
     ),
     _change(
         JumpClock,
         "POST /v1/clock/jump",
-        "Move the broker's clock on to a Unix time; what comes due happens",
+        "Advance the broker's clock to a Unix time; everything due by then happens",
         mode="parked",
     ),
 )

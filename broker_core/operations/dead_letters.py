@@ -237,7 +237,7 @@ ENTRIES = (
     _change(
         Redrive,
         "POST /v1/dead-letters/{queue}/redrive",
-        "Redrive dead letters: publish them to their origin again, changed or not",
+        "Redrive dead letters: publish them to their origin again, edited or not",
         rights=(Right(ADMIN, "topic or queue", "queue", preview="dry_run"),),
         mode="slow",
         errors=(409,),
@@ -264,7 +264,8 @@ ENTRIES = (
         "POST /v1/dead-letters/{queue}/undo-redrive",
         "Undo the last redrive, up to five minutes later: messages not taken yet are dead letters again",
         mode="parked",
-        details="What went back to a topic, of a subscription or a schema rule, stays there: its readers have it.",
+        details="Messages that went back to a topic, from a subscription or a schema rule, stay there: its readers "
+        "already have them.",
     ),
     _change(
         UndoPurgeDeadLetters,

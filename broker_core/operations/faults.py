@@ -34,14 +34,14 @@ ENTRIES = (
     Entry(
         BeginFault,
         "POST /v1/faults",
-        "Let requests of Kafka's clients meet a fault",
+        "Begin a fault for requests of Kafka clients",
         _TAG,
         _ADMIN,
-        details="It lasts until it is ended, its time is over, or it was met as often as `times` says.",
+        details="It lasts until it is ended, its time is up, or it has affected `times` requests.",
         created=True,
         errors=(409,),
     ),
-    Entry(ListFaults, "GET /v1/faults", "Faults that clients meet now", _TAG, (Right(READ, "broker"),)),
+    Entry(ListFaults, "GET /v1/faults", "List the active faults", _TAG, (Right(READ, "broker"),)),
     Entry(
         EndFault,
         "DELETE /v1/faults/{fault}",

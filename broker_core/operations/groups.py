@@ -237,7 +237,7 @@ ENTRIES = (
         "Commit offsets of a member; the response comes when they are stored",
         mode="parked",
         saved="offsets",
-        details="Refused after a rebalance: another member gets these messages.",
+        details="Refused after a rebalance, because another member gets these messages.",
     ),
     _of_member(
         Seek,

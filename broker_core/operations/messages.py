@@ -133,8 +133,8 @@ PUBLISH = Entry(
     errors=(409,),
     body="batch",
     called="publish_batch",
-    details="The response comes when all messages are as durable as the broker promises. A message that fails has the"
-    " error in its status; where all fail with the same error, that is the response.",
+    details="The response comes when all messages are as durable as the broker promises. A failed message has its "
+    "error in its status; if all fail with the same error, that is the response.",
 )
 READ_MESSAGES = Entry(
     ReadMessages,
@@ -143,7 +143,7 @@ READ_MESSAGES = Entry(
     tag="Topics",
     rights=(Right(READ, "topic or queue", "topic"),),
     errors=(409,),
-    details="Where retention has deleted the offset, reading begins at the start offset.",
+    details="If retention has deleted the offset, reading begins at the start offset.",
 )
 SEND = Entry(
     SendMessages,

@@ -34,7 +34,7 @@ class EventQuery(Input, frozen=True, kw_only=True):
     kinds: Annotated[str, Meta(pattern=rf"^(({_KINDS})(,({_KINDS}))*)?$", max_length=1_000)] = ""
     topic: Name | None = None
     group: Name | None = None
-    limit: Annotated[int, Meta(ge=1, le=1_000_000, description="End the stream after so many events")] | None = None
+    limit: Annotated[int, Meta(ge=1, le=1_000_000, description="End the stream after this many events")] | None = None
 
 
 class Observed(Result, frozen=True, kw_only=True):
@@ -136,7 +136,7 @@ ENTRIES = (
     _look(
         ObserveBroker,
         "GET /v1/observe",
-        "The whole state, and all that has happened since an earlier one",
+        "Get the whole state, and all events since an earlier one",
         rights=(Right(ADMIN, "broker"),),
         mode="slow",
     ),
@@ -169,6 +169,6 @@ ENTRIES = (
         "Wait until a condition holds",
         mode="parked",
         errors=(409,),
-        details="After `timeout_ms` at the latest; `holds` says whether it does.",
+        details="Responds after `timeout_ms` at the latest; `holds` says whether the condition is met.",
     ),
 )

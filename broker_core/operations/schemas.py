@@ -141,7 +141,7 @@ ENTRIES = (
     _change(
         RegisterSchema,
         "POST /v1/schemas/{subject}/versions",
-        "Register a schema as a new version; a schema that is registered already keeps its version",
+        "Register a schema as a new version; a schema that is already registered keeps its version",
         rights=(Right(WRITE, "subject", "subject"),),
         repeatable=True,
         created=True,

@@ -170,7 +170,7 @@ ENTRIES = (
         "PATCH /v1/topics/{topic}/config",
         "Change the settings of a topic's log and its limits",
         repeatable=True,
-        details="Retention (`retention_ms`, `retention_bytes`) is applied about once a second.",
+        details="Retention (`retention_ms`, `retention_bytes`) is applied about once per second.",
     ),
     _change(
         AddPartitions,

@@ -41,7 +41,9 @@ def bytes_of(text: str | None, encoding: Encoding = "text", what: str = "key") -
             return text.encode()
         return base64.b64decode(text, validate=True)
     except UnicodeEncodeError as error:
-        raise BrokerError(ErrorCode.MALFORMED_REQUEST, f"the {what} has half a character, which is no text") from error
+        raise BrokerError(
+            ErrorCode.MALFORMED_REQUEST, f"the {what} contains a lone surrogate, which is not valid text"
+        ) from error
     except (binascii.Error, ValueError) as error:
         raise BrokerError(ErrorCode.MALFORMED_REQUEST, f"the {what} is marked as base64, but is not") from error
 

@@ -85,7 +85,7 @@ class Journal(InternalLog):
 
     def _note(self, now_ns: int, done: Reply[None]) -> None:
         if done.error is not None and not self._failed:
-            about = "Until the journal of queues can be written, an attempt that ends with its process is not counted"
+            about = "Until the journal of queues can be written, attempts that end with the process are not counted"
             self._tell(now_ns, f"{about}. {str(done.error).removesuffix('.')}")
         self._failed = done.error is not None
 

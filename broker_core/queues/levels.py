@@ -39,7 +39,7 @@ class Levels:
 
     def grow(self, partitions: Sequence[PartitionLog]) -> None:
         """The topic has `partitions` now: the new ones are read from their start."""
-        raise BrokerError(ErrorCode.INVALID_REQUEST, "a queue has the levels that it was made with")
+        raise BrokerError(ErrorCode.INVALID_REQUEST, "the levels of a queue cannot be changed after its creation")
 
     def table(self, level: int) -> LeaseTable:
         """The table of `level`. Raises UNKNOWN_TOPIC_OR_PARTITION."""

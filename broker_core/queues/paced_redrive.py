@@ -23,7 +23,7 @@ class PacedRedrives:
 
     def last(self, queue: str) -> PacedRedrive:
         """The one that is under way, or the last one. Raises UNKNOWN_DEAD_LETTER if there was none."""
-        about = f"no redrive of {queue} at a rate was asked for"
+        about = f"no redrive of {queue} at a rate was requested"
         return must(self._last.get(queue), ErrorCode.UNKNOWN_DEAD_LETTER, about)
 
     def forget(self, queue: str) -> None:
@@ -35,7 +35,7 @@ class PacedRedrives:
     def check(self, queue: str) -> None:
         """Raises INVALID_REQUEST if a redrive of `queue` is running."""
         if self.of(queue) is not None:
-            about = f"a redrive of {queue} is under way; stop it, or let it end"
+            about = f"a redrive of {queue} is in progress; stop it, or let it finish"
             raise BrokerError(ErrorCode.INVALID_REQUEST, about)
 
     def start(self, now_ns: int, queue: str, paced: PacedRedrive) -> None:

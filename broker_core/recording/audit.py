@@ -103,7 +103,7 @@ _TAKEN_OUT = {
     EventKind.PURGED: "was purged",
     EventKind.DAMAGE: "was damaged",
     EventKind.RECORDS_DELETED: "was deleted",
-    EventKind.DROPPED: "was dropped before it was stored, and its producer was told nothing",
+    EventKind.DROPPED: "was dropped before it was stored, and its producer was not told",
 }
 
 _GIVEN = frozenset({EventKind.DELIVERED, EventKind.PASSED_OVER})
@@ -337,7 +337,7 @@ class Audit:
             if by not in {"", lost.group}:
                 continue
             more = _more(lost.messages)
-            what = f"was given to {lost.client} of {lost.group}, and deleted before it was acknowledged{more}"
+            what = f"was delivered to {lost.client} of {lost.group}, and deleted before it was acknowledged{more}"
             yield self._finding_at(lost.topic, lost.partition, lost.offset, what)
 
     @cached_property
@@ -395,7 +395,7 @@ class Audit:
             given = [each.client for each in earlier if each.kind is EventKind.DELIVERED and each.client]
             done = any(each.kind is EventKind.ACKNOWLEDGED for each in earlier)
             why = ", which had acknowledged it" if done else ""
-            why = why or (f": {given[-1]} had been given it, and left without acknowledging it" if given else "")
+            why = why or (f": {given[-1]} had received it and left without acknowledging it" if given else "")
         what = f"is delivered to {_reader(event)} for the {_nth(event.attempt)} time{why}"
         return found._replace(what=f"{found.what}{what}")
 

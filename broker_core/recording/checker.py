@@ -178,7 +178,7 @@ class Checker:
     def _delivered(self, event: Event) -> None:
         place, begin, end = event.place, event.offsets.start, event.offsets.stop
         if end > self._ends[place]:
-            self._fail(f"{event.topic}/{event.partition} delivers {begin}, which nobody published", event)
+            self._fail(f"{event.topic}/{event.partition} delivers {begin}, which was never published", event)
         if event.group in self._queues:
             for offset in event.offsets:
                 self._leased(event, offset)
@@ -195,10 +195,10 @@ class Checker:
             given.add(first, stop)  # what is passed over once is not looked at again
         acknowledged = begin < self._committed.get(key, 0)
         if acknowledged and not (key in self._rereads or zombie or self._unseen_seeks):
-            self._fail(f"{event.group} gets {begin} again, which it has acknowledged", event)
+            self._fail(f"{event.group} gets {begin} again, which it had already acknowledged", event)
         known = self._known.setdefault(key, Offsets()).between(begin, end)
         if known and event.group in self._at_most_once:
-            self._fail(f"{event.group} gets {begin} twice, and promises at most once", event)
+            self._fail(f"{event.group} gets {begin} twice, but promises at most once", event)
         if known if event.attempt == 1 else known < event.count and not acknowledged:
             attempt = "fetched again" if event.attempt is None else f"attempt {event.attempt}"
             self._fail(f"delivery of {begin} to {event.group} is counted as {attempt}", event)
@@ -218,7 +218,7 @@ class Checker:
         begin, end = event.offsets.start, event.offsets.stop
         for client, firsts in self._open.items():
             if end > firsts.get(place, end):
-                self._fail(f"{event.group} gets {begin}, and the transaction of {client} is open", event)
+                self._fail(f"{event.group} gets {begin}, but the transaction of {client} is open", event)
         if event.kind is EventKind.DELIVERED and self._markers.aborted_between(place, begin, end):
             self._fail(f"{event.group} gets {begin}, which was aborted", event)
 
@@ -229,11 +229,11 @@ class Checker:
         key, begin, end = (event.group, *event.place), event.offsets.start, event.offsets.stop
         committed = self._committed.get(key)
         if committed not in {None, begin} and not (committed < begin and self._passed_over(event, committed, begin)):
-            self._fail(f"{event.group} goes on acknowledging at {begin}, not at {committed}", event)
+            self._fail(f"{event.group} continues acknowledging at {begin}, not at {committed}", event)
         self._committed[key] = end
         for first, stop in self._given.get(key, Offsets()).gaps(begin, end):
             if not self._passed_over(event, first, stop):
-                told = f"{event.group} acknowledges {event.topic}/{event.partition} @{first}, which it never got"
+                told = f"{event.group} acknowledges {event.topic}/{event.partition} @{first}, which it never received"
                 self._fail(told, event, offset=first, is_loss=True)
         member = _member(event)
         known = is_by_hand(member) or not member or self._unseen_seeks
@@ -361,13 +361,13 @@ class Checker:
         depth = self._depths[event.topic]
         # What goes beside the gate, as a redrive does, may lift it above; then nothing more is let in.
         if limit is not None and depth > limit:
-            told = f"{event.topic} holds {depth} messages, and takes {limit}"
+            told = f"{event.topic} holds {depth} messages, but its limit is {limit}"
             self._fail(told, event, history=self._waiting(event.topic))
 
     def _append(self, event: Event, place: TopicPartition, offset: int | None) -> None:
         topic, partition = place
         if offset is None or offset != self._ends[place]:
-            self._fail(f"{topic}/{partition} goes on at {offset}, not at {self._ends[place]}", event, topic=topic)
+            self._fail(f"{topic}/{partition} continues at {offset}, not at {self._ends[place]}", event, topic=topic)
         self._ends[place] += max(1, event.count)
         if topic in self._queues:
             self._depths[topic] += max(1, event.count)
@@ -390,7 +390,7 @@ class Checker:
     def _leased(self, event: Event, offset: int) -> None:
         lease = self._lease(event, offset)
         if lease.finished:
-            self._fail(f"{event.topic} hands out {offset}, which is finished", event, offset)
+            self._fail(f"{event.topic} delivers {offset}, which is finished", event, offset)
         if lease.holder:
             self._fail(f"{event.topic} hands {offset} to {event.client} while {lease.holder} holds it", event, offset)
         lease.attempts += 1

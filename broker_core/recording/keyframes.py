@@ -226,7 +226,7 @@ class Keyframes:
                     header = _HEADER.unpack(file.read(_HEADER.size))
                     end = at + _HEADER.size + header[1]
                     if header[0] != magic:
-                        self.problem = f"{path.name} is damaged from byte {at} on; what comes after is missing."
+                        self.problem = f"{path.name} is damaged from byte {at} on; what follows is missing."
                         return
                     if end > size:
                         return  # torn, or being written
@@ -243,6 +243,6 @@ def _in_order(one: _Frame, other: _Frame) -> bool:
 def _plain(header: tuple[int, ...], stored: bytes) -> bytes:
     """Raises ValueError where the bytes are not those that were written."""
     if len(stored) != header[1] or zlib.crc32(stored) != header[3]:
-        raise ValueError("its checksum does not fit")
+        raise ValueError("its checksum is wrong")
     plain: bytes = pa.decompress(stored, decompressed_size=header[2], codec="zstd", asbytes=True)
     return plain

@@ -116,7 +116,7 @@ def changed_files(folder: Path, checksums: Mapping[str, int]) -> list[str]:
     for name, expected in checksums.items():
         try:
             if file_checksum(folder / name) != expected:
-                problems.append(f"{name} is damaged: what it tells may be wrong.")
+                problems.append(f"{name} is damaged: what it says may be wrong.")
         except OSError:
             problems.append(f"{name} is missing.")
     return problems
@@ -199,4 +199,4 @@ def metadata_problem(metadata: Mapping[str, Any]) -> str | None:
     # A checksum of the other files covers this one.
     if expected == document_checksum(metadata) or (CRC32 not in metadata and "checksums" not in metadata):
         return None
-    return f"{SESSION_FILE} is damaged: the title, seed, times and totals that it tells may be wrong."
+    return f"{SESSION_FILE} is damaged: its title, seed, times and totals may be wrong."

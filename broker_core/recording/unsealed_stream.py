@@ -112,7 +112,7 @@ def stream_batches(path: Path) -> Iterator[pa.RecordBatch]:
         raise EOFError(f"is damaged; {damaged} of its events are missing")
 
 
-_TORN = "ends in the middle of a batch; what came after it is missing"
+_TORN = "ends in the middle of a batch; what follows it is missing"
 _NO_STREAM = "is damaged at its beginning; its events are missing"
 
 

@@ -210,7 +210,7 @@ class _Reader:
                 entry["default"] = field["default"]
                 # The default of a union may be of any branch since 1.12; before, of the first.
                 if kind is not record and not self._is_default(field["default"], kind):
-                    self._wrong((*where, "default"), f"the default is no {kind}")
+                    self._wrong((*where, "default"), f"the default is not a {kind}")
             found.append(AvroField(name, kind, aliases, "default" in field))
             plain.append(entry)
         record.fields = tuple(found)

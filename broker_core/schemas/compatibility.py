@@ -61,9 +61,9 @@ class SchemaProblem(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         where = f"{self.pointer}: {self.message}" if self.pointer else self.message
         if self.direction == "backward":
-            return f"it cannot read all that version {self.version} wrote: {where}"
+            return f"it cannot read everything that version {self.version} wrote: {where}"
         if self.direction == "forward":
-            return f"version {self.version} cannot read all that it writes: {where}"
+            return f"version {self.version} cannot read everything that it writes: {where}"
         return where
 
 

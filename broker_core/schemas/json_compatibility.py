@@ -69,7 +69,7 @@ class JsonComparison:
         if facts.nothing or any(facts.cannot_have(name) for name in facts.required):
             return []
         if read is False:
-            return [Problem(pointer_to(*path), "what may be here is not allowed at all")]
+            return [Problem(pointer_to(*path), "nothing is allowed here")]
         values = facts.values()
         if values is not None:
             refused = [value for value in values if not self._reader.accepts(value, read)]
@@ -145,7 +145,7 @@ class JsonComparison:
         self, facts: Facts, branches: list[Any], fits: list[bool], path: Path, only_one: bool
     ) -> Iterator[Problem]:
         if not any(fits):
-            yield Problem(pointer_to(*path), "none of the alternatives is sure to accept what may have been written")
+            yield Problem(pointer_to(*path), "no alternative is certain to accept what may have been written")
         elif only_one:
             first = fits.index(True)
             for index, branch in enumerate(branches):
@@ -219,7 +219,7 @@ class JsonComparison:
         if "multipleOf" in read:
             of = Fraction(str(read["multipleOf"]))
             if not any((known / of).denominator == 1 for known in facts.multiples()):
-                message = f"numbers that are no multiple of {read['multipleOf']} may have been written"
+                message = f"numbers that are not a multiple of {read['multipleOf']} may have been written"
                 yield Problem(pointer_to(*path, "multipleOf"), message)
 
     def _items(self, facts: Facts, read: dict[str, Any], path: Path) -> Iterator[Problem]:

@@ -136,7 +136,7 @@ class CheckedText:
             if not isinstance(schema, dict) or id(schema) in done:
                 return
             if id(schema) in way:
-                raise InvalidSchemaError([Problem("", "its references lead back to themselves without an end")])
+                raise InvalidSchemaError([Problem("", "its references form an endless loop")])
             way[id(schema)] = None
             ref = self.draft.keywords(schema).get("$ref")
             if ref is not None:

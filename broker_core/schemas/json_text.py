@@ -97,7 +97,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         seen: set[str] = set()
         twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise InvalidJsonError(f"the name {shown(twice)} is there twice in one object")
+        raise InvalidJsonError(f"the name {shown(twice)} occurs twice in one object")
     return found
 
 

@@ -162,7 +162,7 @@ def _places(data: bytes, at: int) -> tuple[tuple[int, ...], int]:
     if not count:
         return (0,), at
     if not 0 < count <= _MOST_PLACES:
-        raise InvalidDataError([Problem("", f"a message is {count} levels deep, where {_MOST_PLACES} are the most")])
+        raise InvalidDataError([Problem("", f"a message is {count} levels deep; at most {_MOST_PLACES} are allowed")])
     places = []
     for _ in range(count):
         place, at = _varint(data, at)

@@ -201,7 +201,7 @@ class SchemaRegistry:
             if version not in found.deleted:
                 raise BrokerError(
                     ErrorCode.INVALID_REQUEST,
-                    f"version {version} of {subject} is to be deleted for good, but was not deleted before",
+                    f"version {version} of {subject} is to be deleted permanently, but was not deleted before",
                 )
         for version in versions:
             found.remove(version)

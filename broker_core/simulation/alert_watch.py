@@ -35,7 +35,7 @@ class Alert(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         except FilterError as error:
             raise ValueError(str(error)) from error
         if condition.takes_all or not only_state(condition):
-            raise ValueError('an alert asks things by their names, as in lag("billing") > 100')
+            raise ValueError('an alert refers to things by name, as in lag("billing") > 100')
 
     @property
     def condition(self) -> str:

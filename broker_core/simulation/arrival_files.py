@@ -157,7 +157,7 @@ def _csv_rows(path: Path, lines: IO[bytes]) -> Iterator[_Row]:
     for row in reader:
         if None in row or None in row.values():
             columns = len(reader.fieldnames or ())
-            raise _bad(path, reader.line_num, f"the row must have {columns} columns, as the first line")
+            raise _bad(path, reader.line_num, f"the row must have {columns} columns, like the first line")
         yield reader.line_num, json.dumps(row, separators=(",", ":")).encode(), row
 
 

@@ -39,7 +39,7 @@ class _Made(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", forbid_
 
     def __post_init__(self) -> None:
         if self.priorities and not any(self.priorities):
-            raise ValueError("priorities must be shares, and not all 0")
+            raise ValueError("priorities must be shares that are not all 0")
         if self.tombstones and not self.keys:
             raise ValueError("tombstones need keys")
 

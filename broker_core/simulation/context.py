@@ -112,7 +112,9 @@ class SimulationContext:
         """Why nothing can be done to the client `name`: it belongs to another program, or is not there."""
         group = self.outside_group(name)
         if group:
-            return f"{name} is another program's; its group.id is {group}: change that there and start it again"
+            return (
+                f"{name} belongs to another program, whose group.id is {group}: change it there and restart the program"
+            )
         return f"there is no {name!r} among the clients of this session itself"
 
     def outside_group(self, client: str) -> str:
@@ -141,7 +143,7 @@ class SimulationContext:
         except BrokerError as error:
             raise BrokerError(ErrorCode.INVALID_REQUEST, error.about) from None
         if self.is_taken(name):
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"the name {name!r} is taken already")
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"the name {name!r} is already taken")
 
     def is_taken(self, name: str) -> bool:
         return name.lower() in {known.lower() for known in self.actors}

@@ -38,7 +38,7 @@ class FaultInjector:
                 if isinstance(fault, faults.Crash | faults.Pause) and actor.state in {"idle", "stopped"}:
                     self._refuse(f"{actor.name} is {'on the bench' if actor.state == 'idle' else 'finished'}")
                 if isinstance(fault, faults.Pause) and actor.paused:
-                    self._refuse(f"{actor.name} is paused already")
+                    self._refuse(f"{actor.name} is already paused")
             case faults.DropHeartbeats():
                 self._consumer(fault.client)
             case faults.Restart():
@@ -48,7 +48,7 @@ class FaultInjector:
                 if not self.lasting.of(fault.client):
                     self._refuse(f"nothing is wrong with {fault.client or 'the disk'}")
             case faults.FillDisk() if self._files.full:
-                self._refuse("the disk is full already")
+                self._refuse("the disk is already full")
 
     def do(self, fault: faults.Fault) -> None:
         match fault:

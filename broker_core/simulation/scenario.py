@@ -173,7 +173,7 @@ class References:
                     except BrokerError as error:
                         self._fail((section, index, "name"), str(error))
                     if name.lower() in seen:
-                        self._fail((section, index, "name"), f"the name '{name}' is taken already.")
+                        self._fail((section, index, "name"), f"the name '{name}' is already taken.")
                     seen.add(name.lower())
 
     def _check_topics(self) -> None:
@@ -188,12 +188,12 @@ class References:
             try:
                 read_schema(schema.kind, schema.text)
             except InvalidSchemaError as error:
-                self._fail(("schemas", index, "text"), f"this is no schema: {error}.")
+                self._fail(("schemas", index, "text"), f"this is not a schema: {error}.")
         stored = {name.lower() for name in self._names.topics | self._names.queues}
         groups = {group.name.lower() for group in self._scenario.groups}
         for index, share_group in enumerate(self._scenario.share_groups):
             if share_group.name.lower() in groups:
-                self._fail(("share_groups", index, "name"), f"the name '{share_group.name}' is taken already.")
+                self._fail(("share_groups", index, "name"), f"the name '{share_group.name}' is already taken.")
             groups.add(share_group.name.lower())
         for section in ("subscribers", "share_groups"):
             for index, subscriber in enumerate(getattr(self._scenario, section)):
@@ -204,10 +204,10 @@ class References:
         for position, name in enumerate(subscriber.topics):
             self._known((*path, "topics", position), "topic", name)
             if subscriber.topics.index(name) != position:
-                self._fail((*path, "topics", position), f"the topic '{name}' is there twice.")
+                self._fail((*path, "topics", position), f"the topic '{name}' is listed twice.")
         for subscription in subscriber.subscriptions.values():
             if subscription.lower() in stored:
-                self._fail((*path, "name"), f"the name '{subscription}' is taken already.")
+                self._fail((*path, "name"), f"the name '{subscription}' is already taken.")
             stored.add(subscription.lower())
 
     def _check_actors(self) -> None:

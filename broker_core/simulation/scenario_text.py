@@ -18,7 +18,7 @@ from broker_core.simulation.strict_yaml import NUMBER
 WIDTH = 92  # of what stands in braces on one line: beyond that it is easier to read as a list
 _OTHER_BREAKS = frozenset("\r\x85\u2028\u2029")  # lines end there in YAML, too: they are escaped
 _ALWAYS = ("seed",)  # said although it may be what it is without
-_BY_HAND = "# What was done by hand, in the order in which it was done."
+_BY_HAND = "# Manual actions, in order."
 
 
 def scenario_text(scenario: Scenario) -> str:
@@ -48,7 +48,7 @@ def text_with(text: str, seed: int, done: Sequence[Scheduled]) -> str:
 
 def _title(title: str, *, by_hand: bool = False) -> str:
     words = "".join(sign for sign in " ".join(title.split()) if sign.isprintable())
-    return f"# {words}{', with what was done by hand' if by_hand else ''}".rstrip()
+    return f"# {words}{', with manual actions' if by_hand else ''}".rstrip()
 
 
 def _is(text: str, wanted: Scenario) -> bool:

@@ -102,7 +102,7 @@ class Simulation:
     def add(self, actor: A) -> A:
         """Add an actor, which begins with the others, or at once if they have. Raises INVALID_REQUEST: a taken name."""
         if self.context.is_taken(actor.name) or actor.name.lower() in {each.name.lower() for each in self._waiting}:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"the name {actor.name!r} is taken already")
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"the name {actor.name!r} is already taken")
         if self._started:
             self.context.add(actor).start()
         else:
@@ -232,7 +232,7 @@ class Simulation:
             rate_per_s = actor.rate_per_s if isinstance(actor, ProducerActor) else None
             return cast(T, ClientSettings(rate_per_s=rate_per_s, takes=actor.takes))
         if not entry_of(request).only_asks(request):
-            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{type(request).__name__} is no question")
+            raise BrokerError(ErrorCode.INVALID_REQUEST, f"{type(request).__name__} is not a query")
         return self.broker.handle(self.loop.now_ns, request).result()
 
     def _do(self, action: UserAction, *, record: bool) -> Performed:

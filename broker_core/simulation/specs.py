@@ -190,7 +190,7 @@ class ProducerSpec(Strict, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if self.linger_ms and self.adaptive is not None:
-            raise ValueError("linger_ms and adaptive exclude each other")
+            raise ValueError("linger_ms and adaptive cannot be combined")
 
 
 class ConsumerSpec(Strict, frozen=True, kw_only=True):

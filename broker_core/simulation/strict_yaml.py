@@ -116,17 +116,18 @@ class Document:
 
 # Messages of the parser, with what they mean and what to do.
 _PLAIN = {
-    "mapping values are not allowed": "no key can be here; mind the indentation, and put a text with a colon in quotes",
-    "did not find expected key": "the indentation fits no line above",
-    "did not find expected '-' indicator": "the indentation fits no line above",
+    "mapping values are not allowed": "no key is allowed here; check the indentation, and put a text with a colon in "
+    "quotes",
+    "did not find expected key": "the indentation matches no line above",
+    "did not find expected '-' indicator": "the indentation matches no line above",
     "could not find expected ':'": "a key has no colon after it",
     "found a tab character": "there is a tab; indent with spaces",
     "found unexpected end of stream": "a quote is not closed",
     "did not find expected node content": "a value is missing, or a bracket is not closed",
     "did not find expected ',' or": "a comma is missing, or a bracket is not closed",
-    "did not find expected <document start>": "it does not belong to what is above; mind the indentation",
+    "did not find expected <document start>": "it does not belong to what is above; check the indentation",
     "found unexpected ':'": "put a text with a colon in quotes",
-    "that cannot start any token": "a text that begins with such a sign must be in quotes",
+    "that cannot start any token": "a text that begins with this character must be in quotes",
 }
 
 

@@ -115,8 +115,8 @@ class BlockingThread:
         self._late_calls += 1
         if self._late_calls > MAX_CALLS_AFTER_THE_END:
             self._error = RuntimeError(
-                f"{self._name} does not end: its function goes on after ActorStopped; let that pass where it catches "
-                "BaseException"
+                f"{self._name} does not end: its function continues after ActorStopped; re-raise that exception if it "
+                "catches BaseException"
             )
             self._end()
             self._turn.acquire()  # for good; the thread is a daemon

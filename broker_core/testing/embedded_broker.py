@@ -49,7 +49,7 @@ SILENT_S = 3.0
 MAX_REFUSED = 10
 _KAFKA_PYTHON_3 = "kafka-python 3"
 _KNOWN = (
-    "; kafka-python 3 forgets a rebalance that outlasts the time-out of its poll: poll(timeout_ms=5_000), or iterate"
+    "; kafka-python 3 forgets a rebalance that outlasts the timeout of its poll: poll(timeout_ms=5_000), or iterate"
     " over the consumer"
 )
 
@@ -65,7 +65,7 @@ def silent_clients(views: Iterable[ConnectionView], now_ns: int) -> list[str]:
         if view.group:
             in_group.add(view.client)
     return [
-        f"{client or 'A client'} is connected, and has not asked for anything for {s_from_ns(now_ns - at_ns):.1f} s"
+        f"{client or 'A client'} is connected but has not requested anything for {s_from_ns(now_ns - at_ns):.1f} s"
         f"{_KNOWN if software[client].startswith(_KAFKA_PYTHON_3) else ''}."
         for client, at_ns in heard_ns.items()
         if client in in_group and s_from_ns(now_ns - at_ns) >= SILENT_S
@@ -299,7 +299,7 @@ class EmbeddedBroker(Closable):
             for program in self._programs:
                 program.check()
             self._waited_for.update(asked_things(parse(condition, FIELDS)))
-            raise ConditionTimeoutError(f"after {timeout_s:g} s, {condition} does not hold: {answer.what}")
+            raise ConditionTimeoutError(f"{condition} was not met within {timeout_s:g} s: {answer.what}")
         return answer.what
 
     def audit(self) -> Audit:
@@ -374,7 +374,8 @@ class EmbeddedBroker(Closable):
         if self.path is None:
             raise BrokerError(
                 ErrorCode.INVALID_REQUEST,
-                'a crash leaves nothing of a broker in memory; make it with durability="file", and it can be restarted',
+                'a broker in memory does not survive a crash; create it with durability="file" so that it can be '
+                "restarted",
             )
         self._close_listeners()
         self.host.crash()
@@ -395,7 +396,7 @@ class EmbeddedBroker(Closable):
         """
         if self.path is not None and not self._removed:
             raise BrokerError(
-                ErrorCode.INVALID_REQUEST, f"{str(self.path)!r} was given; what is in it is not deleted by a reset"
+                ErrorCode.INVALID_REQUEST, f"{str(self.path)!r} was given; a reset does not delete its contents"
             )
         self._end()
         if self._removed:
@@ -437,9 +438,7 @@ class EmbeddedBroker(Closable):
         left += [f"{view.client or view.peer} is connected" for view in self.connections.views()]
         left += [f"port {listener.port} is open" for listener in self._listeners() if listener.is_open]
         if left:
-            raise BrokerError(
-                ErrorCode.INTERNAL_ERROR, f"a broker that is closed has left something: {', '.join(left)}"
-            )
+            raise BrokerError(ErrorCode.INTERNAL_ERROR, f"a closed broker has left something behind: {', '.join(left)}")
 
 
 def _stored(value: Any) -> bytes | str | None:

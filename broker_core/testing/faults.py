@@ -255,7 +255,7 @@ class Faults:
         if durability != "fsync":
             raise BrokerError(
                 ErrorCode.INVALID_REQUEST,
-                f'with the durability "{durability}" nobody waits for the disk; use durability="fsync"',
+                f'with durability "{durability}", nobody waits for the disk; use durability="fsync"',
             )
         disk.sync_delay_s = delay_ms / 1_000
         return ActiveFault(lambda: setattr(disk, "sync_delay_s", 0.0))
@@ -268,7 +268,7 @@ class Faults:
     # -- inside
 
     def _disk(self) -> BreakableFiles:
-        about = 'a broker in memory has no disk; make it with durability="file" or "fsync"'
+        about = 'a broker in memory has no disk; create it with durability="file" or "fsync"'
         return must(self._broker.disk, ErrorCode.INVALID_REQUEST, about)
 
     def _begin(

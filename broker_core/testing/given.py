@@ -97,11 +97,11 @@ class _Failure:
         if seed is not None:
             told = counted(len(self.schedule.disturbances or ()), "disturbance")
             self.error.add_note(
-                f"Seed {seed} fails; the smallest schedule found that fails, too, has {told}. Run it alone with\n"
+                f"Seed {seed} fails; the smallest failing schedule found has {told}. Run only this one with\n"
                 f"    @given_schedule(schedule={self.schedule!r})"
             )
         if self._uncommitted:
-            self.error.add_note(f"When the test failed, {self._uncommitted}: perhaps it is held, and not lost.")
+            self.error.add_note(f"When the test failed, {self._uncommitted}: it may be held, not lost.")
         setattr(self.error, BROKER_OF_ERROR, self)
         raise self.error
 

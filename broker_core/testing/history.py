@@ -102,7 +102,9 @@ class History:
     def attach(self, host: BrokerHost) -> None:
         """Keep the events of `host`, from its beginning on, and answer AuditBroker."""
         if list(host.broker.logs):
-            self._why_not = "the directory of this broker was not empty; an audit covers a broker from its beginning"
+            self._why_not = (
+                "the directory of this broker was not empty; an audit must cover a broker from its beginning"
+            )
         host.events.attach(self)
         self.answer_for(host)
 

@@ -86,12 +86,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--brokerscope-report",
         action="store_true",
-        help="make a report of the recordings that this run has kept; needs brokerscope[report]",
+        help="make a report of the recordings kept by this run; needs brokerscope[report]",
     )
     group.addoption(
         "--brokerscope-page",
         metavar="DIR",
-        help="make a page of each recording that this run has kept, for anybody's browser; needs brokerscope[gui]",
+        help="make a page for any browser of each recording kept by this run; needs brokerscope[gui]",
     )
 
 
@@ -231,7 +231,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     terminalreporter.section("Brokerscope")
     if not kept:
         what = "report" if wants_report else "page"
-        terminalreporter.line(f"No recording was kept, so there is no {what}; --brokerscope-record=all keeps all.")
+        terminalreporter.line(
+            f"No recording was kept, so there is no {what}; --brokerscope-record=all keeps all recordings."
+        )
         return
     from broker_core.plurals import counted
 

@@ -79,7 +79,7 @@ class Program(Closable):
             if not self._ended.wait(timeout_s):
                 self._end(kill=True)
                 if not self._ended.wait(END_S):
-                    raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"{self.name} does not end after it was stopped")
+                    raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"{self.name} did not end after it was stopped")
 
     def kill(self) -> None:
         """End a process as by `kill -9`, with all that it has started. Raises INVALID_REQUEST for a function."""
@@ -96,7 +96,7 @@ class Program(Closable):
     def wait(self, timeout_s: float = 30.0) -> None:
         """Wait until it has ended by itself. Raises ProgramEndedError, and REQUEST_TIMED_OUT."""
         if not self._ended.wait(timeout_s):
-            raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"{self.name} still runs after {timeout_s:g} s")
+            raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"{self.name} is still running after {timeout_s:g} s")
         self.check()
 
     def check(self) -> None:
@@ -139,7 +139,7 @@ class Program(Closable):
     def _has_ended(self, how: str, *, failed: bool) -> None:
         self._note(f"{self.name} {how}")
         if failed and not self._stopping:
-            last = "\n".join(list(self._lines)[-LAST_LINES:]) or "It has written nothing."
+            last = "\n".join(list(self._lines)[-LAST_LINES:]) or "It wrote no output."
             self.error = ProgramEndedError(f"{self.name} {how}\n{last}")
             self._told = self._fail_waits(self.error)
         self._ended.set()

@@ -21,7 +21,7 @@ def checked_kinds(kinds: Sequence[Kind]) -> tuple[Kind, ...]:
     """`kinds` as they are given. Raises ValueError for another word."""
     for kind in kinds:
         if kind not in KINDS:
-            raise ValueError(f"{kind!r} is no kind of disturbance; there are {', '.join(KINDS)}")
+            raise ValueError(f"{kind!r} is not a kind of disturbance; there are {', '.join(KINDS)}")
     return tuple(kinds)
 
 

@@ -84,7 +84,7 @@ class _VirtualLoop(asyncio.BaseEventLoop):
             self._do_poll(self._polls[0], timeout_s)
         elif timeout_s is None:
             raise RuntimeError(
-                "an async function waits for something that virtual time does not bring; await its parts"
+                "an async function waits for something that does not happen in virtual time; await its parts"
             )
         elif timeout_s > 0:
             self._consumer.sleep(timeout_s)

@@ -200,7 +200,7 @@ class VirtualConsumer:
         """Read on from `partition.offset`. Raises _STATE for a partition that it does not own."""
         place = _place(partition)
         if place in self._coming or place not in self._client.assignment:
-            raise local_error("_STATE", f"{place[0]}/{place[1]} is not assigned; seek when it is")
+            raise local_error("_STATE", f"{place[0]}/{place[1]} is not assigned; seek once it is")
         self._actor.chooses_offsets(self._client.group)
         self._positions.pop(place, None)
         self._client.seek(*place, partition.offset)
@@ -265,7 +265,7 @@ class VirtualConsumer:
         def commit() -> None:
             if lost:
                 code = ErrorCode.ILLEGAL_GENERATION if self._client.cut_off is None else self._client.cut_off.code
-                raise local_error("_ASSIGNMENT_LOST", "the group has gone on without this member", code)
+                raise local_error("_ASSIGNMENT_LOST", "the group has continued without this member", code)
             if not chosen:
                 raise local_error("_NO_OFFSET", "nothing was read since the last commit")
             self._client.commit_offsets(chosen, backwards=True)

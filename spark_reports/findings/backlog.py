@@ -119,13 +119,13 @@ def _readers(told: Evidence, group: str, since_ns: int) -> str:
     if not shares:
         return "Nobody read it then."
     if not told.knows(group):
-        return "How busy its readers were is not known: they are programs of their own, which fetch ahead."
+        return "How busy its readers were is not known: they are external programs, which fetch ahead."
     if len(busy) == len(shares):
         who = "Its reader was" if len(shares) == 1 else f"All {len(shares)} of its readers were"
-        return f"{who} busy at least {text.share(FULL)} of that time, and had no reserve."
+        return f"{who} busy at least {text.share(FULL)} of that time, and had no capacity to spare."
     least = min(shares, key=lambda client: shares[client])
     if busy:
-        had = f"{text.listed(busy)} had no reserve then"
+        had = f"{text.listed(busy)} had no capacity to spare then"
         return f"{had}; {least} was busy {text.share(shares[least])} of that time."
     return f"Its {text.plural(len(shares), 'reader')} had something in hand {_ends(shares.values())} of that time."
 
@@ -156,7 +156,7 @@ def _furthest(told: Evidence, rows: Rows) -> Iterator[Finding]:
         among = f", in its {len(theirs)} partitions together" if len(theirs) > 1 else ""
         end = f"At the end the group was {_messages(left, theirs)} behind{among}."
     often = text.duration(scale.width_ns)
-    detail = f"Looked at every {often}, it was worst at {text.clock(at_ns)}. {end}"
+    detail = f"Measured every {often}, it was worst at {text.clock(at_ns)}. {end}"
     soon_ns = SOON_BUCKETS * scale.width_ns
     resets = [
         row["time_ns"]

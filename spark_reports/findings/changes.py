@@ -68,7 +68,7 @@ def disturbed(told: Evidence) -> Iterator[Finding]:
         f"At the same time, within {text.duration(worst['window_ns'])}{scope}: {text.listed(parts)}.",
         "events",
         worst["time_ns"],
-        why=f"Other things happened then as well: {text.listed(also)}." if also else "",
+        why=f"Other things also happened then: {text.listed(also)}." if also else "",
     )
 
 

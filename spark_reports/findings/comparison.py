@@ -73,7 +73,7 @@ def _actions(one: Made) -> Mapping[str, int]:
 
 def _did(label: str, first: str, done: Sequence[Otherwise]) -> Finding:
     told = text.listed([_words(one) for one in done], _SHOWN)
-    return Finding(INFO, f"What was otherwise in {label} than in {first}", f"{told}.", "sessions")
+    return Finding(INFO, f"What differed in {label} from {first}", f"{told}.", "sessions")
 
 
 def _wrong(made: Sequence[Made], labels: Sequence[str]) -> Iterator[Finding]:
@@ -93,15 +93,14 @@ def _unlike(runs: Rows) -> Iterator[Finding]:
     scenarios = sorted({row["scenario"] for row in runs})
     if len(scenarios) > 1:
         yield Finding(
-            WARN, "These are different scenarios", f"{text.listed(scenarios)}: differences need not mean anything.",
+            WARN, "These are different scenarios", f"{text.listed(scenarios)}: differences may not mean anything.",
             "sessions",
         )  # fmt: skip
     seconds = [row["length_ns"] for row in runs if row["length_ns"]]
     if seconds and max(seconds) > min(seconds) * (1 + AS_LONG):
         yield Finding(
-            INFO, "They lasted differently long", f"From {text.duration(min(seconds))} to "
-            f"{text.duration(max(seconds))}: rates and percentiles can be compared, sums cannot, and "
-            "are not judged.", "sessions",
+            INFO, "Their lengths differ", f"From {text.duration(min(seconds))} to {text.duration(max(seconds))}: "
+            "rates and percentiles can be compared; totals cannot, and are not judged.", "sessions",
         )  # fmt: skip
 
 
@@ -132,8 +131,8 @@ def _differences(compared: Rows, made: Sequence[Made], done: Mapping[int, Sequen
             level = GOOD if verdict == "better" else WARN
             yield Finding(level, f"{also} {verdict} in {names[session]}", f"{text.listed(told, _SHOWN)}.", "figures")
     if not judged and len(names) > 1 and any(row["measure"] in BETTER for row in compared):
-        headline = "No figure differs by more than a tenth and by more than chance"
-        yield Finding(GOOD, headline, "What differs below may come of nothing.", "figures")
+        headline = "No figure differs by more than a tenth and by more than chance would explain"
+        yield Finding(GOOD, headline, "The differences below may be chance.", "figures")
 
 
 def _because(row: Row, made: Sequence[Made], done: Sequence[Otherwise]) -> str:
@@ -141,12 +140,12 @@ def _because(row: Row, made: Sequence[Made], done: Sequence[Otherwise]) -> str:
     if not done:
         return ""
     if len(done) == 1:
-        return f"One thing was otherwise: {_words(done[0])}."
+        return f"One thing was different: {_words(done[0])}."
     begun = max(((_step(row, made, one.at_ns), _words(one)) for one in done if one.at_ns is not None), default=None)
     if begun is not None and begun[0] > 0:
-        return f"It begins with one of the {len(done)} things that were otherwise: {begun[1]}."
+        return f"It begins with one of the {len(done)} things that were different: {begun[1]}."
     words = text.listed([_words(one) for one in done], _SHOWN)
-    return f"{len(done)} things were otherwise, and the data do not show which it was: {words}."
+    return f"{len(done)} things were different, and the data do not show which one it was: {words}."
 
 
 def _step(row: Row, made: Sequence[Made], at_ns: int) -> float:

@@ -139,8 +139,8 @@ class HotKey(NamedTuple):
     def explain(self, finding: Finding, advice: str = "") -> Finding:
         """`finding` with the remedy of the key instead of its own."""
         split = (
-            f"Split the hot key {self.key} of {self.topic} first: its partition has one reader in a group, which more "
-            "partitions or members do not relieve."
+            f"Split the hot key {self.key} of {self.topic} first: its partition has one reader in a group, so more "
+            "partitions or members do not help."
         )
         return finding._replace(advice=advice or split, explained_by=HOT_KEY)
 

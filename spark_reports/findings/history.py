@@ -49,8 +49,8 @@ def _trends(trends: Rows) -> Iterator[Finding]:
             yield Finding(
                 GOOD if row["verdict"] == "better" else WARN,
                 f"{row['scenario']}: {label} {way} from {first} to {last} over {row['runs']} runs",
-                f"That is {row['verdict']}, {change(row['change'], row['per_run'])} along a straight line that fits "
-                f"{text.share(row['steady'])} of the variation.",
+                f"That is {row['verdict']}, {change(row['change'], row['per_run'])} along a straight line that "
+                f"explains {text.share(row['steady'])} of the variation.",
                 "trends",
             )
 
@@ -72,7 +72,7 @@ def _odd(trends: Rows) -> Iterator[Finding]:
 def _same(runs: Rows, trends: Rows) -> Iterator[Finding]:
     told = [row for row in trends if row["measure"] in _TOLD]
     if told and all(row["verdict"] == "same" for row in told):
-        yield Finding(GOOD, "Nothing drifts", f"{text.plural(len(runs), 'run')}, and every figure stays.", "trends")
+        yield Finding(GOOD, "Nothing drifts", f"{text.plural(len(runs), 'run')}, and no figure changes.", "trends")
     elif not trends:
         yield Finding(INFO, "There is no trend yet", "No scenario was run more than once.", "runs")
 
@@ -82,9 +82,9 @@ def _unlike(trends: Rows) -> Iterator[Finding]:
         if row["measure"] == "length_ns" and row["most"] > row["least"] * (1 + AS_LONG):
             yield Finding(
                 INFO,
-                f"{row['scenario']}: its runs lasted differently long",
+                f"{row['scenario']}: the lengths of its runs differ",
                 f"From {text.duration(row['least'])} to {text.duration(row['most'])}: rates and percentiles can be "
-                "compared, sums cannot, and are not judged.",
+                "compared; totals cannot, and are not judged.",
                 "runs",
             )
 

@@ -23,7 +23,7 @@ def blocked(told: Evidence) -> Iterator[Finding]:
     detail = f"The longest wait was {text.duration(longest['blocked_ns'])} at {text.clock(longest['from_ns'])}."
     others = len({name for name, _ in waits}) - 1
     if others:
-        detail += f" {text.plural(others, 'other producer')} waited too."
+        detail += f" {text.plural(others, 'other producer')} also waited."
     blockers = told.rows["blockers"]
     mine = [row for row in blockers if (row["client"], row["topic"]) == (client, topic) and row["blocker"]]
     why = f"It was told: {longest['cause']}." if longest["cause"] else ""

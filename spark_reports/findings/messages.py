@@ -44,7 +44,7 @@ def dead(told: Evidence) -> Iterator[Finding]:
         worst["first_ns"],
         "poison" if poison else "dead-letters",
         f"Of {text.plural(tried, 'further attempt')} in {worst['group']}, {f'{helped:,}' if helped else 'none'} helped"
-        f"{', nor did a redrive' if worst['redriven'] else ''}: it is the message, not the moment."
+        f"{', nor did a redrive' if worst['redriven'] else ''}: the cause is the message, not the moment."
         if poison
         else "",
         harm=Harm(dead=max(0, total - results["recovered"] - results["waiting"])),
@@ -67,8 +67,8 @@ def deleted(told: Evidence) -> Iterator[Finding]:
             "audit",
             first,
             "deleted-unread",
-            f"{text.listed(sorted({row['cause'] for row in mine})).capitalize()}: the log was cut beyond where the "
-            "group had read to.",
+            f"{text.listed(sorted({row['cause'] for row in mine})).capitalize()}: the log was deleted beyond the "
+            "point to which the group had read.",
             harm=Harm(lost=total),
         )
 
@@ -120,12 +120,12 @@ def expired(told: Evidence) -> Iterator[Finding]:
         if lease_s and others_s < NEAR_LEASE * lease_s:
             why += f" The other leases ended after {text.duration(max(0.0, others_s) * 1e9)} on average."
             advice = (
-                "Look for workers that stopped, hang or forget: the others end far within the lease, so a longer one "
-                "would only keep these messages longer."
+                "Look for workers that stop, hang or forget messages: the others finish well within the lease, so a "
+                "longer one would only delay these messages more."
             )
         yield Finding(
             WARN if gone >= OFTEN * all_of_them else INFO,
-            f"{text.plural(gone, 'lease')} of {queue} ran out, {text.share(gone / all_of_them)} of all",
+            f"{text.plural(gone, 'lease')} of {queue} expired, {text.share(gone / all_of_them)} of all",
             f"The messages went to others, or were tried again. Held by {who}.{lasts}",
             "queues",
             kind="expired-leases",

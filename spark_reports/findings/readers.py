@@ -129,13 +129,13 @@ def _busy(told: Evidence, busy: Rows) -> Iterator[Finding]:
         names = text.listed([row["client"] for row in busy])
         detail = (
             f"{names}. " if several else ""
-        ) + f"{worst['client']} had {worst['in_hand']:.1f} messages in hand on average."
+        ) + f"{worst['client']} had {worst['in_hand']:.1f} messages in progress on average."
         groups = {row["group"] for row in busy}
         filled = sorted(group for group in groups if not told.room_for_more(group, told.scale.to_ns))
-        advice = "It has no reserve: any peak becomes lag. Make the work shorter"
+        advice = "It has no capacity to spare: any peak turns into lag. Make the work shorter"
         advice += ", or add another." if not filled else "."
         if filled:
-            advice += f" In {text.listed(filled)} each partition has its reader: another would be given none."
+            advice += f" In {text.listed(filled)} every partition has a reader: another one would get none."
         yield Finding(INFO, headline, detail, "consumers", kind="busy", advice=advice)
 
 
@@ -157,10 +157,10 @@ def hands_free(told: Evidence) -> Iterator[Finding]:
             continue
         yield Finding(
             INFO,
-            f"The workers of {queue} had nothing in hand {text.share(1 - used)} of the time, and messages waited",
+            f"The workers of {queue} were idle {text.share(1 - used)} of the time while messages waited",
             f"Messages waited {text.share(waited)} of the time, {text.count(float(series.mean()))} on average.",
             "queues",
             kind="prefetch",
-            why=f"Each takes {max(ahead)} at a time, and comes back for the next.",
+            why=f"Each takes {max(ahead)} at a time and comes back for the next.",
             harm=Harm(message_s=float(series.sum()) * told.scale.width_ns / 1e9 * (1 - used)),
         )

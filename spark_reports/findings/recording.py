@@ -31,7 +31,7 @@ def reconciled(told: Evidence) -> Iterator[Finding]:
         yield Finding(
             WARN,
             "Nothing to compare the totals with",
-            "The run left no summary, so nobody can say whether the recording is whole.",
+            "The run left no summary, so it is not known whether the recording is complete.",
             "totals",
         )
 

@@ -24,8 +24,8 @@ class Remedy(NamedTuple):
 
 REMEDIES: Final = {
     "poison": Remedy(
-        "Mend what the cause names, try one of the messages by hand, then redrive the rest. Another attempt helps none "
-        "of them: fewer attempts free the workers sooner.",
+        "Fix the cause, try one of the messages by hand, then redrive the rest. More attempts help none of them; "
+        "fewer attempts free the workers sooner.",
         "poison-message",
         "max_attempts",
         "group.share.delivery.count.limit, errors.deadletterqueue.topic.name",
@@ -33,7 +33,7 @@ REMEDIES: Final = {
         "maxReceiveCount in RedrivePolicy",
     ),
     "dead-letters": Remedy(
-        "Look at the most frequent cause first; redrive when it is mended.",
+        "Look at the most frequent cause first; redrive once it is fixed.",
         "poison-message",
         "max_attempts, retry",
         "group.share.delivery.count.limit, errors.deadletterqueue.topic.name",
@@ -41,7 +41,8 @@ REMEDIES: Final = {
         "maxReceiveCount in RedrivePolicy, StartMessageMoveTask",
     ),
     "deleted-unread": Remedy(
-        "Keep messages for longer than a reader may be behind or away, and raise an alarm on the lag before that.",
+        "Keep messages for longer than a reader may be behind or away, and set an alarm on the lag that is raised "
+        "earlier.",
         "retention",
         "retention_ms, retention_bytes",
         "retention.ms, retention.bytes, records-lag-max as alarm",
@@ -49,13 +50,14 @@ REMEDIES: Final = {
         "MessageRetentionPeriod, ApproximateAgeOfOldestMessage as alarm",
     ),
     "open-transaction": Remedy(
-        "Let transactions be short, and their time-out no longer than readers may wait: who has died ends none.",
+        "Keep transactions short, and their timeout no longer than readers may wait: a crashed producer does not end "
+        "its transactions.",
         "transactions",
         "transactional: messages, timeout_ms",
         "transaction.timeout.ms, transaction.max.timeout.ms, kafka-transactions.sh find-hanging",
     ),
     "retries": Remedy(
-        "Allow fewer attempts: those after the first helped hardly any message.",
+        "Allow fewer attempts: those after the first hardly ever helped.",
         "poison-message",
         "max_attempts",
         "group.share.delivery.count.limit",
@@ -63,7 +65,8 @@ REMEDIES: Final = {
         "maxReceiveCount in RedrivePolicy",
     ),
     "expired-leases": Remedy(
-        "Make the lease longer than the longest piece of work, or extend it meanwhile; look for workers that stopped.",
+        "Make the lease longer than the longest piece of work, or extend it during the work; look for workers that "
+        "stopped.",
         "work-queue",
         "lease_ms",
         "share.record.lock.duration.ms, max.poll.interval.ms",
@@ -71,21 +74,21 @@ REMEDIES: Final = {
         "VisibilityTimeout, ChangeMessageVisibility",
     ),
     "outage": Remedy(
-        "Notice a member that is gone sooner, and let one that comes back keep its place.",
+        "Detect a missing member sooner, and let one that comes back keep its place.",
         "long-pause",
         "session_timeout_ms, heartbeat_interval_ms, static",
         "session.timeout.ms, heartbeat.interval.ms, group.instance.id",
         "heartbeat, single-active-consumer",
     ),
     "rebalance": Remedy(
-        "Let members keep the partitions that need not move, and give those that restart their old place.",
+        "Let members keep the partitions that need not move, and give members that restart their old place.",
         "range-versus-sticky",
         "assignor: cooperative-sticky, static",
         "group.protocol=consumer or partition.assignment.strategy, group.instance.id",
         "single-active-consumer",
     ),
     "growing": Remedy(
-        "More readers, quicker work, or less coming in: as it is, it never drains.",
+        "Add readers, speed up the work, or reduce the input: at these rates, it never drains.",
         "lag-and-catch-up",
         "count of consumers or workers, partitions",
         "num.partitions and more members of the group",
@@ -93,7 +96,7 @@ REMEDIES: Final = {
         "more receivers, MaxNumberOfMessages",
     ),
     "sharing": Remedy(
-        "Share the load out first (keys, partitions): some readers had time left, and more of them would too.",
+        "First spread the load (keys, partitions): some readers had time to spare, and additional ones would, too.",
         "load-balancing",
         "key of the producer, partitioner, assignor",
         "the record's key, partition.assignment.strategy",
@@ -101,7 +104,7 @@ REMEDIES: Final = {
         "MaxNumberOfMessages",
     ),
     "behind": Remedy(
-        "A reserve of readers for the peak, for all of them were busy when it fell behind; an alarm on the lag.",
+        "Have spare readers for the peak, because all of them were busy when it fell behind; set an alarm on the lag.",
         "lag-and-catch-up",
         "count of consumers or workers",
         "more members of the group, records-lag-max as alarm",
@@ -109,7 +112,7 @@ REMEDIES: Final = {
         "more receivers, ApproximateAgeOfOldestMessage as alarm",
     ),
     "slow-reader": Remedy(
-        "Give it fewer partitions or quicker work, or take it out: the others have time left.",
+        "Give it fewer partitions or quicker work, or remove it: the others have time to spare.",
         "load-balancing",
         "processing, max_poll_messages, assignor",
         "max.poll.records, partition.assignment.strategy",
@@ -117,8 +120,8 @@ REMEDIES: Final = {
         "MaxNumberOfMessages",
     ),
     "partition-limit": Remedy(
-        "A partition has one reader in a group: more members than partitions wait in vain. Add partitions before "
-        "members; keys then move to others.",
+        "A partition has one reader in a group, so members beyond the number of partitions have nothing to do. Add "
+        "partitions before members; keys then move to other partitions.",
         "partitions-and-keys",
         "partitions",
         "kafka-topics.sh --alter --partitions, or a share group",
@@ -126,7 +129,7 @@ REMEDIES: Final = {
         "more values of MessageGroupId; standard queues have no such limit",
     ),
     "hot-key": Remedy(
-        "Split the key where order allows it (a suffix, or a finer key): more partitions or members do not help.",
+        "If order allows, split the key (a suffix, or a finer key): more partitions or members do not help.",
         "hot-key",
         "key of the producer, partitioner",
         "the record's key, partitioner.class",
@@ -134,7 +137,7 @@ REMEDIES: Final = {
         "MessageGroupId",
     ),
     "skew": Remedy(
-        "Choose a key with more values, or none where order does not matter.",
+        "Choose a key with more values, or none if order does not matter.",
         "partitions-and-keys",
         "key of the producer, partitioner, partitions",
         "the record's key, partitioner.class",
@@ -142,7 +145,7 @@ REMEDIES: Final = {
         "MessageGroupId",
     ),
     "prefetch": Remedy(
-        "Let each worker take more ahead, so that the next message is there when one is done.",
+        "Let each worker prefetch more, so that the next message is ready when one is done.",
         "load-balancing",
         "prefetch",
         "max.poll.records, fetch.min.bytes",
@@ -150,27 +153,27 @@ REMEDIES: Final = {
         "MaxNumberOfMessages, WaitTimeSeconds",
     ),
     "rate-limit": Remedy(
-        "Raise the limit: the readers had time left.",
+        "Raise the limit: the readers had time to spare.",
         "rate-limits",
         "rate_per_s, burst",
         "producer_byte_rate, request_percentage",
     ),
     "blocked": Remedy(
-        "Make the readers quicker, or add some: they were busy all the time. More room only delays the wait.",
+        "Make the readers quicker, or add more: they were busy all the time. More room only delays the waiting.",
         "backpressure-policies",
         "processing, count, policy",
         "buffer.memory, max.block.ms",
         "max-length, overflow",
     ),
     "turned-away": Remedy(
-        "Read quicker, for the readers were busy all the time, or let the producer wait and try again.",
+        "Read more quickly, because the readers were busy all the time, or make the producer wait and retry.",
         "backpressure-policies",
         "max_messages, policy, retry_ms",
         "buffer.memory, max.block.ms, delivery.timeout.ms",
         "max-length, overflow",
     ),
     "full-disk": Remedy(
-        "Keep less, or give it more room, and watch how much is free: a broker whose disk is full takes nothing.",
+        "Keep less data or add disk space, and watch how much is free: a broker with a full disk accepts nothing.",
         "full-disk",
         "retention_bytes, retention_ms",
         "retention.bytes, retention.ms, log.dirs",
@@ -178,13 +181,13 @@ REMEDIES: Final = {
         "MessageRetentionPeriod",
     ),
     "schema": Remedy(
-        "Mend the producer, or register a version of the schema that allows what it sends.",
+        "Fix the producer, or register a schema version that allows what it sends.",
         "schema-evolution",
         "schema, compatibility",
         "compatibility of the schema registry, auto.register.schemas",
     ),
     "idle": Remedy(
-        "Put it to work or take it away.",
+        "Give it work or remove it.",
         "partitions-and-keys",
         "group of the consumer, partitions",
         "group.id, num.partitions",
@@ -192,7 +195,7 @@ REMEDIES: Final = {
         "receivers of the queue",
     ),
     "busy": Remedy(
-        "It has no reserve: any peak becomes lag. Add another, or make the work shorter.",
+        "It has no capacity to spare: any peak turns into lag. Add another, or make the work shorter.",
         "load-balancing",
         "count, processing",
         "more members of the group, max.poll.records",
@@ -200,7 +203,7 @@ REMEDIES: Final = {
         "more receivers",
     ),
     "repeats": Remedy(
-        "Whoever reads must stand a message twice; commit with the effect where it must not.",
+        "Readers must be able to handle a message twice; if they cannot, commit together with the effect.",
         "at-most-or-at-least-once",
         "commit: with_effect",
         "isolation.level, enable.idempotence, transactional.id",

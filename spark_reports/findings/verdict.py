@@ -39,7 +39,7 @@ def verdict(
 
 def _soundness(bad: Sequence[Finding], problems: Sequence[str]) -> str:
     if problems:
-        return "The recording is incomplete: the figures prove nothing."
+        return "The recording is incomplete, so the figures prove nothing."
     if not bad:
         return ""
     more = f", and {text.plural(len(bad) - 1, 'more check')} failed" if len(bad) > 1 else ""

@@ -11,7 +11,7 @@ from spark_reports.tables.transactions import COMMITTED, OPEN
 OPEN_TRANSACTION = "open-transaction"
 FEWEST_NS = 1_000_000_000  # a wait for a transaction that is worth a sentence
 BACK = ("restarted", "pause is over")
-_STRUCK = {"crash": "{owner} had crashed", "pause": "{owner} stood still", "silence": "{owner} was not heard of"}
+_STRUCK = {"crash": "{owner} had crashed", "pause": "{owner} stood still", "silence": "{owner} did not respond"}
 
 
 def unread(told: Evidence) -> Iterator[Finding]:
@@ -103,7 +103,7 @@ def _remedy(longest: Row, noticed_ns: int, of: Row | None, markers: Rows) -> tup
         return ("rebalance" if of is not None and (of["stopped"] or 0) > (of["moved"] or 0) else ""), ""
     parts = []
     if of is not None and noticed_ns * 2 >= longest["pause_ns"]:
-        parts.append("notice a member that is gone sooner")
+        parts.append("detect a missing member sooner")
     came_back = any(
         row["kind"] == "fault" and row["client"] == longest["owner_before"] and row["cause"] in BACK
         and longest["from_ns"] < row["time_ns"] <= longest["to_ns"]
@@ -138,7 +138,7 @@ def held_up(told: Evidence) -> Iterator[Finding]:
         "transactions",
         longest["from_ns"],
         OPEN_TRANSACTION,
-        f"Its producer {longest['client']} left it open. Who reads committed messages sees nothing behind it.",
+        f"Its producer {longest['client']} left it open. read_committed readers see nothing beyond it.",
         harm=Harm(delayed=messages, delayed_s=_waited_s(worst) / messages if messages else 0.0),
     )
 
@@ -162,7 +162,7 @@ def transaction_of(told: Evidence, group: str, topic: str, at_ns: int, soon_ns: 
     longest = max(mine, key=lambda row: row["waited_ns"])
     return (
         f"It waited {text.duration(longest['waited_ns'])} for the transaction {longest['transactional_id']} of "
-        f"{longest['client']} ({longest['outcome']}), behind which it is given nothing: its readers are not the reason."
+        f"{longest['client']} ({longest['outcome']}), beyond which it gets nothing: its readers are not the cause."
     )
 
 
@@ -194,7 +194,7 @@ def replayed(told: Evidence) -> Iterator[Finding]:
         INFO,
         f"{text.listed(names)} read {text.plural(whole[0]['messages'], 'message')} from before {their} time",
         f"They were up to {text.duration(whole[0]['max_ns'])} old when they were read. They are left out of the "
-        "latency above and have lines of their own.",
+        "latency above and have separate lines.",
         "latency",
         min((row["start_ns"] for row in over_time), default=None),
     )

@@ -63,7 +63,7 @@ def _delivered(made: Tables, scale: Scale) -> Figure | None:
     total = _totals(made)
     if "delivered" not in total:
         return None
-    again = f"{text.count(total['redelivered'])} of them again"
+    again = f"{text.count(total['redelivered'])} of them repeated"
     return Figure("Delivered", text.count(total["delivered"]), again, "throughput")
 
 
@@ -98,7 +98,7 @@ def _rebalances(made: Tables, scale: Scale) -> Figure:
     pauses = [row["pause_ns"] for row in made["unserved"]]
     unknown = any(row["stopped"] is None for row in made["rebalances"])
     note = f"a partition unread for up to {text.duration(max(pauses))}" if pauses else "none stopped a partition"
-    note = "for how long nobody read is not known" if unknown else note
+    note = "how long nobody read is not known" if unknown else note
     return Figure("Rebalances", text.count(len(made["rebalances"])), note, "rebalances")
 
 
@@ -111,5 +111,5 @@ def _blocked(made: Tables, scale: Scale) -> Figure:
     rows = made["backpressure_series"]
     blocked_ns = sum(row["blocked_ns"] for row in rows)
     lost = in_words({kind: sum(row[kind] for row in rows) for kind in OUTCOMES})
-    note = lost or "nothing was turned away"
+    note = lost or "nothing was refused"
     return Figure("Producers blocked", text.duration(blocked_ns), note, "backpressure", bool(lost))

@@ -159,8 +159,8 @@ def label(name: str) -> str:
 _LABELS = {
     "wall": "Time on the clock",
     "process_cpu": "Processor time",
-    "process_cpu_an_event": "Processor time an event",
-    "session_seconds_a_second": "Session seconds a second",
+    "process_cpu_an_event": "CPU time per event",
+    "session_seconds_a_second": "Session seconds per second",
     "engine": "Engine's time",
 }
 FILTERS: dict[str, Callable[..., str]] = {

@@ -26,8 +26,8 @@ Data = Mapping[str, Any]
 
 # Data, title, and unit; durations carry theirs on each tick.
 _OVER_TIME = (
-    ("published", "Published, messages a second", "messages/s"),
-    ("delivered", "Delivered, messages a second", "messages/s"),
+    ("published", "Published, messages per second", "messages/s"),
+    ("delivered", "Delivered, messages per second", "messages/s"),
     ("p50", "Publish to first delivery, p50", ""),
     ("p99", "Publish to first delivery, p99", ""),
     ("lag", "Messages behind, all groups", "messages"),
@@ -64,8 +64,8 @@ def _runs(ax: Axes, trend: Data, together: int) -> None:
             ax.fill_between(numbers, points[:, 2], points[:, 3], color=_colour(place), alpha=0.16, linewidth=0)
         marker = "" if together > 1 else "o"
         _line(ax, (numbers, points[:, 1]), plain(line["name"], 24), place, marker=marker, markersize=2.5)
-    each = f"; median, least and most of {together} at a time" if together > 1 else ""
-    ax.set_xlabel(f"run, in the order of their beginning{each}")
+    each = f"; median, minimum and maximum of {together} at a time" if together > 1 else ""
+    ax.set_xlabel(f"run, in the order in which they started{each}")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     _upwards(ax, partial(_with_unit, unit=trend["unit"]))
     draw_legend(ax)
@@ -146,9 +146,11 @@ def _overview(ax: Axes, data: Data) -> None:
 def _all(data: Data) -> Iterator[Plot]:
     for what, series in data["throughput"].items():
         if series:
-            yield _over(data, f"throughput-by-{what}", f"Messages a second by {what}", series, "messages", "messages/s")
+            yield _over(
+                data, f"throughput-by-{what}", f"Messages per second by {what}", series, "messages", "messages/s"
+            )
     if topics := data["throughput"]["topic"]:
-        yield _over(data, "bytes-by-topic", "Bytes a second by topic", topics, "bytes", "KiB/s", KIB)
+        yield _over(data, "bytes-by-topic", "Bytes per second by topic", topics, "bytes", "KiB/s", KIB)
     for measure, lines in data["latency_over_time"].items():
         title = f"Publish to {measure}: percentiles over time"
         yield Plot(f"latency-over-time-{measure}", title, partial(_latency, data=data, lines=lines))

@@ -17,9 +17,9 @@ CHECKS = (
     "published twice under one offset",
     "delivered twice to one group, both times as the first",
     "finished twice by one group",
-    "acknowledged or dead without ever being delivered",
-    "skipped: never delivered to a group that went on behind it",
-    "reordered: delivered for the first time behind a later one",
+    "acknowledged or dead-lettered without ever being delivered",
+    "skipped: never delivered to a group that read on beyond it",
+    "reordered: delivered for the first time after a later one",
 )
 LOST, TWICE, AGAIN, FINISHED_TWICE, NEVER, SKIPPED, REORDERED = range(len(CHECKS))
 DELETED = len(CHECKS)  # no rule of messages: what was deleted before a group got it, a table of its own

@@ -33,5 +33,5 @@ def _keyframes(keyframe_each_second: None) -> None:
 
 @pytest.fixture
 def scenarios() -> Path:
-    """Those that come with the program."""
+    """List the bundled scenarios."""
     return Path(__file__).parents[2] / "resources" / "scenarios"

@@ -63,7 +63,7 @@ def test_an_assertion_holds_or_says_what_it_found(assertion: str, holds: bool, f
 @pytest.mark.parametrize(
     ("assertion", "sentence"),
     [
-        ("p99 < 200", "p99 is a length of time; write it as in 5 s."),
+        ("p99 < 200", "p99 is a length of time; write it like 5 s."),
         ("p98 < 200 ms", "There is no field p98 here; did you mean p99?"),
         ("p99", "asserts nothing: compare a figure with a value"),
         ("p99 < 5 s oops", "asserts nothing"),
@@ -79,9 +79,9 @@ def test_what_is_no_assertion_is_refused_before_anything_starts(assertion: str, 
 
 def test_what_is_asserted_must_be_asked_for() -> None:
     check(["lag < 5"], {"lag"})
-    with pytest.raises(ReportError, match="takes the part lag, which is not asked for"):
+    with pytest.raises(ReportError, match="needs the part lag, which was not requested"):
         check(["rebalances = 0 and lag(x) < 5"], {"rebalances"})
-    with pytest.raises(ReportError, match="of one session"):
+    with pytest.raises(ReportError, match="for one session"):
         Request(("/a", "/b"), "/out", HISTORY, assertions=("lag < 5",)).check()
 
 
@@ -116,7 +116,7 @@ def test_ci_reads_what_holds_and_what_does_not() -> None:
     assert suites.attrib == {"tests": "3", "failures": "1", "errors": "1"}
     names = {case.get("name"): [child.tag for child in case] for case in suites.iter("testcase")}
     assert names == {
-        "the recording is whole": ["error"],
+        "the recording is complete": ["error"],
         "p99 < 1 s": ["system-out"],
         'lag("a<b>?") < 5': ["failure"],
     }

@@ -62,19 +62,19 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a copy by hand": (
         lambda s: shutil.copy(_part(s, 1), s / "messages" / "part-00001 (copy).parquet"),
-        "messages/part-00001 (copy).parquet has a name that no recording gives; it is left out.",
+        "messages/part-00001 (copy).parquet has a name that no recording uses; it is left out.",
     ),
     "a control part among messages": (
         lambda s: shutil.copy(_part(s, 0, "control"), _part(s, len(schema.parts(s, "messages")))),
-        "holds what belongs into the folder control; it is left out.",
+        "contains what belongs in the folder control; it is left out.",
     ),
-    "a part of another session": (
+    "belongs to another session": (
         lambda s: _rewrite(s, events=7),
-        "events are there that the recording does not know: a part is of another session.",
+        "events are there that are not part of the recording: a part belongs to another session.",
     ),
     "another scenario": (
         lambda s: (s / schema.SCENARIO_FILE).write_text("title: another\n"),
-        "scenario.yaml is damaged: what it tells may be wrong.",
+        "scenario.yaml is damaged: what it says may be wrong.",
     ),
     "no JSON": (
         lambda s: (s / schema.SESSION_FILE).write_bytes(b"\xff{"),
@@ -82,11 +82,11 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a negative length": (
         lambda s: _rewrite(s, duration_ns=-5),
-        "session.json tells what cannot be (duration_ns): that is passed over.",
+        "session.json contains impossible values (duration_ns), which are ignored.",
     ),
     "words for numbers": (
         lambda s: _rewrite(s, totals={"published": "many"}, seed=True, ended="well", started_at="soon"),
-        "session.json tells what cannot be (seed, started_at, ended, totals): that is passed over.",
+        "session.json contains impossible values (seed, started_at, ended, totals), which are ignored.",
     ),
 }
 
@@ -164,9 +164,9 @@ def test_every_flipped_bit_is_said(several: Path, tmp_path: Path, name: str, sha
     ("version", "sentence"),
     [
         (7, "has format version 7, and this program reads 2: update Brokerscope."),
-        (0, "has format version 0, which no program writes"),
-        (-1, "has format version -1, which no program writes"),
-        ("2", "has format version 2, which no program writes"),
+        (0, "has format version 0, which does not exist"),
+        (-1, "has format version -1, which does not exist"),
+        ("2", "has format version 2, which does not exist"),
     ],
 )
 def test_only_a_later_version_is_newer(several: Path, tmp_path: Path, version: object, sentence: str) -> None:

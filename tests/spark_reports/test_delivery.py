@@ -66,7 +66,7 @@ def test_what_a_person_put_into_a_report_stays(name: str, tmp_path: Path) -> Non
     (out / name).parent.mkdir(parents=True, exist_ok=True)
     (out / name).write_text("irreplaceable")
     page = (out / REPORT).read_bytes()
-    with pytest.raises(ReportError, match=r"holds something else than a report, .*: choose another folder\.$"):
+    with pytest.raises(ReportError, match=r"contains something other than a report, .*: choose another folder\.$"):
         _deliver(out, "html")
     assert (out / name).read_text() == "irreplaceable" and (out / REPORT).read_bytes() == page
 
@@ -85,7 +85,7 @@ def test_the_page_is_there_before_the_paper_and_stays_if_that_fails(tmp_path: Pa
         outcome = report.write(delivery.folder, frozenset({"html", "csv", "pdf"}), delivery.publish)
     assert seen == [[REPORT, SCHEMA, TABLES]]
     assert (out / REPORT).read_text() == page
-    assert outcome.failed == ("The report on paper could not be made: math domain error. The rest is there.",)
+    assert outcome.failed == ("The PDF report could not be made: math domain error. The rest is complete.",)
     assert outcome.code == 1
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
@@ -102,7 +102,7 @@ def test_a_second_report_in_the_same_folder_is_refused(tmp_path: Path) -> None:
 def test_a_file_of_another_program_is_no_report_for_its_name(name: str, tmp_path: Path) -> None:
     (tmp_path / "out" / name).parent.mkdir(parents=True)
     (tmp_path / "out" / name).write_text("made by another program")
-    with pytest.raises(ReportError, match="something else than a report"):
+    with pytest.raises(ReportError, match="something other than a report"):
         _deliver(tmp_path / "out", "html")
     assert (tmp_path / "out" / name).read_text() == "made by another program"
 
@@ -111,7 +111,7 @@ def test_a_link_in_a_report_is_not_of_it(tmp_path: Path) -> None:
     _deliver(tmp_path / "out", "html")
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "out" / TABLES).symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(ReportError, match="something else than a report"):
+    with pytest.raises(ReportError, match="something other than a report"):
         _deliver(tmp_path / "out", "html")
 
 

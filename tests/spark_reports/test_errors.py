@@ -29,7 +29,10 @@ MEMORY = (
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        (DAMAGED, "/sessions/a/messages/part-00000.parquet cannot be read; it is damaged or of another program"),
+        (
+            DAMAGED,
+            "/sessions/a/messages/part-00000.parquet cannot be read; it is damaged or was written by another program",
+        ),
         (FULL, "No space left on device"),
         (MEMORY, "OutOfMemoryError: Java heap space"),
         ("[UNRESOLVED_COLUMN] A column cannot be resolved.\nmore", "[UNRESOLVED_COLUMN] A column cannot be resolved"),

@@ -124,7 +124,7 @@ def test_the_document_and_the_fields_say_what_a_column_is(tmp_path: Path) -> Non
     table = dated(pa.table({"group": ["g"], "pause_ns": [5], "from_ns": [0]}), "unserved", "2026-11-22T10:00:00Z")
     told = schema_document.document({"unserved": table})
     assert "## unserved" in told and "| pause_ns | int64 | ns | how long nobody read it |" in told
-    assert "| from_at | timestamp[us, tz=UTC] | time of day, UTC | when its owner last could read, on the clock" in told
+    assert "| from_at | timestamp[us, tz=UTC] | time of day, UTC | when its owner could last read, on the clock" in told
     write_table(table, tmp_path, "unserved")
     field = pq.read_schema(tmp_path / "unserved.parquet").field("pause_ns")
     assert field.metadata[b"unit"] == b"ns" and field.metadata[b"meaning"] == b"how long nobody read it"

@@ -189,7 +189,7 @@ class Truth:
         near = [gap for gap in gaps if self._lasts(gap, found[4])]
         assert len({gap.place for gap in near}) >= int(found[1]), started_ns
         struck = re.match(
-            r"(\S+) (had crashed|stood still|was not heard of), and the group noticed (.+) later", finding.why
+            r"(\S+) (had crashed|stood still|did not respond), and the group noticed (.+) later", finding.why
         )
         if struck:
             left = {
@@ -217,7 +217,7 @@ class Truth:
         tried = re.match(r"([\d,]+) further attempts?", finding.detail)
         assert tried and sum(row["count"] for row in again) == number(tried[1])
 
-    @why(r"([\d,]+) leases? of (\S+) ran out, (.+) of all")
+    @why(r"([\d,]+) leases? of (\S+) expired, (.+) of all")
     def expired(self, found: re.Match[str], finding: Finding) -> None:
         gone = self.count("lease_expired", group=found[2])
         ended = sum(
@@ -327,7 +327,7 @@ class Truth:
                 seen = self.count("delivered", from_ns, from_ns + width, **fields) * S / width
                 assert seen == pytest.approx(float(told.replace(",", "")), rel=0.2, abs=2.0)
 
-    @why(r"The workers of (\S+) had nothing in hand .+ of the time, and messages waited")
+    @why(r"The workers of (\S+) were idle .+ of the time while messages waited")
     def hands_free(self, found: re.Match[str], finding: Finding) -> None:
         mine = {row["client"] for row in self.of("delivered", group=found[1])}
         assert all({row["group"] for row in self.of("delivered", client=client)} == {found[1]} for client in mine)

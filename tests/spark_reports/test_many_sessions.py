@@ -46,5 +46,5 @@ def test_a_file_that_belongs_to_no_session_is_an_error(spark: SparkSession, reco
     inside.mkdir(parents=True)
     shutil.copy(recorded / "messages" / "part-00000.parquet", inside)
     info = SessionInfo(str(tmp_path), {}, parts={"messages": [f"file://{tmp_path}/messages"]})
-    with pytest.raises(ReportError, match="is of none of the sessions"):
+    with pytest.raises(ReportError, match="is not in any of the sessions"):
         read_all(spark, [info], "messages")

@@ -89,10 +89,10 @@ def test_spark_submit_takes_the_same_parts(monkeypatch: pytest.MonkeyPatch, caps
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"parts": frozenset()}, "No part was asked for: choose from throughput, latency,"),
+        ({"parts": frozenset()}, "No part was requested: choose from throughput, latency,"),
         (
             {"mode": HISTORY, "parts": frozenset({"lag", "audit"})},
-            "A history has nothing of lag, audit: choose from throughput, latency, rebalances, queues, dead-letters, "
+            "A history does not include lag, audit: choose from throughput, latency, rebalances, queues, dead-letters, "
             "backpressure, events.",
         ),
     ],

@@ -89,7 +89,7 @@ def test_flipped_bytes_in_the_middle_of_a_segment_leave_it_out_and_name_it(recor
     found = inspect(str(folder))
     assert found.parts["messages"] == [] and len(found.parts["control"]) == 1
     assert found.problems == (
-        "session.json is damaged: the title, seed, times and totals that it tells may be wrong.",
+        "session.json is damaged: its title, seed, times and totals may be wrong.",
         "messages/part-00000.parquet is truncated or damaged; its events are missing.",
     )
 
@@ -104,4 +104,4 @@ def test_spark_refuses_a_damaged_page_where_nobody_else_can_look(
     flip_unnoticed(part)
     with pytest.raises(Exception, match="CRC checksum verification failed") as caught:
         read_files(spark, [f"file://{part}"]).collect()
-    assert reason(caught.value) == f"{part} cannot be read; it is damaged or of another program"
+    assert reason(caught.value) == f"{part} cannot be read; it is damaged or was written by another program"

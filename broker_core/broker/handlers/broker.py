@@ -93,5 +93,5 @@ def _wait_until(broker: Broker, now_ns: int, request: observe.WaitUntil) -> Repl
 
 
 def _audit(broker: Broker, now_ns: int, _request: observe.AuditBroker) -> list[observe.VerdictAnswer]:
-    why = "this broker does not keep its events; open one for tests, by EmbeddedBroker or serve --testing"
+    why = "this broker does not keep its events; open one for tests, with EmbeddedBroker or serve --testing"
     return must(broker.auditor, ErrorCode.INVALID_REQUEST, why)(now_ns)

@@ -92,7 +92,7 @@ def _by_cause(broker: Broker, _now_ns: int, request: dead_letters.DeadLettersByC
 def _redrive(broker: Broker, now_ns: int, request: dead_letters.Redrive, client: str) -> dead_letters.Redriven:
     name, kept = request.queue, broker.queues.dead_letters(request.queue)
     if request.rate_per_s is not None and request.edits:
-        raise BrokerError(ErrorCode.INVALID_REQUEST, "a redrive at a rate takes no edits; leave rate_per_s away")
+        raise BrokerError(ErrorCode.INVALID_REQUEST, "a redrive at a rate cannot have edits; leave out rate_per_s")
     there = kept.preview([edit.offset for edit in request.edits]).redrivable
     headers = {each.offset: without_dead_headers(each.message.headers) for each in there}
     edits = {edit.offset: edit.on(headers.get(edit.offset, ())) for edit in request.edits}

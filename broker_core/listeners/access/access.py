@@ -137,7 +137,7 @@ class Access:
         except OSError as error:
             raise ConfigError(f"the access file {path} cannot be read ({error.strerror})") from error
         except (msgspec.DecodeError, ValueError) as error:
-            raise ConfigError(f"the access file {path} is not as it must be ({error})") from error
+            raise ConfigError(f"the access file {path} is invalid ({error})") from error
         if not found.principals:
             raise ConfigError(f"the access file {path} names no principals")
         return cls(found.principals, found.rules)
@@ -201,7 +201,7 @@ class Access:
         if self.open and not is_loopback(address):
             raise ConfigError(
                 f"{address or 'every address'} can be reached from other machines, so a token is needed; "
-                "give one, or stay on 127.0.0.1"
+                "give one, or listen on 127.0.0.1"
             )
 
 

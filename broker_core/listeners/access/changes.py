@@ -46,14 +46,14 @@ def _judge(access: Access, principal: Principal, kept: Acls, request: Request[T]
                     raise BrokerError(ErrorCode.INVALID_REQUEST, IN_THE_FILE)
                 acls.remove(acl)
         case SetUser() if access.token(request.user) is not None:
-            about = f"the token of {request.user} stands in the access file; change it there"
+            about = f"the token of {request.user} is in the access file; change it there"
             raise BrokerError(ErrorCode.UNACCEPTABLE_CREDENTIAL, about)
     if not access.with_acls(acls).allows(principal, ADMIN, "broker"):
-        about = f"{principal.name} could change no ACLs any more; let another principal do it"
+        about = f"{principal.name} could no longer change ACLs; let another principal do it"
         raise BrokerError(ErrorCode.INVALID_REQUEST, about)
 
 
-IN_THE_FILE = "the rule stands in the access file; change it there"
+IN_THE_FILE = "the rule is in the access file; change it there"
 
 
 def acls_of_file(access: Access) -> Iterator[Acl]:

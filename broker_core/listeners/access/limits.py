@@ -114,7 +114,7 @@ class Inflater:
         if self._out_bytes > most:
             raise too_large(self._out_bytes, most)
         if self._zlib.unused_data:
-            raise BrokerError(ErrorCode.UNREADABLE, f"something follows the end of the {self._encoding} body")
+            raise BrokerError(ErrorCode.UNREADABLE, f"there is data after the end of the {self._encoding} body")
         return unpacked
 
     def end(self) -> None:

@@ -63,17 +63,17 @@ async def http_problem(request: Request, error: Exception) -> Response:
     return problem_with(error.status_code, str(error.detail), headers)
 
 
-_DESCRIPTION = """A message broker: topics in partitions, consumer groups, work queues with leases, dead letters.
+_DESCRIPTION = """A message broker with partitioned topics, consumer groups, work queues with leases, and dead letters.
 
-* The operations of the **mini broker** are the shortest way in and out; everything under `/v1` is the whole broker.
-* **Values**: a string is stored as text, any other JSON value as JSON; with `encoding: base64`, value and key are any
-  bytes.
-* **Errors** are one sentence with a code; 429 says in `Retry-After` how many seconds to wait.
-* Bodies may be packed with gzip or deflate.
+* The operations of the **mini broker** are the quickest way to start; `/v1` covers the whole broker.
+* **Values**: a string is stored as text, any other JSON value as JSON; with `encoding: base64`, values and keys can be
+any bytes.
+* **Errors** are one sentence with a code; with 429, `Retry-After` says how many seconds to wait.
+* Bodies may be compressed with gzip or deflate.
 * **Confluent's schema registry** is served at the root: `/subjects`, `/schemas/ids`, `/config`, `/mode` and
   `/compatibility`, for Confluent's serializers.
 * **Events** come from `GET /v1/events` as server-sent events, with `kinds`, `topic`, `group` and `limit` in the query;
-  a client that is too slow for them gets the number of those it missed.
+  a client that is too slow gets the number of events it missed.
 """
 _FILES = {
     "swagger-ui-bundle.js": "text/javascript",
@@ -112,7 +112,7 @@ def application(context: HttpContext, origin: OriginGuard) -> Gate:
     info = {
         "title": "Brokerscope",
         "version": program_version(),
-        "summary": "The broker of the workbench, by HTTP",
+        "summary": "The Brokerscope broker over HTTP",
         "description": _DESCRIPTION,
     }
 

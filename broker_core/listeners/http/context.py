@@ -59,7 +59,7 @@ class HttpContext:
     def streaming(self) -> Iterator[None]:
         """Count a stream of events. Raises THROTTLED if there are too many."""
         if self._streams >= self.limits.max_streams:
-            raise BrokerError(ErrorCode.THROTTLED, f"{self._streams} streams of events are open, which is the most")
+            raise BrokerError(ErrorCode.THROTTLED, f"{self._streams} streams of events are open, which is the maximum")
         self._streams += 1
         try:
             yield

@@ -175,7 +175,7 @@ class Gate:
         except Exception as error:
             connection.failed(f"{type(error).__name__}: {error}")
             if status == 500:
-                fault = problem_with(500, "this is a fault of the broker; its log says more")
+                fault = problem_with(500, "this is a bug in the broker; its log has details")
                 await fault(scope, receive, noting)
             raise
         finally:

@@ -126,7 +126,7 @@ class Members:
         not taken from outside: one can be made that never comes to an end.
         """
         if len(self._found) >= self._most:
-            raise BrokerError(ErrorCode.THROTTLED, f"{self._most} members poll by HTTP, which is the most")
+            raise BrokerError(ErrorCode.THROTTLED, f"{self._most} members poll over HTTP, which is the maximum")
         host = self._host
         core = host.call(lambda _now: Consumer(host.broker, host.loop, client, group, topics, config))
         if prefix:
@@ -148,7 +148,7 @@ class Members:
     def expire(self) -> None:
         for (group, name), member in list(self._found.items()):
             if member.expired:
-                member.close(f"{member.core.client_id} was not heard of for {member.expires_s:g} s")
+                member.close(f"{member.core.client_id} did not send anything for {member.expires_s:g} s")
                 del self._found[group, name]
 
     def close(self) -> None:
@@ -248,7 +248,7 @@ class Consumers:
             known.auto_commit = auto_commit
             return known
         if known is None and len(self._found) >= self._most:
-            raise BrokerError(ErrorCode.THROTTLED, f"{self._most} consumers are registered, which is the most")
+            raise BrokerError(ErrorCode.THROTTLED, f"{self._most} consumers are registered, which is the maximum")
         if known is not None:
             self.forget(name)
         elif reset:

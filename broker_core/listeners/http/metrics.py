@@ -34,7 +34,7 @@ _WORDS = {
     EventKind.REDRIVEN: "that were redriven",
     EventKind.REJECTED: "that were refused",
     EventKind.DROPPED: "that were dropped by a policy",
-    EventKind.EXPIRED: "whose time was over",
+    EventKind.EXPIRED: "that expired",
 }
 _COUNTED = (EventKind.PUBLISHED, EventKind.DELIVERED, *_WORDS)
 _TOPIC, _GROUP = "messaging_destination_name", "messaging_consumer_group_name"
@@ -135,7 +135,7 @@ def _counters(counts: dict[EventKind, dict[tuple[str, str], int]]) -> Iterator[C
     )
     yield _counter(
         "messaging_client_consumed_messages",
-        f"Messages that were handed out {_SINCE} (messaging.client.consumed.messages)",
+        f"Messages that were delivered {_SINCE} (messaging.client.consumed.messages)",
         [*labels, _GROUP],
         (((SYSTEM, "receive", *place), count) for place, count in counts[EventKind.DELIVERED].items()),
     )
@@ -148,7 +148,7 @@ def _of_topics(topics: tuple[TopicView, ...]) -> Iterator[GaugeMetricFamily]:
     partitions = [((topic.name, str(each.partition)), each) for topic in topics for each in topic.partitions]
     for field, about in (
         ("end_offset", "The offset after the last message"),
-        ("start_offset", "The first offset still there"),
+        ("start_offset", "The first offset that is still stored"),
         ("size_bytes", "Bytes in the segments"),
     ):
         rows = ((place, getattr(each, field)) for place, each in partitions)
@@ -168,10 +168,10 @@ def _of_groups(groups: tuple[GroupView, ...]) -> Iterator[GaugeMetricFamily]:
 
 def _of_queues(queues: tuple[QueueView, ...]) -> Iterator[GaugeMetricFamily]:
     for name, field, about in (
-        ("ready_messages", "ready", "Can be taken now"),
+        ("ready_messages", "ready", "Ready to be taken"),
         ("delayed_messages", "delayed", "Wait for a retry"),
         ("in_flight_messages", "in_flight", "Are leased"),
-        ("dead_letters", "dead", "Lie in the bin"),
+        ("dead_letters", "dead", "Dead letters of the queue"),
     ):
         rows = (([queue.name], getattr(queue, field)) for queue in queues)
         yield _gauge(f"brokerscope_queue_{name}", about, ["queue"], rows)
@@ -181,5 +181,5 @@ def _of_gates(gates: list[tuple[str, GateView]]) -> Iterator[GaugeMetricFamily]:
     depths, limits = (([name], gate.depth) for name, gate in gates), (([name], gate.limit) for name, gate in gates)
     blocked = (([name], len(gate.blocked)) for name, gate in gates)
     yield _gauge("brokerscope_depth_messages", "Not finished by the slowest reader", [_TOPIC], depths)
-    yield _gauge("brokerscope_depth_limit_messages", "The most that the gate lets wait", [_TOPIC], limits)
+    yield _gauge("brokerscope_depth_limit_messages", "Maximum number of waiting messages", [_TOPIC], limits)
     yield _gauge("brokerscope_blocked_producers", "Producers that wait for room", [_TOPIC], blocked)

@@ -15,8 +15,8 @@ _REF = "#/components/schemas/{name}"
 _WHAT = {
     401: "No token, or one that the broker does not know",
     403: "The principal may not do this, or the Host or Origin is not allowed",
-    404: "What the request names is not there",
-    409: "The state of things does not allow it",
+    404: "Something that the request names does not exist",
+    409: "The current state does not allow it",
     413: "The request or a message is too large",
     415: "The body is not JSON",
     422: "The request is malformed",

@@ -118,7 +118,7 @@ class GuardedProtocol(H11Protocol):
         return self._since_s if self._connection and self._phase in {Phase.HEAD, Phase.IDLE} else math.inf
 
     def give_way(self) -> None:
-        self._fail("there are as many connections as are allowed, and it asked for nothing")
+        self._fail("the maximum number of connections is open, and this one was idle")
         self.connections.discard(self)
 
     def _make_room(self) -> bool:
@@ -148,11 +148,11 @@ class GuardedProtocol(H11Protocol):
             super().data_received(data)
         except h11.LocalProtocolError:
             # Garbage behind a request that is being answered: no response can be sent in between.
-            self._fail("the bytes after a request are no HTTP")
+            self._fail("the bytes after a request are not HTTP")
             return
         self._body_bytes += len(data)
         if self._body_bytes > 2 * self.limits.max_body_bytes + self.limits.max_header_bytes:
-            self._fail("it sent on and on after its request was refused")
+            self._fail("it kept sending after its request was refused")
             return
         self._update_phase()
 
@@ -209,7 +209,7 @@ class GuardedProtocol(H11Protocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        sentence = f"it was slow: it took nothing of its answer for {self.limits.write_timeout_ms} ms"
+        sentence = f"it was too slow: it read nothing of its reply for {self.limits.write_timeout_ms} ms"
         self._writing = self.loop.call_later(self.limits.write_timeout_ms / 1_000, self._fail, sentence)
 
     def resume_writing(self) -> None:

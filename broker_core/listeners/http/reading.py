@@ -103,7 +103,7 @@ def query_of(request: Request, kind: type[T]) -> T:
     """The query of the URL as `kind`. Raises MALFORMED_REQUEST."""
     values: Mapping[str, str] = dict(request.query_params)
     if len(values) != len(request.query_params.multi_items()):
-        raise BrokerError(ErrorCode.MALFORMED_REQUEST, "the query says something twice")
+        raise BrokerError(ErrorCode.MALFORMED_REQUEST, "a parameter of the query is repeated")
     try:
         return msgspec.convert(values, kind, strict=False)
     except msgspec.ValidationError as error:

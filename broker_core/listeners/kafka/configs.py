@@ -38,7 +38,7 @@ def with_group_settings(config: ShareGroupConfig, changes: Iterable[tuple[str, s
         field = GROUP_SETTINGS.get(name)
         if field is None:
             raise BrokerError(
-                ErrorCode.INVALID_CONFIG, f"{name!r} is no setting of a group; there are {', '.join(GROUP_SETTINGS)}"
+                ErrorCode.INVALID_CONFIG, f"{name!r} is not a setting of groups; there are {', '.join(GROUP_SETTINGS)}"
             )
         default = getattr(ShareGroupConfig(), field)
         try:

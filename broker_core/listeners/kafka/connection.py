@@ -76,7 +76,7 @@ class OpenConnections:
         if not connection.is_known:
             self._strangers[connection] = None
         if len(self.all) > self._most or len(self._strangers) > self._most - self._most // _KEPT_FOR_KNOWN:
-            next(iter(self._strangers), connection).cut("there are as many connections as are allowed")
+            next(iter(self._strangers), connection).cut("the maximum number of connections is open")
 
     def authenticated(self, connection: KafkaConnection) -> None:
         self._strangers.pop(connection, None)
@@ -88,7 +88,7 @@ class OpenConnections:
     def make_room(self) -> None:
         """Where unfinished requests and unread answers hold too many bytes, cut those that hold the most."""
         while self._budget.is_exceeded and self.all:
-            max(self.all, key=lambda each: each.held_bytes).cut("its unfinished request or answer held too many bytes")
+            max(self.all, key=lambda each: each.held_bytes).cut("its unfinished request or reply held too many bytes")
 
 
 class KafkaConnection(asyncio.Protocol):

@@ -68,7 +68,7 @@ def _classic_group(call: Call, name: str) -> dict[str, Any]:
         call.must(READ, "group", name)
         view, sent = groups.view(call.now_ns, name, offsets=False), groups.members(name)
         if groups.type(name) != "classic":
-            raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, f"{name} is no classic group; ask ConsumerGroupDescribe")
+            raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, f"{name} is not a classic group; use ConsumerGroupDescribe")
     except BrokerError as error:
         missing = error.code is ErrorCode.GROUP_ID_NOT_FOUND
         if missing and call.version < _FIRST_TO_MISS:
@@ -111,7 +111,7 @@ def _consumer_group(call: Call, name: str) -> dict[str, Any]:
     groups = call.broker.groups
     call.must(READ, "group", name)
     if groups.type(name) != "consumer":
-        raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, f"{name} is a classic group; DescribeGroups tells of it")
+        raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, f"{name} is a classic group; use DescribeGroups")
     view, members = groups.view(call.now_ns, name, offsets=False), groups.consumer_members(name)
     call.must_read_all((*view.topics, *(topic for each in members for topic, _ in (*each.owned, *each.target))))
     return {

@@ -178,5 +178,5 @@ def _coordinator(call: Call, kind: int, key: str) -> dict[str, Any]:
 def _group_of(key: str) -> str:
     group, *place = key.rsplit(":", 2)
     if not group or len(place) != len(("topic id", "partition")):
-        raise BrokerError(ErrorCode.INVALID_REQUEST, f"{key[:249]!r} is no group:topic id:partition")
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"{key[:249]!r} is not group:topic id:partition")
     return group

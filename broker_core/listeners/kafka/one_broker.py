@@ -153,7 +153,7 @@ def _reassign(call: Call, topic: str, asked: Any) -> None:
 def check_replicas(brokers: Iterable[int]) -> None:
     """Raises INVALID_REPLICA_ASSIGNMENT for others than the one broker."""
     if tuple(brokers) != (NODE_ID,):
-        why = f"replicas {list(brokers)}, and there is broker {NODE_ID} alone"
+        why = f"replicas {list(brokers)}, but there is only broker {NODE_ID}"
         raise KafkaOnlyError(KafkaError.invalid_replica_assignment, why)
 
 

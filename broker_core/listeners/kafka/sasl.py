@@ -44,12 +44,14 @@ class Exchange:
     def step(self, auth_bytes: bytes) -> bytes:
         """The server's answer to the client's next message. Raises UNAUTHORIZED."""
         if self.principal is not None:
-            raise BrokerError(ErrorCode.UNAUTHORIZED, "the client is authenticated already")
+            raise BrokerError(ErrorCode.UNAUTHORIZED, "the client is already authenticated")
         if self._mechanism == PLAIN:
             self.principal = self._plain(auth_bytes)
             return b""
         if self._access.open and not self._credentials.all:
-            raise BrokerError(ErrorCode.UNAUTHORIZED, "there are no principals and no users, so SCRAM can check nobody")
+            raise BrokerError(
+                ErrorCode.UNAUTHORIZED, "there are no principals and no users, so SCRAM cannot authenticate anyone"
+            )
         try:
             return self._scram_step(auth_bytes.decode("utf-8"))
         except (scramp.ScramException, UnicodeDecodeError, ValueError) as error:

@@ -97,14 +97,14 @@ def _like(name: str, text: str, usual: str) -> str:
     except ValueError:
         good = False
     if not good:
-        raise ConfigError(f"{name} is {text[:60]!r}, which is not of the kind of {usual}")
+        raise ConfigError(f"{name} is {text[:60]!r}, which is not the same type as {usual}")
     return text
 
 
 def listed(config: LogConfig, operation: int, name: str, text: str | None) -> str:
     """The list `name` of `config` with (APPEND) or without (SUBTRACT) what `text` names. Raises INVALID_CONFIG."""
     if name != "cleanup.policy":
-        raise ConfigError(f"{name} is not a list, so nothing can be appended to it or taken from it")
+        raise ConfigError(f"{name} is not a list, so nothing can be appended to it or subtracted from it")
     named = (text or "").split(",")
     there = text_of(_BY_NAME[name], config).split(",")
     wanted = [each for each in there if each not in named] + (named if operation == APPEND else [])

@@ -63,11 +63,11 @@ def _create(call: Call, asked: Any, validate_only: bool) -> dict[str, Any]:
             raise BrokerError(ErrorCode.INVALID_REQUEST, why)
         partitions = len(asked.assignments)
         if sorted(each.partition_index for each in asked.assignments) != [*range(partitions)]:
-            raise KafkaOnlyError(KafkaError.invalid_replica_assignment, "the partitions are not numbered from 0 on")
+            raise KafkaOnlyError(KafkaError.invalid_replica_assignment, "the partitions are not numbered from 0")
         for each in asked.assignments:
             check_replicas(each.broker_ids)
     if asked.replication_factor not in {-1, 1}:
-        why = f"{asked.replication_factor}, and there is one broker; take 1"
+        why = f"{asked.replication_factor}, but there is only one broker; use 1"
         raise BrokerError(ErrorCode.INVALID_REPLICATION_FACTOR, why)
     settings = [(each.name, each.value) for each in asked.configs]
     log, kept = with_settings(host.config.log, settings), with_kept({}, settings)

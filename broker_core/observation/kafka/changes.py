@@ -214,7 +214,7 @@ class Changes:
             seen = seen._replace(members=old.members, assignor=seen.assignor or old.assignor)
         passed = (seen.generation or 0) - (old.generation or 0)
         moved = seen.members != old.members
-        causes = _causes(old.members, seen.members) if moved else "what it reads, or how it is shared out, has changed"
+        causes = _causes(old.members, seen.members) if moved else "its subscription or assignor has changed"
         if name not in self._running and (moved or passed > 0 or not is_settled):
             before = _owned(old.members)
             started_ns = self._last_ns + 1 if is_settled else self._now_ns
@@ -254,7 +254,7 @@ class Changes:
             if member.member_id not in there and member.instance_id not in back:
                 detail = {"member_id": member.member_id, "instance_id": member.instance_id}
                 self._of_group(
-                    EventKind.MEMBER_LEFT, name, seen, client=member.client, cause="seen to be gone", detail=detail
+                    EventKind.MEMBER_LEFT, name, seen, client=member.client, cause="no longer seen", detail=detail
                 )
         pairs = [(was.get(each.member_id) or static.get(each.instance_id), each) for each in seen.members]
         for before, member in pairs:

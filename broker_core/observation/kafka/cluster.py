@@ -128,7 +128,7 @@ class Cluster:
             raise self._away[node]
         place = self.nodes.get(node)
         if place is None:
-            raise BrokerError(ErrorCode.CONNECTION_LOST, f"the cluster names no broker {node} any more")
+            raise BrokerError(ErrorCode.CONNECTION_LOST, f"the cluster no longer has a broker {node}")
         try:
             return self._connected(place, self._config.timeout_s)
         except BrokerError as error:

@@ -54,7 +54,7 @@ def addresses(text: str) -> tuple[tuple[str, int], ...]:
 
 def _address(text: str) -> tuple[str, int]:
     if "@" in text:
-        raise ConfigError("a broker's address has no @; user and password belong into the file of --config")
+        raise ConfigError("a broker's address has no @; put user and password into the file given by --config")
     match = re.fullmatch(r"(?:([^:/\s\[\]]+)|\[([0-9a-fA-F:]+)\])(?::(\d{1,5}))?", text)
     if match is None or not 0 < int(match[3] or DEFAULT_PORT) < 65_536:
         raise ConfigError(f"{text!r} is not HOST:PORT")
@@ -120,7 +120,7 @@ def _take(found: _Found, where: str, name: str, value: str) -> None:
     if known is None:
         near = difflib.get_close_matches(name, _KNOWN, n=1)
         hint = f"; {near[0]} is" if near else ""
-        raise ConfigError(f"{where}: {name[:80]!r} is no property that is known{hint}")
+        raise ConfigError(f"{where}: {name[:80]!r} is not a known property{hint}")
     try:
         known(found, value)
     except ConfigError as error:
@@ -145,21 +145,21 @@ def _mechanism(found: _Found, value: str) -> None:
 
 def _one_of(value: str, known: tuple[str, ...]) -> str:
     if value not in known:
-        raise ConfigError(f"{value[:40]} cannot be served; {', '.join(known)} can")
+        raise ConfigError(f"{value[:40]} is not supported; use {', '.join(known)}")
     return value
 
 
 def _jaas(found: _Found, value: str) -> None:
     module = re.match(r"[\w.]*\.(\w+)\s+required\b", value)
     if module is None or module[1] not in {"PlainLoginModule", "ScramLoginModule"}:
-        raise ConfigError("only PlainLoginModule and ScramLoginModule can be served")
+        raise ConfigError("only PlainLoginModule and ScramLoginModule are supported")
     options = {key: quoted or plain for key, quoted, plain in _JAAS_OPTION.findall(value)}
     found.values |= {"user": options.get("username", ""), "password": options.get("password", "")}
 
 
 def _store_type(_found: _Found, value: str) -> None:
     if value.upper() != _PEM:
-        raise ConfigError(f"{value[:40]} cannot be served; PEM can (keytool -exportcert -rfc writes it)")
+        raise ConfigError(f"{value[:40]} is not supported; use PEM (keytool -exportcert -rfc writes it)")
 
 
 def _ca(found: _Found, value: str) -> None:

@@ -124,14 +124,12 @@ class BrokerConnection:
                 about = (
                     "speaks TLS: set security.protocol to SSL or SASL_SSL" if tls else "does not speak Kafka's protocol"
                 )
-                raise BrokerError(ErrorCode.CONNECTION_LOST, f"what answers at {self.where} {about}")
+                raise BrokerError(ErrorCode.CONNECTION_LOST, f"the server at {self.where} {about}")
             data = self._bytes(size)
         self.bytes += size
         read, flexible = response_reader(ALLOWED[api].key, version)
         if _LENGTH.unpack_from(data)[0] != correlation:
-            raise BrokerError(
-                ErrorCode.CONNECTION_LOST, f"what answers at {self.where} does not speak Kafka's protocol"
-            )
+            raise BrokerError(ErrorCode.CONNECTION_LOST, f"the server at {self.where} does not speak Kafka's protocol")
         cursor = Cursor(data, _LENGTH.size, _MOST_FRAME_BYTES)
         try:
             if flexible:
@@ -227,7 +225,10 @@ class BrokerConnection:
         config = self._config
         offered = self.ask("SaslHandshake", {"mechanism": config.mechanism})
         if offered.error_code:
-            about = f"{self.where} has not {config.mechanism}, but {', '.join(offered.mechanisms)}; see sasl.mechanism"
+            about = (
+                f"{self.where} does not support {config.mechanism}, but {', '.join(offered.mechanisms)}; see "
+                "sasl.mechanism"
+            )
             raise BrokerError(ErrorCode.UNSUPPORTED_SASL_MECHANISM, about)
         if config.mechanism == "PLAIN":
             self._step(f"\0{config.user}\0{config.password}".encode())
@@ -237,7 +238,10 @@ class BrokerConnection:
             scram.set_server_first(self._step(scram.get_client_first().encode()).decode())
             scram.set_server_final(self._step(scram.get_client_final().encode()).decode())
         except (scramp.ScramException, UnicodeDecodeError):
-            about = f"{self.where} and {config.user} did not agree by {config.mechanism}; check the password"
+            about = (
+                f"{self.where} and {config.user} could not authenticate each other with {config.mechanism}; check the "
+                "password"
+            )
             raise BrokerError(ErrorCode.UNAUTHORIZED, about) from None
 
     def _step(self, data: bytes) -> bytes:

@@ -60,7 +60,7 @@ class ClusterLogs:
         found = log.read(request.offset, max_messages=1, max_bytes=browsing.READ_BYTES)
         if found and found[0].offset == request.offset:
             return browse.Present(message=found[0])
-        return browse.Present(why="The cluster does not have it any more.")
+        return browse.Present(why="The cluster no longer has it.")
 
     def _logs(self, topic: str, wanted: Iterable[int] | None, epoch_ms: int) -> dict[int, _Log]:
         answer = next(iter(self._cluster.metadata((topic,)).topics), None)
@@ -161,7 +161,7 @@ class _Log:
             if size <= _MAGIC_AT or at + size > len(records):  # a batch that is cut off
                 return
             if records[at + _MAGIC_AT] != MAGIC:
-                raise BrokerError(ErrorCode.DAMAGED, f"{self.topic} has messages in a form of before Kafka 0.11")
+                raise BrokerError(ErrorCode.DAMAGED, f"{self.topic} has messages in a format from before Kafka 0.11")
             for message in decode_batch(records[at : at + size], self.topic, self.partition, 0):
                 published_ns = (message.timestamp_ms - self._epoch_ms) * NS_PER_MS
                 yield msgspec.structs.replace(message, published_ns=published_ns)
@@ -183,7 +183,7 @@ def _answers(cluster: Cluster, calls: list[Call]) -> Iterator[Any]:
 
 def _check(code: int, api: str, topic: str) -> None:
     if code == _DENIED:
-        about = f"{api} of the topic {topic} is denied; the right to READ it is missing"
+        about = f"{api} of the topic {topic} is denied; the READ permission is missing"
         raise BrokerError(ErrorCode.UNAUTHORIZED, about)
     if code:
         raise BrokerError(ErrorCode.INVALID_REQUEST, f"{api} of {topic} failed with Kafka's error {code}")

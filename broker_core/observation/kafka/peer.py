@@ -230,7 +230,8 @@ class KafkaPeer:
             which = "behind" if late_ns > early_ns else "ahead of"
             self._clock_said = True
             cause = (
-                f"new records of {new.topic} are {off_s:.1f} s {which} our clock; older lags in seconds are as wrong"
+                f"new records of {new.topic} are {off_s:.1f} s {which} our clock; older lags in seconds are off by as "
+                "much"
             )
             events.append(Event(0, now_ns, EventKind.GAP, cause=cause, topic=new.topic))
 

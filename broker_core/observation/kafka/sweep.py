@@ -304,7 +304,7 @@ class Reader:
             return code == _OK
         what = _DENIED.get(code)
         if what is not None:
-            sentence = f"{api} of the {what} {name} is denied; the right to DESCRIBE it is missing."
+            sentence = f"{api} of the {what} {name} is denied; the DESCRIBE permission is missing."
             self._denied_until[api, name] = time.monotonic() + _ASK_AGAIN_S
             self._denials[api, name] = sentence
         else:

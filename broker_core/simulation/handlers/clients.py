@@ -95,7 +95,7 @@ class ClientHandler(Handler):
             case ShareMemberActor():
                 enter = partial(self._enter, ShareMemberActor(actor.share_group, name))
             case _:
-                raise refuse(f"{actor.name} cannot be duplicated: what it reads is made for it alone")
+                raise refuse(f"{actor.name} cannot be duplicated: what it reads was created only for it")
 
         def do() -> None:
             enter()

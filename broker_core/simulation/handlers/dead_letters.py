@@ -51,7 +51,7 @@ class DeadLetterHandler(Handler):
             action,
             lambda: self._redrive_now(action, offsets),
             dead_letters.UndoRedrive(queue=action.queue) if withdrawn else None,
-            f"They went back to a topic, where the readers of {action.queue} have them.",
+            f"They went back to a topic, where the readers of {action.queue} already have them.",
         )
 
     def _redrive_now(self, action: dead_letters.Redrive, offsets: Sequence[int]) -> str | None:
@@ -85,25 +85,25 @@ class DeadLetterHandler(Handler):
     def _stop(self, action: dead_letters.StopRedrive) -> Plan:
         paced = self._context.broker.redrives.paced.of(action.queue)
         if paced is None:
-            raise refuse(f"no redrive of {action.queue} is under way")
+            raise refuse(f"no redrive of {action.queue} is in progress")
 
         def do() -> str:
             self._context.handle(action)
             return f"stopped the redrive of {action.queue} after {paced.done:,} of {paced.total:,}"
 
-        return Plan(action, do, final="Redrive the rest again to go on.")
+        return Plan(action, do, final="Redrive the rest to continue.")
 
     def _undo_redrive(self, action: dead_letters.UndoRedrive) -> Plan:
         letters = self._letters(action.queue)
         if not self._context.broker.redrives.can_be_undone(action.queue):
-            raise refuse(f"the dead letters of {action.queue} went back to a topic, whose readers have them")
+            raise refuse(f"the dead letters of {action.queue} went back to a topic, whose readers already have them")
         if not letters.can_undo_redrive(self._context.now_ns):
             raise refuse(f"the redrive of {action.queue} was too long ago, or there was none")
 
         def do() -> str:
             back = self._context.handle(action).messages
             if not back:
-                return f"nothing of the redrive of {action.queue} could be taken back: all of it was taken already"
+                return f"the redrive of {action.queue} could not be undone: all messages were already taken"
             return f"took {counted(back, 'dead letter')} of {action.queue} back"
 
         return Plan(action, do, final="Redrive them again.")
@@ -165,7 +165,7 @@ def _still_there(letters: DeadLetters, offsets: Sequence[int]) -> list[int]:
     if not there:
         count = len(offsets)
         raise refuse(
-            f"{'it is' if count == 1 else f'all {count} are'} redriven or purged already",
+            f"{'it is' if count == 1 else f'all {count} are'} already redriven or purged",
             ErrorCode.UNKNOWN_DEAD_LETTER,
         )
     return there

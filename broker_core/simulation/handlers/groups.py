@@ -37,7 +37,7 @@ class GroupHandler(Handler):
             return self._move_outside(action)
         if actor.target == action.group and not actor.crashed:
             where = f"in {action.group}" if action.group else "on the bench"
-            raise refuse(f"{actor.name} is {where} already")
+            raise refuse(f"{actor.name} is already {where}")
         group = self._context.groups.get(action.group)
         is_new = group is None and bool(action.group)
         if is_new:
@@ -61,7 +61,7 @@ class GroupHandler(Handler):
         if not is_new or group in self._context.broker.groups.groups():
             raise refuse(f"{group or 'the bench'} is not new, so it does not start at the end; reset its offsets")
         if actor.spec.commit == "with_effect":
-            raise refuse(f"{actor.name} keeps its place with its effects: it starts at the earliest message")
+            raise refuse(f"{actor.name} stores its position with its effects: it starts at the earliest message")
 
     def _ends(self, topics: Sequence[str]) -> dict[TopicPartition, OffsetAndMetadata]:
         logs = self._context.broker.logs
@@ -97,7 +97,7 @@ class GroupHandler(Handler):
         name = check_name(action.group, "group")
         there = {*self._context.groups, *self._context.broker.groups.groups()}
         if name.lower() in {each.lower() for each in there}:
-            raise refuse(f"there is a group {name} already")
+            raise refuse(f"there is already a group {name}")
         if not action.topics:
             raise refuse(f"group {name} needs a topic to read")
         for topic in action.topics:
@@ -163,7 +163,7 @@ class GroupHandler(Handler):
         spec = self._context.group(action.group)
         self._context.check_topic(action.topic)
         if action.topic in spec.topics:
-            raise refuse(f"{action.group} reads {action.topic} already")
+            raise refuse(f"{action.group} already reads {action.topic}")
         new = msgspec.structs.replace(spec, topics=(*spec.topics, action.topic))
         return Plan(action, lambda: self._reread(new), groups.UnsubscribeGroup(action.group, action.topic))
 
@@ -187,7 +187,7 @@ class GroupHandler(Handler):
         if spec.protocol == "consumer":
             raise refuse(f"{action.group} uses the consumer protocol, in which the broker assigns")
         if spec.assignor == action.assignor:
-            raise refuse(f"{action.group} uses {action.assignor} already")
+            raise refuse(f"{action.group} already uses {action.assignor}")
         members = self._able_to_restart(action.group)
         new = msgspec.structs.replace(spec, assignor=action.assignor)
 
@@ -235,7 +235,7 @@ class GroupHandler(Handler):
             action,
             lambda: self._restart(members, reset),
             groups.SetOffsets(action.group, before, action.restart_members) if before else None,
-            "Nothing was committed before, and an offset cannot be taken away again.",
+            "Nothing was committed before, and a committed offset cannot be removed.",
         )
 
     def _set_offsets(self, action: groups.SetOffsets) -> Plan:
@@ -284,7 +284,7 @@ class GroupHandler(Handler):
         members = self._able_to_restart(group) if there else []
         keeping = [member.name for member in members if member.spec.commit == "with_effect"]
         if keeping:
-            raise refuse(f"{keeping[0]} keeps its place with its effects, where a reset of offsets does not reach")
+            raise refuse(f"{keeping[0]} stores its position with its effects, which a reset of offsets cannot change")
         return members
 
     def _able_to_restart(self, group: str) -> list[ConsumerActor]:

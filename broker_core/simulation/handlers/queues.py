@@ -26,7 +26,7 @@ class QueueHandler(Handler):
         for each in (name, bin_name):
             self._context.broker.logs.check_new(each)
         if name.lower() == bin_name.lower():
-            raise refuse(f"{name} cannot be its own bin of dead letters")
+            raise refuse(f"{name} cannot be its own dead-letter queue")
 
     def _subscribe(self, action: queues.CreateSubscription) -> Plan:
         context, name, config = self._context, action.name, action.settings
@@ -45,7 +45,7 @@ class QueueHandler(Handler):
     def _purge(self, action: queues.PurgeQueue) -> Plan:
         queue = self._context.broker.queues.queue(action.queue)
         if not queue.ready + queue.delayed:
-            raise refuse(f"nothing waits in {action.queue}")
+            raise refuse(f"no messages are waiting in {action.queue}")
 
         def do() -> str:
             count = self._context.handle(action).messages
@@ -86,4 +86,4 @@ class QueueHandler(Handler):
                     return f"extended the lease of {action.place} by {more_ms:,.0f} ms"
             return None
 
-        return Plan(action, do, final="What became of a lease is seen by its holder at once.", client=action.holder)
+        return Plan(action, do, final="The holder of a lease sees its outcome at once.", client=action.holder)

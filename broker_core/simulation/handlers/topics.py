@@ -51,7 +51,7 @@ class TopicHandler(Handler):
         context = self._context
         context.broker.topics.check_plain(action.topic, "given more partitions")
         check_partitions(action.topic, action.total, context.broker.logs.partition_count(action.topic))
-        why = "A topic cannot be given fewer partitions: messages would be lost."
+        why = "The number of partitions cannot be reduced: messages would be lost."
         return Plan(action, partial(context.handle, action), final=why)
 
     def _configure(self, action: topics.ConfigureTopic) -> Plan:
@@ -59,7 +59,7 @@ class TopicHandler(Handler):
         context.check_target(action.topic)
         old_log, old_flow = broker.topics.config(action.topic), broker.backpressure.config(action.topic) or FlowConfig()
         if log.on(old_log) == old_log and flow in {None, old_flow}:
-            raise refuse(f"{action.topic} is configured so already")
+            raise refuse(f"{action.topic} is already configured this way")
         changes_log = log != LogSettings()
         before = {name: getattr(old_log, name) for name in LogSettings.__struct_fields__ if changes_log}
         inverse = topics.ConfigureTopic(
@@ -86,7 +86,7 @@ class TopicHandler(Handler):
                 )
             gone += max(0, offset - start)
         if not gone:
-            raise refuse(f"there is nothing of {action.topic} to delete below these offsets")
+            raise refuse(f"{action.topic} has nothing to delete below these offsets")
         self._context.faults.check_disk()
 
         def do() -> str:
@@ -106,7 +106,7 @@ class TopicHandler(Handler):
         if action.rate_per_s is not None:
             return self._generate(action)
         context.faults.check_disk()
-        return Plan(action, lambda: self._send(action), final="What was sent cannot be taken back.", client=USER)
+        return Plan(action, lambda: self._send(action), final="Sent messages cannot be taken back.", client=USER)
 
     def _send(self, action: topics.Produce) -> str | None:
         broker, now_ns = self._context.broker, self._context.now_ns
@@ -131,4 +131,4 @@ class TopicHandler(Handler):
         return f"{action.sentence}: {notes}" if notes else None
 
     def _register(self, action: topics.RegisterSchema) -> Plan:
-        return Plan(action, partial(self._context.handle, action), final="A version of a schema stays.", reported=True)
+        return Plan(action, partial(self._context.handle, action), final="A schema version stays.", reported=True)

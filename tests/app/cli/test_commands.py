@@ -51,11 +51,11 @@ def test_a25_json_lines_carry_key_headers_and_any_value(shell: Shell) -> None:
     shell("produce", "orders", "--lines-are-json", typed='{"valu": 1}\n')
     assert shell.code == 2
     assert shell.error == (
-        "brokerscope: Line 1 is not such a message: the key 'valu' is not known here; did you mean 'value'?\n"
+        "brokerscope: Line 1 is not a valid message: the key 'valu' is not known here; did you mean 'value'?\n"
     )
     for wrong, why in (
-        ('{"key": 7}', "is not such a message: key must be text, not 7; put it in quotes."),
-        ("[1]", "is not such a message: it must be keys with values, not a list."),
+        ('{"key": 7}', "is not a valid message: key must be text, not 7; put it in quotes."),
+        ("[1]", "is not a valid message: it must be keys with values, not a list."),
         ("{", "is not JSON (Input data was truncated)."),
     ):
         shell("produce", "orders", "--lines-are-json", typed=f'{{"value": 1}}\n{wrong}\n')
@@ -287,7 +287,7 @@ def test_a_reader_that_gets_fewer_than_it_asked_for_says_so(shell: Shell) -> Non
         shell("produce", place, "two")
         printed = shell("consume", place, *then, "--count", 2, "--timeout", 0.5)
         assert (shell.code, "two" in printed) == (1, True)
-        assert f"1 message of {place} came, and 2 were asked for: nothing more within 0.5 s." in shell.error
+        assert f"1 message of {place} arrived, but 2 were requested: nothing more within 0.5 s." in shell.error
 
 
 @pytest.mark.parametrize(

@@ -27,16 +27,16 @@ def refused(*words: str, capsys: Any) -> str:
         (("run", "x", "--speed", "fast"), "run: --speed: 'fast' is neither a number above 0 nor max"),
         (("run", "x", "--speed", "0"), "run: --speed: '0' is neither a number above 0 nor max"),
         (("run", "x", "--seed", "many"), "run: --seed: 'many' is not a whole number"),
-        (("run", "x", "--until", "soon"), "run: --until: 'soon' is not a number of seconds from 0 on"),
+        (("run", "x", "--until", "soon"), "run: --until: 'soon' is not a number of seconds, 0 or more"),
         (("run",), "run: SCENARIO is missing"),
         (("run", "x", "--until"), "run: --until needs a value"),
         (("run", "x", "--spd", "1"), "run: there is no --spd here (did you mean --speed?)"),
-        (("run", "x", "y"), "run: 'y' is one word too many"),
+        (("run", "x", "y"), "run: 'y' is one argument too many"),
         (("shot", "x"), "shot: --at, OUT.png are missing"),
         (("produce",), "produce: TOPIC is missing"),
         (
             ("shot", "x", "--at", "1", "--size", "1x1", "o"),
-            "1x1 is not a size that the window can have, from 960x640 to ",
+            "1x1 is not a possible window size, from 960x640 to ",
         ),
         (("serve", "--http", "x"), "serve: --http: 'x' is neither a port from 0 to 65535 nor off"),
         (("serve", "--create-topics", "-1"), "serve: --create-topics: '-1' is not a whole number from 0 on"),
@@ -49,7 +49,7 @@ def refused(*words: str, capsys: Any) -> str:
         (("topics", "--data", "x", "list"), "topics: a verb comes before --data; there are list, describe, "),
         (("topics", "create", "t", "--rate", "fast"), "topics create: --rate: 'fast' is neither a number nor none"),
         (("topics", "create", "t", "--retention-ms", "x"), "--retention-ms: 'x' is neither a whole number nor none"),
-        (("topics", "list", "--data", "a", "--broker", "b"), "topics list: --broker does not go with --data"),
+        (("topics", "list", "--data", "a", "--broker", "b"), "topics list: --broker cannot be combined with --data"),
         (("topics", "list", "--json=1"), "topics list: --json takes no value"),
         (("topics", "create", "t", "--re", "1"), "--re may be --retention-ms, --retention-bytes; write it out"),
         (
@@ -101,7 +101,7 @@ def test_a_mistyped_command_is_told_the_commands_and_where_scenarios_are(words: 
     hint = f" (did you mean {near[words[0]]}?)" if words[0] in near else ""
     assert capsys.readouterr().err == (
         f"brokerscope: {words[0]} is neither a command nor a scenario{hint}; the commands are {', '.join(COMMANDS)}, "
-        "and a scenario is a YAML file or a name that brokerscope scenarios list shows.\n"
+        "and a scenario is a YAML file or a name listed by brokerscope scenarios list.\n"
     )
 
 
@@ -110,7 +110,7 @@ def test_files_and_folders_that_are_no_scenario_are_told_by_what_they_are(tmp_pa
     session.mkdir()
     mine = str(tmp_path / "mine.yaml")
     for word, code, told in (
-        (mine, 3, f"There is no file {mine}; brokerscope scenarios list names "),
+        (mine, 3, f"There is no file {mine}; brokerscope scenarios list shows "),
         (str(session), 2, f"{session} is a folder; a scenario is a YAML file or "),
     ):
         assert main([word]) == code

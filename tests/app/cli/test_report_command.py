@@ -37,7 +37,7 @@ class Ended:
         ({"sessions": ("/no/such/session",)}, "/no/such/session is not a folder", 3),
         ({"mode": COMPARE}, "A comparison takes 2 to 8 sessions, and 1 was named", 2),
         ({"from_ns": 9, "to_ns": 3}, "--from must be before --to", 2),
-        ({"formats": frozenset()}, "No format was asked for", 2),
+        ({"formats": frozenset()}, "No format was requested", 2),
     ],
 )
 def test_what_was_asked_wrongly_is_told_before_anything_starts(

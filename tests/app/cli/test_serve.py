@@ -79,7 +79,7 @@ def test_every_listener_speaks_tls_where_a_certificate_is_given(tmp_path: Path, 
     assert main(["serve", "--http", "0", *files[:2]]) == 2
     assert "go together" in capsys.readouterr().err
     assert main(["serve", "--http", "0", "--tls-certificate", files[3], "--tls-key", files[1]]) == 2
-    assert "no certificate and key for TLS" in capsys.readouterr().err
+    assert "not a certificate and key for TLS" in capsys.readouterr().err
 
 
 def test_other_machines_are_let_in_only_with_a_token(capsys: Any) -> None:

@@ -131,16 +131,16 @@ def test_schemas_tell_versions_and_modes(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("consume", "jobs", "--group", "g"), "jobs is a queue, and --group is for topics; leave it out."),
-        (("consume", "jobs", "--from", "latest"), "jobs is a queue, and --from is for topics"),
+        (("consume", "jobs", "--group", "g"), "jobs is a queue, but --group is for topics; leave it out."),
+        (("consume", "jobs", "--from", "latest"), "jobs is a queue, but --from is for topics"),
         (
             ("consume", "t", "--offset", "7"),
-            "The offset is outside the log: 7 in t-0, which is empty and goes on at 0.",
+            "The offset is outside the log: 7 in t-0, which is empty and continues at 0.",
         ),
-        (("consume", "t", "--keep"), "--keep is for queues, and t is none; leave it out."),
+        (("consume", "t", "--keep"), "--keep is for queues, but t is not a queue; leave it out."),
         (("consume", "t", "--partition", "9"), "t has no partition 9; its last is 0."),
         (("consume", "t", "--group", "g", "--offset", "1"), "leave out --group or --offset."),
-        (("consume", "t", "--from", "latest", "--offset", "1"), "--from and --offset both say where to begin"),
+        (("consume", "t", "--from", "latest", "--offset", "1"), "--from and --offset both say where to start"),
         (
             ("consume", "nothing", "--group", "g"),
             "There is no such topic or partition: nothing; brokerscope topics list",
@@ -171,8 +171,8 @@ def test_a_folder_of_other_things_is_not_filled(tmp_path: Path, capsys: Any) -> 
     (tmp_path / "file").write_text("")
     (tmp_path / "disk" / "lost+found").mkdir(parents=True)
     for words, told in (
-        (("topics", "list", "--data", str(tmp_path / "letters")), "holds other things than a broker's"),
-        (("serve", "--data", str(tmp_path / "letters")), "holds other things than a broker's"),
+        (("topics", "list", "--data", str(tmp_path / "letters")), "contains files that are not a broker's"),
+        (("serve", "--data", str(tmp_path / "letters")), "contains files that are not a broker's"),
         (("serve", "--data", str(tmp_path / "file")), "is a file; a data directory is a folder"),
         (
             ("topics", "list", "--data", str(tmp_path / "none")),

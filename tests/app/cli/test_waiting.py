@@ -124,7 +124,7 @@ def test_what_is_waited_for_is_told_once_only(monkeypatch: Any, capsys: Any) -> 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("produce", "orders"), b"Type a message a line; Ctrl+D"),
+        (("produce", "orders"), b"Type one message per line; Ctrl+D"),
         (("schemas", "register", "s", "-"), b"Type the schema; Ctrl+D"),
     ],
 )
@@ -179,9 +179,9 @@ def test_who_waits_is_told_that_the_broker_is_gone_and_that_it_is_back() -> None
         reader = started(*words)
         assert reader.stderr.readline().startswith(b"Waiting for messages of orders")
         listener.close()
-        assert reader.stderr.readline() == b"The broker is gone; trying again, Ctrl+C gives up.\n"
+        assert reader.stderr.readline() == b"The connection to the broker is lost; retrying, Ctrl+C gives up.\n"
         with HttpListener(host, port=listener.port):
-            assert reader.stderr.readline() == b"The broker is there again.\n"
+            assert reader.stderr.readline() == b"The broker is back.\n"
             with Producer(host) as producer:
                 producer.publish("orders", b"late")
             out, err = reader.communicate(timeout=60)
@@ -202,4 +202,4 @@ def test_partitions_that_were_shared_out_anew_do_not_end_a_reader(
 
     monkeypatch.setattr(kind, "commit", refused)
     assert shell("consume", "orders", "--group", "g", "--timeout", 0.8).endswith("  a\n")
-    assert (shell.code, "what was printed last may come again" in shell.error) == (0, True)
+    assert (shell.code, "the last messages printed may be repeated" in shell.error) == (0, True)

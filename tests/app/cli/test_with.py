@@ -50,7 +50,7 @@ def test_an_assertion_that_does_not_hold_fails_what_has_passed(capfd: Any, tmp_p
     assert main(["with", *options, *PYTHON, SEND + TAKE]) == Exit.PARTLY
     told = capfd.readouterr().err
     assert "delivered mail" in told
-    assert re.search("an assertion does not hold: .*everything is acknowledged or dead-lettered: no", told)
+    assert re.search("an assertion failed: .*everything is acknowledged or dead-lettered: no", told)
     assert f"brokerscope open {session} shows the recording." in told
     assert (session / "session.json").is_file()
     # Said before the command has run.
@@ -79,9 +79,9 @@ def test_faults_of_the_line_are_typed_as_their_effect_needs() -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ((), "There is no command to run; write it behind --"),
+        ((), "There is no command to run; write it after --"),
         (("--", "no-such-program"), "no-such-program cannot be run"),
-        (("--assert", "nothing_los", *PYTHON, ""), "no verdict (did you mean nothing_lost?)"),
+        (("--assert", "nothing_los", *PYTHON, ""), "not a verdict (did you mean nothing_lost?)"),
         (("--assert", "lagg = 0", *PYTHON, ""), "did you mean lag?"),
         (("--env", "X", *PYTHON, ""), "--env X: write NAME=VALUE"),
         (("--topic", "orders:x", *PYTHON, ""), "'x' is no number of partitions"),

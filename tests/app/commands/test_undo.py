@@ -85,10 +85,10 @@ def test_what_cannot_be_undone_says_why_and_offers_no_button(hand: Hand) -> None
     do(hand, MoveConsumer("indexer-4", "auditors"))
     do(hand, AddPartitions(topic="mails", total=3))
     assert not hand.workbench.window.status.undo_button.isVisible()
-    assert hand.workbench.context.undo.final.startswith("A topic cannot be given fewer partitions")
+    assert hand.workbench.context.undo.final.startswith("The number of partitions cannot be reduced")
     hand.workbench.registry.trigger("undo")
     hand.show()
-    assert said(hand).startswith("A topic cannot be given fewer partitions")
+    assert said(hand).startswith("The number of partitions cannot be reduced")
     assert said(hand).endswith("Once more undoes: moved indexer-4 to auditors")
     assert "indexer-4" in hand.members("auditors"), "nobody has asked for that yet"
     hand.workbench.registry.trigger("undo")

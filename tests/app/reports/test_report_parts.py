@@ -80,7 +80,7 @@ def test_what_is_ticked_is_asked_for_and_ticked_the_next_time(
     hand.qtbot.keyClicks(fourth.assertions, 'lag("x y") < 100')
     assert fourth.accept_button.isEnabled()
     fourth.parts.boxes["lag"].click()
-    assert not fourth.accept_button.isEnabled() and "takes the part lag" in fourth.problem.text()
+    assert not fourth.accept_button.isEnabled() and "needs the part lag" in fourth.problem.text()
     fourth.parts.all_button.click()
     hand.qtbot.mouseClick(fourth.accept_button, Qt.MouseButton.LeftButton)
     assert asked[-1].assertions == ("p99 < 200 ms", 'lag("x y") < 100')

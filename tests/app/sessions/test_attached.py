@@ -283,7 +283,7 @@ def test_a_broker_that_is_away_is_told_with_its_age_and_comes_back(
         window.wait(lambda: [topic.name for topic in controller.present.topics] == ["anew"])
         window.wait(lambda: controller.moving and not window.hand.workbench.window.tint.stale)
         assert [event.kind for event in controller.events.since(0)].count(EventKind.GAP) == 1
-        assert any("opened again" in tick.label for tick in controller.collectors.timeline.ticks())
+        assert any("restarted" in tick.label for tick in controller.collectors.timeline.ticks())
         controller.stop()
 
 

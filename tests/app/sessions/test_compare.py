@@ -94,7 +94,7 @@ def test_range_moves_more_than_sticky(tmp_path: Path) -> None:
         place for place, texts in enumerate(table.rows) if texts[:2] == ("Partitions that changed owner", "readers")
     ]
     assert table.rows[row][4].startswith("+") and table.rows[row][5] == "worse"
-    # One thing was otherwise, so everything that differs comes of it.
+    # One thing was different, so everything that differs comes of it.
     assert {texts[6] for number, texts in enumerate(table.rows) if number not in table.folded} == {
         "groups.readers.assignor is range instead of sticky"
     }

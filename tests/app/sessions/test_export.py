@@ -79,7 +79,7 @@ def test_the_saved_scenario_gives_the_same_events(name: str, steps: bool, tmp_pa
     again.run(25)
     assert found.hex == outcome_of(run, work()).effects
     if name == "first-session":
-        assert "#" in text and "done by hand" in text
+        assert "#" in text and "anual actions" in text
 
 
 def test_a_scenario_that_has_a_schedule_keeps_it(tmp_path: Path) -> None:
@@ -93,13 +93,11 @@ def test_a_scenario_that_has_a_schedule_keeps_it(tmp_path: Path) -> None:
 def test_the_saved_scenario_is_the_authors_text_with_short_lines_and_no_nulls(tmp_path: Path) -> None:
     run, _ = played("first-session")
     text = save_scenario(run, tmp_path / "mine.yaml", work()).read_text()
-    assert text.startswith("# First session, with what was done by hand\ntitle: First session\n")
+    assert text.startswith("# First session, with manual actions\ntitle: First session\n")
     before, _, after = text.partition("schedule:\n")
-    assert before.removeprefix("# First session, with what was done by hand\n") == run.text.replace(
-        "seed: 7", "seed: 5"
-    )
+    assert before.removeprefix("# First session, with manual actions\n") == run.text.replace("seed: 7", "seed: 5")
     assert re.sub(r"after_events: \d+", "after_events: ...", after) == (
-        "  # What was done by hand, in the order in which it was done.\n"
+        "  # Manual actions, in order.\n"
         "  - at_s: 7.000000123\n"
         "    do: {action: move_consumer, consumer: mailer-1, group: ''}\n"
         "    after_events: ...\n"

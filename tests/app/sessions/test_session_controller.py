@@ -43,7 +43,7 @@ def test_a_query_that_would_change_something_is_refused(hand: Hand) -> None:
         Take(queue="nowhere", holder="me"),
         ResetOffsets(group=group.name, form="earliest"),
     ):
-        with pytest.raises(BrokerError, match=f"{type(request).__name__} is no question"):
+        with pytest.raises(BrokerError, match=f"{type(request).__name__} is not a query"):
             controller.query(request).result(10)  # type: ignore[misc]
     preview = ResetOffsets(group=group.name, form="earliest", dry_run=True)
     assert not controller.query(preview).result(10).applied

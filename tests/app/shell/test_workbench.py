@@ -307,7 +307,7 @@ def test_a_second_redrive_of_the_same_letters_does_nothing_and_says_so(hand: Han
     hand.show()
     box = hand.workbench.window.findChild(QMessageBox)
     assert box is not None
-    assert f"all {len(keys)} are redriven or purged already" in box.text()
+    assert f"all {len(keys)} are already redriven or purged" in box.text()
     assert len([event for event in seen if event.kind is EventKind.USER_ACTION]) == 1
     assert hand.workbench.controller.snapshot.totals.redriven == len(keys)
 

@@ -59,7 +59,7 @@ def test_what_opening_found_is_reported_by_a_host_and_kept(tmp_path: Path, caplo
         reported = Admin(host).damage()
         degraded = Admin(host).describe_topic("orders").partitions[0].lost
     assert any("orders/0: offsets 1 to 1 are lost" in sentence for sentence in reported)
-    assert any("was missing: it is rebuilt from its journal" in sentence for sentence in reported)
+    assert any("was missing; it is rebuilt from its journal" in sentence for sentence in reported)
     assert degraded == ((1, 2),)
     assert [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING] == list(reported)
 

@@ -60,6 +60,6 @@ def test_a_subscription_to_the_log_of_a_queue_ends_with_that_log():
     virtual.publish(b"b", topic="jobs")
     assert (broker.queues.queue("audit").ready, broker.queues.queue("jobs").ready) == (1, 1)
     broker.queues.delete(0, "audit")
-    assert "read another jobs, which is gone" in broker.recently_deleted.why_not_restored("audit")
+    assert "read another jobs, which no longer exists" in broker.recently_deleted.why_not_restored("audit")
     broker.queues.delete(0, "jobs")
     assert broker.queues.names() == ()

@@ -199,7 +199,7 @@ def test_a_subscription_comes_back_after_its_topic() -> None:
     broker.queues.subscribe(0, "audit", "orders", QueueConfig(), from_end=False)
     broker.queues.delete(0, "audit")
     broker.topics.delete(0, "orders")
-    with pytest.raises(BrokerError, match="reads orders, which is deleted; bring that back first"):
+    with pytest.raises(BrokerError, match="reads orders, which is deleted; restore that first"):
         broker.recently_deleted.restore(0, "audit")
     broker.recently_deleted.restore(0, "orders")
     assert broker.recently_deleted.is_queue("audit")
@@ -214,5 +214,5 @@ def test_a_subscription_to_a_topic_that_was_made_anew_stays_gone() -> None:
     broker.queues.delete(0, "audit")
     broker.topics.delete(0, "orders")
     broker.topics.create(0, "orders", 1)
-    with pytest.raises(BrokerError, match="read another orders, which is gone"):
+    with pytest.raises(BrokerError, match="read another orders, which no longer exists"):
         broker.recently_deleted.restore(0, "audit")

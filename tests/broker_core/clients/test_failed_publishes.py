@@ -105,7 +105,7 @@ def test_what_a_bad_line_may_have_stored_is_said_to_be_in_doubt(fates: tuple[str
     made = sender(virtual, retries=retries, retry_backoff_ms=100)
     batch = send(made, b"a", "commits")
     virtual.run(2)
-    assert failure(batch).possibly_stored and "may be stored" in str(failure(batch))
+    assert failure(batch).possibly_stored and "may have been stored" in str(failure(batch))
 
 
 def test_what_waits_for_the_disk_is_in_doubt_when_its_producer_gives_up():
@@ -194,7 +194,7 @@ def test_closing_gives_up_what_has_no_room_and_says_so():
     producer = Producer(host, client_id="shop")
     receipts = [producer.send("jobs", b"x") for _ in range(4)]
     receipts[0].result(5)
-    with pytest.raises(BrokerError, match=r"shop was closed and gave up 3 messages for jobs") as given_up:
+    with pytest.raises(BrokerError, match=r"shop was closed and abandoned 3 messages for jobs") as given_up:
         host.close(timeout_s=0.05)
     assert given_up.value.code is ErrorCode.REQUEST_TIMED_OUT and not given_up.value.possibly_stored
     assert [receipt.done for receipt in receipts] == [True] * 4
@@ -203,7 +203,7 @@ def test_closing_gives_up_what_has_no_room_and_says_so():
 
 def test_leaving_the_block_of_a_host_gives_producers_five_seconds_together(monkeypatch: pytest.MonkeyPatch):
     waited: list[float] = []
-    with pytest.raises(BrokerError, match="gave up"), BrokerHost() as host:
+    with pytest.raises(BrokerError, match="abandoned"), BrokerHost() as host:
         Admin(host).create_queue("jobs", flow=FlowConfig(max_messages=1, policy="block"))
         made = [Producer(host) for _ in range(3)]
         for producer in made:

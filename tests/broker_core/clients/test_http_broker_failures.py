@@ -74,7 +74,7 @@ def test_what_only_looks_is_asked_again_where_the_line_breaks():
         assert broker.ask(ListTopics()) == []
         assert len(asked) == 3
     with answering(*[None] * 9) as (url, asked):
-        assert "broke off its answer" in str(told(url, ListTopics()))
+        assert "broke off its reply" in str(told(url, ListTopics()))
         assert len(asked) == 4
 
 
@@ -83,7 +83,7 @@ def test_what_changes_something_is_asked_once_and_may_be_done():
         with answering(answer, NONE) as (url, asked):
             error = told(url, PurgeQueue(queue="mail"))
             assert (error.code, error.possibly_stored) == (ErrorCode.CONNECTION_LOST, True)
-            assert "it may be done all the same" in str(error)
+            assert "it may have been done all the same" in str(error)
             assert len(asked) == 1
 
 
@@ -115,15 +115,15 @@ def test_an_answer_that_does_not_come_or_not_whole_is_not_waited_for_longer():
             began_s = time.monotonic()
             error = told(url, ListTopics(), timeout_s=0.3)
             assert error.code is ErrorCode.REQUEST_TIMED_OUT
-            assert "GET /v1/topics has no answer" in str(error)
+            assert "GET /v1/topics got no reply" in str(error)
             assert time.monotonic() - began_s < 20
 
 
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        (response("200 OK", b"<html>hello</html>"), "its answer is none of a broker"),
-        (response("404 Not Found", b"<html>hello</html>"), "answers 404, and not as a broker does"),
+        (response("200 OK", b"<html>hello</html>"), "its reply is not a broker's"),
+        (response("404 Not Found", b"<html>hello</html>"), "replies 404, but not as a broker does"),
         (response("302 Found", b"", "Location: https://elsewhere/"), "redirects to https://elsewhere/"),
         (b"SSH-2.0-OpenSSH_9.2\r\n", "does not speak HTTP"),
         (b"\0\0\0\1x", "does not speak HTTP"),

@@ -232,7 +232,7 @@ def test_what_another_thread_sends_while_it_is_closed_is_refused_and_no_time_out
 
         monkeypatch.setattr(host, "wait", in_the_meantime)
         if raced:
-            with pytest.raises(BrokerError, match="gave up 1 message for commits; close it after") as closed:
+            with pytest.raises(BrokerError, match="abandoned 1 message for commits; close it only after") as closed:
                 producer.close()
             assert closed.value.code is ErrorCode.CLOSED
         else:

@@ -248,4 +248,4 @@ def test_what_is_no_message_of_a_simple_queue_dies_and_the_rest_goes_on(host: Br
     assert [message.id for message in (queue.pull_msg(), queue.pull_msg()) if message] == [message_id, "m-1"]
     assert queue.pull_msg() is None
     [letter] = Admin(host).dead_letters("mail")
-    assert letter.value == foreign and letter.cause.startswith("this is no message of a simple queue (")
+    assert letter.value == foreign and letter.cause.startswith("this is not a message of a simple queue (")

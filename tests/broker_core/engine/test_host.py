@@ -484,7 +484,7 @@ def test_promise_28_a_segment_that_is_gone_is_said(tmp_path: Path, crashed: bool
     for path in (tmp_path / "jobs-0").iterdir():
         path.unlink()
     with BrokerHost(tmp_path) as again:
-        assert "jobs-0 has no segment any more" in damage_of(again)
+        assert "jobs-0 has no segments left" in damage_of(again)
 
 
 def test_promise_28_a_file_of_offsets_that_was_put_aside_is_no_directory_of_a_topic(tmp_path: Path):
@@ -505,4 +505,4 @@ def test_promise_28_messages_that_were_handed_out_and_are_gone_are_said(tmp_path
     for path in (tmp_path / "jobs-0").iterdir():
         path.unlink() if path.suffix != ".log" else path.write_bytes(b"")
     with BrokerHost(tmp_path) as again:
-        assert "the log ends at 0, and jobs has handed out messages up to 1" in damage_of(again)
+        assert "the log ends at 0, but jobs has delivered messages up to 1" in damage_of(again)

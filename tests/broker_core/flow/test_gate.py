@@ -142,11 +142,11 @@ def test_bytes_are_limited_as_messages_are():
 def test_what_can_never_fit_is_refused_at_once(policy):
     setup = GateSetup(max_messages=3, policy=policy)
     assert setup.offer("batch", count=4, size=4).result() is Verdict.REFUSED
-    assert setup.events[0].cause == "4 messages of 4 bytes are more than builds ever takes (3 messages)"
+    assert setup.events[0].cause == "4 messages of 4 bytes are more than builds can ever take (3 messages)"
     assert setup.names() == []
     large = GateSetup(max_bytes=1_500, policy=policy)
     large.offer("one", size=2_000)
-    assert large.events[0].cause == "1 message of 2000 bytes is more than builds ever takes (1,500 bytes)"
+    assert large.events[0].cause == "1 message of 2000 bytes is more than builds can ever take (1,500 bytes)"
 
 
 def test_a_rate_lets_blocked_producers_in_when_their_time_comes():

@@ -181,7 +181,7 @@ def test_a_missing_file_is_rebuilt_from_its_journal(tmp_path):
     filled(path).close()
     path.unlink()
     store = OffsetStore(path)
-    assert store.corruption == f"{path} was missing: it is rebuilt from its journal"
+    assert store.corruption == f"{path} was missing; it is rebuilt from its journal"
     assert len(store.fetch_all("g")) == 3
     store.close()
 

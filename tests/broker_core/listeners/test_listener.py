@@ -50,7 +50,7 @@ def test_a_listener_is_opened_once_and_closed_as_often_as_one_likes(kind: Kind):
     with BrokerHost() as host:
         threads = threading.active_count()
         with kind(host, port=0).start() as listener:
-            with pytest.raises(BrokerError, match="opened once"):
+            with pytest.raises(BrokerError, match="opened only once"):
                 listener.start()
             connected(listener).close()
             assert listener.is_open

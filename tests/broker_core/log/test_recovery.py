@@ -120,7 +120,7 @@ def test_damage_in_the_middle_names_the_lost_offsets_and_the_rest_is_read(batch_
         return
     assert [(one.start_offset, one.end_offset) for one in log.lost] == [(first, first + 3)]
     assert path in log.lost[0].cause
-    with pytest.raises(BrokerError, match=f"offsets {first} to {first + 2} .*read on at {first + 3}") as caught:
+    with pytest.raises(BrokerError, match=f"offsets {first} to {first + 2} .*continue at {first + 3}") as caught:
         log.read(first, max_messages=1)
     assert caught.value.code is ErrorCode.DAMAGED
     assert readable(log) == {offset: value for offset, value in expected.items() if not first <= offset < first + 3}

@@ -138,7 +138,7 @@ def test_after_a_gap_the_state_is_that_of_the_source(peer: MadeUpPeer, tmp_path:
     assert session.playback().at(50).topics[0].published == 1
     told = inspect(str(tmp_path / "s"))
     assert told.metadata.get("totals") is None
-    assert told.problems == ("Not everything was observed: gaps are among the events, and on the time axes.",)
+    assert told.problems == ("Not everything was observed: gaps are marked among the events and on the time axes.",)
 
 
 def test_an_alert_is_watched_for_here_and_is_in_the_recording(peer: MadeUpPeer, tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def test_what_was_missed_is_a_gap(
     peer.open()
     worked(host, 0)
     look = looked(peer)
-    assert len(look.events) == 10 and look.gap.endswith("events more have happened than the broker keeps")
+    assert len(look.events) == 10 and look.gap.endswith("more events happened than the broker keeps")
     assert look.snapshot.topics[0].published == 20
     with Producer(host) as producer:
         producer.publish("orders", b"one more")
@@ -152,7 +152,7 @@ def test_another_broker_at_the_address_is_a_gap_and_time_goes_on(host: BrokerHos
         first = looked(peer).snapshot
     with BrokerHost() as other, HttpListener(other, port=listener.port):
         look = looked(peer)
-        assert look.gap == "the broker was opened again; what it did meanwhile is not known"
+        assert look.gap == "the broker was restarted; what it did in the meantime is not known"
         assert not look.events and not look.snapshot.topics and look.snapshot.time_ns >= first.time_ns
         worked(other, 0)
         again = looked(peer)

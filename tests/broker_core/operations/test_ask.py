@@ -72,7 +72,7 @@ def test_errors_are_those_of_the_broker(tmp_path: Path):
 
 
 def test_what_only_a_listener_knows_is_refused_in_a_sentence():
-    with BrokerHost() as host, pytest.raises(BrokerError, match="Take is answered by a listener alone") as caught:
+    with BrokerHost() as host, pytest.raises(BrokerError, match="Take can only be answered by a listener") as caught:
         host.ask(Take(queue="mail"))
     assert caught.value.code is ErrorCode.INVALID_REQUEST
 

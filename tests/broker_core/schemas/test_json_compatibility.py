@@ -105,7 +105,7 @@ UNREADABLE = {
         {"oneOf": [tagged("a"), tagged("b")]},
         {"oneOf": [tagged("a")]},
         "/oneOf",
-        "none of the alternatives",
+        "no alternative",
     ),
     "alternatives that overlap": (TEXT, {"oneOf": [TEXT, {"maxLength": 3}]}, "/oneOf/1", "only one must"),
     "recursive, type changed": (

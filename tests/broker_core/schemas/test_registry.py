@@ -118,10 +118,10 @@ def test_a_refusal_says_what_is_incompatible_with_which_version_and_where():
         (2, "forward", "/fields/0"),
     ]
     assert str(problems[0]) == (
-        'it cannot read all that version 1 wrote: /fields/0: the field "b" was not written, and has no default'
+        'it cannot read everything that version 1 wrote: /fields/0: the field "b" was not written, and has no default'
     )
     assert str(problems[2]) == (
-        'version 2 cannot read all that it writes: /fields/0: the field "a" was not written, and has no default'
+        'version 2 cannot read everything that it writes: /fields/0: the field "a" was not written, and has no default'
     )
 
 

@@ -43,7 +43,7 @@ def json_schema(document: Any) -> JsonSchema:
         ({}, "/id", "required, and missing"),
         ({"id": "1"}, "/id", "not of type 'integer'"),
         ({"id": 0}, "/id", "less than the minimum of 1"),
-        ({"id": 1, "price": 0.001}, "/price", "no multiple of 0.01|not a multiple of 0.01"),
+        ({"id": 1, "price": 0.001}, "/price", "not a multiple of 0.01"),
         ({"id": 1, "lines": [{"sku": 1}, {}]}, "/lines/1/sku", "missing"),
         ({"id": 1, "lines": [{"sku": 1}, {"sku": 1.0}]}, "/lines", "equal items"),
         ({"id": 1, "x-note": 5}, "/x-note", "not of type 'string'"),

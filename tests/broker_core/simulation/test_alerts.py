@@ -92,8 +92,8 @@ def test_an_alert_on_what_is_not_there_is_refused() -> None:
 @pytest.mark.parametrize(
     ("alert", "sentence"),
     [
-        ("{name: a, when: lag > 3}", "an alert asks things by their names"),
-        ("{name: a, when: ''}", "an alert asks things by their names"),
+        ("{name: a, when: lag > 3}", "an alert refers to things by name"),
+        ("{name: a, when: ''}", "an alert refers to things by name"),
         (
             "{name: a, when: 'lagg(\"billing\") > 3'}",
             "entry 1 of alerts: There is no field lagg here; did you mean lag?",

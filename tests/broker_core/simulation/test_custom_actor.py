@@ -95,10 +95,10 @@ def test_an_actor_that_is_added_later_begins_at_once_and_is_announced() -> None:
 def test_a_name_is_taken_once() -> None:
     simulation = Simulation(parse_scenario(TEXT))
     simulation.add(Inspector("one"))
-    with pytest.raises(BrokerError, match="'ONE' is taken already"):
+    with pytest.raises(BrokerError, match="'ONE' is already taken"):
         simulation.add(Inspector("ONE"))
     simulation.run(1)
-    with pytest.raises(BrokerError, match="'P' is taken already"):
+    with pytest.raises(BrokerError, match="'P' is already taken"):
         simulation.add(Inspector("P"))
 
 

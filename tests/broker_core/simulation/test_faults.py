@@ -201,8 +201,8 @@ def test_a_jump_of_the_wall_clock_changes_nothing(by_s: float) -> None:
         (None, EndFaults(), "nothing is wrong with the disk"),
         (Crash("worker-1"), Pause("worker-1", 3), "worker-1 has crashed; restart it first"),
         (Crash("worker-1"), Crash("worker-1"), "worker-1 has crashed; restart it first"),
-        (Pause("worker-1"), Pause("worker-1"), "worker-1 is paused already"),
-        (FillDisk(), FillDisk(3), "the disk is full already"),
+        (Pause("worker-1"), Pause("worker-1"), "worker-1 is already paused"),
+        (FillDisk(), FillDisk(3), "the disk is already full"),
     ],
 )
 def test_what_cannot_be_done_is_refused_in_words_and_not_recorded(

@@ -68,7 +68,7 @@ def test_it_leaves_the_bench_where_the_fault_is_ended(simulation: Simulation):
     assert "stranger" not in bench(simulation)
 
 
-@pytest.mark.parametrize(("target", "told"), [("indexers", "its group.id is shipping"), ("shipping", "already")])
+@pytest.mark.parametrize(("target", "told"), [("indexers", "whose group.id is shipping"), ("shipping", "already")])
 def test_it_goes_nowhere_else(simulation: Simulation, target: str, told: str):
     with pytest.raises(BrokerError, match=told) as refused:
         simulation.perform(MoveConsumer("stranger", target))

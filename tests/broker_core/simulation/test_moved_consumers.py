@@ -78,9 +78,9 @@ def test_only_a_new_group_starts_at_the_end(run: tuple[Simulation, list[Event]])
     simulation, _ = run
     for consumer, group, why in (
         ("spare-1", "readers", "readers is not new, so it does not start at the end; reset its offsets"),
-        ("spare-1", "", "spare-1 is on the bench already"),
+        ("spare-1", "", "spare-1 is already on the bench"),
         ("reader-1", "", "the bench is not new, so it does not start at the end; reset its offsets"),
-        ("exact-1", "fresh", "exact-1 keeps its place with its effects: it starts at the earliest message"),
+        ("exact-1", "fresh", "exact-1 stores its position with its effects: it starts at the earliest message"),
     ):
         with pytest.raises(BrokerError) as refused:
             simulation.perform(MoveConsumer(consumer, group, "latest"))

@@ -27,7 +27,7 @@ SMALL = "title: Small\nabout: x\nuntil_s: 9\ntopics:\n  - name: orders\n"
 WIDTH = 120
 DONE = Scheduled(at_s=2, do=CreateTopic(name="more", flow=FlowConfig(max_messages=3)))
 WRITTEN = [
-    "  # What was done by hand, in the order in which it was done.",
+    "  # Manual actions, in order.",
     "  - at_s: 2",
     "    do: {action: create_topic, name: more, flow: {max_messages: 3}}",
 ]
@@ -113,7 +113,7 @@ def test_all_that_a_person_can_do_reads_back_as_the_same(seed: int) -> None:
 def test_what_the_author_has_written_is_kept_with_its_comments() -> None:
     text = f"# Mine.\n{SMALL}seed:  4 # four\n\n# The end.\n"
     assert text_with(text, 7, [DONE]).splitlines() == [
-        "# Small, with what was done by hand",
+        "# Small, with manual actions",
         *text.replace("4", "7").splitlines(),
         "schedule:",
         *WRITTEN,
@@ -126,7 +126,7 @@ def test_what_was_done_goes_behind_the_schedule_that_is_there() -> None:
     text = text_with(SMALL + schedule, 3, [DONE])
     before, after = schedule.split("# After it.")
     written = "".join(f"{line[2:]}\n" for line in WRITTEN)
-    assert text == f"# Small, with what was done by hand\n{SMALL}{before}{written}# After it.{after}"
+    assert text == f"# Small, with manual actions\n{SMALL}{before}{written}# After it.{after}"
     assert text_with(text, 3, ()).startswith("# Small\n# Small, with"), "and saved again it says what it is now"
     assert text_with(text, 3, [DONE]).count("# Small") == 1
 
@@ -144,7 +144,7 @@ def test_what_is_not_written_line_by_line_is_written_anew(text: str) -> None:
     found = text_with(text, 5, [DONE])
     before = parse_scenario(text)
     assert parse_scenario(found) == msgspec.structs.replace(before, seed=5, schedule=(*before.schedule, DONE))
-    assert found.startswith("# Small, with what was done by hand\ntitle: Small\nabout: x\nseed: 5\nuntil_s: 9\n\n")
+    assert found.startswith("# Small, with manual actions\ntitle: Small\nabout: x\nseed: 5\nuntil_s: 9\n\n")
     assert found.endswith("\n".join(WRITTEN[1:]) + "\n")
 
 

@@ -98,9 +98,9 @@ def test_members_come_by_duplication_and_leave_when_they_are_removed():
     ("old", "new", "words"),
     [
         ("name: floor, topics: [orders]", "name: floor, topics: [views]", "there is no topic 'views'"),
-        ("name: floor, topics: [orders]", "name: floor, topics: [orders, orders]", "'orders' is there twice"),
+        ("name: floor, topics: [orders]", "name: floor, topics: [orders, orders]", "'orders' is listed twice"),
         ("name: floor, topics: [orders]", "name: floor, topics: []", "topics must have at least 1 entry"),
-        ("name: floor", "name: lines", "the name 'lines' is taken already"),
+        ("name: floor", "name: lines", "the name 'lines' is already taken"),
         ("count: 3", "count: 0", "count must be at least 1"),
         ("record_lock_duration_ms: 2000", "record_lock_duration_ms: 20", "record_lock_duration_ms"),
         (" OPTIONS", ", heartbeat_interval_ms: 0", "heartbeat_interval_ms must be at least 1"),

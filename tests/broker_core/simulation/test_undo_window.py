@@ -57,7 +57,7 @@ def test_a_second_redrive_at_a_rate_is_refused() -> None:
     session = simulation()
     session.perform(Redrive(queue="q", rate_per_s=0.01))
     for again in (Redrive(queue="q", rate_per_s=1.0), Redrive(queue="q")):
-        with pytest.raises(BrokerError, match="a redrive of q is under way; stop it, or let it end"):
+        with pytest.raises(BrokerError, match="a redrive of q is in progress; stop it, or let it finish"):
             session.perform(again)
     session.run(200)
     assert session.broker.redrives.paced.of("q") is None

@@ -125,7 +125,7 @@ def test_what_is_not_committed_comes_again_and_is_not_lost(broker: EmbeddedBroke
     assert not twice
     lines = str(twice).splitlines()
     assert lines[0] == "nothing is delivered twice: no, in 1 message with 1 reader"
-    told = "for the second time: rdkafka had been given it, and left without acknowledging it"
+    told = "for the second time: rdkafka had received it and left without acknowledging it"
     assert re.fullmatch(rf"- orders/0 @0 is delivered to rdkafka#\w{{4}} of billing {told}", lines[1])
     assert str(twice) in broker.timeline()
     assert [line.split()[3] for line in lines[2:]] == ["published", "delivered", "delivered", "acknowledged"]
@@ -140,7 +140,7 @@ def test_what_is_deleted_before_a_member_that_is_gone_acknowledged_it_is_lost(br
     read(broker, 15)
     lost = broker.audit().nothing_lost()
     assert not lost and not broker.audit().at_least_once()
-    what = "was given to rdkafka of billing, and deleted before it was acknowledged, with 19 more behind it"
+    what = "was delivered to rdkafka of billing, and deleted before it was acknowledged, with 19 more behind it"
     assert str(lost).splitlines()[1] == f"- orders/0 @5 {what}"
     assert [line.split()[3] for line in str(lost).splitlines()[2:]] == ["published", "delivered", "records_deleted"]
 
@@ -170,7 +170,7 @@ def test_a_group_that_begins_at_the_end_after_its_offsets_are_gone_has_lost_mess
         consumer.close()
     lost = broker.audit().nothing_lost()
     assert not lost
-    assert repr(lost).startswith("<nothing is lost: no, billing acknowledges orders/0 @1, which it never got")
+    assert repr(lost).startswith("<nothing is lost: no, billing acknowledges orders/0 @1, which it never received")
 
 
 def test_a_commit_of_what_was_never_read_is_a_loss(broker: EmbeddedBroker):
@@ -181,7 +181,7 @@ def test_a_commit_of_what_was_never_read_is_a_loss(broker: EmbeddedBroker):
     finally:
         consumer.close()
     lost = broker.audit().nothing_lost()
-    assert "billing acknowledges orders/0 @0, which it never got" in str(lost)
+    assert "billing acknowledges orders/0 @0, which it never received" in str(lost)
 
 
 def test_what_retention_took_before_it_was_read_is_lost():

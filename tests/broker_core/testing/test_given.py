@@ -130,10 +130,10 @@ def test_no_schedule_is_no_test(schedules):
 
 def test_another_word_than_a_kind_is_refused():
     with pytest.raises(
-        ValueError, match="'leav' is no kind of disturbance; there are crash, pause, drop_heartbeats, leave"
+        ValueError, match="'leav' is not a kind of disturbance; there are crash, pause, drop_heartbeats, leave"
     ):
         given_schedule(kinds=["leav"])  # type: ignore[list-item]
-    with pytest.raises(ValueError, match="'leav' is no kind"):
+    with pytest.raises(ValueError, match="'leav' is not a kind"):
         VirtualBroker(kinds=["leav"])  # type: ignore[list-item]
 
 
@@ -190,5 +190,5 @@ def test_it_is_said_what_a_program_that_failed_may_hold():
     with pytest.raises(AssertionError) as failed:
         test()
     assert failed.value.__notes__[-1] == (
-        "When the test failed, billing has not committed 1 message: perhaps it is held, and not lost."
+        "When the test failed, billing has not committed 1 message: it may be held, not lost."
     )

@@ -303,7 +303,9 @@ def test_a_report_that_cannot_be_made_is_told_in_the_words_of_the_command(pytest
 def test_a_report_of_nothing_is_said_to_be_none(pytester, run_pytest, options, what):
     pytester.makepyfile("def test_nothing(broker): ...")
     result = run_pytest(*options)
-    result.stdout.fnmatch_lines([f"No recording was kept, so there is no {what}; --brokerscope-record=all keeps all."])
+    result.stdout.fnmatch_lines(
+        [f"No recording was kept, so there is no {what}; --brokerscope-record=all keeps all recordings."]
+    )
 
 
 def test_the_smallest_schedule_that_fails_is_told_and_kept(pytester, run_pytest):
@@ -334,7 +336,7 @@ def test_the_smallest_schedule_that_fails_is_told_and_kept(pytester, run_pytest)
     result.assert_outcomes(failed=1)
     result.stdout.re_match_lines(
         [
-            r"E +Seed \d+ fails; the smallest schedule found that fails, too, has 1 disturbance\. .*",
+            r"E +Seed \d+ fails; the smallest failing schedule found has 1 disturbance\. .*",
             r"E +@given_schedule\(schedule=Schedule\(seed=\d+, disturbances=\(Disturbance\(.*",
             r"-+ What happened in the broker -+",
             r" +\d+\.\d{3} s fault billing-\d \(crash\)",
@@ -389,7 +391,7 @@ def test_a_wrong_call_shows_the_line_of_the_test_and_a_sentence(pytester, run_py
         "There is no field lagg here; did you mean lag?",
         "there is no group or queue billing, nor any other",
         "There is no such topic or partition: orders.",
-        "api 'Prodce' is none of Kafka's here; did you mean Produce?",
+        "api 'Prodce' is not one of the APIs served here; did you mean Produce?",
     ):
         assert line in told
     assert "settings.py" in output(run_pytest("--full-trace", "-k", "test_setting"))

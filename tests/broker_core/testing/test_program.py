@@ -74,7 +74,7 @@ def test_a_wait_fails_at_once_with_the_traceback_of_a_function(broker: EmbeddedB
 def test_a_death_that_nobody_has_waited_for_is_told_at_the_end() -> None:
     with pytest.raises(ProgramEndedError, match="exit code 3"), EmbeddedBroker() as broker:
         program = broker.run([*PYTHON, "raise SystemExit(3)"])
-        with pytest.raises(BrokerError, match="still runs"):
+        with pytest.raises(BrokerError, match="still running"):
             program.wait(0)
         while program.is_running:
             threading.Event().wait(0.002)

@@ -187,7 +187,7 @@ def test_a_commit_that_passes_over_messages(broker: EmbeddedBroker):
     reader.commit(offsets=[TopicPartition("t", 0, 8)], asynchronous=False)
     reader.close()
     for name in ("nothing_lost", "everything_done"):
-        assert why(broker, name) == "g acknowledges t/0 @0, which it never got"
+        assert why(broker, name) == "g acknowledges t/0 @0, which it never received"
 
 
 def test_an_order_that_the_reader_by_hand_turns_round(broker: EmbeddedBroker):

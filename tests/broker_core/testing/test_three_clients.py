@@ -171,9 +171,9 @@ def reads_another_topic(broker: EmbeddedBroker, new: type[Reader]) -> None:
 
 
 WRONG = {
-    commits_before_it_reads: ("nothing_lost", "g acknowledges t/0 @0, which it never got"),
+    commits_before_it_reads: ("nothing_lost", "g acknowledges t/0 @0, which it never received"),
     never_commits: ("everything_done", "of g, and its group has committed nothing"),
-    commits_in_the_second_process_only: ("nothing_twice", "had been given it, and left without acknowledging it"),
+    commits_in_the_second_process_only: ("nothing_twice", "had received it and left without acknowledging it"),
     goes_back_to_what_it_has_committed: ("nothing_twice", "for the second time, which had acknowledged it"),
     leaves_out_the_end: ("everything_done", "the first of 2 messages that group g has not committed"),
     reads_another_topic: ("everything_done", "topic t has 6 messages, and nobody reads it"),

@@ -181,10 +181,10 @@ def test_a_client_of_a_group_that_asks_for_nothing_is_named(
     heard_ns = max(view.heard_ns for view in views if view.client == "etl-1")
     assert silent_clients(views, heard_ns + 2 * NS_PER_S) == []
     (told,) = silent_clients(views, heard_ns + 4 * NS_PER_S)
-    assert told == "etl-1 is connected, and has not asked for anything for 4.0 s."
+    assert told == "etl-1 is connected but has not requested anything for 4.0 s."
     # The timeline has it, unless the broker's time was moved.
     monkeypatch.setattr("broker_core.testing.embedded_broker.SILENT_S", 0.0)
-    assert "etl-1 is connected, and has not asked for anything" in broker.timeline()
+    assert "etl-1 is connected but has not requested anything" in broker.timeline()
     broker.clock.advance(60, members_stay=True)
     assert "asked for anything" not in broker.timeline()
     consumer.close()
@@ -215,6 +215,6 @@ def test_it_is_said_where_that_is_known_of_the_client() -> None:
     view = ConnectionView(**fields | {"client": "etl", "group": "g", "software": "kafka-python 3.0.12"})
     (told,) = silent_clients([view], 3 * NS_PER_S)
     assert told.endswith(
-        "for 3.0 s; kafka-python 3 forgets a rebalance that outlasts the time-out of its poll: "
+        "for 3.0 s; kafka-python 3 forgets a rebalance that outlasts the timeout of its poll: "
         "poll(timeout_ms=5_000), or iterate over the consumer."
     )

@@ -104,7 +104,7 @@ def test_a_timeout_says_what_the_state_is(broker: EmbeddedBroker):
     assert isinstance(late.value, TimeoutError)
     assert str(late.value) == (
         "after 0.02 s, group = mail and ready = 0 does not hold: "
-        "queue mail has 1 ready, 0 in flight and 0 dead; topic orders holds 0 messages"
+        "queue mail has 1 ready, 0 in flight and 0 dead; topic orders has 0 messages"
     )
 
 
@@ -150,7 +150,7 @@ def test_a_condition_that_cannot_be_read_is_refused(broker: EmbeddedBroker):
         ("group = billing and messages = 1", "a group has no messages; it has"),
         ("kind = queue and members = 1 and state = Stable", "a queue has no members and no state; it has"),
         ("kind = topic and ~dlq", "a topic has no dlq; it has"),
-        ("kind = group and kind = topic", "nothing is all of that at once"),
+        ("kind = group and kind = topic", "nothing matches all of that at once"),
         ('lagg("billing") = 0', "There is no field lagg here; did you mean lag?"),
     ],
 )
@@ -259,5 +259,5 @@ def test_it_is_asked_for_by_http_too(broker: EmbeddedBroker):
             return found
 
     broker.create_topic("orders")
-    assert ask("messages = 0", 0) == {"holds": True, "what": "topic orders holds 0 messages"}
-    assert ask("messages = 1", 10) == {"holds": False, "what": "topic orders holds 0 messages"}
+    assert ask("messages = 0", 0) == {"holds": True, "what": "topic orders has 0 messages"}
+    assert ask("messages = 1", 10) == {"holds": False, "what": "topic orders has 0 messages"}

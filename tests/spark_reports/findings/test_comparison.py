@@ -47,17 +47,17 @@ def _marker(cause: str, at_s: int) -> dict[str, Any]:
 def test_what_was_done_otherwise_is_told_and_blamed_only_alone() -> None:
     worse = measure("p99_ns", 3.0 * S, 1.0 * S, "worse")
     told = found(worse, ONE, OTHER)
-    (did,) = (one for one in told if "otherwise in after" in one.headline)
+    (did,) = (one for one in told if "differed in after" in one.headline)
     assert did.detail == "queues.q.config.lease_ms is 500 instead of 3000."
     (late,) = (one for one in told if "p99" in one.headline)
-    assert late.why == "One thing was otherwise: queues.q.config.lease_ms is 500 instead of 3000."
+    assert late.why == "One thing was different: queues.q.config.lease_ms is 500 instead of 3000."
     told = found(worse, ONE, OTHER, markers=[[_marker("slow down", 3)], [_marker("crash", 30)]])
-    (did,) = (one for one in told if "otherwise in after" in one.headline)
+    (did,) = (one for one in told if "differed in after" in one.headline)
     assert did.detail.endswith("instead of 3000, crash (w-1) at 00:30.0 and no slow down (w-1) at 00:03.0.")
     (late,) = (one for one in told if "p99" in one.headline)
     assert late.why == (
-        "3 things were otherwise, and the data do not show which it was: queues.q.config.lease_ms is 500 instead of "
-        "3000, crash (w-1) at 00:30.0 and no slow down (w-1) at 00:03.0."
+        "3 things were different, and the data do not show which one it was: queues.q.config.lease_ms is 500 instead "
+        "of 3000, crash (w-1) at 00:30.0 and no slow down (w-1) at 00:03.0."
     )
     assert [one.why for one in found(worse, ONE, ONE) if "p99" in one.headline] == [""]
 
@@ -75,7 +75,7 @@ def test_a_difference_that_begins_with_one_of_several_things_is_said_to() -> Non
         markers=markers, latency_over_time=[late(1.0), late(6.0)],
     )  # fmt: skip
     (one,) = (one for one in told if "p99" in one.headline)
-    assert one.why == "It begins with one of the 3 things that were otherwise: crash (w-1) at 00:30.0."
+    assert one.why == "It begins with one of the 3 things that were different: crash (w-1) at 00:30.0."
 
 
 @pytest.mark.parametrize("after_s", [1.0, 6.0])
@@ -88,7 +88,7 @@ def test_a_difference_that_was_there_before_begins_with_nothing(after_s: float) 
     markers = [[_marker("slow down", 10)], [_marker("crash", 30)]]
     told = found(worse, ONE, ONE, markers=markers, latency_over_time=late)
     (one,) = (one for one in told if "p99" in one.headline)
-    assert "the data do not show which it was" in one.why
+    assert "the data do not show which one it was" in one.why
 
 
 def test_what_was_scheduled_is_told_once_as_what_was_done() -> None:
@@ -97,7 +97,7 @@ def test_what_was_scheduled_is_told_once_as_what_was_done() -> None:
     worse = measure("p99_ns", 3.0 * S, 1.0 * S, "worse")
     told = found(worse, ONE, ONE + done, markers=[[], [_marker("crash", 30)]])
     (one,) = (one for one in told if "p99" in one.headline)
-    assert one.why == "One thing was otherwise: crash (w-1) at 00:30.0."
+    assert one.why == "One thing was different: crash (w-1) at 00:30.0."
 
 
 def test_another_seed_is_told_and_what_a_scenario_says_of_itself_is_not() -> None:
@@ -105,9 +105,9 @@ def test_another_seed_is_told_and_what_a_scenario_says_of_itself_is_not() -> Non
     lesson = "lesson: {steps: [{watch: The lag rises}]}\ntry: [Drag it]\nwatch: [Look]\nabout: Another\n"
     base, this = Settings(f"{ONE}seed: 1\n", 1), Settings(f"{ONE}{lesson}seed: 1\n", 2)
     told = comparison_findings([run(0), run(1)], worse, [made(), made()], LABELS, [base, this])
-    (did,) = (one for one in told if "otherwise in after" in one.headline)
+    (did,) = (one for one in told if "differed in after" in one.headline)
     assert did.detail == "seed is 2 instead of 1."
-    assert any(one.why == "One thing was otherwise: seed is 2 instead of 1." for one in told)
+    assert any(one.why == "One thing was different: seed is 2 instead of 1." for one in told)
 
 
 @pytest.mark.parametrize("scenario", sorted(resources.path("scenarios").glob("*.yaml")), ids=lambda path: path.stem)

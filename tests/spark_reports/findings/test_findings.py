@@ -107,7 +107,7 @@ CASES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[str]]] = {
         },
         [
             "g fell 40 messages behind on one partition, t/2",
-            "Looked at every 1 s, it was worst at 00:01.0. At the end the group was 9 messages behind, "
+            "Measured every 1 s, it was worst at 00:01.0. At the end the group was 9 messages behind, "
             "in its 2 partitions together.",
         ],
     ),
@@ -260,7 +260,7 @@ CASES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[str]]] = {
                 }
             ]
         },
-        ["packer was busy at least 95 % of the time packer had 3.2 messages in hand on average."],
+        ["packer was busy at least 95 % of the time packer had 3.2 messages in progress on average."],
     ),
     "what a fault did": (
         {
@@ -366,7 +366,7 @@ def test_a_crash_that_was_noticed_late_is_told_from_when_nobody_read() -> None:
     of = {"group": "g", "started_ns": 7 * S, "partitions": 6, "finished": True, "cause": ""}
     (told,) = (each for each in findings(unserved=[one], rebalances=[of]) if each.section == "rebalances")
     assert told.why.startswith("a had crashed, and the group noticed 6\u00a0s later.") and told.kind == "outage"
-    assert told.advice == "Notice a member that is gone sooner."
+    assert told.advice == "Detect a missing member sooner."
     # A rebalance that went on already tells nothing of that; the end of its membership does.
     left = {"time_ns": 4 * S, "kind": "member_left", "group": "g", "client": "a", "cause": ""}
     (told,) = (

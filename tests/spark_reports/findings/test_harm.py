@@ -83,7 +83,7 @@ def test_what_else_happened_then_is_said() -> None:
         "redeliveries": [{"group": "posts", "topic": "posts", "attempt": 1, "delivered": 9}],
     }
     (one,) = (one for one in findings(**rows) if one.section == "events")
-    assert one.why == "Other things happened then as well: reset by bob."
+    assert one.why == "Other things also happened then: reset by bob."
 
 
 @pytest.mark.parametrize("told_of", ["fault", "user_action"])
@@ -102,7 +102,7 @@ def test_a_fault_is_no_other_thing_beside_itself(told_of: str) -> None:
         "redeliveries": [{"group": "posts", "topic": "posts", "attempt": 1, "delivered": 9}],
     }
     (one,) = (one for one in findings(**rows) if one.section == "events")
-    assert one.why == "Other things happened then as well: slow down 3 times."
+    assert one.why == "Other things also happened then: slow down 3 times."
 
 
 def test_dead_letters_are_not_called_lost_and_weigh_as_much() -> None:

@@ -84,10 +84,11 @@ def test_other_findings_keep_their_own_remedy(share_of_partition: float, rises: 
     assert found[0].kind == "sharing", "the greatest harm"
     advice = _advice(found)
     assert (
-        "partition.assignment.strategy" in advice["sharing"]["kafka"] and "had time left" in advice["sharing"]["advice"]
+        "partition.assignment.strategy" in advice["sharing"]["kafka"]
+        and "had time to spare" in advice["sharing"]["advice"]
     )
-    assert advice["idle"]["advice"].startswith("Put it to work")
-    assert "In counters each partition has its reader" in advice["busy"]["advice"]
+    assert advice["idle"]["advice"].startswith("Give it work")
+    assert "In counters every partition has a reader" in advice["busy"]["advice"]
 
 
 def test_who_is_busy_for_another_reason_is_told_apart() -> None:
@@ -100,7 +101,7 @@ def test_who_is_busy_for_another_reason_is_told_apart() -> None:
 def test_an_idle_consumer_may_help_another_group_that_is_behind() -> None:
     rows = _session(0.9, 5, 0)
     rows["lag_series"].append({**_lag(0, 3, "mails")[0], "group": "mailers"})
-    assert _advice(_found(rows))["idle"]["advice"].startswith("Put it to work")
+    assert _advice(_found(rows))["idle"]["advice"].startswith("Give it work")
 
 
 def test_a_topic_beside_the_hot_one_keeps_its_remedy() -> None:

@@ -41,7 +41,7 @@ def _lease(client: str, expired: int) -> dict[str, Any]:
 
 def test_leases_that_ran_out_are_told_with_their_length() -> None:
     (one,) = told_of("expired-leases", leases=[_lease("w-1", 9), _lease("w-2", 0)])
-    assert one.headline == "9 leases of q ran out, 9\u00a0% of all" and one.why.startswith("Nobody extended a lease.")
+    assert one.headline == "9 leases of q expired, 9\u00a0% of all" and one.why.startswith("Nobody extended a lease.")
     assert "The other leases ended after 802\u00a0ms on average." in one.why and "a longer one would only" in one.advice
     slow = [_lease("w-1", 9) | {"held_ns": 130.0 * S}]
     assert not told_of("expired-leases", leases=slow)[0].advice, "the work is nearly as long as the lease"

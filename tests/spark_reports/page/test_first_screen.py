@@ -39,7 +39,7 @@ WELL = Finding(GOOD, "Everything adds up", "", "totals")
         ([WELL], [True, False], [], BAD, "No message was lost. Nothing did harm."),
         ([BROKEN, BROKEN, LATE], [], [], BAD,
          "1 message delivered out of order, and 1 more check failed. billing fell 9 messages behind."),
-        ([WELL], [], ["A part is gone."], BAD, "The recording is incomplete: the figures prove nothing."),
+        ([WELL], [], ["A part is gone."], BAD, "The recording is incomplete, so the figures prove nothing."),
     ],
 )  # fmt: skip
 def test_the_verdict(

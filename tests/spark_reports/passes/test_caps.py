@@ -33,7 +33,7 @@ def test_causes_that_are_too_many_are_cut_off_aloud(events: Events, monkeypatch:
     monkeypatch.setattr(dead_letters, "MOST_CAUSES", 3)
     cut = _frames(_died(events, 4), events())
     assert tables.dead_letters(cut.dead_letters)["cause"].to_list() == ["cause 0", "cause 1", "cause 2"]
-    assert cut.notes == ["Only the 3 causes of which most messages died are told, by group."]
+    assert cut.notes == ["Only the 3 most frequent causes of dead letters are listed, by group."]
     assert tables.dead_letter_list(cut.dead_letters).height == 7
     whole = _frames(_died(events, 3), events())
     assert tables.dead_letters(whole.dead_letters).height == 3 and whole.notes == []
@@ -44,7 +44,7 @@ def test_gaps_that_are_too_many_are_cut_off_aloud(events: Events, monkeypatch: p
     every_second_word = [{"seq": 128 * place, "time_ns": place} for place in range(5)]
     cut = _frames(events(*every_second_word), events())
     assert cut.broken_numbers["word"].to_list() == [0, 2, 4]
-    assert cut.notes == ["Only the first 3 places where numbers of events are missing or twice are told."]
+    assert cut.notes == ["Only the first 3 places where numbers of events are missing or twice are listed."]
     whole = _frames(events(*every_second_word[:3]), events())
     assert whole.broken_numbers.height <= 3 and whole.notes == []
 
@@ -56,7 +56,7 @@ def test_events_beside_the_messages_that_are_too_many_are_cut_off_aloud(
     joined = [{"kind": "member_joined", "time_ns": at, "group": "g", "client": "c"} for at in range(5)]
     cut = _frames(events(), events(*joined))
     assert cut.control["seq"].to_list() == [0, 1, 2]
-    assert cut.notes == ["Only the first 3 of the events beside the messages are told."]
+    assert cut.notes == ["Only the first 3 of the events beside the messages are listed."]
     whole = _frames(events(), events(*joined[:3]))
     assert whole.control.height == 3 and whole.notes == []
 
@@ -75,7 +75,7 @@ def test_what_happened_to_suspects_is_cut_off_aloud(events: Events, monkeypatch:
     rows = [published(0, 0, 0), *(delivered(at, 0, 0) for at in range(4))]
     cut = _frames(events(*rows), events())
     assert cut.happened["seq"].to_list() == [0, 1, 2]
-    assert cut.notes == ["Only the first 3 events of messages that broke a rule are told."]
+    assert cut.notes == ["Only the first 3 events of messages that broke a rule are listed."]
     monkeypatch.setattr(audit, "MOST_HAPPENED", 5)
     del cut.happened, cut.notes[:]
     assert cut.happened.height == 5 and cut.notes == []

@@ -85,7 +85,7 @@ def test_a_transaction_that_hangs_is_the_reason_of_a_lag() -> None:
     told = {one.section: one for one in findings(lag_series=[late], stable_waits=[wait])}
     assert told["transactions"].headline.replace("\u00a0", " ") == "The transaction tx-b held up g for 12 s"
     assert (told["transactions"].harm.delayed, told["transactions"].harm.delayed_s) == (40, 6.0)
-    assert "its readers are not the reason" in told["lag"].why and told["lag"].kind == "open-transaction"
+    assert "its readers are not the cause" in told["lag"].why and told["lag"].kind == "open-transaction"
     elsewhere = {one.section: one for one in findings(lag_series=[late], stable_waits=[wait | {"group": "h"}])}
     assert "readers are not" not in elsewhere["lag"].why
     short = [one.section for one in findings(stable_waits=[wait | {"waited_ns": 900 * MS}])]

@@ -168,8 +168,8 @@ async def _begin_fault(call: HttpCall, request: BeginFault) -> FaultAnswer:
     if call.context.access.open and not for_tests:
         raise BrokerError(
             ErrorCode.INVALID_REQUEST,
-            "everybody may use this broker, so nobody may disturb its clients; give it a token, or open one for tests, "
-            "by EmbeddedBroker or serve --testing",
+            "everybody may use this broker, so nobody may disturb its clients; give it a token, or open one for "
+            "tests, with EmbeddedBroker or serve --testing",
         )
     return call.host.ask(request)
 

@@ -26,7 +26,7 @@ CONSUMED = (models.Consumed, models.ConsumedMany)
 @routes("GET", "/", models.Welcome, open=True)
 async def welcome(_call: HttpCall) -> models.Welcome:
     """The name of the broker."""
-    return models.Welcome(message="Brokerscope is running; /docs says what it can do")
+    return models.Welcome(message="Brokerscope is running; see /docs for what it can do")
 
 
 @routes("GET", "/health", models.Health, open=True)

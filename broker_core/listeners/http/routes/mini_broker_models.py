@@ -22,7 +22,7 @@ from broker_core.operations.request import Result
 # Shorter than the usual timeout of HTTP clients, so that they get an answer: 429, and try again.
 PRODUCE_TIMEOUT_MS = 2_000
 
-TimeoutMs = Annotated[int, Meta(ge=0, le=60_000, description="How long to wait where nothing is there, or no room")]
+TimeoutMs = Annotated[int, Meta(ge=0, le=60_000, description="How long to wait if there are no messages, or no room")]
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):

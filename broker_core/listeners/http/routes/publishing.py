@@ -128,7 +128,7 @@ def _withdrawn(
     withdrawn = call.broker.publishing.withdraw(now_ns, name, reply)
     if reply.done and not withdrawn:
         return reply.result()
-    fate = "it is withdrawn, and not stored" if withdrawn else "it may be stored all the same"
+    fate = "it is withdrawn, and not stored" if withdrawn else "it may have been stored all the same"
     about = f"a message for {name}, after {timeout_ms} ms; {fate}"
     error = BrokerError(ErrorCode.REQUEST_TIMED_OUT, about, possibly_stored=not withdrawn)
     reply.fail(error)
@@ -139,7 +139,9 @@ def _blamed(error: BrokerError, call: HttpCall, name: str, partition: int | None
     """The error for a partition that does not exist: the body names it, not the path, so 404 would mislead."""
     if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION and partition is not None:
         count = call.broker.logs.partition_count(name)
-        return BrokerError(ErrorCode.INVALID_REQUEST, f"{name} has no partition {partition}, but {count}, from 0 on")
+        return BrokerError(
+            ErrorCode.INVALID_REQUEST, f"{name} has no partition {partition}; it has {count}, numbered from 0"
+        )
     return error
 
 

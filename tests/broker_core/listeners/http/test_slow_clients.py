@@ -121,7 +121,7 @@ def test_who_asks_for_nothing_gives_way_where_there_are_too_many(opened, connect
     time.sleep(0.06)
     assert connect(listener).get("/health").status == 200
     (gone,) = listener.connections.gone()
-    assert gone.last_error == "there are as many connections as are allowed, and it asked for nothing"
+    assert gone.last_error == "the maximum number of connections is open, and this one was idle"
     assert gone.peer == "{}:{}".format(*silent[0].getsockname()), "the one that was silent longest"
     for each in silent:
         each.close()

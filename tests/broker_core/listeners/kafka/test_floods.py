@@ -76,7 +76,7 @@ def test_strangers_neither_cut_those_who_are_in_nor_keep_others_out(host: Broker
             assert before <= known(listener)
             assert len(listener.connections.views()) <= 30
         assert {view.last_error for view in listener.connections.gone() if "as many" in view.last_error} == {
-            "cut: there are as many connections as are allowed"
+            "cut: the maximum number of connections is open"
         }
 
 

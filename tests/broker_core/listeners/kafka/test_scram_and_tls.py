@@ -166,7 +166,7 @@ def test_files_that_are_no_certificate_are_refused_in_one_sentence(host: BrokerH
         TlsConfig(certificate=tls.key, key=tls.key),
         TlsConfig(certificate=tls.certificate, key=tls.certificate),
     ):
-        with pytest.raises(BrokerError, match="are no certificate and key for TLS"):
+        with pytest.raises(BrokerError, match="are not a certificate and key for TLS"):
             KafkaListener(host, port=0, tls=wrong)
     locked = tmp_path / "locked"
     locked.mkdir()

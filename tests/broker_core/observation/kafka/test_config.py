@@ -58,14 +58,14 @@ def test_a_file_as_java_reads_it(tmp_path: Path):
     ("text", "said"),
     [
         ("\nsecurity.protocl=SSL", "client.properties:2: 'security.protocl'"),
-        ("sasl.mechanism=OAUTHBEARER", "client.properties:1: sasl.mechanism: OAUTHBEARER cannot be served"),
-        ("sasl.mechanism=GSSAPI", "GSSAPI cannot be served"),
-        ("sasl.jaas.config=com.sun.security.auth.module.Krb5LoginModule required;", "can be served"),
+        ("sasl.mechanism=OAUTHBEARER", "client.properties:1: sasl.mechanism: OAUTHBEARER is not supported"),
+        ("sasl.mechanism=GSSAPI", "GSSAPI is not supported"),
+        ("sasl.jaas.config=com.sun.security.auth.module.Krb5LoginModule required;", "are supported"),
         ("ssl.truststore.location=/a.jks", "PEM"),
-        ("ssl.truststore.type=JKS", "JKS cannot be served"),
+        ("ssl.truststore.type=JKS", "JKS is not supported"),
         ("security.protocol=SASL_PLAINTEXT", "needs a user and a password"),
         ("request.timeout.ms=soon", "milliseconds"),
-        ("nonsense", "no property that is known"),
+        ("nonsense", "not a known property"),
     ],
 )
 def test_what_cannot_be_served_is_named(tmp_path: Path, text: str, said: str):
