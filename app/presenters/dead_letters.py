@@ -250,7 +250,7 @@ class DeadLettersPresenter(TablePresenter[DeadLettersPanel]):
         self.model.source, self.model.size_of = self._sync.rows, self._sync.size_of
         self.model.causes_changed.connect(self.panel.set_causes)
         self.panel.causeChosen.connect(self.model.set_cause)
-        self.panel.currentChanged.connect(self._choose)
+        self.panel.currentChanged.connect(self._show_letter)
         self.topics.changed.connect(self.show_again)
         self._sync.changed.connect(self.show_again)
         sources.controller.acted.connect(lambda _performed, _source: self.topics.look_again())
@@ -300,16 +300,13 @@ class DeadLettersPresenter(TablePresenter[DeadLettersPanel]):
         whole = self.model.whole + self.topics.count(snapshot)
         self.panel.set_note(overfull_words(self.model.total, whole, tr("dead letters")))
         # What was chosen may have been redriven or purged meanwhile, and an undo brings it back.
-        if (chosen := self.panel.selected_count() > 0) != self.panel.details.has_letter:
-            self._show_details(self._chosen if chosen else None)
+        if (self.panel.selected_count() > 0) != (self.panel.details.shown is not None):
+            self._show_letter(self._chosen)
 
     def tab_count(self, snapshot: Snapshot) -> int:
         return sum(queue.dead for queue in snapshot.queues) + self.topics.count(snapshot)
 
-    def _choose(self, key: Hashable) -> None:
+    def _show_letter(self, key: Hashable) -> None:
         self._chosen = key
-        self._show_details(key)
-
-    def _show_details(self, key: Hashable) -> None:
-        letter = self.model.row_of(key)
+        letter = self.model.row_of(key) if self.panel.selected_count() else None
         self.panel.details.set_facts(None if letter is None else dead_letter_facts(letter, self._times))

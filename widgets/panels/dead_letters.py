@@ -63,7 +63,7 @@ class DeadLetterDetails(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMinimumWidth(220)
-        self._shown: DeadLetterFacts | None = None
+        self.shown: DeadLetterFacts | None = None
         self._inner = inner = QWidget(self)
         self.cause = plain_label("", "heading", inner, wrap=True, selectable=True)
         self.payload = QPlainTextEdit(inner, readOnly=True)
@@ -87,14 +87,10 @@ class DeadLetterDetails(QScrollArea):
         self._nothing = plain_label(tr("Select a dead letter to read it here."), "hint", self.viewport(), wrap=True)
         self.set_facts(None)
 
-    @property
-    def has_letter(self) -> bool:
-        return self._shown is not None
-
     def set_facts(self, facts: DeadLetterFacts | None) -> None:
-        if facts == self._shown and self._inner.isVisibleTo(self) == (facts is not None):
+        if facts == self.shown and self._inner.isVisibleTo(self) == (facts is not None):
             return
-        self._shown = facts
+        self.shown = facts
         self._inner.setVisible(facts is not None)
         self._nothing.setVisible(facts is None)
         if facts is None:

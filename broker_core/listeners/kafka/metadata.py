@@ -71,12 +71,10 @@ def _cluster(call: Call) -> Body:
 def _named(call: Call, wanted: Any) -> Iterator[dict[str, Any]]:
     topics, logs = call.broker.topics, call.broker.logs
     for each in wanted:
-        name = each.name
+        name = call.topic_with(each.topic_id, queues=True) if each.name is None else each.name
         if name is None:
-            name = call.topic_with(each.topic_id, queues=True)
-            if name is None:
-                yield {"error_code": _UNKNOWN_TOPIC_ID, "name": None, "topic_id": each.topic_id}
-                continue
+            yield {"error_code": _UNKNOWN_TOPIC_ID, "name": None, "topic_id": each.topic_id}
+            continue
         try:
             if not call.sees(name):
                 call.must(READ, "topic", name)

@@ -18,7 +18,7 @@ def test_a_click_on_a_dead_letter_tells_why_and_every_attempt(hand):
     hand.show()
     details = panel.details
     assert details.cause.text() == letter.cause
-    shown = details._shown
+    shown = details.shown
     assert [attempt.outcome for attempt in shown.attempts] == [attempt.outcome for attempt in letter.attempts]
     assert [attempt.holder for attempt in shown.attempts] == [attempt.holder for attempt in letter.attempts]
     # The inspector shows the same as a path, from its publishing to its death.
