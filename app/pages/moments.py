@@ -245,6 +245,8 @@ def gather(stored: StoredSession, wanted: PagePart, report: Report) -> dict[str,
     for moment, time_ns in enumerate(moments_ns):
         report(0.4 + 0.5 * moment / len(moments_ns), session_time(time_ns))
         columns.add(views.tree(stored.playback.at(time_ns), happenings.second(moment)))
+    charts = _charts(collectors, stored.end_ns, first_ns, last_ns, shown)
+    timeline = _timeline(stored, collectors, first_ns, last_ns, shown)
     return {
         "title": contained(shown(tr(stored.metadata.scenario or stored.folder.name))),
         "about": contained(shown(" ".join(stored.scenario.about.split()) if stored.text else "")),
@@ -256,8 +258,8 @@ def gather(stored: StoredSession, wanted: PagePart, report: Report) -> dict[str,
         "columns": columns.plain(),
         "events": happenings.events,
         "unlisted": happenings.unlisted(),
-        "timeline": _timeline(stored, collectors, first_ns, last_ns, shown),
-        "charts": _charts(collectors, stored.end_ns, first_ns, last_ns, shown),
+        "timeline": timeline | {"strips": _strips(charts)},
+        "charts": charts,
     }
 
 
@@ -321,6 +323,7 @@ def _charts(
         ]
         found.append(
             {
+                "key": chart.key,
                 "title": chart.title,
                 "unit": chart.unit,
                 "about": chart.about,
@@ -329,6 +332,25 @@ def _charts(
                 "curves": curves,
             }
         )
+    return found
+
+
+def _strips(charts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The largest lag of a group and the depth of the fullest queue, by time; none where there is never any."""
+    found = []
+    for chart in charts:
+        if chart["key"] not in {"lag", "depth"}:
+            continue
+        levels = zip(chart["times_s"], *(curve["values"] for curve in chart["curves"]), strict=True)
+        samples = [
+            [round(at_s * 1000), max(known)]
+            for at_s, *values in levels
+            if (known := [value for value in values if value is not None])
+        ]
+        most = max((level for _at_ms, level in samples), default=0)
+        if most:
+            peak = tr("peak {rate}", rate=f"{most:,}")
+            found.append({"key": chart["key"], "title": chart["title"], "peak": peak, "most": most, "samples": samples})
     return found
 
 

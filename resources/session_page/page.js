@@ -478,7 +478,7 @@ function moveCursors() {
 
 // -- the timeline
 
-const strip = { left: 104, right: 14, top: 4, area: 34, lane: 15, axis: 17, width: 0 };
+const strip = { left: 104, right: 14, top: 4, area: 34, level: 28, lane: 15, axis: 17, width: 0 };
 const spanMs = () => Math.max(1, data.to_ms - data.from_ms);
 const stripWidth = () => Math.max(50, strip.width - strip.left - strip.right); // asking the element would lay the page out in each frame
 const xOf = (ms) => strip.left + (ms - data.from_ms) / spanMs() * stripWidth();
@@ -489,8 +489,9 @@ function drawTimeline() {
   strip.left = innerWidth <= 860 ? 12 : 104;
   far = false;
   const line = data.timeline, width = strip.width = $("timeline").clientWidth, top = strip.top, base = top + strip.area, peak = Math.max(1, line.peak_per_s), labels = strip.left > 50;
-  const lanes = line.lanes.map(([lane, title], at) => ({ lane, title, y: base + 4 + at * strip.lane })), height = base + 4 + lanes.length * strip.lane + strip.axis, right = strip.left + stripWidth();
-  const points = line.samples.map(([ms, rate]) => `${xOf(ms).toFixed(1)} ${(base - Math.min(1, rate / peak) * strip.area).toFixed(1)}`);
+  const levels = line.strips.map((one, at) => ({ ...one, base: base + 4 + (at + 1) * strip.level })), under = base + 4 + levels.length * (strip.level + 1);
+  const lanes = line.lanes.map(([lane, title], at) => ({ lane, title, y: under + at * strip.lane })), height = under + lanes.length * strip.lane + strip.axis, right = strip.left + stripWidth();
+  const area = (samples, foot, most, tall, name) => samples.length > 1 && h("path", { class: `area ${name}`, d: `M${xOf(samples[0][0])} ${foot}L${samples.map(([ms, value]) => `${xOf(ms).toFixed(1)} ${(foot - Math.min(1, value / most) * tall).toFixed(1)}`).join("L")}L${xOf(samples.at(-1)[0])} ${foot}Z` });
   const step = stepMs(stripWidth());
   const ticks = [];
   for (let ms = Math.ceil(data.from_ms / step) * step; ms <= data.to_ms; ms += step) ticks.push(ms);
@@ -498,8 +499,9 @@ function drawTimeline() {
   show($("timeline"), h("svg", { width, height, "aria-hidden": "true" },
     ticks.map((ms) => h("line", { class: "grid", x1: xOf(ms), x2: xOf(ms), y1: top, y2: height - strip.axis })),
     labels && [text(8, top + 12, words.published, "", "muted", 92), text(8, top + 26, line.peak, "", "muted", 92)],
-    points.length > 1 && h("path", { class: "area", d: `M${strip.left} ${base}L${points.join("L")}L${xOf(line.samples.at(-1)[0])} ${base}Z` }),
-    h("line", { class: "base", x1: strip.left, x2: right, y1: base + 0.5, y2: base + 0.5 }),
+    area(line.samples, base, peak, strip.area, ""),
+    levels.map((one) => [labels && [text(8, one.base - 14, one.title, "", "muted", 92), text(8, one.base - 2, one.peak, "", "muted", 92)], area(one.samples, one.base, one.most, strip.level - 4, one.key)]),
+    [base, ...levels.map((one) => one.base)].map((y) => h("line", { class: "base", x1: strip.left, x2: right, y1: y + 0.5, y2: y + 0.5 })),
     lanes.map((one) => [labels && text(8, one.y + 11, one.title, "", "muted", 92), h("rect", { class: "rail", x: strip.left, y: one.y + 2, width: stripWidth(), height: strip.lane - 4, rx: 2 })]),
     line.bands.map((band) => h("rect", { class: `band l-${band.lane.split(" ")[0]}`, x: xOf(band.from_ms), y: yOf(band.lane) + 2, width: Math.max(2, xOf(band.to_ms) - xOf(band.from_ms)), height: strip.lane - 4, rx: 1.5 })),
     line.ticks.map((tick) => h("rect", { class: `mark m-${tick.kind.split(" ")[0]}`, x: xOf(tick.ms) - 1.5, y: yOf(tick.lane) + 1, width: 3, height: strip.lane - 2, rx: 1 })),

@@ -145,6 +145,13 @@ def test_it_has_each_second_and_the_end_in_the_words_of_the_window(whole: Page) 
     assert whole.at(0)["cards"] and there["scene"]["boxes"]["consumer:reader-1"]["state"][2] == "Crashed"
     words = [event["state"][2] for event in whole.data["events"]]
     assert words[0] == "Session started" and words[-1] == "Session ended" and "Dead-lettered" in words
+    for strip in whole.data["timeline"]["strips"]:
+        (chart,) = [chart for chart in whole.data["charts"] if chart["key"] == strip["key"]]
+        places = {round(at_s * 1000): at for at, at_s in enumerate(chart["times_s"])}
+        for at_ms, level in strip["samples"]:
+            assert level == max(curve["values"][places[at_ms]] or 0 for curve in chart["curves"])
+        assert strip["most"] == max(level for _at_ms, level in strip["samples"]) > 0
+    assert [strip["key"] for strip in whole.data["timeline"]["strips"]] == ["lag"], "no queue ever has one that is ready"
     assert {chart["title"] for chart in whole.data["charts"]} >= {"Published", "Consumer lag", "Queue depth"}
 
 
