@@ -151,7 +151,9 @@ def test_it_has_each_second_and_the_end_in_the_words_of_the_window(whole: Page) 
         for at_ms, level in strip["samples"]:
             assert level == max(curve["values"][places[at_ms]] or 0 for curve in chart["curves"])
         assert strip["most"] == max(level for _at_ms, level in strip["samples"]) > 0
-    assert [strip["key"] for strip in whole.data["timeline"]["strips"]] == ["lag"], "no queue ever has one that is ready"
+    assert [strip["key"] for strip in whole.data["timeline"]["strips"]] == ["lag"], (
+        "no queue ever has one that is ready"
+    )
     assert {chart["title"] for chart in whole.data["charts"]} >= {"Published", "Consumer lag", "Queue depth"}
 
 
