@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QDialog, QDoubleSpinBox, QLineEdit, QSpinBox
+from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QDoubleSpinBox, QLineEdit, QSpinBox
 
 from broker_core.snapshots import ActorView
 from tests.app.conftest import Hand
@@ -35,6 +35,10 @@ def fill(hand: Hand, dialog: FormDialog, **values: object) -> None:
         if isinstance(widget, QLineEdit):
             widget.clear()
             hand.qtbot.keyClicks(widget, str(value))
+        elif isinstance(widget, QComboBox) and widget.isEditable():
+            widget.setEditText(str(value))
+        elif isinstance(widget, QCheckBox):
+            widget.setChecked(bool(value))
         elif isinstance(widget, QComboBox):
             place = widget.findData(value)
             assert place >= 0, f"{value} is no choice of {name}"

@@ -106,6 +106,7 @@ def test_a_position_is_known_only_where_deliveries_are(qapp, owners, deliveries)
     model.set_snapshot(snapshot)
     assert (cell(model, model.place_of(("indexers", "commits", 2)), "Position") != "n/a") is deliveries
     facts = inspector_facts(snapshot, "lane:commits/2", rates)
+    assert facts is not None
     assert ("Position" in [row[0] for _title, rows in facts.sections for row in rows]) is deliveries
 
 

@@ -32,6 +32,7 @@ from broker_core.simulation.actions.queues import AckLease, NackLease
 from broker_core.simulation.actions.topics import ConfigureTopic, Produce
 from broker_core.simulation.simulation import Simulation
 from tests.app.conftest import Hand
+from tests.app.dialogs import fill
 from widgets.dialogs.attach import AttachDialog
 from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.panels.events import EventsPanel
@@ -315,8 +316,7 @@ def test_the_dialog_says_what_is_wrong_and_remembers_addresses_and_no_token(
     def pressed(address: str, token: str = "") -> AttachDialog:
         registry.trigger("attach")
         dialog = hand.workbench.window.findChildren(AttachDialog)[-1]
-        dialog.widgets["address"].setEditText(address)
-        dialog.widgets["token"].setText(token)
+        fill(hand, dialog, address=address, token=token)
         dialog.accept_button.click()
         return dialog
 
@@ -324,8 +324,7 @@ def test_the_dialog_says_what_is_wrong_and_remembers_addresses_and_no_token(
         dialog = pressed(listener.url)
         hand.qtbot.waitUntil(lambda: "token" in dialog.problem.text(), timeout=20_000)
         assert controller.simulated is not None and dialog.isVisible()
-        dialog.widgets["token"].setText("sixteen letters!")
-        dialog.widgets["hides_hosts"].click()
+        fill(hand, dialog, token="sixteen letters!", hides_hosts=True)
         with hand.qtbot.waitSignal(controller.opened, timeout=20_000):
             dialog.accept_button.click()
         assert controller.simulated is None and controller.live
@@ -335,7 +334,7 @@ def test_the_dialog_says_what_is_wrong_and_remembers_addresses_and_no_token(
         registry.trigger("attach")
         dialog = hand.workbench.window.findChildren(AttachDialog)[-1]
         assert (dialog.values()["address"], dialog.values()["token"]) == (listener.url, "")
-        dialog.widgets["address"].setEditText("http://h:1/path")
+        fill(hand, dialog, address="http://h:1/path")
         assert not dialog.accept_button.isEnabled() and "path" in dialog.problem.text()
         dialog.reject()
         controller.stop()
