@@ -1,4 +1,4 @@
-"""What a broker keeps about its clients: ACLs, quotas, and users who authenticate by SCRAM (RFC 5802)."""
+"""Data a broker stores about its clients: ACLs, quotas, and users who authenticate by SCRAM (RFC 5802)."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Acl(CallArguments, frozen=True, forbid_unknown_fields=True):
 
     @property
     def identity(self) -> Acl:
-        """What the rows have in common of which there is one."""
+        """The identifying fields, which are unique."""
         return self
 
     def told(self, removed: bool) -> str:

@@ -1,4 +1,4 @@
-"""What is closed at the end of a `with` block."""
+"""Closable objects, for use in a `with` block."""
 
 from __future__ import annotations
 

@@ -20,9 +20,8 @@ C = TypeVar("C")
 
 
 def about(text: str, kafka: str = "", flag: str = "") -> Meta:
-    """What a field means, in a line: its help on the command line and in forms; what Kafka calls it; and the option of
-    the command line if that is not called as the field.
-    """
+    """The meaning of a field in one line (its help on the command line and in forms), Kafka's name for it, and its
+    command-line option if that differs from the field's name."""
     return Meta(extra={"help": text, "kafka": kafka, "flag": flag})
 
 

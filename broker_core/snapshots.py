@@ -160,7 +160,7 @@ class ShareMemberView(msgspec.Struct, frozen=True):
 
 
 class ShareOffsetView(msgspec.Struct, frozen=True):
-    """What a share group has done of one partition.
+    """The progress of a share group in one partition.
 
     `start_offset` is the first that is not finished; `in_flight` messages are leased. `lag` counts all that are not
     finished: ready, delayed or in flight.

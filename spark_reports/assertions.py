@@ -1,4 +1,4 @@
-"""What is asserted of a session in the filter language, `p99 < 200 ms`, `lag("billing") < 100`: does it hold?"""
+"""Assertions about a session in the filter language, `p99 < 200 ms`, `lag("billing") < 100`: does it hold?"""
 
 from __future__ import annotations
 

@@ -58,7 +58,6 @@ class Names(NamedTuple):
 
     @classmethod
     def of(cls, messages: DataFrame) -> Names:
-        """Those of `messages`; two passes over one column each."""
         clients, groups = _most(messages, "client", MOST_CLIENTS), _most(messages, "group", MOST_GROUPS)
         said = (("client", clients, MOST_CLIENTS), ("group", groups, MOST_GROUPS))
         notes = tuple(

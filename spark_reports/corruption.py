@@ -1,4 +1,4 @@
-"""What is wrong with the folder of a session, before an event is read: one sentence each. Needs pyarrow, not Spark."""
+"""Checks the folder of a session before any event is read; each problem is one sentence. Needs pyarrow, not Spark."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _repeated(part: RecordedPart, before: list[RecordedPart]) -> str:
 
 
 def counted(events: int, told: Mapping[str, Any]) -> Iterator[str]:
-    """Are as many events there as `session.json` tells? To be asked where no part has a problem of its own."""
+    """Are as many events there as `session.json` tells? To be asked if no part has a problem of its own."""
     expected = told.get("events")
     if not isinstance(expected, int) or told.get("ended") == "failed":  # that is reported, with its reason
         return

@@ -50,8 +50,8 @@ class Delivery:
 
 @contextlib.contextmanager
 def local_delivery(out: Path) -> Iterator[Delivery]:
-    """What is filled replaces `out` if all went well. Raises `ReportError` if `out` holds something else, `Busy` if
-    another report is being made there, and OSError.
+    """Replaces `out` with the finished report if all went well. Raises `ReportError` if `out` holds something else,
+    `Busy` if another report is being made there, and OSError.
     """
     _check(out)
     out = out.resolve()

@@ -47,7 +47,7 @@ def told(error: Exception) -> dict[str, object]:
 
 
 def reason(error: Exception) -> str:
-    """What lies at the bottom of an error from Spark, which wraps it several times. Ask while Java is still there."""
+    """The root cause of an error from Spark, which wraps it several times. Call this while Java is still running."""
     said = str(error).strip() or type(error).__name__
     if file := _FILE.search(said):
         return f"{file[1].rstrip('.')} cannot be read; it is damaged or was written by another program"

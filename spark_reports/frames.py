@@ -1,4 +1,4 @@
-"""What the report knows of one session: passes over its events, made on first use, and what tables share."""
+"""The data of one session: passes over its events, made on first use, and intermediate results that tables share."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ LOOK_NS = 2_000_000_000  # what an observer of a cluster needs to find a rate
 
 
 class Frames:
-    """What is known of one session, or of the part of it that `scale` is of.
+    """The data of one session, or of the part covered by `scale`.
 
     `messages` and `control_events` begin with the session whatever the part, for what is owned, waiting or behind at
     its beginning comes from before; they end with the part. `counted` and `happening` are the part alone. `summary` is
@@ -149,7 +149,7 @@ class Frames:
 
     @cached_property
     def dead_letters(self) -> pl.DataFrame:
-        """What died, counted by cause and key, and the first ones; without asking where nothing died."""
+        """Dead letters, counted by cause and key, and the first ones; no query if there are none."""
         kinds = set(self.rollup["kind"].unique())
         if "dead_lettered" not in kinds:
             return rows(dead_letters.COUNTED_SCHEMA, [])
@@ -168,7 +168,6 @@ class Frames:
 
     @cached_property
     def held(self) -> pl.DataFrame:
-        """What happened in the partitions of the transactions that were open longest."""
         asked = transactions.asked(self.transactions, self.scale)
         return self._looked_up(lookups.held, asked, transactions.HELD_SCHEMA)
 
@@ -180,7 +179,7 @@ class Frames:
 
     @cached_property
     def happened(self) -> pl.DataFrame:
-        """All that happened to what broke a rule; without asking where nothing did."""
+        """All that happened to what broke a rule; without asking if nothing did."""
         singly = audit.suspects(self.audited).filter(~audit.is_run())
         suspects = self._local(singly.select("check", *details.PLACE, "word").unique())
         if suspects is None:
@@ -198,7 +197,7 @@ class Frames:
         return local(self.messages.sparkSession, frame) if frame.height else None
 
     def _looked_up(self, query: Callable[..., DataFrame], asked: pl.DataFrame, schema: str) -> pl.DataFrame:
-        """What `query` finds of `asked` in the row groups of its moments; no query if nothing is asked."""
+        """The result of `query` for `asked` in the row groups of its moments; no query if nothing is asked."""
         found = self._local(asked)
         return rows(schema, []) if found is None else bring(query(self.messages, found, ownership.windows(asked)))
 
@@ -219,7 +218,6 @@ class Frames:
 
     @cached_property
     def happening(self) -> pl.DataFrame:
-        """What happened beside the messages in the part alone."""
         return self.control.filter(pl.col("time_ns") >= self.scale.from_ns)
 
     @cached_property
@@ -237,7 +235,7 @@ class Frames:
 
     @cached_property
     def spans(self) -> pl.DataFrame:
-        """What each client had in flight, in spans."""
+        """Messages in flight of each client, in spans."""
         return consumers.spans(self.slots, self.detailed, self.lives, self.scale, self._slot_ns)
 
     @cached_property
@@ -350,6 +348,5 @@ def _noted(info: SessionInfo) -> dict[str, float]:
 
 
 def _summary(info: SessionInfo) -> dict[str, int]:
-    """What the broker counted itself, with the number of events that the recorder took."""
     events = info.metadata.get("events")
     return {**(info.metadata.get("totals") or {}), **({} if events is None else {"events": events})}

@@ -197,7 +197,6 @@ class Making:
         return [file for info in (self._found.infos if self._found else ()) for file in info.parts.get(MESSAGES, [])]
 
     def _ahead(self) -> float:
-        """What the questions weigh, about: of a comparison there are some more."""
         each = sum(weights(self._request.parts).values())
         return 15.0 if self._request.mode == HISTORY else each * len(self._request.sessions)
 

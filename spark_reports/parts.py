@@ -113,5 +113,5 @@ def figures_of(names: Collection[str]) -> frozenset[str]:
 
 
 def weights(names: Collection[str], prefix: str = "") -> dict[str, float]:
-    """What each step of making these parts weighs; the names of steps begin with `prefix`."""
+    """The weight of each step of making these parts; the names of steps begin with `prefix`."""
     return {prefix + name: _WEIGHTS.get(name, 1.0) for name in (*passes_of(names), "tables")}

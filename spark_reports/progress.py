@@ -147,5 +147,5 @@ def private_stdout() -> TextIO:
 
 
 def silence_libraries() -> None:
-    """What libraries log is told nobody: Py4J logs a stack trace where Java has ended, as it does with each report."""
+    """Silences the logs of libraries: Py4J logs a stack trace when Java ends, as it does after each report."""
     logging.basicConfig(handlers=[logging.NullHandler()])

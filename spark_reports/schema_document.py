@@ -341,7 +341,6 @@ def meaning(table: str, column: str) -> Meaning:
 
 
 def moments(table: str, columns: Iterable[str]) -> list[str]:
-    """Those columns that are moments of session time."""
     return [name for name in columns if name.endswith("_ns") and meaning(table, name).unit == MOMENT]
 
 

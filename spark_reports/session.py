@@ -31,7 +31,7 @@ class NotASession(NotFound):
 
 @dataclass(frozen=True)
 class SessionInfo:
-    """What is known before an event is read. `problems` say in sentences why it is not whole, `notes` anything else.
+    """Data known before any event is read. `problems` are sentences about why it is incomplete, `notes` anything else.
     `parts` are the files or folders to read; `scenario` is "" if unreadable, `events` None if only Spark can count.
     """
 
@@ -97,7 +97,7 @@ def _scenario(folder: Path) -> str:
 
 
 def _told(folder: Path, location: str) -> tuple[dict[str, Any], list[str]]:
-    """What of `session.json` can be true, and its errors as sentences. Raises `ReportError` if it is no session's."""
+    """The valid parts of `session.json`, and its errors as sentences. Raises `ReportError` if it is no session's."""
     try:
         text = (folder / schema.SESSION_FILE).read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -127,7 +127,7 @@ def inspect_remote(spark: SparkSession, location: str) -> SessionInfo:
 
 
 def remote_info(location: str, metadata: dict[str, Any]) -> SessionInfo:
-    """What is known of a session elsewhere, whose parts Spark alone can judge: their pages, while it reads them."""
+    """Data of a session elsewhere, whose parts only Spark can check, page by page, while it reads them."""
     parts = {name: [f"{location.rstrip('/')}/{name}"] for name in schema.FOLDERS}
     believed = corruption.believed(metadata)
     return SessionInfo(location, believed, tuple(corruption.untrue(metadata)), parts, events=believed.get("events"))

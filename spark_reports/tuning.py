@@ -1,10 +1,10 @@
-"""How Spark is set up for the size of a session.
+"""Configures Spark for the size of a session.
 
 Measured on 2 cores with sixty small queries a report: CPU seconds of the JVM for 31,000 events 40 as Spark comes, 22
 with the quick compiler and the serial collector. With the thorough compiler a report of a million events took 28 s
 where the quick one took 24, one of three million 30 and 27, one of ten million 34 and 40. Since a report is a few
-passes, compiling each costs no more than running it uncompiled, and a second report has it compiled already: 6.5
-CPU seconds either way, then 2.4 instead of 2.9.
+passes, compiling each costs no more than running it uncompiled, and a second report has it compiled already: 6.5 CPU
+seconds either way, then 2.4 instead of 2.9.
 """
 
 from __future__ import annotations

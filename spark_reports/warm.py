@@ -190,7 +190,7 @@ class Requests:
     """Lines of a file descriptor. Its end, and a line "cancel", cancel what is being made, or end the lines."""
 
     def __init__(self, source: int, cancellation: Cancellation, *, ends_all: bool) -> None:
-        """With `ends_all` the end cancels even where nothing is being made."""
+        """With `ends_all` the end cancels even if nothing is being made."""
         self._source, self._cancellation, self._ends_all = source, cancellation, ends_all
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._warm: WarmSpark | None = None

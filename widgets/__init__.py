@@ -1,1 +1,1 @@
-"""What is on the screen, a panel a file: knows view models and signals, never the broker."""
+"""The widgets on the screen, one panel per file: they know view models and signals, never the broker."""

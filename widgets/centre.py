@@ -121,7 +121,7 @@ class Centre(QSplitter):
 
     @property
     def share(self) -> float:
-        """What the panel takes, or will once it opens, of the height, or of the width; 0 as designed."""
+        """The panel's share of the height or width, now or once it opens; 0 is the default."""
         return self._wanted[self.is_beside] / max(1, self._length)
 
     def set_share(self, share: float) -> None:

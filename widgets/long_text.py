@@ -28,7 +28,7 @@ def wrap_for(field: QPlainTextEdit, text: str) -> None:
 
 
 def text_after_paste(field: QPlainTextEdit, pasted: str) -> str:
-    """What `field` would hold with `pasted` in the place of what is selected."""
+    """The text of `field` if `pasted` replaced the selection."""
     cursor, text = field.textCursor(), field.toPlainText()
     # Qt counts in UTF-16, where some characters are two.
     units = text.encode("utf-16-le")

@@ -49,7 +49,7 @@ Entry = QAction | None | tuple[str, Sequence[QAction | None]]
 
 @dataclass(frozen=True)
 class Parts:
-    """What the window is composed of: what stands beside the canvas, then the panels below it in their order."""
+    """The parts of the window: those beside the canvas, then the panels below it in order."""
 
     canvas: QWidget
     navigator: Navigator
@@ -308,7 +308,7 @@ class MainWindow(QMainWindow):
         }
 
     def present_layout(self) -> WindowLayout:
-        """What is shown now, and how large what is folded will be."""
+        """The current layout, and the sizes of folded parts."""
         left, right = (dock.open_width / max(1, self.top.width()) for dock in (self.left_dock, self.right_dock))
         return WindowLayout(
             left=self.left_dock.is_open,

@@ -218,7 +218,7 @@ class Navigator(QWidget):
                 shown = [NavRow("", section.none)] if section.none else []
             head.setData(0, _SECTION, section)
             if head.isHidden() != (hidden := filtered and not section.rows):
-                head.setHidden(hidden)  # lays all rows out anew, even where nothing changes
+                head.setHidden(hidden)  # lays all rows out anew, even if nothing changes
             self._fill(head, shown)
 
     def _head(self, section: NavSection) -> QTreeWidgetItem:

@@ -57,7 +57,7 @@ def _nothing(_text: str) -> Sequence[PaletteEntry]:
 
 
 def matching(entries: Sequence[PaletteEntry], text: str) -> list[PaletteEntry]:
-    """What fits `text`, the best first, and what can run before what cannot; without one, all commands."""
+    """The commands that match `text`, the best first, and enabled before disabled; without a text, all commands."""
     if not text.strip():
         return [one for one in entries if not one.is_thing]
     found = [(_rank(text, one), bool(one.reason), one) for one in entries]

@@ -8,9 +8,9 @@ from PySide6.QtCore import Qt
 
 
 class Role(IntEnum):
-    """What a model answers for a cell beside Qt's own roles; None if a cell has none.
+    """A model's data for a cell in addition to Qt's own roles; None if a cell has none.
 
-    `index.data(Role.STATE)` works as it stands: the members are plain integers from `Qt.UserRole` on.
+    `index.data(Role.STATE)` works as it is: the members are plain integers from `Qt.UserRole` on.
     """
 
     STATE = Qt.ItemDataRole.UserRole + 1

@@ -86,7 +86,7 @@ class SideDock(QWidget):
         self._width = width / scale()
 
     def note_width(self) -> None:
-        """Open as wide as it stands now the next time, too."""
+        """Open as wide as it is now the next time, too."""
         if self.is_open:
             self._width = self.width() / scale()
 

@@ -61,7 +61,7 @@ def qcolour(colour: str, alpha: int = 255) -> QColor:
 
 @dataclass
 class _Applied:
-    """What was applied last. Every frame asks hundreds of times: a property of the application would cost it 1 ms."""
+    """The theme applied last. Every frame reads it hundreds of times: a property of the application would cost 1 ms."""
 
     theme: Theme = LIGHT
     scale: float = 1.0
@@ -177,5 +177,5 @@ def styled_at_end(app: QApplication) -> Iterator[None]:
 
 
 def current_theme() -> Theme:
-    """The theme last applied to the running application, light where none was."""
+    """The theme last applied to the running application, light if none was."""
     return _applied.theme

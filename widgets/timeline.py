@@ -136,11 +136,11 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class TimelineFacts:
-    """What the strip shows from `start_ns` to `now_ns`; `samples` are (time_ns, messages per second), in order.
+    """The contents of the strip from `start_ns` to `now_ns`; `samples` are (time_ns, messages per second), in order.
 
-    `peak_per_s` is the highest of them. `head_ns` is the moment of the past that
-    the window shows; None if it shows the present. `branch_ns` is where the session left another one, and
-    `scenario_end_ns` where its scenario ends, once it has gone on past that.
+    `peak_per_s` is the highest of them. `head_ns` is the moment of the past that the window shows; None if it shows the
+    present. `branch_ns` is where the session left another one, and `scenario_end_ns` where its scenario ends, once it
+    has gone on past that.
     """
 
     start_ns: int = 0
@@ -216,7 +216,6 @@ class Timeline(QWidget):
 
     @property
     def floor(self) -> int:
-        """Where the axis begins, in pixels from the top."""
         return px(TOP) + px(BODY if self.is_open else LEAST_AREA)
 
     def lane_tops(self) -> dict[str, int]:

@@ -226,7 +226,7 @@ class Toolbar(QToolBar):
         set_plain_tip(self.clock, tr("Session time\nWall time {wall}", wall=wall) if wall else tr("Session time"))
 
     def set_badge(self, mode: str, text: str, tip: str = "") -> None:
-        """What is shown: mode live, attached, replay, branch, warning or failure, the words, and what they mean."""
+        """Sets the badge: mode live, attached, replay, branch, warning or failure, its words, and their meaning."""
         set_plain_tip(self.badge, tip)
         if self.badge.text() != text:
             self.badge.setText(text)

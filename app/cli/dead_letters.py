@@ -157,7 +157,6 @@ def _told(result: dead_letters.Redriven, options: argparse.Namespace) -> int:
 def _paced(
     broker: Broker, request: dead_letters.Redrive, rate_per_s: float, options: argparse.Namespace
 ) -> tuple[dead_letters.Redriven, KeyboardInterrupt | None]:
-    """What became of them, and what has ended the redrive early."""
     found = broker.ask(request)
     try:
         lasts_s = found.total / rate_per_s

@@ -224,7 +224,7 @@ def _attach_command() -> Command:
 
 
 def _open_window(instead: str, **what: Any) -> int:
-    """Open the window on `what`; where none can open, print why, and the command `instead`."""
+    """Open the window on `what`; if none can open, print why, and the command `instead`."""
     if why := why_missing("gui") or why_no_window():
         print(f"brokerscope: {why}", file=sys.stderr)
         return Exit.REFUSED

@@ -162,7 +162,7 @@ class HttpPublisher(Publisher):
             raise error
 
     def _sent(self, records: list[Record], left_s: float) -> tuple[list[Record], BrokerError | None]:
-        """Those that were refused, and are not stored; where that is all of them, also why. Raises CONNECTION_LOST."""
+        """Those that were refused, and are not stored; if that is all of them, also why. Raises CONNECTION_LOST."""
         wait_s = min(max(left_s, 0.001), _LONGEST_WAIT_S if self.is_waiting else _PATIENCE_S)
         batch = PublishBatch(messages=records, producer_id=client_name(), timeout_ms=max(1, round(wait_s * 1_000)))
         try:

@@ -79,7 +79,7 @@ def _describe(options: argparse.Namespace) -> None:
 
 
 def _window_names(scenario: Path) -> WindowNames | None:
-    """What its lesson may name; None if the window is not installed."""
+    """Names that its lesson may use; None if the window is not installed."""
     if why_missing("gui"):
         return None
     try:

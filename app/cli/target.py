@@ -158,7 +158,7 @@ def opened(options: argparse.Namespace, *, read_only: bool = False) -> Iterator[
 
 
 def is_running(broker: Broker) -> TypeGuard[HttpBroker]:
-    """False where the broker was opened for this command alone: it has counted nothing."""
+    """False if the broker was opened for this command alone: it has counted nothing."""
     return isinstance(broker, HttpBroker)
 
 

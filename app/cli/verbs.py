@@ -140,7 +140,6 @@ def _subject(entry: Entry) -> tuple[str, str] | None:
 
 
 def _key(subject: tuple[str, str]) -> str:
-    """What a subject is called in JSON, and in sentences."""
     field, kind = subject
     return field if " " in kind else kind
 

@@ -43,7 +43,6 @@ class EventHandlers(Handlers):
         self._panel.choose("mine")
 
     def _between(self, moments: str) -> None:
-        """What was published from one moment up to another; the later one may be missing."""
         first, _, last = moments.partition("-")
         text = f"kind = published and time >= {clock(int(first))}"
         if last:

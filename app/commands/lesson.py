@@ -221,7 +221,8 @@ def _beside(path: Path | None) -> Iterable[Path]:
 
 
 def window_names(commands: Iterable[Command], scenario: Path | None = None) -> WindowNames:
-    """What a lesson may name: these commands, the panels, and the scenarios beside it or that come with the program."""
+    """Names that a lesson may use: these commands, the panels, and the scenarios next to it or bundled with the
+    program."""
     return WindowNames(
         frozenset(command.id for command in commands),
         frozenset(panel.name for panel in PANELS),

@@ -87,7 +87,7 @@ class MessageHandlers(Handlers):
         self._panel.table.setFocus()
 
     def _list(self, name: str) -> None:
-        """The messages of "topic/partition/filter" that fit the filter; of all partitions where none is named."""
+        """The messages of "topic/partition/filter" that fit the filter; of all partitions if none is named."""
         topic, number, text = name.split("/", 2)
         self._context.window.show_tab("messages")
         self._panel.browse(topic, int(number) if number else None, Start("newest"))

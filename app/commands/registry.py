@@ -37,7 +37,7 @@ Reason = Callable[[], str]
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What a command is called and which key it has.
+    """The name, key and help of a command.
 
     `shortcut` is in Qt's portable form, "" for none; `icon` is a name from `widgets.icons`; `hint` is one sentence.
     """
@@ -100,7 +100,7 @@ class ActionRegistry(QObject):
         self.changed.emit()
 
     def refresh(self, *command_ids: str) -> None:
-        """Ask the reasons again, of all commands where none is named. Cheap: nothing is touched that stays the same."""
+        """Ask the reasons again, of all commands if none is named. Cheap: nothing is touched that stays the same."""
         for command_id in command_ids or tuple(self._handlers):
             why = self.reason(command_id)
             action = self.actions[command_id]

@@ -140,7 +140,7 @@ class WrittenScenario:
         self._known: Scenario | None = None
 
     def judge(self, text: str) -> tuple[int, str]:
-        """The line and the sentence of what keeps a text from being a scenario; (0, "") where nothing does."""
+        """The line and the sentence of what keeps a text from being a scenario; (0, "") if nothing does."""
         try:
             self._known = parse_scenario(text, window=self._window)
         except ScenarioError as error:
@@ -151,7 +151,7 @@ class WrittenScenario:
         return 0, ""
 
     def complete(self, text: str, at: int) -> tuple[int, list[Word]]:
-        """What may be written at a place, and where the word there begins."""
+        """Completions at a place, and the beginning of the word there."""
         found = complete(text, at, self._known)
         return found.start, [Word(one.text, tr(REQUIRED) if one.is_required else one.names) for one in found.choices]
 

@@ -254,7 +254,7 @@ class ViewHandlers(Handlers):
             self._choose(new)
 
     def _filter_navigator(self, text: str) -> None:
-        """What does not fit is hidden there, and dimmed on the canvas."""
+        """Rows that do not match are hidden there, and dimmed on the canvas."""
         views, navigator = self._context.views, self._context.window.parts.navigator
         navigator.set_filter_problem(views.navigator.set_filter(text))
         views.refresh(self._snapshot)

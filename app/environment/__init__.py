@@ -1,1 +1,1 @@
-"""What surrounds the program: settings, folders, language, display, installed parts, exit codes."""
+"""The environment of the program: settings, folders, language, display, installed parts, exit codes."""

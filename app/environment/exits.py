@@ -1,4 +1,4 @@
-"""What a command's exit code says. This is the table; --help and the guide show it."""
+"""Exit codes of commands. This is the table; --help and the guide show it."""
 
 from __future__ import annotations
 

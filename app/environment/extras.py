@@ -20,7 +20,7 @@ def _requirements() -> Sequence[str]:
 def packages(
     extra: Literal["", "gui", "report"], requirements: Callable[[], Sequence[str]] = _requirements
 ) -> list[str]:
-    """Those that pyproject.toml declares for an extra, or for no extra."""
+    """The packages that pyproject.toml declares for an extra, or for no extra."""
     marks = ((line, re.search(r"""extra == ['"](\w+)['"]""", line)) for line in requirements())
     of_extra = [line for line, mark in marks if (mark[1] if mark else "") == extra]
     return [re.split(r"[^A-Za-z0-9_.-]", line, maxsplit=1)[0] for line in of_extra]
@@ -39,7 +39,8 @@ def why_missing(
     requirements: Callable[[], Sequence[str]] = _requirements,
     installed: Callable[[str], object] = version_of,
 ) -> str:
-    """What of `extra` is not installed and the command that installs it, in one sentence; "" if all is there."""
+    """One sentence that names the missing packages of `extra` and the command to install them; "" if none is
+    missing."""
     absent = [name for name in packages(extra, requirements) if not installed(name)]
     if not absent:
         return ""

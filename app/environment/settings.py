@@ -98,7 +98,7 @@ class Settings:
             self._store.setValue(name, value)
 
     def layout_names(self) -> tuple[str, ...]:
-        """Those that ship, then those that the user has named."""
+        """The bundled layouts, then the user's own."""
         return tuple(SHIPPED | self._layouts)
 
     def layout(self, name: str) -> WindowLayout | None:

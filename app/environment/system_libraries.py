@@ -66,7 +66,7 @@ def install_command(packages: Iterable[str], prefix: str = "sudo ") -> str:
 
 
 def how_to_install(lacking: Mapping[str, str], *, debian: bool | None = None) -> str:
-    """What `lacking` names and the command that installs it, in one sentence; "" for nothing."""
+    """One sentence that names the `lacking` packages and the command to install them; "" for none."""
     if not lacking:
         return ""
     what = ", ".join(sorted(lacking))

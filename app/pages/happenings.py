@@ -1,4 +1,4 @@
-"""What happened in a session: control events and dead letters one by one, messages as counts a second and thing."""
+"""The events of a session: control events and dead letters one by one, messages as counts per second and thing."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Happenings:
         return max(0, self._letters - LETTERS_LISTED)
 
     def second(self, moment: int) -> dict[str, str]:
-        """What was done with messages in the second that begins with a moment, in words, by the id of each thing."""
+        """Message counts, in words, for the second that begins at a moment, by the id of each thing."""
         found: Mapping[str, Counter[EventKind]] = self._counts.get(moment, {})
         return {
             name: ", ".join(

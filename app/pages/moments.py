@@ -53,7 +53,7 @@ class PagePart(NamedTuple):
 
 
 class MomentViews:
-    """What the window shows of a snapshot, from the models that its canvas, inspector and cards are filled from.
+    """The window's views of a snapshot, from the models that also fill its canvas, inspector and cards.
 
     `shown` has the last word on each text.
     """
@@ -160,7 +160,7 @@ def _inspected(view: CanvasView) -> Iterator[str]:
 
 
 def facts_tree(facts: InspectorFacts, second: str = "") -> Tree:
-    """What the inspector shows of a thing. A row has what it leads to: an id, "at:" with nanoseconds, or ""."""
+    """The inspector's facts about a thing. Each row has its link target: an id, "at:" with nanoseconds, or ""."""
     return {
         "kind": facts.kind,
         "name": facts.name,

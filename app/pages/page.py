@@ -34,7 +34,6 @@ from widgets.theme_palette import COLOUR_TOKENS, DARK, LIGHT, Theme
 
 
 def words() -> dict[str, str]:
-    """By the name that the page's script and template know each by."""
     return {
         "language": tr("en"),
         "play": tr("Play"),
@@ -245,7 +244,7 @@ def _text(name: str) -> str:
 
 
 def _hash(source: str) -> str:
-    """What the page's content security policy allows: this script or style, and no other."""
+    """The hash by which the page's content security policy allows only this script or style."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"
 
 
@@ -268,7 +267,6 @@ def _icon(name: str) -> str:
 
 
 def _icons(data: Mapping[str, Any]) -> set[str]:
-    """Those that the page may draw: a state's icon is a text of its data."""
     shipped = {path.stem for path in resources.path("icons").glob("*.svg")}
     of_events = {event["state"][1] for event in data["events"]}
     return {*_ICONS, *_KINDS.values(), *shipped.intersection(data["columns"]["templates"]), *of_events}

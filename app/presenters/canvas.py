@@ -55,7 +55,6 @@ Reader = tuple[GroupView, dict[int, OffsetView]]
 
 
 def _readers(groups: Iterable[GroupView]) -> dict[str, list[Reader]]:
-    """By topic, each group that reads it, with where it stands by partition."""
     found: dict[str, list[Reader]] = {}
     for group in groups:
         stands: dict[str, dict[int, OffsetView]] = {name: {} for name in group.topics}
@@ -271,7 +270,7 @@ class CanvasModel:
         )
 
     def _place_state(self, name: str, gate: GateView | None) -> str:
-        """What a topic or queue takes, nothing on a full disk; where all is well, that a rule lets messages fail."""
+        """The state of a topic or queue: blocked on a full disk, or failing if a rule makes messages fail."""
         if self._disk_full:
             return DISK_FULL
         state = gate_state(gate)

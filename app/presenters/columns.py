@@ -46,7 +46,7 @@ class Column(Generic[Row]):
     value: Callable[[Row], Any] | None = None
 
     def asked(self) -> tuple[Field, Callable[[Row], Any]]:
-        """What a filter may ask of the column, and what answers."""
+        """The column's filter field, and the function that reads its value."""
         name = folded(self.field or self.title.partition("(")[0].strip())
         kind = self.kind or ("number" if self.numeric and self.sort is not None else "text")
         plain = self.text if kind == "text" else self.sort or self.text
@@ -135,7 +135,7 @@ class ColumnModel(QAbstractTableModel, Generic[Row]):
         return getters
 
     def of_column(self, place: int, role: int) -> object:
-        """What is the same for every cell of a column."""
+        """Properties that all cells of a column share."""
         if role == Role.NUMERIC:
             return self.columns[place].numeric
         return self.columns[place].alignment if role == Qt.ItemDataRole.TextAlignmentRole else None

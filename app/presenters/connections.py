@@ -155,7 +155,6 @@ class ConnectionsPresenter(PanelPresenter[ConnectionsPanel]):
         apis: Callable[[int], tuple[ApiView, ...]],
         why_not: Callable[[], str],
     ) -> None:
-        """Where the facts come from; `why_not` says why no listener can be opened now."""
         self._ask_listeners, self._ask_connections, self._why_not = listeners, connections, why_not
         self._ask_apis = apis
         self.panel.set_listeners(listeners())

@@ -58,7 +58,6 @@ class EventsModel(PagedModel[Event]):
         super().__init__(columns, lambda row: row.seq, more=_MORE)
 
     def test(self, wanted: Filter) -> Callable[[Event], bool] | None:
-        """What asks an event; None if every one fits."""
         return None if wanted.takes_all else wanted.tester(self.answers, self._haystack)
 
     def _haystack(self, event: Event) -> str:

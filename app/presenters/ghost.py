@@ -14,7 +14,7 @@ _NEWCOMER = "{}-~"
 
 
 def ghost(snapshot: Snapshot, owners: Owners, consumer: str, target: str) -> Ghost:
-    """What moves and what stays where `consumer` goes to `target`: a group, "" for the bench, or a new group."""
+    """The partitions that move and stay if `consumer` goes to `target`: a group, "" for the bench, or a new group."""
     groups = {group.name: group for group in snapshot.groups}
     partitions = {topic.name: len(topic.partitions) for topic in snapshot.topics}
     old = next((group for group in snapshot.groups if any(m.client == consumer for m in group.members)), None)

@@ -34,7 +34,6 @@ FILTERS = mark(
 
 
 def parts() -> list[str]:
-    """What a person who passes the program on must know of."""
     return list(dict.fromkeys((*packages("gui"), *packages("report"), *packages(""))))
 
 

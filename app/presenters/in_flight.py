@@ -25,7 +25,7 @@ SNAPSHOT_ROWS = 5_000
 
 
 class GroupHold(msgspec.Struct, frozen=True):
-    """What the owner of a partition was handed and has not committed: `count` messages from `offset` up to `end`.
+    """Messages delivered to the owner of a partition and not yet committed: `count` messages from `offset` up to `end`.
 
     Named as in `LeaseView`; it has no deadline.
     """

@@ -15,7 +15,6 @@ def not_recorded(why_no_branch: str) -> Words:
 
 
 def only_of_now() -> Words:
-    """Of the log in the past of a session that goes on."""
     return (
         tr("The log of this moment is not available."),
         tr("Segments are known only for the present."),

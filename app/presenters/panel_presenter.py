@@ -1,4 +1,4 @@
-"""What brings one panel up to date. Only the panel in front is; the others wait until they are."""
+"""Keeps one panel up to date. Only the panel in front is updated; the others wait until they are in front."""
 
 from __future__ import annotations
 

@@ -36,7 +36,6 @@ class ReportsPresenter(PanelPresenter[ReportPanel]):
         self.panel.currentChanged.connect(self._show_findings)
 
     def attach(self, all_reports: Callable[[], tuple[Report, ...]], why_not: Callable[[], str]) -> None:
-        """Where reports are asked for; `why_not` says why none can be made now."""
         self._all, self._why_not = all_reports, why_not
 
     def show(self, snapshot: Snapshot) -> None:

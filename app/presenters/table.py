@@ -61,7 +61,7 @@ def common_suffix(old: Sequence[object], new: Sequence[object], first: int = 0) 
 
 
 def row_changes(old: Sequence[Hashable], new: Sequence[Hashable], first: int = 0) -> RowChanges:
-    """What turns the keys `old` into `new`, unique in each; `first` is added to every position."""
+    """The changes that turn the keys `old` into `new`, unique in each; `first` is added to every position."""
     if old == new:
         return RowChanges()
     stays, comes_from = set(new), set(old)

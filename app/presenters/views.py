@@ -249,7 +249,7 @@ class Views(QObject):
 
 
 def on_canvas(selected: str) -> tuple[str, ...]:
-    """What is framed for what is inspected, the first that is drawn: for a message, the partition or queue it is in."""
+    """The id to frame for an inspected one, the first that is drawn: for a message, its partition or queue."""
     kind, _, name = selected.partition(":")
     place = place_of(name) if kind == "message" else None
     return (selected,) if place is None else (f"lane:{place.topic}/{place.partition}", f"queue:{place.topic}")

@@ -96,7 +96,7 @@ class ReportProcess:
         return self._page(last, code, whole)
 
     def _page(self, last: dict[str, Any], code: int | None, whole: str) -> Path:
-        """What came of it, by its last line, its exit code if it has one of its own, and its log."""
+        """The outcome, from the last line, the exit code if it is specific, and the log."""
         tail = whole[-2_000:].strip()
         if self.cancelled:
             written = f"its page is there: {self.page}" if self.page else "nothing was written"
@@ -153,7 +153,7 @@ def _keep(log: str) -> str:
 
 
 def _read(log: str) -> str:
-    """What the job has left in its own log, which no longer exists with the next job; "" if it cannot be read."""
+    """The job's own log, which the next job overwrites; "" if it cannot be read."""
     try:
         return Path(log).read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -104,9 +104,8 @@ class Flows:
 
 
 def cause_of(found: Sequence[Otherwise], parting_ns: int | None) -> Otherwise | None:
-    """What a difference comes of, as far as it can be told: the one thing that was otherwise, or the last that had been
-    done within the second in which the sessions part. None if neither is known.
-    """
+    """The cause of a difference, as far as it is known: the only thing that differs, or the last action within the
+    second in which the sessions diverge. None if neither is known."""
     if len(found) == 1:
         return found[0]
     if parting_ns is None:
@@ -145,7 +144,7 @@ _FORMATS: dict[Unit, Callable[[float], str]] = {
 
 @dataclass
 class Figures:
-    """What one session comes to; `measures` says of each figure what it is."""
+    """The figures of one session; `measures` describes each of them."""
 
     name: str
     setup: Setup

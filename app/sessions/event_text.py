@@ -10,7 +10,7 @@ from widgets.i18n import mark, tr
 
 
 class KindInfo(NamedTuple):
-    """What the window knows of a kind of event.
+    """Properties of a kind of event in the window.
 
     `word` is its state word; `choice` the choice of the panel Events that lists it, beside those for messages and for
     all others; `lane` and `tick`, where it stands on the timeline: the lane, and the text of `count` of them.
@@ -81,9 +81,8 @@ def kind_word(kind: EventKind) -> str:
 
 
 def event_word(event: Event) -> str:
-    """What happened, as a state word: a message that an undo took back was not purged by anybody, and what the scenario
-    planned was not done by the user.
-    """
+    """The event's kind as a state word: a message withdrawn by an undo was not purged, and scheduled actions are not
+    the user's."""
     if event.kind is EventKind.PURGED and event.cause == WITHDRAWN:
         return mark("Withdrawn")
     if event.kind is EventKind.USER_ACTION and not is_users(event):
@@ -106,7 +105,7 @@ def place_text(event: Event) -> str:
 
 
 def about(event: Event) -> str:
-    """What the columns do not show: the cause, the destination, the detail of a control event."""
+    """Details that the columns do not show: the cause, the destination, the detail of a control event."""
     parts = [cause_text(event.cause)] if event.cause else []
     if event.to_topic:
         to = f"{event.to_topic}/{event.to_partition}" if event.to_partition is not None else event.to_topic

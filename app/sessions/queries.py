@@ -28,7 +28,7 @@ class Replies(QObject):
         self._came.connect(self._answer, Qt.ConnectionType.QueuedConnection)
 
     def drop(self) -> None:
-        """What was asked so far is not wanted any more."""
+        """Discards all pending requests."""
         self._round += 1
 
     def follow(

@@ -95,7 +95,7 @@ class SessionController(QObject):
 
     @property
     def scenario(self) -> Scenario | None:
-        """What the session was made from; None where no session is open."""
+        """The scenario of the session; None if no session is open."""
         return self.source.scenario
 
     @property
@@ -465,7 +465,7 @@ class SessionController(QObject):
         """The running session as a host for clients from outside; unknown topics get so many partitions.
 
         From here on the session can be replayed, but not branched, and it ends only when it is stopped. Close it when
-        `ending` comes. None where none runs.
+        `ending` comes. None if none runs.
         """
         simulated = self.simulated
         if simulated is None or self.stopped:
@@ -500,6 +500,5 @@ class SessionController(QObject):
 
 
 def _names(snapshot: Snapshot) -> set[str]:
-    """What may stand at the beginning of a sentence and is no word of it."""
     names = {one.name for one in snapshot.topics} | {one.name for one in snapshot.groups}
     return names | {one.name for one in snapshot.queues} | {one.name for one in snapshot.actors}

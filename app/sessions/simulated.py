@@ -72,7 +72,7 @@ class SimulatedSource(Source):
         return self.session.playback()
 
     def look(self, call: Callable[[Simulation], T]) -> Future[T]:
-        """What `call` finds in the session, looked up in the engine's thread between two steps: keep it below 2 ms.
+        """The result of `call` on the session, run in the engine's thread between two steps: keep it below 2 ms.
 
         The future gets a CLOSED error once the session has ended; its callbacks run in the engine's thread.
         """

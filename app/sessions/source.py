@@ -1,4 +1,4 @@
-"""What a session is shown from: a simulation, a recording, or a broker that runs elsewhere."""
+"""Sources of a session: a simulation, a recording, or a broker that runs elsewhere."""
 
 from __future__ import annotations
 
@@ -57,20 +57,18 @@ class Inputs(NamedTuple):
 
 
 class Source:
-    """What a session is shown from; this one while none is open."""
-
     scenario: Scenario | None = None
     #: What `scenario` describes.
     described = mark("Scenario")
     has_present = False
     #: Where it is recorded.
     folder: Path | None = None
-    #: None where time is not ours to drive.
+    #: None if time is not ours to drive.
     engine: Engine | None = None
 
     @property
     def recorder(self) -> Recorder | None:
-        """None where nothing is recorded now."""
+        """None if nothing is recorded now."""
         return None
 
     @property
@@ -79,7 +77,7 @@ class Source:
 
     @property
     def standing(self) -> Standing | None:
-        """What the badge says; None where the status says it all."""
+        """The badge; None if the status is enough."""
         return None
 
     @property
@@ -88,7 +86,6 @@ class Source:
 
     @property
     def end_ns(self) -> int:
-        """How far it has come."""
         return 0
 
     @property
@@ -112,7 +109,7 @@ class Source:
 
     @property
     def goes_on(self) -> str:
-        """What it takes for anything to happen, in a sentence."""
+        """A sentence that says how to make something happen."""
         return ""
 
     def open_playback(self) -> Playback:

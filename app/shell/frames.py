@@ -21,7 +21,7 @@ REMEMBERED = 300
 
 
 def percentile_ms(tenths: Counter[int], percent: float) -> float:
-    """Of durations that are counted by tenths of a millisecond, by nearest rank; 0 where there are none."""
+    """Of durations that are counted by tenths of a millisecond, by nearest rank; 0 if there are none."""
     left = tenths.total() * percent / 100
     for duration, count in sorted(tenths.items()):
         left -= count
@@ -115,7 +115,7 @@ class Frames(QObject):
         )
 
     def session_figures(self) -> dict[str, float]:
-        """What all frames since `forget` cost, by names that end in their units; nothing before the first frame."""
+        """The cost of all frames since `forget`, by names that end in their units; empty before the first frame."""
         costs, delays = self._all_costs, self._all_delays
         if not costs:
             return {}

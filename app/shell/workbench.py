@@ -147,7 +147,7 @@ class Workbench(QObject):
         self.draw()
 
     def draw(self) -> bool:
-        """One frame: what has changed since the last one; False where this one is left out."""
+        """One frame: what has changed since the last one; False if this one is left out."""
         controller = self.controller
         status = controller.status
         self._frame_number += 1

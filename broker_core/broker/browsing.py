@@ -62,7 +62,7 @@ FIELDS = Fields(Field(name, kind) for name, (kind, _) in _ANSWERS.items())
 
 @lru_cache(maxsize=16)
 def message_test(text: str) -> Test | None:
-    """What a filter asks of a stored message; None if every one fits. Raises FilterError."""
+    """A test of stored messages for a filter; None if every message matches. Raises FilterError."""
     wanted = parse(text, FIELDS)
     if wanted.takes_all:
         return None

@@ -32,7 +32,6 @@ class Durability:
         logs.on_removed(self._forget)
 
     def all_logs(self) -> Iterable[PartitionLog]:
-        """Those of topics, and the broker's own."""
         return chain(self._logs.partitions(), self.journal.logs, self.states.logs)
 
     def journal_of(self, log: TopicLog) -> Journal | None:

@@ -104,7 +104,7 @@ FetchReply = Reply[list[StoredMessage]]
 
 
 class _Fetch(msgspec.Struct, eq=False):
-    """What is asked for; the `timer` ends a wait for it."""
+    """A pending request; the `timer` ends its wait."""
 
     group: str
     client: str

@@ -54,8 +54,8 @@ class GroupOffsets:
     ) -> None:
         """Commit for a member, or, with None, for who was checked before; errors as in `GroupCoordinator.commit`.
 
-        `reader` is who has read, as in `Event.member`: "" if that is not known, None for the member, or for `client`
-        where it is none.
+        `reader` is who has read, as in `Event.member`: "" if that is not known, None for the member, or for `client` if
+        it is none.
         """
         if reader is None:
             reader = member_id or reader_by_hand(client)

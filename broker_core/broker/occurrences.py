@@ -47,8 +47,6 @@ class Client(Protocol):
 
 
 class QueueGauges(NamedTuple):
-    """How many messages of a queue are in each state."""
-
     ready: int
     delayed: int
     in_flight: int
@@ -60,8 +58,6 @@ class QueueGauges(NamedTuple):
 
 
 class Parts(Protocol):
-    """Those of a broker that conditions ask about."""
-
     groups: GroupCoordinator
     logs: Logs
     queues: Queues
@@ -71,8 +67,6 @@ class Parts(Protocol):
 
 
 class BrokerState:
-    """That of a running broker, with the clients in the same process."""
-
     def __init__(self, broker: Parts, clients: Mapping[str, Client] | None = None) -> None:
         self._broker = broker
         self._clients: Mapping[str, Client] = {} if clients is None else clients

@@ -73,7 +73,7 @@ class Publishing(msgspec.Struct, eq=False, dict=True):
         return topic.gate is None and topic.schema is None
 
     def check(self, name: str, messages: Sequence[Message], largest_bytes: int | None = None) -> None:
-        """Check each message by itself. `largest_bytes` is the size of the largest, where it is known.
+        """Check each message by itself. `largest_bytes` is the size of the largest, if it is known.
 
         Raises UNKNOWN_TOPIC_OR_PARTITION, MESSAGE_TOO_LARGE, INVALID_RECORD, STORAGE_ERROR.
         """

@@ -62,7 +62,7 @@ class RecentlyDeleted:
     def restore(self, now_ns: int, name: str) -> None:
         """Bring back the topic, queue or subscription `name` as it was.
 
-        Raises INVALID_REQUEST if it is not kept any more, or its name is not free.
+        Raises INVALID_REQUEST if it is no longer kept, or its name is not free.
         """
         if why := self.why_not_restored(name):
             raise BrokerError(ErrorCode.INVALID_REQUEST, why)

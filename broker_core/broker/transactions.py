@@ -1,7 +1,7 @@
 """The transaction coordinator: the producer of each transactional id, the partitions of its transaction, and its end.
 
 What is decided is written down before it is done: a transaction that was prepared when the process ended is completed
-when the log of states is read again, and one that was open goes on, or ends by its time-out.
+when the log of states is read again, and one that was open goes on, or ends by its timeout.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _GONE = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.OFFSET_OUT_OF
 
 
 class TransactionPorts(msgspec.Struct, eq=False, dict=True):
-    """What the coordinator needs of the rest of the broker: logs, offsets of groups, and producer ids. Readers of
+    """The parts of the broker that the coordinator uses: logs, offsets of groups, and producer ids. Readers of
     committed messages, which `growth` knows, look again when a transaction has ended.
     """
 
@@ -158,7 +158,7 @@ class TransactionCoordinator:
         """Initialize a producer (InitProducerId). The reply has its identity. An older producer of the id is fenced.
 
         An open transaction of that producer is aborted first. `known` is the identity of a producer that continues
-        after an error (KIP-360); where nobody has the transactional id it is passed over, as in Kafka. Raises
+        after an error (KIP-360); if nobody has the transactional id it is passed over, as in Kafka. Raises
         INVALID_REQUEST, INVALID_TRANSACTION_TIMEOUT, CONCURRENT_TRANSACTIONS, PRODUCER_FENCED.
         """
         if not transactional_id:
@@ -486,7 +486,6 @@ class TransactionCoordinator:
         self._greatest = max(self._greatest, found.producer_id)
 
     def _unfinished(self) -> Collection[Transaction]:
-        """Those that have begun and not ended, however many ids there are."""
         self._begun = {key: each for key, each in self._begun.items() if each.is_unfinished}
         return self._begun.values()
 

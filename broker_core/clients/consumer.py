@@ -44,7 +44,6 @@ class CommittedMessages:
         self._ends: dict[TopicPartition, tuple[int, int]] = {}
 
     def only(self, messages: Sequence[StoredMessage]) -> list[StoredMessage]:
-        """Those of fetched `messages` that were not aborted."""
         found: list[StoredMessage] = []
         for place, first, end in partition_runs(messages):
             start, stop = messages[first].offset, messages[end - 1].offset + 1
@@ -57,7 +56,7 @@ class CommittedMessages:
         return found
 
     def behind(self, place: TopicPartition, offset: int) -> int:
-        """What to commit for `offset`: where only aborted messages follow, the end of what was fetched."""
+        """The offset to commit for `offset`: if only aborted messages follow, the end of the fetched range."""
         live_end, stop = self._ends.get(place, (offset, offset))
         return max(offset, stop) if live_end <= offset else offset
 

@@ -110,7 +110,7 @@ class HttpBroker(Closable):
         return cast(T, result)
 
     def post(self, path: str, body: Any) -> Any:
-        """What an endpoint beside the catalogue answers to a JSON `body`; None for nothing. Raises as `ask`."""
+        """The reply of an endpoint outside the catalogue to a JSON `body`; None if empty. Raises as `ask`."""
         with _encoding("the body"):
             parts = HttpParts("POST", path, {}, msgspec.json.encode(body))
         response = self._answered(parts, time.monotonic() + self._timeout_s, repeatable=False, waits=True)

@@ -66,7 +66,7 @@ class _OpenBatch:
     def __init__(self, now_ns: int, client: str, logs: list[PartitionLog], partitioner: Partitioner) -> None:
         self.client = client
         self.opened_ns = now_ns
-        self.closes_at_ns = 0  # on the monotonic clock; 0 where a part is full
+        self.closes_at_ns = 0  # on the monotonic clock; 0 if a part is full
         self.closed = False
         self.parts = [_PartitionBatch(log) for log in logs]
         self.partitioner = partitioner

@@ -21,10 +21,8 @@ _ORDER: dict[str, Callable[[Any, Any], bool]] = {
 
 
 class Source(Protocol):
-    """Where values of rows come from."""
-
     def getter(self, name: str) -> Get:
-        """What gives a row's value of a field; None if the row has no such field."""
+        """A function that returns a row's value of a field; None if the row has no such field."""
 
     def haystack(self, row: Any) -> str:
         """All of a row that bare words are looked for in, casefolded."""

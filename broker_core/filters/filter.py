@@ -22,7 +22,7 @@ R = TypeVar("R")
 
 
 class Filter:
-    """What `parse` has read. `text` is as it was written."""
+    """A parsed filter. `text` is the original text."""
 
     def __init__(self, text: str, condition: Condition) -> None:
         self.text = text
@@ -45,7 +45,7 @@ class Filter:
 
     @property
     def only_compares(self) -> bool:
-        """False where words or flags are looked for as well, or nothing."""
+        """False if words or flags are looked for as well, or nothing."""
         return not self.takes_all and all(isinstance(leaf, COMPARISONS) for leaf in leaves(self._condition))
 
     def may_match(self, row: Mapping[str, Any], unknown: Container[str]) -> bool:

@@ -276,7 +276,7 @@ def _check(field: Field, value: Value, word: Token) -> None:
 
 
 def _word(field: Field, word: Token) -> Value:
-    """The value that is meant. Raises FilterError where it is none of the field's."""
+    """The value that is meant. Raises FilterError if it is none of the field's."""
     found = field.word(word.text)
     if found is None:
         raise FilterError(field.unknown_word(word.text), word.column)

@@ -1,4 +1,4 @@
-"""What stands right of an operator: a number, perhaps with a unit, a session time, or a text."""
+"""The value to the right of an operator: a number, perhaps with a unit, a session time, or a text."""
 
 from __future__ import annotations
 

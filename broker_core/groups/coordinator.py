@@ -60,8 +60,9 @@ class KeptMember(msgspec.Struct, frozen=True, array_like=True):
 
 
 class KeptGroup(msgspec.Struct, frozen=True, array_like=True):
-    """What a restart needs of a group, as Kafka keeps it in `__consumer_offsets`; `settled` where it was Stable, and
-    all of its members are kept: those that came over the network. Those in the broker's own process end with it.
+    """The state of a group that a restart needs, as Kafka keeps it in `__consumer_offsets`; `settled` where it was
+    Stable, and all of its members are kept: those that came over the network. Those in the broker's own process end
+    with it.
     """
 
     type: GroupType
@@ -78,7 +79,7 @@ _SAME, _OF_CONSUMERS = KeptMember.__struct_fields__[:7], KeptMember.__struct_fie
 
 
 def kept_bytes(group: Group) -> bytes | None:
-    """What to keep of the members, b"" for nothing; None if it stays as it is: until a generation has begun."""
+    """The members to store, b"" for none; None if it stays as it is: until a generation has begun."""
     if group.type == "classic" and group.state not in {GroupState.STABLE, GroupState.EMPTY}:
         return None
     members = tuple(_kept(member) for member in group.members.values() if member.host)

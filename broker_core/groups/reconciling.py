@@ -232,7 +232,6 @@ class Reconciler(msgspec.Struct, eq=False):
         return topics
 
     def read_subscriptions(self, group: Group) -> None:
-        """What the members subscribe to, patterns included."""
         wanted: set[str] = set()
         for each in group.members.values():
             assert isinstance(each, ConsumerMember)

@@ -38,7 +38,7 @@ def maker(schema: type) -> Callable[[Body], Any]:
 
 
 def _part(field: Field[Any]) -> tuple[Callable[[Any], Any], Any, bool]:
-    """How a field is converted, what it is where it is not given, and whether the schema needs it."""
+    """How a field is converted, what it is if it is not given, and whether the schema needs it."""
     kinds = [kind for kind in types_in(field.type) if kind is not types.NoneType]
     nested = next((kind for kind in kinds if is_dataclass(kind)), None)
     many = any(typing.get_origin(kind) is tuple for kind in (field.type, *typing.get_args(field.type)))

@@ -115,7 +115,7 @@ _NUMBERS = {
 
 
 def client_id(cursor: Cursor, flexible: bool) -> str:
-    """What is left of a request's header behind its fixed part; the client id is never compact."""
+    """The rest of a request's header after its fixed part; the client id is never compact."""
     found = cursor.text(False)
     if flexible:
         cursor.tags({}, {})
@@ -173,7 +173,7 @@ def _entity(schema: Any, newest: Any) -> Read:
 
 
 def _default(field: Field[Any]) -> Any:
-    """What a field has that is not there, as it would be read."""
+    """The default of a missing field, as it would be read."""
     default = field.default
     if isinstance(default, timedelta):
         return default // timedelta(milliseconds=1)

@@ -35,7 +35,7 @@ class ApiView(msgspec.Struct, frozen=True):
 class RequestView(msgspec.Struct, frozen=True, gc=False):
     """A request that was answered at `time_ns` of session time, `latency_ns` of the wall clock after it came.
 
-    `number` counts the requests of all connections. `reply_bytes` is 0 where there was no reply.
+    `number` counts the requests of all connections. `reply_bytes` is 0 if there was no reply.
     """
 
     number: int
@@ -85,7 +85,7 @@ class _ApiCounts(msgspec.Struct):
 
 
 def quantile(values: Iterable[int], part: float) -> int:
-    """The value that `part` of `values` do not exceed; 0 where there are none."""
+    """The value that `part` of `values` do not exceed; 0 if there are none."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(part * len(ordered)))] if ordered else 0
 
@@ -254,7 +254,7 @@ class Connections:
             return tuple(view for view, _connection in self._gone)
 
     def apis(self, number: int) -> tuple[ApiView, ...]:
-        """The requests of connection `number` by API, the busiest first; none where it is not known any more."""
+        """The requests of connection `number` by API, the busiest first; none if it is no longer known."""
         with self._lock:
             found = self._open.get(number) or next(
                 (connection for _view, connection in self._gone if connection.id == number), None

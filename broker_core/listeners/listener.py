@@ -1,4 +1,4 @@
-"""What listeners have in common: TLS, a socket, an asyncio loop in a thread of its own, and how both end."""
+"""The common parts of listeners: TLS, a socket, an asyncio loop in a thread of its own, and how both end."""
 
 from __future__ import annotations
 

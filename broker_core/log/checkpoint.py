@@ -43,7 +43,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
     """All messages before `offset` were stored when it was written: missing ones are corruption.
 
     The log starts at `start_offset`. Below `compacted_to` offsets may have gaps. The active segment was `active_base`;
-    -1 where that is not known.
+    -1 if that is not known.
     """
 
     offset: int

@@ -21,7 +21,7 @@ from broker_core.log.segment_index import INDEX_SUFFIX, SegmentIndex
 
 
 class RecoveryReport(NamedTuple):
-    """What opening a partition did. `notes` are sentences, empty after a clean shutdown."""
+    """The result of opening a partition. `notes` are sentences, empty after a clean shutdown."""
 
     scanned_bytes: int
     cut_bytes: int

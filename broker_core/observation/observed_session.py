@@ -38,7 +38,7 @@ FINAL: Final = "The broker runs elsewhere and has no operation that undoes this.
 
 
 class ObservedSession:
-    """Begins where `peer` stands now. `folder` is None where nothing is recorded.
+    """Begins where `peer` stands now. `folder` is None if nothing is recorded.
 
     With `hides_hosts` no address of a host is recorded. `latest` is the state last seen, `problem` the sentence of a
     look that has failed, "" after one that has not, and `error` why nothing is observed any more.

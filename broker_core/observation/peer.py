@@ -1,4 +1,4 @@
-"""What an observed session asks of the program that it observes."""
+"""The interface between an observed session and the program it observes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KNOWABLE: Final = (
 
 
 class Look(NamedTuple):
-    """What has happened since the last look, and the state after that. The session numbers the events.
+    """The events since the last poll, and the state after them. The session numbers the events.
 
     Times are nanoseconds since `Peer.open`, those of what happened before it are negative; totals count from there.
     `gap` says in a sentence that more has happened, right before `events`, than they tell; "" where they tell all.
@@ -50,7 +50,7 @@ class Peer(Protocol):
         """The state at time 0, before the first event. Raises `BrokerError` within 10 s."""
 
     def look(self) -> Look | None:
-        """What is new; None where nothing is. It blocks for a second at most, and is called again and again.
+        """New events and state; None if there are none. Blocks for at most a second, and is called repeatedly.
 
         Raises `BrokerError` where the source cannot be reached or asked now: `look` is called again a second later.
         """

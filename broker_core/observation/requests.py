@@ -1,4 +1,4 @@
-"""What a person does in a session, as a request to the broker that the session observes."""
+"""Translates actions in a session into requests to the observed broker."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _CATALOGUE: Final = {entry.request for entry in CATALOGUE}
 
 
 def kind_requested(action: type[Any]) -> type[Request[Any]] | None:
-    """The kind of request that an action of this type is; None where only a session that runs here can do it."""
+    """The kind of request that an action of this type is; None if only a session that runs here can do it."""
     other = _OTHERS.get(action)
     return other[0] if other is not None else next((each for each in action.__mro__ if each in _CATALOGUE), None)
 
@@ -72,7 +72,7 @@ def stopped_for(action: UserAction, latest: Snapshot) -> list[dict[str, str]]:
 
 
 def undone_by(action: UserAction) -> UserAction | None:
-    """What undoes it; None where nothing does."""
+    """The action that undoes it; None if there is none."""
     found = _UNDO.get(type(action))
     return None if found is None else found(queue=action.queue)  # type: ignore[attr-defined]
 

@@ -1,1 +1,1 @@
-"""What a broker can be asked: one struct an operation, its result beside it, and the catalogue of them all."""
+"""The operations of a broker: one struct per operation, next to its result, and the catalogue of all of them."""

@@ -84,7 +84,7 @@ class Page(Result, frozen=True, kw_only=True):
 
 
 class MergeStep(Result, frozen=True, kw_only=True):
-    """What one step of a merge has found. `cursors` is where the next one goes on, by partition; `done` at the end.
+    """The result of one step of a merge. `cursors` is where the next step continues, by partition; `done` at the end.
 
     `looked` counts messages that were looked at.
     """
@@ -106,7 +106,7 @@ class Held(Result, frozen=True, kw_only=True):
 
 
 class Present(Result, frozen=True, kw_only=True):
-    """What the broker has of a message now; `why` it has none of it. `readable` as `SchemaRegistry.readable`."""
+    """The broker's current copy of a message; `why` it has none. `readable` as `SchemaRegistry.readable`."""
 
     message: StoredMessage | None = None
     held: tuple[Held, ...] = ()

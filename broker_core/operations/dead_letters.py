@@ -123,7 +123,7 @@ class Redriven(Result, frozen=True, kw_only=True):
 
     @classmethod
     def planned(cls, preview: RedrivePreview, total: int) -> Redriven:
-        """What a redrive of `total` would do."""
+        """The plan of a redrive of `total` messages."""
         rows = tuple(
             RedrivenAnswer(
                 offset=each.offset,
@@ -138,7 +138,7 @@ class Redriven(Result, frozen=True, kw_only=True):
 
     @classmethod
     def done_with(cls, result: RedriveResult, total: int) -> Redriven:
-        """What a redrive of `total` has done."""
+        """The result of a redrive of `total` messages."""
         rows = msgspec.convert(result.redriven, tuple[RedrivenAnswer, ...], from_attributes=True)
         return cls(total=total, done=len(rows) + len(result.refused), redriven=rows, refused=result.refused)
 

@@ -55,7 +55,7 @@ class DescribeBroker(Request[BrokerAnswer], frozen=True, kw_only=True):
 
 
 class ObserveBroker(Request[Observed], frozen=True, kw_only=True):
-    """What has happened after the first `seen` events, which an earlier answer calls `snapshot.events`.
+    """Get the events after the first `seen`, which an earlier reply calls `snapshot.events`.
 
     The broker keeps its last events from the first such request on, which needs no `seen`.
     """

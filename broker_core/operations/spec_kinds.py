@@ -1,4 +1,4 @@
-"""What may stand at a place of a request, a scenario or an action, told from the types of its parts."""
+"""Allowed values at a place in a request, a scenario or an action, derived from types."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def entry(kind: Any, number: int) -> Any:
 
 
 def value_kind(kind: Any) -> Any:
-    """What each value must be where the keys are free."""
+    """The kind of the values if keys are arbitrary."""
     return next((get_args(each)[1] for each in members(kind) if get_origin(each) is dict), Any)
 
 

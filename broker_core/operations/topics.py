@@ -60,8 +60,8 @@ class AllLogSettings(LogSettings, frozen=True, kw_only=True):
 
 
 class TopicSettings(Result, frozen=True, kw_only=True):
-    """What a topic or queue keeps (`log`) and demands of its producers: `flow` holds the limits, `gate` how much of
-    them is used.
+    """The log settings (`log`) and the limits of a topic or queue: `flow` holds the limits, `gate` how much of them is
+    used.
     """
 
     log: LogConfig
@@ -108,7 +108,6 @@ class ConfigureTopic(Request[TopicSettings], frozen=True, kw_only=True):
 
     @property
     def sentence(self) -> str:
-        """What the timeline says."""
         flow = self.flow
         if flow is None or self.log != LogSettings():
             return f"configured {self.topic}"

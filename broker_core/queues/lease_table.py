@@ -172,7 +172,7 @@ class LeaseTable:
         return start
 
     def aborted_from(self, offset: int) -> Iterator[Span]:
-        """What `grow` has passed over since `offset`, where only committed messages are taken."""
+        """The messages that `grow` has skipped since `offset`, if only committed messages are read."""
         if self._whole is not self.log and offset < self.end_offset:
             for gone in self._whole.segments.aborted_ranges(offset, self.end_offset):
                 for run in self._whole.runs(max(offset, gone.start), gone.stop):

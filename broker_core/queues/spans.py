@@ -14,7 +14,7 @@ _MASK = _PAGE - 1
 
 
 class SpanLease(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What a queue's journal and saved state keep of messages that were delivered, or returned, together.
+    """The journal entry and saved state of messages that were delivered, or returned, together.
 
     `attempts` counts deliveries that were not released, including the present one; `history` holds those that ended.
     `deadline_ns` is the end of the lease (ACQUIRED) or of the retry delay (DELAYED). `doomed` messages are

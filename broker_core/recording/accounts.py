@@ -1,7 +1,8 @@
-"""Where every message is, for each of its readers: one reducer over the event stream, beside the broker's counters.
+"""Accounts for every message and each of its readers: one reducer over the event stream, independent of the broker's
+counters.
 
-A message is *missing* where nothing that was recorded explains where it is: it was published or redriven, and is
-neither read or acknowledged, waiting, in flight, dead-lettered, taken out or deleted, skipped by a reset, nor aborted.
+A message is *missing* if nothing that was recorded explains where it is: it was published or redriven, and is neither
+read or acknowledged, waiting, in flight, dead-lettered, taken out or deleted, skipped by a reset, nor aborted.
 """
 
 from __future__ import annotations
@@ -96,7 +97,8 @@ class Account(NamedTuple):
 
 
 class _Read:
-    """What of a partition a group was `given`, `skipped` by resets, or lost (`deleted`, up to `deleted_to`)."""
+    """The offsets of a partition that a group was `given`, `skipped` by resets, or lost (`deleted`, up to
+    `deleted_to`)."""
 
     def __init__(self, first: int) -> None:
         self.first = first
@@ -121,7 +123,6 @@ class _Read:
             self.first = offset
 
     def delete(self, end: int, messages: Callable[[int, int], int]) -> None:
-        """What lies before `end` is gone."""
         for first, stop in self.given.gaps(max(self.first, self.deleted_to), end):
             self.deleted += messages(first, stop) - _common(self.skipped, first, stop, messages)
         self.deleted_to = max(self.deleted_to, end)
@@ -180,7 +181,6 @@ class Accounts:
                     read.delete(event.offset + event.count, partial(self._messages, (topic, number)))
 
     def _messages(self, place: TopicPartition, first: int, end: int) -> int:
-        """How many of these offsets are those of messages."""
         return end - first - self.markers.between(place, first, end)
 
     def _queues(self, snapshot: Snapshot) -> Iterator[Account]:

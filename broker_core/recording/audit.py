@@ -295,7 +295,6 @@ class Audit:
         return self._reduced.compared(self._snapshot, self._compacted)
 
     def _lost(self, by: str = "") -> list[Finding]:
-        """What is lost, to `by` where that is a reader."""
         return [*self._passed_by(by), *self._missing(by), *self._taken_out(by), *self._given_up(by)]
 
     def _passed_by(self, by: str) -> Iterator[Finding]:
@@ -350,7 +349,6 @@ class Audit:
         return {event.topic: event.seq for event in self._events if event.kind is EventKind.TOPIC_DELETED}
 
     def _deliveries(self, by: str = "") -> Iterator[Event]:
-        """Of topics that are there."""
         for event in self._events:
             if event.kind in _GIVEN and by in {"", event.group} and event.seq > self._deleted.get(event.topic, -1):
                 yield event

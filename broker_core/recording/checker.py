@@ -32,8 +32,6 @@ LeasePlace = tuple[str, str, int, int]
 
 
 class _Lease:
-    """Where one message of a queue stands."""
-
     __slots__ = ("attempts", "finished", "holder")
 
     def __init__(self) -> None:
@@ -272,7 +270,7 @@ class Checker:
             self._max_depth[event.topic] = detail["flow"]["max_messages"] or sys.maxsize
 
     def _deleted(self, event: Event) -> None:
-        """What was known of a topic, queue or subscription waits for its being brought back."""
+        """Keeps the state of a deleted topic, queue or subscription in case it is restored."""
         name = event.group or event.topic
         gone = {name, self._bins.get(name, name)}
         kept: list[tuple[MutableMapping[Any, Any], dict[Any, Any]]] = []

@@ -1,4 +1,4 @@
-"""Where the events of a session folder are, by number and time, so that a few of them are found among millions."""
+"""An index of the events of a session folder, by number and time, to find a few among millions."""
 
 from __future__ import annotations
 

@@ -160,7 +160,6 @@ class FoldedGroup:
         return max(0, end - start - event.count - self._markers.between(event.place, start, end))
 
     def _older(self, place: TopicPartition) -> int:
-        """How many markers older than the keyframe it has before it."""
         known = self._older_markers.get(place)
         return self._markers.older(place, self._starts.get(place, 0)) if known is None else known
 
@@ -267,7 +266,7 @@ class FoldedGroups:
         return FoldedGroup(view, time_ns, self._topics, self._markers)
 
     def found(self, event: Event) -> FoldedGroup:
-        """The group of an event, made where it is not there: one without members may acknowledge, too."""
+        """The group of an event, made if it is not there: one without members may acknowledge, too."""
         group = self.by_name.get(event.group) or self.create(event.group, event.time_ns)
         group.generation(event)
         return group

@@ -244,8 +244,6 @@ class FoldedQueues:
         self._of_topic.setdefault(queue.topic, []).append(queue)
 
     def _handing(self, take: Callable[[FoldedQueue, Event], object]) -> Callable[[Event], object]:
-        """What hands an event to its queue, where that is known."""
-
         def handed(event: Event) -> None:
             queue = self.by_name.get(event.group)
             if queue is not None:

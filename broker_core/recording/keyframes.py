@@ -205,7 +205,7 @@ class Keyframes:
         return found
 
     def _content(self, path: Path, at: int, kind: type[T], called: str) -> T | None:
-        """What a record holds whose header ends at `at`; None, and a `problem`, if it is damaged."""
+        """The content of the record whose header ends at `at`; None, and a `problem`, if it is damaged."""
         try:
             with path.open("rb") as file:
                 file.seek(at - _HEADER.size)

@@ -1,6 +1,5 @@
-"""Where transactions have ended: markers take an offset of a partition, and are no message. What was aborted is one,
-which nobody is given who reads committed messages.
-"""
+"""Ends of transactions: markers take an offset of a partition but are not messages. Aborted messages are, but
+read_committed readers do not get them."""
 
 from __future__ import annotations
 

@@ -34,8 +34,6 @@ class Playback(Protocol):
 
 
 class FolderPlayback:
-    """Of a session folder, finished or being recorded by `recorder`."""
-
     exact = True
 
     def __init__(self, folder: Path, recorder: Recorder | None = None) -> None:

@@ -62,7 +62,7 @@ class Session:
 
     @property
     def sealed(self) -> bool:
-        """True where everything is in the folders that Spark reads."""
+        """True if everything is in the folders that Spark reads."""
         return not any(self._streams.values())
 
     @property

@@ -23,7 +23,7 @@ from broker_core.snapshots import Snapshot
 
 MAX_PENDING_EVENTS = 32_768  # about 10 MB of events; the broker waits beyond, it is never dropped from
 BATCH_EVENTS = 4_096  # turned into columns in one go: longer bursts are felt by the window's frames
-FLUSH_S = 0.5  # where nothing is in the way; a killed program loses `LOST_MAX_EVENTS` at most, whatever is
+FLUSH_S = 0.5  # if nothing is in the way; a killed program loses `LOST_MAX_EVENTS` at most, whatever is
 LOST_MAX_EVENTS = MAX_PENDING_EVENTS + BATCH_EVENTS  # those that wait, and the batch that is being written
 
 

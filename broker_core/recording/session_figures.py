@@ -1,4 +1,5 @@
-"""What one session comes to, from its events: the figures of `resources.measures`, of all and of each group or queue.
+"""Computes the figures of one session from its events: the figures of `resources.measures`, of all and of each group or
+queue.
 
 The report computes the same in Spark (`spark_reports/passes/runs.py`).
 """

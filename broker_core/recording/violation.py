@@ -65,7 +65,7 @@ def _changes_owner(event: Event, place: list[str | int]) -> bool:
 
 
 def _concerns(event: Event, last: Event | None) -> bool:
-    """What another group did to the same message tells nothing."""
+    """Whether the event concerns this group; another group's events for the same message are irrelevant."""
     return last is None or not last.group or event.group in {"", last.group}
 
 

@@ -48,9 +48,8 @@ class Compatibility(enum.StrEnum):
 class SchemaProblem(msgspec.Struct, frozen=True):
     """A reason why a schema cannot become a new version.
 
-    `version` is the incompatible version, None where the text itself is invalid. `direction` is "backward" (the new
-    schema is the reader), "forward" (`version` is the reader) or "". `pointer` is a JSON pointer into the reader's
-    text.
+    `version` is the incompatible version, None if the text itself is invalid. `direction` is "backward" (the new schema
+    is the reader), "forward" (`version` is the reader) or "". `pointer` is a JSON pointer into the reader's text.
     """
 
     pointer: str

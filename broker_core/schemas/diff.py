@@ -64,7 +64,7 @@ def _members(
 
 
 def _names(items: list[Any]) -> dict[str, int] | None:
-    """Index by name of the items of a list, or None where they have no unique names."""
+    """Index by name of the items of a list, or None if they have no unique names."""
     names: dict[str, int] = {}
     for place, item in enumerate(items):
         name = item.get("name") if isinstance(item, dict) else item

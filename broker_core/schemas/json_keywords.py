@@ -31,7 +31,7 @@ class Work:
         self._weights = _weights(document)
 
     def charge(self, steps: int) -> None:
-        """Subtract `steps`. Raises TooComplexError where no work is left."""
+        """Subtract `steps`. Raises TooComplexError if no work is left."""
         self._left -= steps
         if self._left < 0:
             raise TooComplexError

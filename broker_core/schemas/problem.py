@@ -46,7 +46,7 @@ class Steps(msgspec.Struct):
     left: int
 
     def take(self) -> None:
-        """Use one step. Raises TooComplexError where none is left."""
+        """Use one step. Raises TooComplexError if none is left."""
         self.left -= 1
         if self.left < 0:
             raise TooComplexError

@@ -150,11 +150,10 @@ class _Fields:
         return oneof not in after.oneofs and not any(number in after.fields for number in self.oneofs[oneof])
 
     def kind(self, field: FieldDescriptorProto) -> _Kind:
-        """What stands on the wire."""
         return _Kind.MAP if _local(field) in self.entries else _KINDS[field.type]
 
     def label(self, field: FieldDescriptorProto) -> int | None:
-        """None where none is written, which counts as any."""
+        """None if none is written, which counts as any."""
         is_written = field.label != _F.LABEL_OPTIONAL or field.proto3_optional or not self._implicit
         return field.label if is_written and field.number not in self.oneof_of else None
 

@@ -36,7 +36,7 @@ def frame(schema_id: int, data: bytes) -> bytes:
 
 
 def framed_id(data: bytes) -> int | None:
-    """The id of the schema, or None where `data` has no such prefix. The payload begins at HEAD_BYTES."""
+    """The id of the schema, or None if `data` has no such prefix. The payload begins at HEAD_BYTES."""
     if len(data) < HEAD_BYTES or data[0] != 0:
         return None
     schema_id: int = _HEAD.unpack_from(data)[1]
@@ -276,7 +276,7 @@ class SchemaRegistry:
         )
 
     def references(self, schema_id: int) -> References:
-        """What the schema with this id refers to."""
+        """The references of the schema with this id."""
         return self._references.get(schema_id, ())
 
     def referenced_by(self, subject: str, version: int) -> tuple[int, ...]:

@@ -98,7 +98,7 @@ class Actor:
         self.enter("stopped")
 
     def begin_again(self) -> None:
-        """What it worked with was deleted; `run` begins anew."""
+        """Restarts `run` because something it used was deleted."""
 
     def retire(self) -> None:
         """Stop for good; leave the group or release the leases."""

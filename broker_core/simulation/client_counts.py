@@ -1,4 +1,4 @@
-"""What each client has done, counted from the event stream: the same live and when a recording is folded."""
+"""Counts per client, computed from the event stream; identical live and when a recording is folded."""
 
 from __future__ import annotations
 

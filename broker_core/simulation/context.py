@@ -37,7 +37,8 @@ T = TypeVar("T")
 
 
 class SimulationContext:
-    """What is in a simulation. `groups` are those that actors can join, by name, with what their members read."""
+    """The contents of a simulation. `groups` are those that actors can join, by name, with the topics that their
+    members read."""
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ from broker_core.simulation.specs import Strict
 
 
 class WindowNames(NamedTuple):
-    """What a lesson may name beyond its scenario: commands and panels of the window, and other scenarios."""
+    """Names that a lesson may use beyond its scenario: commands and panels of the window, and other scenarios."""
 
     commands: frozenset[str]
     panels: frozenset[str]

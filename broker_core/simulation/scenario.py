@@ -87,7 +87,7 @@ NAMED_BY = {
 
 
 class ScenarioNames:
-    """What other parts of `scenario`, and actions, may name; clients by the names that they have in the session."""
+    """Names that other parts of `scenario`, and actions, may use; clients have their names in the session."""
 
     def __init__(self, scenario: Scenario) -> None:
         self.topics = {topic.name for topic in scenario.topics}
@@ -100,7 +100,7 @@ class ScenarioNames:
         self.actors = self.consumers | {name for spec in others for name in names_of(spec)}
 
     def of_field(self, field: str, part: str = "") -> set[str]:
-        """What the value of a field may be, in a part of that type; empty where it names nothing."""
+        """The allowed values of a field in a part of that type; empty if it names nothing."""
         sets = NAMED_BY.get(f"{part}.{field}") or NAMED_BY.get(field, ())
         return {name for known in sets for name in getattr(self, known)}
 
@@ -294,7 +294,7 @@ class References:
             self._one_of((*place, "point_at", "panel"), "panel", at.panel, window.panels)
 
     def _one_of(self, path: Place, what: str, name: str, known: Collection[str]) -> None:
-        """Of what is too much to be listed, the closest is named."""
+        """Names the closest match if there are too many to list."""
         if name not in known:
             close = difflib.get_close_matches(name, known, 1)
             hint = f"; did you mean '{close[0]}'?" if close else f", as '{min(known)}'." if known else "."

@@ -1,4 +1,4 @@
-"""What may be written at a place of a scenario's text: keys, words and names, told from the types of its parts."""
+"""Completion of a scenario's text: keys, words and names, derived from the types of its parts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Choice(NamedTuple):
 
 
 class Completion(NamedTuple):
-    """What may stand where the word around the cursor begins, at `start`."""
+    """A completion for the word around the cursor, which begins at `start`."""
 
     start: int
     choices: tuple[Choice, ...]
@@ -52,7 +52,7 @@ class _Container:
 
 
 def complete(text: str, at: int, known: Scenario | None) -> Completion:
-    """What may be written at `at`; names are those of `known`, the text as it was when it was a scenario."""
+    """Completions at `at`; names come from `known`, the last text that was a valid scenario."""
     found = _WORD.search(text, 0, at)
     start = at if found is None else found.start()
     line_end = text.find("\n", at)

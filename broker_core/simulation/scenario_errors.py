@@ -76,7 +76,6 @@ def _wanted(kinds: list[str]) -> str:
 
 
 def _but(wanted: str, found: Any) -> str:
-    """What is there instead, with the advice to quote text."""
     if found is None:
         return "but nothing is there"
     quotes = "; put it in quotes" if "str" in wanted.split(" | ") and isinstance(found, bool | int | float) else ""
@@ -123,7 +122,6 @@ def _known(found: str, known: list[str]) -> str:
 
 
 def _name(path: Path) -> str:
-    """How a sentence calls the place: its key, or which entry of what; "" for the whole."""
     if not path:
         return ""
     last = path[-1]

@@ -129,7 +129,7 @@ def _default(field: msgspec.structs.FieldInfo) -> Any:
 
 
 class _Dumper(yaml.SafeDumper):
-    """What is short stands in braces on one line, and what would be read as a number or a word in quotes."""
+    """Writes short values in braces on one line, and quotes text that would be read as a number or keyword."""
 
     def __init__(self) -> None:
         self.written = io.StringIO()

@@ -16,7 +16,7 @@ from broker_core.transactions.transaction import Identity
 
 T = TypeVar("T")
 
-# Its transaction is not open any more: it timed out, or another producer has the transactional id.
+# Its transaction is no longer open: it timed out, or another producer has the transactional id.
 _OVER = frozenset(
     {
         ErrorCode.INVALID_PRODUCER_EPOCH,

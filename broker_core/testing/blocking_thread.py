@@ -151,7 +151,6 @@ class BlockingThread:
 
 
 def _result(coroutine: Coroutine[Reply[Any], None, T]) -> T:
-    """What a coroutine that waits for nothing returns."""
     try:
         coroutine.send(None)
     except StopIteration as stop:

@@ -170,12 +170,12 @@ class EmbeddedBroker(Closable):
 
     @property
     def bootstrap_servers(self) -> str:
-        """What Kafka clients are configured with."""
+        """The address to configure Kafka clients with."""
         return self._kafka.bootstrap_servers
 
     @property
     def http_url(self) -> str:
-        """Where HTTP clients find it; the first use opens the listener."""
+        """The URL for HTTP clients; the first use opens the listener."""
         return (self._http or self._open_http()).url
 
     def _open_http(self) -> HttpListener:
@@ -317,10 +317,10 @@ class EmbeddedBroker(Closable):
         return s_from_ns(self.host.now_ns)
 
     def timeline(self, *, whole: bool = False) -> str:
-        """What has happened, in some lines, the state, and the verdicts of audits that were found to be false.
+        """The last events in a few lines, the state, and the false verdicts of audits.
 
-        What those name, and the groups of a wait that has timed out, comes first, then the last events; with `whole`,
-        a line for each of the 20,000 last events.
+        What those name, and the groups of a wait that has timed out, comes first, then the last events; with `whole`, a
+        line for each of the 20,000 last events.
         """
 
         def tell(now_ns: int | None) -> str:

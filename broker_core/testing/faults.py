@@ -99,7 +99,7 @@ class Breakable(Protocol):
 
 
 class Faults:
-    """What can go wrong with a broker and the requests of its Kafka clients.
+    """Faults of a broker and of the requests of its Kafka clients.
 
     Keywords select the requests: `client` (its client.id), `group` and `topic`; `*` in a name stands for any
     characters. Of the matching requests, the first `skip` pass; then every `every`-th is affected, with `probability`
@@ -308,7 +308,7 @@ class Faults:
         return fault
 
     def _nearest(self, asked: Mapping[str, Any]) -> str:
-        """What there is in place of the topic, client or group that was asked for, in words."""
+        """Names the existing topics, clients or groups most similar to the one requested."""
         broker = self._broker
         there = {
             "topic": broker.admin.topics(),

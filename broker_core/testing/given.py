@@ -89,7 +89,6 @@ class _Failure:
         self._uncommitted = broker.uncommitted()
 
     def timeline(self) -> str:
-        """What had happened."""
         return self._timeline
 
     def tell(self, seed: int | None = None) -> None:

@@ -53,7 +53,6 @@ class EventRing:
 
     @property
     def events(self) -> list[Event]:
-        """Those that are kept, in order."""
         return self._kept[:]
 
     def save(self, folder: Path, *, title: str, about: str, started_s: float, totals: Totals, end_ns: int) -> Path:
@@ -132,7 +131,7 @@ class History:
             self._why_not = f"there were more than {MAX_EVENTS} events, which are not kept; audit earlier"
 
     def audit(self, broker: Broker, now_ns: int) -> Audit:
-        """What has happened up to now. Called under the broker's lock. Raises INVALID_REQUEST if it is not known."""
+        """The audit up to now. Called under the broker's lock. Raises INVALID_REQUEST if events are missing."""
         from broker_core.recording.audit import Audit
 
         if self._why_not:

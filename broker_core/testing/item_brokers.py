@@ -29,7 +29,7 @@ class Recorded(Protocol):
         """Its session time in seconds."""
 
     def timeline(self) -> str:
-        """What has happened last, in some lines."""
+        """The last events, in a few lines."""
 
     def save(self, folder: Path | str, *, title: str, about: str) -> Path:
         """Write a session to `folder`, which must be empty or not there."""
@@ -75,7 +75,7 @@ class ItemBrokers:
         return fresh
 
     def describe(self) -> str:
-        """What happened in each broker, and the command that opens its recording."""
+        """Describes the events in each broker, and the command that opens its recording."""
         parts = []
         for number, broker in enumerate(self._brokers, start=1):
             path = self._path(number)

@@ -126,7 +126,7 @@ class Program(Closable):
 
     @property
     def notes(self) -> list[Note]:
-        """What it has written and how it has ended, with session times."""
+        """Its output and how it ended, with session times."""
         return list(self._notes)
 
     def _note(self, text: str) -> None:

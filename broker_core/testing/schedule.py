@@ -26,7 +26,7 @@ def checked_kinds(kinds: Sequence[Kind]) -> tuple[Kind, ...]:
 
 
 class Disturbance(msgspec.Struct, frozen=True):
-    """What happens to `client` in its `call`-th call of the broker, counted from 1 over all its lives.
+    """A disturbance of `client` in its `call`-th call of the broker, counted from 1 across restarts.
 
     `before`: the request does not arrive; `after`: it arrives, but its reply does not come back. `crash` restarts the
     function after `for_s`; `pause` stops it for that long, including its heartbeats; `drop_heartbeats` loses only the
@@ -51,7 +51,6 @@ class Schedule(msgspec.Struct, frozen=True):
     disturbances: tuple[Disturbance, ...] | None = None
 
     def of(self, client: str, kinds: Sequence[Kind] = KINDS) -> tuple[Disturbance, ...]:
-        """Those of one client; drawn ones are of `kinds`."""
         if self.disturbances is not None:
             return tuple(each for each in self.disturbances if each.client == client)
         numbers = random.Random(f"{self.seed}/{client}/disturbances")

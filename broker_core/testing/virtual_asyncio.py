@@ -112,7 +112,7 @@ class _VirtualLoop(asyncio.BaseEventLoop):
 
 
 class _HurriedLoop(_VirtualLoop):
-    """For a listener of a member that is taken out of its group, which cannot wait: time-outs are over at once."""
+    """For a listener of a member that is taken out of its group, which cannot wait: timeouts are over at once."""
 
     _ahead_s = 0.0
 
@@ -127,10 +127,11 @@ class _HurriedLoop(_VirtualLoop):
 
 
 class VirtualAsyncConsumer:
-    """What an async function of `add_async_consumers` gets: calls, listeners and errors of aiokafka's AIOKafkaConsumer.
+    """The consumer passed to an async function of `add_async_consumers`: calls, listeners and errors of aiokafka's
+    AIOKafkaConsumer.
 
     It is in its group, with `enable_auto_commit` off; `start` and `async with` may be left out. `asyncio.sleep`, tasks
-    and time-outs of asyncio pass in virtual time; while a read waits for a rebalance, so do other tasks. Threads and
+    and timeouts of asyncio pass in virtual time; while a read waits for a rebalance, so do other tasks. Threads and
     sockets are outside of virtual time: await none.
     """
 
@@ -241,7 +242,7 @@ class VirtualAsyncConsumer:
             raise _as_aiokafka(error) from None
 
     async def committed(self, partition: Any) -> int | None:
-        """What the group has committed; None for nothing."""
+        """The group's committed offset; None if there is none."""
         (found,) = self._consumer.committed([partition])
         return None if found.offset == OFFSET_INVALID else found.offset
 

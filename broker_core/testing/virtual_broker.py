@@ -180,7 +180,8 @@ class VirtualBroker(VirtualRun):
         return _unread(self._simulation.snapshot(), group)
 
     def uncommitted(self) -> str:
-        """What groups have not committed and workers not finished, in words; "" for nothing. A program may hold it."""
+        """Describes what groups have not committed and workers not finished; "" if nothing. A program may still hold
+        it."""
         snapshot = self._simulation.snapshot()
         worked = self._worked(snapshot)
         counts = {group: _unread(snapshot, group) for group in self._simulation.context.groups}
@@ -210,7 +211,6 @@ class VirtualBroker(VirtualRun):
         )
 
     def _worked(self, snapshot: Snapshot) -> dict[str, int]:
-        """By queue that has workers, its messages that are neither acknowledged nor dead letters."""
         queues = {actor.queue for actor in self._simulation.actors.values() if isinstance(actor, FunctionWorker)}
         return {
             each.name: each.ready + each.delayed + each.in_flight for each in snapshot.queues if each.name in queues
@@ -236,7 +236,6 @@ class VirtualBroker(VirtualRun):
                 self._later(for_s, lambda: perform(back))
 
     def _decisive(self, events: Sequence[Event]) -> Iterator[Event]:
-        """What the disturbed clients had done last, with the lives of those messages."""
         for at, client in self._disturbed_at:
             done = [event for event in events if event.seq < at and event.client == client]
             for event in [event for event in done if event.kind in MESSAGE_KINDS][-DONE_BEFORE:]:

@@ -79,7 +79,8 @@ class VirtualMessage:
 
 
 class VirtualConsumer:
-    """What the function of a `FunctionActor` gets. Every call takes some virtual time, and may be the last.
+    """The consumer passed to the function of a `FunctionActor`. Every call takes some virtual time, and may be the
+    last.
 
     Its calls, callbacks and errors are those of confluent-kafka 2 with `enable.auto.commit` off, and a test holds it to
     them. An error is raised as `BrokerError`, which is a `KafkaException`, too, if confluent-kafka is imported.
@@ -304,7 +305,7 @@ class VirtualConsumer:
             self._stored[_place(each)] = each.offset
 
     def committed(self, partitions: Sequence[Any], timeout: float | None = None) -> list[TopicPartition]:
-        """What the group has committed of each; OFFSET_INVALID if it has not."""
+        """The group's committed offset of each; OFFSET_INVALID if there is none."""
 
         async def found() -> list[TopicPartition]:
             groups, group = self._actor.broker.groups, self._client.group
@@ -360,7 +361,6 @@ class VirtualConsumer:
 
 
 def _place(of: Any) -> Place:
-    """Of a message of the broker, or of a partition of this module or of confluent-kafka."""
     return of.topic, of.partition
 
 

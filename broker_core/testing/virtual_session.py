@@ -41,12 +41,11 @@ class VirtualRun(Closable):
         return s_from_ns(self._simulation.loop.now_ns)
 
     def timeline(self, *, whole: bool = False) -> str:
-        """What has happened last, in some lines or as a `whole`, and the state."""
+        """The last events, in a few lines or as a `whole`, and the state."""
         events, now_ns = self._events.events, self._simulation.loop.now_ns
         return timeline(events, self._simulation.broker, now_ns, decisive=self._decisive(events), whole=whole)
 
     def _decisive(self, _events: Sequence[Event]) -> Iterable[Event]:
-        """Those that a timeline begins with."""
         return ()
 
     def save(self, folder: Path | str, *, title: str = "Test", about: str = "") -> Path:
@@ -104,7 +103,7 @@ class VirtualSession(VirtualRun):
     # -- assert
 
     def totals(self) -> Totals:
-        """What the broker has counted."""
+        """The broker's totals."""
         return self._simulation.totals()
 
     @property

@@ -20,7 +20,7 @@ RESTART_S = 1.0  # of a function that a broker's error has ended, as by a superv
 
 
 class VirtualWorker(QueueConsumer):
-    """What the function of a `FunctionWorker` gets: a `QueueConsumer`. Every call takes some virtual time."""
+    """The `QueueConsumer` passed to the function of a `FunctionWorker`. Every call takes some virtual time."""
 
     _host: _VirtualHost
 
@@ -73,7 +73,7 @@ class FunctionWorker(DisturbedActor):
 
 
 class _VirtualHost(Host):
-    """What a `QueueConsumer` uses of a host, in the thread of a function."""
+    """The part of a host that a `QueueConsumer` uses, in the thread of a function."""
 
     def __init__(self, actor: FunctionWorker) -> None:
         self.actor = actor

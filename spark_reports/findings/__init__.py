@@ -1,1 +1,2 @@
-"""What matters in a session, computed from its tables: what happened, why as far as they show, and what to do."""
+"""Findings about a session, computed from its tables: what happened, why (as far as the tables show), and what to
+do."""

@@ -110,7 +110,7 @@ def _same(row: Row, other: Row) -> bool:
 
 
 def _published(told: Evidence, row: Row) -> tuple[float, float]:
-    """What came in before and after, a second: on the topics that were read there, else on all of them."""
+    """The rate published before and after, per second: on the topics that were read there, or else on all of them."""
     mine = {one["topic"] for one in told.rows["redeliveries"] if one["group"] == row["scope"]}
     if not mine:
         return row["published_before"] or 0.0, row["published_after"] or 0.0
@@ -131,7 +131,6 @@ def _published(told: Evidence, row: Row) -> tuple[float, float]:
 
 
 def _slower(row: Row, published: tuple[float, float]) -> float:
-    """How many times fewer were delivered, less how many times fewer came in."""
     before, after = row["delivered_before"], row["delivered_after"]
     if not before:
         return 0.0

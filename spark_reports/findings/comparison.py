@@ -52,7 +52,7 @@ def comparison_findings(
 
 
 def _done_differently(number: int, made: Sequence[Made], settings: Sequence[Settings]) -> list[Otherwise]:
-    """What was set or done otherwise in this session than in the first."""
+    """Settings and actions of this session that differ from the first."""
     first, this = (settings[one].flat() if settings else {} for one in (0, number))
     return otherwise(this, first, *(_actions(one) for one in (made[number], made[0])))
 
@@ -163,7 +163,6 @@ def _step(row: Row, made: Sequence[Made], at_ns: int) -> float:
 
 
 def _mean(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
-    """Of those that are numbers; not a number where none is."""
     known = values[~np.isnan(values)]
     return float(known.mean()) if len(known) else math.nan
 

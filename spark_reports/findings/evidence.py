@@ -25,7 +25,8 @@ Place = tuple[str, str]  # queue and "", or group and topic
 
 
 class Evidence:
-    """What findings are made from: the rows of each table, none if it was not made, and what several findings ask."""
+    """The basis of findings: the rows of each table, none if it was not made, and evidence that several findings
+    need."""
 
     def __init__(self, made: Tables, scale: Scale, settings: Settings, *, whole: bool) -> None:
         """`whole` is False for a part of a session."""
@@ -37,7 +38,7 @@ class Evidence:
 
     @cached_property
     def waiting(self) -> dict[Place, Series]:
-        """What waits in each queue, and what each group is behind on a topic in all, one number a bucket."""
+        """Messages waiting in each queue, and each group's total lag on a topic, one number per bucket."""
         found: dict[Place, Series] = {}
         waits = [(row["queue"], "", row, row["waiting"]) for row in self.rows["queues"]]
         lags = [(row["group"], row["topic"], row, row["lag"]) for row in self.rows["lag"]]
@@ -100,7 +101,7 @@ class Evidence:
         return found
 
     def helps(self, group: str, from_ns: int, to_ns: int) -> str:
-        """What would have helped: more readers only where all of them were busy then."""
+        """The advice: more readers only if all of them were busy at the time."""
         shares = self.between(group, from_ns, to_ns).values()
         if not shares or max(shares) < FULL or not self.knows(group):
             return NOTHING

@@ -35,7 +35,7 @@ class Harm(NamedTuple):
 
     @property
     def weight_s(self) -> float:
-        """What findings are ordered by: seconds of waiting, a message that got nowhere for a minute."""
+        """The weight that orders findings: seconds of waiting; a message that got nowhere counts as a minute."""
         return (self.rejected + self.lost + self.dead) * FAILED_WEIGHS_S + self.took_time_s
 
     def words(self) -> str:
@@ -76,7 +76,8 @@ class Finding(NamedTuple):
 
 
 def by_harm(findings: Sequence[Finding]) -> list[Finding]:
-    """What cannot be relied on first, what is well last, what explains others before them; the greatest harm first."""
+    """Orders findings: unreliable data first, good news last, causes before their effects, and the greatest harm
+    first."""
 
     def place(finding: Finding) -> tuple[int, float, bool, int]:
         last = {BAD: 0, GOOD: 2}.get(finding.level, 1)

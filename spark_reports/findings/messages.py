@@ -52,7 +52,7 @@ def dead(told: Evidence) -> Iterator[Finding]:
 
 
 def deleted(told: Evidence) -> Iterator[Finding]:
-    """What was deleted before a group had got it? It is lost to that group."""
+    """Messages deleted before a group got them, which are lost to that group."""
     for (group,), mine in grouped(told.rows["deleted_unread"], "group").items():
         total, at_most = sum(row["messages"] for row in mine), any(row["at_most"] for row in mine)
         parts = [f"{row['messages']:,} of {text.place(row['topic'], row['partition'])}" for row in mine]

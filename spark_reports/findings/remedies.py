@@ -1,4 +1,4 @@
-"""What to do, by the kind of a finding: the settings by their names here and elsewhere, and the scenario to see it in.
+"""Advice for each kind of finding: the settings, by their names here and elsewhere, and a scenario that shows it.
 
 The names elsewhere are those of Apache Kafka 4 (brokers, topics, clients, groups and share groups), RabbitMQ 4
 (policies and queue arguments; `rabbitmq.conf`) and Amazon SQS (queue attributes and actions).

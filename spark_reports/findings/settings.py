@@ -1,4 +1,4 @@
-"""What the scenario of a session set, as far as its text can be read: findings name settings by their values."""
+"""Reads the settings of a session's scenario, as far as its text can be read; findings quote their values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,6 @@ class Settings:
         return _mapping(self._named("queues", name).get("config"))
 
     def share_limits(self, group: str) -> ShareLimits:
-        """Of a share group or subscription on a topic (NAME or NAME.TOPIC)."""
         name = group.partition(".")[0]
         shared, subscribed = self._named("share_groups", name), _mapping(self._named("subscribers", name).get("config"))
         lock_ms = shared.get("record_lock_duration_ms", subscribed.get("lease_ms"))

@@ -47,7 +47,6 @@ def _soundness(bad: Sequence[Finding], problems: Sequence[str]) -> str:
 
 
 def _loss(harmful: Sequence[Finding], parts: Collection[str]) -> str:
-    """What became of messages that did not get through."""
     harms = [one.harm for one in harmful]
     lost, rejected, dead = (sum(getattr(one, name) for one in harms) for name in ("lost", "rejected", "dead"))
     if not lost and not set(parts) >= NEEDED_FOR_LOSS:

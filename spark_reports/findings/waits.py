@@ -86,7 +86,6 @@ def _outage(rows: list[Row], rebalances: Rows, markers: Rows) -> Finding:
 
 
 def _noticed_ns(longest: Row, markers: Rows) -> int:
-    """How long after its owner had read for the last time the group gave it up."""
     gone = [
         row["time_ns"]
         for row in markers
@@ -98,7 +97,6 @@ def _noticed_ns(longest: Row, markers: Rows) -> int:
 
 
 def _remedy(longest: Row, noticed_ns: int, of: Row | None, markers: Rows) -> tuple[str, str]:
-    """What would have made it shorter: a sooner notice, a place that is kept, partitions that go on."""
     if longest["cause"] not in _STRUCK:
         return ("rebalance" if of is not None and (of["stopped"] or 0) > (of["moved"] or 0) else ""), ""
     parts = []

@@ -1,4 +1,4 @@
-"""What the plots draw, as plain JSON: times in seconds, durations in milliseconds, one number per time bucket."""
+"""The data of the plots, as plain JSON: times in seconds, durations in milliseconds, one number per time bucket."""
 
 from __future__ import annotations
 

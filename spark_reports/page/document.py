@@ -83,7 +83,7 @@ def _script(source: str) -> str:
 
 
 def _hash(script: str) -> str:
-    """What the page's content security policy allows: this script and no other."""
+    """The hash by which the page's content security policy allows only this script."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 

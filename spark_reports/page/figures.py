@@ -83,7 +83,6 @@ def _median(made: Tables, scale: Scale) -> Figure:
 
 
 def _lag(made: Tables, scale: Scale) -> Figure:
-    """Of one partition; the lag of a group as a whole is in the findings and in its row."""
     known = [row for row in made["lag_series"] if row["max_lag"] is not None]
     worst = max(known, key=lambda row: row["max_lag"], default=None)
     if worst is None:

@@ -27,7 +27,7 @@ class PrintedTable:
 
 
 def printed(title: str, rows: Rows, columns: Sequence[str] = ()) -> PrintedTable:
-    """A table of dictionaries; `columns` are all where none are named."""
+    """A table of dictionaries; `columns` are all if none are named."""
     names = list(columns) or (list(rows[0]) if rows else [])
     return PrintedTable(
         title, [heading(name) for name in names], [[cell(name, row.get(name)) for name in names] for row in rows]

@@ -72,7 +72,6 @@ def session_paper(
 
 
 def _asserted(verdicts: Sequence[Verdict]) -> str:
-    """What became of what was asserted, behind the verdict."""
     failing = sum(not one.holds for one in verdicts)
     if failing:
         return f" {failing} of {text.plural(len(verdicts), 'assertion')} failed."

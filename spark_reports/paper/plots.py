@@ -263,7 +263,7 @@ def is_whole(ax: Axes) -> bool:
 
 
 def draw_legend(ax: Axes, handles: Sequence[Artist] | None = None) -> None:
-    """What the colours are, above the plot: a line of it has room for two names, or four."""
+    """Draws the legend above the plot: one line has room for two names, or four."""
     shown = {"handles": handles} if handles is not None else {}
     columns = 4 if is_whole(ax) else 2
     ax.legend(

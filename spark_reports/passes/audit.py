@@ -98,7 +98,7 @@ def _expected(words: DataFrame, reach: DataFrame | None) -> DataFrame:
 
 
 def _judged(words: DataFrame) -> DataFrame:
-    """What is broken in each word, one row a check, and a row for each run of words that a log lacks in between."""
+    """Broken rules in each word, one row per check, and a row for each run of words that a log lacks in between."""
     place = Window.partitionBy(*PLACE)
     placed = words.select(
         "*",

@@ -1,4 +1,4 @@
-"""What most tables are made of: counts by time bucket and everything with few values, and the few other events."""
+"""The basis of most tables: counts by time bucket and by everything with few values, and the few other events."""
 
 from __future__ import annotations
 

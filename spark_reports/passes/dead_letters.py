@@ -52,8 +52,8 @@ def dead_letters(dead: DataFrame) -> DataFrame:
 
 
 def dead(messages: DataFrame, scale: Scale, redriven: bool = True) -> DataFrame:
-    """One row per message that died in `scale`, with the time of its first redrive and what came of it; without
-    looking for that where nothing was `redriven`. Stays on the executors.
+    """One row per message that died in `scale`, with the time of its first redrive and what came of it; without looking
+    for that if nothing was `redriven`. Stays on the executors.
     """
     died = messages.where(
         (F.col("kind") == "dead_lettered") & (F.col("count") > 0) & (F.col("time_ns") >= scale.from_ns)

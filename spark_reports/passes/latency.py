@@ -1,10 +1,10 @@
-"""How long from publishing to the first delivery, and to the acknowledgement?
+"""Latency from publishing to the first delivery and to the acknowledgement.
 
 Durations are counted in logarithmic buckets of 1 %: exact to 0.5 %, mergeable, so that percentiles over time, by group
 and of the whole come from the same counts. Every message weighs one, whatever range its event carried.
 
-A group that starts after the messages, or goes back to earlier ones, reads them late through no fault of anybody:
-those are measures of their own and spoil no percentile.
+A group that starts after the messages, or goes back to earlier ones, reads them late through no fault of anybody: those
+are measures of their own and spoil no percentile.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What happened at a few moments: only row groups inside `windows` of time are read."""
+"""Looks up events at a few moments: only row groups inside `windows` of time are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What many sessions are compared by, one row a session: every event has the number of its `session`."""
+"""The figures by which sessions are compared, one row per session: every event has the number of its `session`."""
 
 from __future__ import annotations
 

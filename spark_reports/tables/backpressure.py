@@ -1,4 +1,4 @@
-"""How long were producers blocked, by what, and what was refused or dropped?"""
+"""Blocked producers and their causes, and refused or dropped messages."""
 
 from __future__ import annotations
 

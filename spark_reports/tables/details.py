@@ -61,7 +61,6 @@ def compacted(control: pl.DataFrame) -> pl.Series:
 
 
 def deletions(control: pl.DataFrame) -> pl.DataFrame:
-    """What was deleted from the beginnings of partitions: from `offset` up to `end`."""
     return control.filter((pl.col("kind") == "records_deleted") & pl.col("offset").is_not_null()).select(
         *("topic", "partition", "offset", "time_ns", "cause"), end=pl.col("offset") + pl.col("count")
     )

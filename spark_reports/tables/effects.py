@@ -1,4 +1,4 @@
-"""What changed after each fault and each thing that a user did: rate, lag, waiting messages and latency?"""
+"""The effects of each fault and user action on rate, lag, waiting messages and latency."""
 
 from __future__ import annotations
 
@@ -100,7 +100,6 @@ def _rated(near: pl.DataFrame, rollup: pl.DataFrame) -> pl.DataFrame:
 
 
 def _stood(near: pl.DataFrame, behind: pl.DataFrame) -> pl.DataFrame:
-    """How far behind at the end of the bucket before, and at most after."""
     summed = (
         _of_scope(near, behind.drop_nulls("behind").rename({"group": "who"}))
         .group_by(*_KEY, "start_ns", "after")

@@ -90,7 +90,7 @@ def rebalances(detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
 
 
 def seen_from_outside(rebalances: pl.DataFrame) -> pl.DataFrame:
-    """How long it took, whom it stopped and a classic group's generation nobody knows who observes a cluster."""
+    """Removes durations, stopped partitions and classic generations, which an observer of a cluster cannot know."""
     generations = [
         pl.when(pl.col(name) >= 0).then(pl.col(name)).alias(name) for name in ("generation_before", "generation_after")
     ]
@@ -142,7 +142,6 @@ def _known(detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
 
 
 def _joined(name: str, first: int = 3) -> pl.Expr:
-    """Of [topic, partition, client] the `first` ones as one text, which sets can be made of."""
     each = pl.element().list.head(first).list.join(_SEPARATOR)
     return pl.col(name).fill_null([]).list.eval(each).list.unique(maintain_order=True)
 

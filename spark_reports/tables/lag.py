@@ -1,4 +1,4 @@
-"""How far behind was each group, per partition and over time?
+"""The lag of each group, per partition and over time.
 
 Lag is the end offset less the committed one, in messages, at the end of each time bucket; before the first commit less
 the offset at which the group began to read, null ("n/a") if that is not known.
@@ -74,7 +74,6 @@ def _ends(rollup: pl.DataFrame) -> pl.DataFrame:
 
 
 def _began(detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """Where each group began to read what it had not committed, at the end of each bucket in which it did."""
     began = detailed.filter(pl.col("kind") == "reading_began").select(
         *PLACE, "seq", start_ns=scale.start_of("time_ns"), start="offset"
     )
@@ -82,7 +81,6 @@ def _began(detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
 
 
 def _committed(rollup: pl.DataFrame, detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """What each group has committed, at the end of each bucket in which it did."""
     passed = (pl.col("kind") == "passed_over") & (pl.col("cause") == "acknowledged")
     is_commit = (pl.col("kind") == "acknowledged") | passed
     commits = rollup.filter(is_commit & (pl.col("group") != pl.col("topic"))).select(

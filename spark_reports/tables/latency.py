@@ -1,4 +1,4 @@
-"""How long from publishing to the first delivery, and to the acknowledgement: percentiles of counts by duration."""
+"""Latency from publishing to the first delivery and to the acknowledgement: percentiles of counts by duration."""
 
 from __future__ import annotations
 

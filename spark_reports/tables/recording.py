@@ -1,4 +1,4 @@
-"""How many messages met which fate, and whether that is what the broker itself counted?"""
+"""Counts of messages by outcome, compared with the broker's own counts."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def throughput(rollup: pl.DataFrame, scale: Scale) -> pl.DataFrame:
 
 
 def seen_from_outside(throughput: pl.DataFrame) -> pl.DataFrame:
-    """Who has published, and how many bytes, nobody knows who observes a cluster."""
+    """Removes producers and sizes, which an observer of a cluster cannot know."""
     return throughput.filter(pl.col("dimension") != "producer").with_columns(
         bytes=pl.lit(None, pl.Int64), bytes_per_s=pl.lit(None, pl.Float64)
     )

@@ -61,7 +61,7 @@ def each(detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
 
 
 def transactions(each: pl.DataFrame) -> pl.DataFrame:
-    """One row per transactional id. `fenced` ended otherwise than by its producer or its time-out."""
+    """One row per transactional id. `fenced` ended otherwise than by its producer or its timeout."""
     outcome, open_ns = pl.col("outcome"), pl.col("open_ns")
     named = {"committed": COMMITTED, "aborted": ABORTED, "timed_out": TIMED_OUT, "open": OPEN}
     return (

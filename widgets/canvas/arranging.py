@@ -80,7 +80,6 @@ def to_text(moved: Mapping[str, Shift]) -> str:
 
 
 def from_text(text: str) -> dict[str, Shift]:
-    """What was kept; nothing if it cannot be read."""
     try:
         plain = json.loads(text) if text else {}
         kept = {str(name): (_on_grid(float(x)), _on_grid(float(y))) for name, (x, y) in plain.items()}

@@ -26,7 +26,7 @@ class Highlight(IntEnum):
 
 
 class Look:
-    """What all items draw with: the theme, the step of the zoom, and how many pixels of the screen a unit has."""
+    """Shared drawing parameters: the theme, the zoom step, and the number of screen pixels per unit."""
 
     def __init__(self, theme: Theme = LIGHT) -> None:
         self.theme = theme

@@ -50,7 +50,6 @@ class GhostPanel(QWidget):
         return min(wanted, MOST_WIDE, self._area.width() - 2 * MARGIN)
 
     def _columns(self) -> tuple[int, int]:
-        """What the names of partitions and those of owners take."""
         moves = self.ghost.moves
         names = max((width_of(_place(move), "small") for move in moves), default=0)
         owners = (owner.name or tr("nobody") for move in moves for owner in (move.before, move.after))

@@ -1,7 +1,7 @@
-"""Where everything stands, left to right: producers, topics, groups, bench; a queue in a row with its workers.
+"""The layout, from left to right: producers, topics, groups, bench; a queue in a row with its workers.
 
-Only names and membership decide, never counts, so that the picture stays put while numbers run. Links run in
-the gaps between the columns, so they cannot meet a card or a word.
+Only names and membership decide, never counts, so that the picture stays put while numbers run. Links run in the gaps
+between the columns, so they cannot meet a card or a word.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Layout:
 
 
 def layout_key(view: CanvasView) -> LayoutKey:
-    """What the layout depends on; the same key, the same layout."""
+    """The inputs of the layout: the same key gives the same layout."""
     return (
         tuple(producer.name for producer in view.producers),
         tuple((topic.name, len(topic.lanes), shown_groups(topic)) for topic in view.topics),
@@ -90,7 +90,8 @@ def card_columns(count: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """What the room decides: how many columns of cards groups take at least, and where bench and dead letters stand.
+    """The arrangement for the available room: the minimum number of card columns of groups, and the places of bench and
+    dead letters.
 
     Below, the bench stands under the topics or under the groups, whichever end higher up. Dead letters stand under
     their queue, or beside it under its workers, where many queues need less height.

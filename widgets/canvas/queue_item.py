@@ -34,7 +34,7 @@ RINGS_LEGEND = mark("The arc is the time left; the number is the attempt, from t
 class QueueItem(FactsItem[QueueBox]):
     @staticmethod
     def seen(queue: QueueBox) -> tuple[object, ...]:
-        """What is drawn in the header, the figures and the rings; a ring moves in `RING_STEPS` steps."""
+        """The drawn state of the header, the figures and the rings; a ring moves in `RING_STEPS` steps."""
         rings = tuple((ring.key, int(ring.left * RING_STEPS), ring.hue, ring.attempt) for ring in queue.leases[:RINGS])
         header = (queue.name, rate_text(queue.rate_per_s), queue.gate)
         return header, (queue.ready, queue.delayed, queue.in_flight), (*rings, queue.in_flight, queue.reads)

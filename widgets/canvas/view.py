@@ -1,8 +1,8 @@
-"""What the canvas shows, as plain frozen values: no Qt, no broker.
+"""The views of the canvas, as plain frozen values: no Qt, no broker.
 
-Names are data and are drawn as plain text. Ids are stable strings: "producer:feed", "topic:commits",
-"lane:commits/3", "group:indexers", "consumer:indexer-1", "queue:builds", "workers:builds",
-"worker:builder-1", "dlq:builds", "bench". Rates are messages a second of session time, offsets counts of messages.
+Names are data and are drawn as plain text. Ids are stable strings: "producer:feed", "topic:commits", "lane:commits/3",
+"group:indexers", "consumer:indexer-1", "queue:builds", "workers:builds", "worker:builder-1", "dlq:builds", "bench".
+Rates are messages a second of session time, offsets counts of messages.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """What has a name, which with its kind makes its id."""
+    """A named thing; its kind and name make its id."""
 
     kind: ClassVar[str]
     name: str

@@ -20,7 +20,7 @@ MUCH_GROUND = 32  # pixels; less is not worth that boxes change their places
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What of the contents is shown: followed, or so large about `centre` in scene units of an arrangement."""
+    """The visible part of the contents: followed, or of this size around `centre`, in scene units of an arrangement."""
 
     follows: bool
     zoom: float
@@ -40,7 +40,7 @@ class ZoomView(QGraphicsView):
         self._look = look
         self._bounds = Rect(0, 0, 1, 1)
         self._fitted = Rect(0, 0, 0, 0)
-        #: The room that the view has where nothing stands beside it, in pixels.
+        #: The room that the view has if nothing stands beside it, in pixels.
         self.whole_room: Callable[[], QSize] = self.maximumViewportSize
         self._room_fitted = QSize()
         self.follows = True
@@ -114,7 +114,7 @@ class ZoomView(QGraphicsView):
             bar.setValue(round(at * self.zoom))
 
     def _place(self) -> None:
-        """What fits into the whole room is in the middle of that, also while only a part of it is seen.
+        """Centres contents that fit into the whole room, even while only a part of the room is visible.
 
         A scroll bar stands on the margin of the contents: else one bar would bring the other.
         """

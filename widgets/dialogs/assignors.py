@@ -16,7 +16,7 @@ ROWS_MAX = 2_000
 
 @dataclass(frozen=True, slots=True)
 class AssignorPlan:
-    """What one assignor would do: the owner of each partition, and how many would move and stay."""
+    """The plan of one assignor: the owner of each partition, and how many would move and stay."""
 
     name: str
     owners: tuple[str, ...]

@@ -158,7 +158,7 @@ class ReportWish:
 
 @dataclass(frozen=True, slots=True)
 class ReportHabits:
-    """What was chosen for the last report and holds for the next one: no `formats` are the usual ones."""
+    """The choices for the last report, reused for the next one; no `formats` means the usual ones."""
 
     formats: frozenset[str] = frozenset()
     left_out: frozenset[str] = frozenset()
@@ -327,7 +327,6 @@ class ExportReportDialog(Dialog):
         return folder_problem(self.folder.text())
 
     def _assertions(self) -> tuple[str, ...]:
-        """Of one session; of several nothing is asserted."""
         return self.assertions.assertions() if self.mode() == SESSION else ()
 
     def _judge(self) -> None:
@@ -368,6 +367,5 @@ class ExportReportDialog(Dialog):
 
 
 def _seconds(field: QLineEdit) -> float | None:
-    """Of session time; None where there is none, or what is written is none."""
     time_ns = time_of(field.text())
     return None if time_ns is None else time_ns / 1e9

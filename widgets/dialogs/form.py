@@ -164,7 +164,7 @@ class FormDialog(Dialog):
         self._touched = True
 
     def warn(self) -> None:
-        """What it does takes something away: Enter alone does not do it."""
+        """Marks a destructive action: Enter alone does not trigger it."""
         self.accept_button.setProperty("role", "danger")
         self.accept_button.setAutoDefault(False)
         self.accept_button.setDefault(False)

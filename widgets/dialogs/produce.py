@@ -78,7 +78,7 @@ class ProduceDialog(Dialog):
         self._judge()
 
     def produced(self) -> Values:
-        """What is to be sent, by the names of the action `Produce`. Without a rate it is sent at once."""
+        """The messages to send, by the names of the action `Produce`. Without a rate they are sent at once."""
         _count, queue = self._targets.get(self.to.currentText(), (0, False))
         number = self.partition.currentData()
         return {
@@ -112,7 +112,7 @@ class ProduceDialog(Dialog):
         set_why_not(self.accept_button, wrong)
 
     def show_message(self, sentence: str, *, wrong: bool = False) -> None:
-        """What came of the last Send, or, if that is `wrong`, why it was not done."""
+        """The result of the last Send, or, if it is `wrong`, why it failed."""
         self.problem.setText(sentence)
         set_property(self.problem, "role", "problem" if wrong else "muted")
 

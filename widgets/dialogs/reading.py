@@ -33,7 +33,6 @@ class ReadingDialog(Dialog):
         self.resize(width, min(most, max(px(LEAST_HEIGHT), self._needed(width) + buttons.sizeHint().height())))
 
     def _needed(self, width: int) -> int:
-        """How high the page and what is around it are in a dialog of that width, but for the buttons."""
         self.page.ensurePolished()
         around = 2 * (MARGIN + PAGE_PADDING)
         text = self.page.document().clone(self)  # that of the page takes the width which the page has now

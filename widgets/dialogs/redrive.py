@@ -14,7 +14,7 @@ from widgets.theme import mono_font
 
 
 class Outcome(NamedTuple):
-    """What a redrive would do: how many would go, to where, and a line for each that was looked at."""
+    """The plan of a redrive: how many would go where, and a line for each message examined."""
 
     going: int
     refused: int

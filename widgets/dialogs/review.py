@@ -18,7 +18,7 @@ ROWS_MAX = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What would happen: `columns` and `rows` of texts, and all of it in a sentence. `problem` forbids it."""
+    """A preview: `columns` and `rows` of texts, and a summary sentence. `problem` forbids the action."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]

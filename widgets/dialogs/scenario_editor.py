@@ -72,7 +72,7 @@ class YamlHighlighter(QSyntaxHighlighter):
 
 JUDGE_DELAY_MS = 250
 
-# What is wrong with a text: the line, counted from 1, and a sentence; (0, "") where nothing is.
+# What is wrong with a text: the line, counted from 1, and a sentence; (0, "") if nothing is.
 Judge = Callable[[str], tuple[int, str]]
 
 

@@ -51,7 +51,6 @@ class ScenarioFacts:
 
     @property
     def progress(self) -> str:
-        """How far its lesson has come, in words; "" if it has none."""
         if not self.steps:
             return ""
         if self.steps_done == self.steps:
@@ -173,7 +172,6 @@ class ScenarioPicker(Dialog):
             item.setData(Qt.ItemDataRole.AccessibleTextRole, ". ".join(filter(None, (facts.title, facts.progress))))
 
     def _filter(self, text: str) -> None:
-        """What fits the text, the best first, is listed; that one is read."""
         before = self.current()
         found = [(_fit(facts, text), facts) for facts in self._scenarios.values()] if text.strip() else []
         ranked = sorted(((rank, facts) for rank, facts in found if rank is not None), key=lambda one: one[0])

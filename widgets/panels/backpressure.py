@@ -36,8 +36,6 @@ _BETWEEN = 6
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a topic or queue takes; None is "no limit"."""
-
     max_messages: int | None
     rate_per_s: float | None
     policy: str
@@ -184,7 +182,7 @@ class Gauge(QWidget):
         self._fit()
 
     def set_facts(self, facts: GaugeFacts, why_not: str = "") -> None:
-        """Show a gate; nothing is drawn where nothing changed. `why_not` says why nothing can be changed now."""
+        """Show a gate; nothing is drawn if nothing changed. `why_not` says why nothing can be changed now."""
         self.controls.set_visible(facts.limits is not None)
         if facts.limits is not None:
             self.controls.set_limits(facts.limits, why_not)

@@ -46,7 +46,7 @@ def draw_text(
     side: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
     elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
 ) -> float:
-    """Draw on one line in the middle of the height, cut where there is no room; the width that was used."""
+    """Draw on one line in the middle of the height, cut if there is no room; the width that was used."""
     metrics = QFontMetricsF(font)
     cut = metrics.elidedText(text, elide, where.width())
     painter.setFont(font)

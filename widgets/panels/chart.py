@@ -243,6 +243,5 @@ class Chart(QWidget):
 
 
 def _known(values: Values) -> Values:
-    """Those that are there; a zero for none."""
     known = values[~np.isnan(values)]
     return known if len(known) else np.zeros(1)

@@ -64,7 +64,6 @@ class _Listener(QWidget):
         grid.addWidget(self.problem, row + 1, column, 1, _COLUMNS - 1)
 
     def width_hint(self) -> int:
-        """What its line takes, in pixels, without spacing."""
         return sum(each.sizeHint().width() for each in (self.name, self.port, self.button, self.where))
 
 

@@ -23,7 +23,7 @@ Section = tuple[str, tuple[Fact, ...]]
 
 @dataclass(frozen=True, slots=True)
 class InspectorFacts:
-    """What is selected: its kind ("Consumer"), name, state word ("" for none), and sections of facts.
+    """The selected thing: its kind ("Consumer"), name, state word ("" for none), and sections of facts.
 
     A fact is (label, value) or (label, value, target); the target is the id of another thing, or `at:<time_ns>` for a
     moment. `note` says what is missing. A message has `steps`, and a `payload` where `has_payload`.

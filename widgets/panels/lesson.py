@@ -18,7 +18,7 @@ from widgets.theme import current_theme, px
 
 
 class NextStep(QFrame):
-    """What is to be done next, or the question at the end. `pointWanted(number)`, `lessonWanted()` by its buttons."""
+    """The next step, or the question at the end. Its buttons emit `pointWanted(number)` and `lessonWanted()`."""
 
     pointWanted = Signal(int)
     lessonWanted = Signal()
@@ -281,7 +281,6 @@ class LessonPanel(Panel):
         self._reveal.start()
 
     def _show_current(self) -> None:
-        """What is to be done next is in sight, however low the panel is; after the last step, the question."""
         steps = () if self.facts is None else self.facts.steps
         current: list[QWidget] = [row for row, step in zip(self.rows(), steps, strict=False) if step.current]
         end: list[QWidget] = [

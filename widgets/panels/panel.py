@@ -137,10 +137,10 @@ class PanelInfo:
 
     `name` is kept in settings and layouts. `hint` (one sentence) and `help` (Markdown) are texts like `title`; `icon`
     is a name from `widgets.icons`, `shortcut` a key in Qt's portable form, "" for none. `group` is the title over the
-    tabs of its kind; `counted` keeps room for so many characters behind the title. `empty` and `how` say what
-    would be here and how to make it happen, with {goes_on} for what the source says of that; `filter_hint` stands in
-    the field of the filter, "" for none. `needs` is what a source has to know for anything to be here, a word of
-    `observation.peer.KNOWABLE`. A `spare` tab goes before any other where there is no room for all.
+    tabs of its kind; `counted` keeps room for so many characters behind the title. `empty` and `how` say what would be
+    here and how to make it happen, with {goes_on} for what the source says of that; `filter_hint` stands in the field
+    of the filter, "" for none. `needs` is what a source has to know for anything to be here, a word of
+    `observation.peer.KNOWABLE`. A `spare` tab goes before any other if there is no room for all.
     """
 
     name: str

@@ -86,7 +86,7 @@ class ReportPanel(TablePanel):
         set_why_not(self.export_button, why)
 
     def set_findings(self, findings: Sequence[FindingFacts] | None, *, chosen: bool = False) -> None:
-        """What the chosen report found; None if none is chosen, or where the one that is `chosen` does not tell."""
+        """Shows the findings of the chosen report; None if none is chosen, or if the `chosen` one has none."""
         wanted = None if findings is None else tuple(findings)
         if (wanted, chosen) == self._shown:
             return

@@ -274,7 +274,7 @@ class TablePanel(Panel):
         self._on_rows()
 
     def body(self) -> QWidget:
-        """What stands below the title row; a subclass may put the table beside other things."""
+        """The part below the title row; a subclass may put the table next to other widgets."""
         return self.table
 
     def focus_body(self) -> None:

@@ -1,1 +1,1 @@
-"""What the window collects from the event stream of one session."""
+"""Collectors of the event stream of one session."""

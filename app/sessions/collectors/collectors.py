@@ -18,10 +18,9 @@ from broker_core.snapshots import Snapshot
 
 
 class Collectors:
-    """What collects from every event of one session."""
+    """The collectors that see every event of one session."""
 
     def __init__(self, scenario: Scenario | None = None, *, deliveries: bool = True) -> None:
-        """Of a session that knows `deliveries`, or does not."""
         self.deliveries = deliveries
         self._began = False
         self.events = EventRing()

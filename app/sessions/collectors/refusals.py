@@ -41,7 +41,7 @@ class RefusalCollector:
         self._found.setdefault(key, Points()).add(event.time_ns, max(1, event.count))
 
     def rows(self, until_ns: int) -> tuple[Refusal, ...]:
-        """What had been refused by `until_ns`, the latest on top."""
+        """Messages refused by `until_ns`, the latest first."""
         rows = []
         for key, points in tuple(self._found.items()):
             number = bisect_right(points.lines, until_ns)

@@ -1,4 +1,4 @@
-"""What the timeline shows, collected from the event stream: the same at every speed, halved when it grows too fine."""
+"""Data of the timeline, collected from the event stream: the same at every speed, halved when it grows too fine."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What has happened in the session: the last events in memory, the others in the recording."""
+"""The events of the session: the last ones in memory, the others in the recording."""

@@ -32,7 +32,7 @@ class Place(NamedTuple):
 
 
 class Life(NamedTuple):
-    """What happened to a message, in order, and all the places that it had, the first one first.
+    """The events of a message, in order, and all its places, the first one first.
 
     `whole` is False if events are missing, because they are no longer kept or the message has had too many places.
     """

@@ -37,7 +37,7 @@ class EventRing:
 
     @property
     def first_seq(self) -> int:
-        """The number of the oldest event that is kept; `end_seq` where none is."""
+        """The number of the oldest event that is kept; `end_seq` if none is."""
         return self._kept[0]
 
     @property
@@ -46,7 +46,7 @@ class EventRing:
         return first + (len(chunks) - 1) * CHUNK + len(chunks[-1]) if chunks else first
 
     def between(self, first_seq: int, end_seq: int) -> list[Event]:
-        """What is kept of the events from `first_seq` up to `end_seq`, without that one."""
+        """The retained events from `first_seq` up to, but not including, `end_seq`."""
         start, chunks = self._kept
         low, high = max(0, first_seq - start), end_seq - start
         found: list[Event] = []

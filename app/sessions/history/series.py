@@ -1,4 +1,4 @@
-"""What flowed, and what stood at which level, at any moment: every rate and trend in the window is read here.
+"""Flows and levels at any moment: every rate and trend in the window is read here.
 
 Counted from the event stream on a grid of session time, so a figure is a function of the events and the moment alone:
 the same live, in the past, in a branch, after the end, and in a session that was recorded or not.

@@ -40,7 +40,7 @@ class Principal(msgspec.Struct, frozen=True):
     name: str
 
 
-ANYBODY = Principal("anybody")  # every client, where no token is required
+ANYBODY = Principal("anybody")  # every client, if no token is required
 
 
 class PrincipalEntry(Settings, frozen=True, forbid_unknown_fields=True):
@@ -172,7 +172,7 @@ class Access:
         return found
 
     def token(self, name: str) -> str | None:
-        """The token of the principal `name`, for a challenge; None where only its digest is known, or no such one."""
+        """The token of the principal `name`, for a challenge; None if only its digest is known, or no such one."""
         return self._tokens.get(name)
 
     def allows(self, principal: Principal, operation: Operation, kind: ResourceKind, name: str = "") -> bool:

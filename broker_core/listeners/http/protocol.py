@@ -23,8 +23,6 @@ _PART_ENDED = 20  # of the connections, one in so many at a time
 
 
 class Phase(enum.Enum):
-    """What a connection waits for."""
-
     HEAD = "the head of a request"
     BODY = "the body of a request"
     ANSWER = "the answer"  # the broker has its own deadlines

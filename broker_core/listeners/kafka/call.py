@@ -83,7 +83,7 @@ class Kept(msgspec.Struct, frozen=True):
     body: Body
 
 
-Answer = Body | Waiting | Later | Kept | None  # None where no response is sent, as for acks=0
+Answer = Body | Waiting | Later | Kept | None  # None if no response is sent, as for acks=0
 
 
 class KafkaContext(msgspec.Struct, frozen=True, kw_only=True, eq=False):

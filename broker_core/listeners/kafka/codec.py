@@ -27,8 +27,6 @@ _LENGTH = struct.Struct(">i")
 
 
 class Header(msgspec.Struct, frozen=True, gc=False):
-    """What every request begins with."""
-
     api_key: int
     version: int
     correlation_id: int
@@ -50,7 +48,7 @@ def request_of(header: Header, frame: Data, most_elements: int) -> tuple[str, An
 
 
 def nearest_version(header: Header) -> int | None:
-    """The version nearest to the header's whose form is known; None where the API is not known."""
+    """The version nearest to the header's whose form is known; None if the API is not known."""
     try:
         return min(schema_name_map[api_key_map[header.api_key]], key=lambda known: abs(known - header.version))
     except KeyError:
@@ -70,7 +68,7 @@ def response(header: Header, version: int, body: Body) -> bytes:
 
 
 class _Parts(list[bytes]):
-    """What is written, as it came: records are copied once."""
+    """The written parts, in order: records are copied only once."""
 
     write = list.append
 

@@ -119,7 +119,6 @@ def _settings(call: Call, kind: int, name: str, documented: bool) -> Iterator[di
 
 
 def _of_broker(call: Call) -> dict[str, str]:
-    """What clients and tools read of a broker, as it is here."""
     context, groups = call.context, call.broker.groups.config
     log = context.host.config.log
     listeners = f"{context.security_protocol}://{call.host}:{call.port}"
@@ -262,7 +261,7 @@ _FIRST_WITH_TYPES = 1
 
 @api("ListConfigResources", 74, 0, 1)
 def _list_config_resources(call: Call, request: ListConfigResourcesRequest) -> Answer:
-    """What DescribeConfigs can be asked about. v0 lists client metrics: none."""
+    """The resources that DescribeConfigs knows. v0 lists client metrics: none."""
     call.must(READ, "broker")
     there: dict[int, list[str]] = {
         TOPIC: [name for name in call.broker.topics.names() if call.may(READ, "topic", name)],

@@ -67,7 +67,6 @@ class KafkaListener(Listener):
 
     @property
     def bootstrap_servers(self) -> str:
-        """What clients are configured with."""
         return self.authority
 
     async def _serve(self, listening: socket.socket, workers: ThreadPoolExecutor) -> None:

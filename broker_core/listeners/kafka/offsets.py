@@ -83,11 +83,11 @@ _FIRST_WITH_ERRORS_OF_GROUPS = 2
 
 @api("OffsetFetch", 9, 1, 9)
 def _offset_fetch(call: Call, request: OffsetFetchRequest) -> Answer:
-    """What groups have committed; -1 where they have not. From v8 on several groups at once.
+    """The committed offsets of groups, -1 if there is none. From v8 on for several groups at once.
 
-    An error of a group stands beside its topics, of which none are answered; in v1, which has no place for it, in
-    each partition. Where the request asks for stable offsets (v7), one that an open transaction is about to commit
-    is answered with UNSTABLE_OFFSET_COMMIT, and the client asks again.
+    An error of a group stands beside its topics, of which none are answered; in v1, which has no place for it, in each
+    partition. Where the request asks for stable offsets (v7), one that an open transaction is about to commit is
+    answered with UNSTABLE_OFFSET_COMMIT, and the client asks again.
     """
     if call.version >= _FIRST_WITH_GROUPS:
         stable = request.require_stable

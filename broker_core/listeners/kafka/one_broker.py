@@ -1,4 +1,4 @@
-"""What Kafka offers for clusters of several brokers, answered for one."""
+"""Kafka's APIs for clusters of several brokers, answered for one broker."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ _PREFERRED, _UNCLEAN = 0, 1
 
 @api("ElectLeaders", 43, 0, 2)
 def _elect_leaders(call: Call, request: ElectLeadersRequest) -> Answer:
-    """The one broker leads every partition: ELECTION_NOT_NEEDED for each that is named, nothing where all are meant."""
+    """The one broker leads every partition: ELECTION_NOT_NEEDED for each that is named, nothing if all are meant."""
     call.must(ADMIN, "broker")
     if request.election_type not in {_PREFERRED, _UNCLEAN}:
         raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no election type {request.election_type}")
@@ -184,7 +184,7 @@ _UNKNOWN_BYTES = -1
 
 @api("DescribeLogDirs", 35, 1, 5)
 def _describe_log_dirs(call: Call, request: DescribeLogDirsRequest) -> Answer:
-    """The data directory, its disk, and the size of each partition that is asked for, of all where none are.
+    """The data directory, its disk, and the size of each partition that is asked for, of all if none are.
 
     A broker in memory has one directory, `memory`, and no disk. Left out: several directories.
     """

@@ -90,7 +90,6 @@ def _store(call: Call, request: ProduceRequest, refused: BrokerError | None) -> 
 
 
 def _append(call: Call, name: str | None, asked: Any, deadline_ns: int, refused: BrokerError | None) -> list[_Outcome]:
-    """What becomes of each batch; the first that is refused ends it."""
     outcomes: list[_Outcome] = []
     try:
         if refused is not None:
@@ -124,7 +123,7 @@ def _body(call: Call, outcomes: list[tuple[Any, list[tuple[int, list[_Outcome]]]
 
 
 def _code(call: Call, error: Exception) -> int:
-    """What is wrong with the transaction alone is said in the newest versions as what ends that alone."""
+    """In the newest versions, an error of the transaction only is reported as one that ends only the transaction."""
     if isinstance(error, BrokerError):
         if error.code is ErrorCode.INVALID_TXN_STATE and call.version >= _FIRST_ABORTABLE:
             return ErrorCode.TRANSACTION_ABORTABLE.code

@@ -1,4 +1,5 @@
-"""Who reads on a connection: a member of a group, a reader that has assigned its partitions by hand, or nobody known.
+"""Identifies the reader on a connection: a member of a group, a reader that has assigned its partitions by hand, or
+nobody known.
 
 A Fetch names neither group nor member. A consumer has a connection of its own for fetches, on which it mostly asks for
 the coordinator of its group, too. So a connection is known by that, and by the first partition of a member that it
@@ -25,7 +26,8 @@ V = TypeVar("V")
 
 
 class Reader(NamedTuple):
-    """Who of `group` reads: `client` is its name, `member` its member id, or what it is called by hand."""
+    """A reader of `group`: `client` is its name, `member` its member id, or its name if it assigned partitions by
+    hand."""
 
     group: str
     client: str
@@ -82,7 +84,7 @@ class Readers:
                 self._stops(known)
 
     def of(self, broker: Broker, connection: int, client: str, place: TopicPartition, offset: int) -> Reader | None:
-        """Who fetches `place` from `offset` on; None where that is not known, or where it has no group."""
+        """The reader that fetches `place` from `offset`; None if it is unknown or has no group."""
         known = self._known(connection, client)
         reader = known.reader
         if reader is not None and broker.groups.is_member(reader.group, reader.member):

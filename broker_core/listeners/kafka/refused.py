@@ -18,7 +18,6 @@ from broker_core.listeners.kafka.offsets import refused_offset_fetch
 
 
 def client_request(call: Call, api: str, request: Any) -> ClientRequest:
-    """What a fault is matched against."""
     groups = [each for each in getattr(request, "groups", None) or () if hasattr(each, "group_id")]
     group = getattr(request, "group_id", "") or next((each.group_id for each in groups), "")
     if api == "FindCoordinator":

@@ -24,7 +24,7 @@ _MOST_BYTES = 64 * 1_048_576
 
 
 class _Acquisition(msgspec.Struct, frozen=True):
-    """What a request waits for; `errors` are those of its acknowledgements, by place."""
+    """A waiting request; `errors` are those of its acknowledgements, by place."""
 
     group: str
     holder: str

@@ -1,4 +1,4 @@
-"""What members of share groups have acquired, and the acknowledgements that they send (KIP-932).
+"""Messages acquired by members of share groups, and their acknowledgements (KIP-932).
 
 A session is what a member has opened with its first ShareFetch; it ends with its last. A record that was acquired is
 known by its delivery, so that an acknowledgement that comes too late is refused.

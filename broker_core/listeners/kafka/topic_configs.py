@@ -59,7 +59,7 @@ KEPT = {
     "segment.index.bytes": "10485760",
     "segment.jitter.ms": "0",
 }
-# Names of a broker's settings for its topics where they are not that of the topic behind "log.".
+# Names of a broker's settings for its topics if they are not that of the topic behind "log.".
 OF_BROKER = {
     **{name: name for name in ("compression.type", *FIXED)},
     "delete.retention.ms": "log.cleaner.delete.retention.ms",

@@ -45,8 +45,6 @@ def _create_topics(call: Call, request: CreateTopicsRequest) -> Answer:
 
 
 def _changed(call: Call, field: str, change: Callable[[Call, Any, bool], object], request: Any) -> Later:
-    """What `change(call, asked, validate_only)` makes of each topic that is asked for."""
-
     def row(asked: Any) -> Body:
         return outcome(change, call, asked, request.validate_only, name=asked.name)
 

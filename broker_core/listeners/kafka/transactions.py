@@ -149,7 +149,6 @@ def _settled(outcome: _Outcome) -> Reply[None]:
 def _add(
     call: Call, transactional_id: str, identity: Identity, topics: Any, *, verify_only: bool
 ) -> tuple[dict[TopicPartition, int], _Outcome]:
-    """What is wrong with single partitions, and what becomes of the others."""
     judged: dict[TopicPartition, int] = {}
     places = [(topic.name, number) for topic in topics for number in topic.partitions]
     transactions = call.broker.transactions
@@ -264,7 +263,6 @@ def _put(call: Call, request: TxnOffsetCommitRequest) -> Reply[None]:
 
 
 def _reader(call: Call, group: str, place: TopicPartition, offset: int) -> str:
-    """Who has read, where an older client does not name the member."""
     for name, member in call.broker.groups.reading(*place):
         if name == group:
             return member.member_id

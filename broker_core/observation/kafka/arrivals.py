@@ -75,7 +75,7 @@ class Arrivals:
             part.before_ns[at] = min(part.before_ns[at], asked_ns)
 
     def bracket(self, place: TopicPartition, offset: int) -> tuple[int | None, int | None]:
-        """The earliest and the latest time at which the message at `offset` can have arrived; None where not known."""
+        """The earliest and the latest time at which the message at `offset` can have arrived; None if not known."""
         part = self._partitions.get(place)
         if part is None:
             return None, None

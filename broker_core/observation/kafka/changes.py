@@ -1,4 +1,4 @@
-"""What has happened between two looks at a cluster, as events."""
+"""Derives events from the difference between two polls of a cluster."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Changes:
         return GroupView(name, seen.state, _generation(seen), seen.assignor, "", topics, members, offsets, 0)
 
     def events(self, sweep: Sweep, now_ns: int) -> list[Event]:
-        """What has happened since the last sweep, whose ends were asked at `now_ns`."""
+        """Events since the last sweep, whose end offsets were requested at `now_ns`."""
         self._out, self._now_ns = [], now_ns
         self._tell_failures(sweep)
         self._take_topics(sweep)
@@ -316,7 +316,7 @@ class Changes:
                     self._emit(EventKind.OFFSETS_RESET, group=name, count=len(changes), cause=cause, detail=detail)
 
     def _take_missed(self, sweep: Sweep) -> None:
-        """A group of which two looks in turn were told nothing is not seen any more, until one is."""
+        """A group of which two looks in turn were told nothing is no longer seen, until one is."""
         for name, group in self._groups.items():
             if name in sweep.committed and name in sweep.groups:
                 if self._missed.pop(name, 0) >= _MISSED:

@@ -52,7 +52,7 @@ class Cluster:
         return sorted({host for host, _port in (*self._config.bootstrap, *self.nodes.values())})
 
     def has(self, node: int, api: str, version: int = 0) -> bool:
-        """Whether a broker has an API from `version` on; False where it is away."""
+        """Whether a broker has an API from `version` on; False if it is away."""
         try:
             newest = self._connection(node).version(api)
         except BrokerError:

@@ -1,4 +1,4 @@
-"""How to connect to a cluster: the part of Kafka's `client.properties` that an observer needs."""
+"""Connection settings of a cluster: the part of Kafka's `client.properties` that an observer needs."""
 
 from __future__ import annotations
 

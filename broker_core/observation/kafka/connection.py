@@ -77,7 +77,7 @@ class BrokerConnection:
             raise
 
     def version(self, api: str) -> int | None:
-        """The newest version that both sides have; None where the broker has none."""
+        """The newest version that both sides have; None if the broker has none."""
         key, newest = ALLOWED[api]
         least, most = self._versions.get(key, (0, -1))
         there = [each for each in schema_name_map[api_key_map[key]] if least <= each <= min(newest, most)]

@@ -1,4 +1,4 @@
-"""What programs say in the headers of their dead letters: Spring, Kafka Connect, and share groups (KIP-1191)."""
+"""Decodes the headers of dead letters: Spring, Kafka Connect, and share groups (KIP-1191)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def is_named_so(topic: str) -> bool:
 
 
 def origin_of(headers: Headers) -> Origin | None:
-    """None where they are not those of a dead letter."""
+    """None if they are not those of a dead letter."""
     found = {name.lower(): value or b"" for name, value in headers}
     for prefix, read in ((_SPRING, _of_spring), (_CONNECT, _of_connect), (_SHARE, _of_share_group)):
         if any(name.startswith(prefix) for name in found):

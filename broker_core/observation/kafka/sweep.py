@@ -50,7 +50,7 @@ class MemberSeen(NamedTuple):
 class GroupSeen(NamedTuple):
     """A group as its coordinator describes it, its members by their ids: brokers tell them in any order.
 
-    `generation` is None where no API tells it.
+    `generation` is None if no API tells it.
     """
 
     state: GroupState
@@ -60,16 +60,16 @@ class GroupSeen(NamedTuple):
 
 
 class TopicSeen(NamedTuple):
-    """`topic_id` is None where the cluster has none."""
+    """`topic_id` is None if the cluster has none."""
 
     partitions: int
     topic_id: UUID | None
 
 
 class Sweep(msgspec.Struct):
-    """What one look has found; what could not be asked is missing, and `failures` says why, by what was asked.
+    """The result of one poll; parts that could not be requested are missing, and `failures` says why, by request.
 
-    `all_groups` is False where a broker has not told which groups it has. `compacted` is None where that was not asked.
+    `all_groups` is False if a broker has not told which groups it has. `compacted` is None if that was not asked.
     """
 
     topics: dict[str, TopicSeen] = msgspec.field(default_factory=dict)

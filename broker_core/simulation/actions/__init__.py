@@ -1,4 +1,4 @@
-"""What is done to a running session, as plain values: recorded with their session time, and played again the same.
+"""Actions on a running session, as plain values: recorded with their session time, and replayed identically.
 
 A person does them, or the schedule of a scenario. Each has a `sentence` for the timeline and the status bar.
 """

@@ -32,7 +32,7 @@ class _Fields:
 
 
 class Lasting(Action, frozen=True):
-    """What may end by itself, after `for_s` seconds."""
+    """An action that may end by itself, after `for_s` seconds."""
 
     @property
     def lasts(self) -> str:

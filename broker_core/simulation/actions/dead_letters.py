@@ -48,7 +48,7 @@ class UndoRedrive(dead_letters.UndoRedrive, Action, frozen=True, kw_only=True, t
 
 
 class EditDeadLetter(Action, frozen=True, tag="edit_dead_letter"):
-    """What a redrive changes of the dead letter at `offset`, until `RevertDeadLetter`.
+    """Changes the dead letter at `offset` for its redrive, until `RevertDeadLetter`.
 
     A `key` of null is taken away, and `headers` are all that it has then; left out, they stay as they were.
     """

@@ -15,14 +15,14 @@ Outcome = Literal["nack", "hang", "forget", "crash"]
 
 
 class Fault(Lasting, frozen=True):
-    """What goes wrong with a client, the disk or the clock. A new one is a class here and a case in `FaultInjector`."""
+    """A fault of a client, the disk or the clock. A new one needs a class here and a case in `FaultInjector`."""
 
     #: Whom it concerns: any actor, a consumer, or, "", nobody.
     concerns: ClassVar[Literal["actor", "consumer", ""]] = "actor"
 
     @property
     def inverse(self) -> AnyFault | None:
-        """What undoes it, the end of a fault that lasts; None if it is set again instead."""
+        """The action that undoes it, the end of a lasting fault; None if the fault is set again instead."""
         return EndFaults(getattr(self, "client", "")) if hasattr(self, "for_s") else None
 
 
@@ -108,7 +108,8 @@ class EndFaults(Fault, frozen=True, tag="end_faults"):
 
 
 class HoldSchedule(Fault, frozen=True, tag="hold_schedule"):
-    """What the scenario has scheduled waits, or goes on (not `on`): the first at once, the rest as much later."""
+    """Makes the schedule of the scenario wait, or continue (not `on`): the first action at once, the rest with the same
+    delay."""
 
     on: bool
 
@@ -139,7 +140,7 @@ class FailMatching(Lasting, frozen=True, tag="fail_matching"):
 
     @property
     def what(self) -> str:
-        """What it does, as in "every 10th message of key X fails"."""
+        """Its effect, such as "every 10th message of key X fails"."""
         which = "every message" if self.every == 1 else f"every {_ordinal(self.every)} message"
         of_key = "" if self.key is None else f" of key {self.key}"
         holding = f" holding {self.text!r}" if self.text else ""

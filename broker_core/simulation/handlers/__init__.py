@@ -19,7 +19,8 @@ __all__ = ["Performed", "Plan", "planners"]
 
 
 def planners(context: SimulationContext) -> dict[type[Any], Callable[[Any], Plan]]:
-    """What plans an action, by its type: it raises one BrokerError, and changes nothing, if that cannot be done now."""
+    """The planner of each type of action: it raises one BrokerError and changes nothing if the action is not possible
+    now."""
     clients = ClientHandler(context)
     handlers: tuple[Any, ...] = (
         clients,

@@ -199,7 +199,7 @@ streams = Routes("Events")
 
 @streams("GET", "/v1/events", query=EventQuery, media_type="text/event-stream")
 async def stream_events(call: HttpCall) -> Response:
-    """What happens in the broker from now on, as server-sent events."""
+    """Events of the broker from now on, as server-sent events."""
     query = call.query(EventQuery)
     everything = call.may(READ, "broker")
     kinds = frozenset(query.kinds.split(",")) if query.kinds else None
