@@ -38,12 +38,12 @@ class Acl(CallArguments, frozen=True, forbid_unknown_fields=True):
     `name` is one name, the beginning of names if `prefixed`, or "*" for all; the broker as a whole has none.
     """
 
-    principal: Annotated[str, about("principal or user that it is for; * is everybody")]
+    principal: Annotated[str, about("principal or user it applies to; * means everyone")]
     operation: Annotated[AclOperation, about("what the principal may do")]
     kind: Annotated[ResourceKind, about("kind of resource")]
-    name: Annotated[str, about("name of the resource; * is all of its kind, and the broker has none")] = ""
-    prefixed: Annotated[bool, about("the name is only the beginning of names")] = False
-    deny: Annotated[bool, about("forbid it, whatever else allows it")] = False
+    name: Annotated[str, about("name of the resource; * means all of its kind; leave it out for the broker")] = ""
+    prefixed: Annotated[bool, about("treat the name as a prefix")] = False
+    deny: Annotated[bool, about("deny it, even if another rule allows it")] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -92,7 +92,7 @@ class ClientQuota(CallArguments, frozen=True, forbid_unknown_fields=True):
     """
 
     key: Annotated[QuotaKey, about("what is limited")]
-    bytes_per_s: Annotated[PositiveNumber, about("most bytes a second")]
+    bytes_per_s: Annotated[PositiveNumber, about("maximum bytes per second")]
     user: Annotated[str | None, about("user; * is every user who has no quota by name")] = None
     client_id: Annotated[str | None, about("client id; * is every one that has no quota by name")] = None
 

@@ -19,7 +19,7 @@ class AccessHandlers(Handlers):
     COMMANDS = (
         Command("create_acl", "Create ACL...", "Listeners", "", "add", "What a principal may do, or may not."),
         Command("set_quota", "Set quota...", "Listeners", "", "", "How much Kafka clients may send or fetch."),
-        Command("remove_access", "Remove ACL, quota or user...", "Listeners", "", "close", "What is selected there."),
+        Command("remove_access", "Remove ACL, quota or user...", "Listeners", "", "close", "The selected row."),
     )
 
     def __init__(self, context: CommandContext) -> None:
@@ -43,13 +43,13 @@ class AccessHandlers(Handlers):
     def ask_acl(self) -> None:
         self.form(
             tr("Create ACL"),
-            tr("It holds for Kafka and HTTP, beside the access file of a listener. What denies wins."),
+            tr("It applies to Kafka and HTTP, in addition to a listener's access file. A denial always wins."),
             (
                 request_field(Acl, "principal", tr("Principal")),
                 request_field(Acl, "operation", tr("May"), words=RIGHTS, value="read"),
                 request_field(Acl, "kind", tr("Kind"), words=KINDS, value="topic"),
                 request_field(Acl, "name", tr("Name"), hint=tr("* is all of them"), shown_for=_NAMED),
-                request_field(Acl, "prefixed", tr("And whatever begins with it"), shown_for=_NAMED),
+                request_field(Acl, "prefixed", tr("And every name that begins with it"), shown_for=_NAMED),
                 request_field(Acl, "deny", tr("Deny it")),
             ),
             tr("Create"),
@@ -60,7 +60,7 @@ class AccessHandlers(Handlers):
         hint = tr("Empty is any; * is every one that has no quota by name.")
         self.form(
             tr("Set quota"),
-            tr("A request beyond it is answered at once, and the next one waits."),
+            tr("A request over the quota is answered at once, but the next one waits."),
             (
                 request_field(ClientQuota, "user", tr("User"), hint=hint),
                 request_field(ClientQuota, "client_id", tr("Client id"), hint=hint),

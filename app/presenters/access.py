@@ -51,7 +51,7 @@ def kind_of(row: Shown) -> str:
 
 def who(row: Shown) -> str:
     if isinstance(row, Acl):
-        return tr("everybody") if row.principal == ANY else row.principal
+        return tr("everyone") if row.principal == ANY else row.principal
     if not isinstance(row, ClientQuota):
         return row.user
     user = tr("every other user") if row.user == ANY else tr("user {name}", name=row.user)

@@ -191,7 +191,7 @@ class Redrive(Conditions, Request[Redriven], frozen=True, kw_only=True):
     dry_run: Annotated[bool, about("only show what would be done")] = False
     rate_per_s: Annotated[
         Annotated[float, Meta(ge=0.001, le=1_000_000)] | None,
-        about("redrive at most this many a second", flag="--rate"),
+        about("redrive at most this many per second", flag="--rate"),
     ] = None
 
 

@@ -490,7 +490,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein laufender Bericht erscheint hier: Bericht exportieren... (Strg+E).</translation>
   </message>
   <message>
-   <source>A request beyond it is answered at once, and the next one waits.</source>
+   <source>A request over the quota is answered at once, but the next one waits.</source>
    <translation>Eine Anfrage darüber hinaus wird sofort beantwortet, die nächste wartet.</translation>
   </message>
   <message>
@@ -574,6 +574,10 @@ Wanduhrzeit {wall}</translation>
    <translation>ACL</translation>
   </message>
   <message>
+   <source>ACLs, quotas and users.</source>
+   <translation>Wer was darf und wie viel: ACLs, Quotas und Benutzer.</translation>
+  </message>
+  <message>
    <source>API</source>
    <translation>API</translation>
   </message>
@@ -616,6 +620,18 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Access</source>
    <translation>Zugriff</translation>
+  </message>
+  <message>
+   <source>Access data that the broker stores; they survive a restart.
+
+- **ACLs** say what a principal may do. They apply in addition to a listener's access file, whose rules are not listed here. A denial always wins.
+- **Quotas** limit the bytes per second that Kafka clients may send and fetch, by user and client id.
+- **Users** authenticate with SCRAM. Passwords are set with `brokerscope users set`, over HTTP or with Kafka's tools, and are never stored.</source>
+   <translation>Was der Broker über seine Clients weiß; auch ein Neustart behält es.
+
+- **ACLs** sagen, was ein Principal darf. Sie gelten neben der Zugriffsdatei eines Listeners, deren Regeln hier nicht stehen. Was verbietet, hat Vorrang.
+- **Quotas** begrenzen nach Benutzer und Client-ID die Bytes, die Kafka-Clients pro Sekunde senden und holen dürfen.
+- **Benutzer** melden sich mit SCRAM an. Passwörter setzt man mit `brokerscope users set`, über HTTP oder mit den Werkzeugen von Kafka; sie werden nirgends aufbewahrt.</translation>
   </message>
   <message>
    <source>Access...</source>
@@ -862,7 +878,7 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein vorhandener Bericht wird ersetzt.</translation>
   </message>
   <message>
-   <source>And whatever begins with it</source>
+   <source>And every name that begins with it</source>
    <translation>Und alles, was damit beginnt</translation>
   </message>
   <message>
@@ -3258,6 +3274,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Es gilt ab der nächsten Nachricht.</translation>
   </message>
   <message>
+   <source>It applies to Kafka and HTTP, in addition to a listener's access file. A denial always wins.</source>
+   <translation>Sie gilt für Kafka und HTTP, neben der Zugriffsdatei eines Listeners. Was verbietet, hat Vorrang.</translation>
+  </message>
+  <message>
    <source>It contains an action that this version does not know: {error}</source>
    <translation>Sie enthält eine Aktion, die diese Version nicht kennt: {error}</translation>
   </message>
@@ -3284,10 +3304,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>It has {count}. Keys may land in other partitions from then on. This cannot be undone.</source>
    <translation>Es hat {count}. Schlüssel können danach in anderen Partitionen landen. Das lässt sich nicht rückgängig machen.</translation>
-  </message>
-  <message>
-   <source>It holds for Kafka and HTTP, beside the access file of a listener. What denies wins.</source>
-   <translation>Sie gilt für Kafka und HTTP, neben der Zugriffsdatei eines Listeners. Was verbietet, hat Vorrang.</translation>
   </message>
   <message>
    <source>It is already open.</source>
@@ -5072,7 +5088,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>WIRD WIEDERHOLT, {share}</translation>
   </message>
   <message>
-   <source>Range begins from scratch, so partitions also move between members that stay; the card says which.</source>
+   <source>Range assigns everything from scratch, so partitions also move between members that stay; the card says which.</source>
    <translation>Range beginnt von vorn, darum wechseln Partitionen auch zwischen Mitgliedern, die bleiben; die Karte sagt, welche.</translation>
   </message>
   <message>
@@ -7082,6 +7098,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die Segmentdateien jeder Partition: erster Offset, Größe und Alter. Die **Aufbewahrung** löscht alte Segmente; die **Kompaktierung** behält den letzten Wert jedes Schlüssels. Schäden werden hier angezeigt, nie verborgen.</translation>
   </message>
   <message>
+   <source>The selected row.</source>
+   <translation>Was dort ausgewählt ist.</translation>
+  </message>
+  <message>
    <source>The session continues from {at}, where it was stopped.</source>
    <translation>Die Sitzung läuft ab {at} weiter, wo sie gestoppt wurde.</translation>
   </message>
@@ -7878,10 +7898,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was geschieht, wenn eine Lease kürzer ist, als die Arbeit dauert?</translation>
   </message>
   <message>
-   <source>What is selected there.</source>
-   <translation>Was dort ausgewählt ist.</translation>
-  </message>
-  <message>
    <source>What makes an alert worth waking somebody for?</source>
    <translation>Welcher Alarm ist es wert, jemanden dafür zu wecken?</translation>
   </message>
@@ -7892,18 +7908,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>What slows producers down: the depth of a topic or queue compared with its limit, and the rate compared with its tokens. The **policy** decides what happens at the limit: block, reject, drop the newest, drop the oldest, or evict the least urgent. The slowest reader is named. The lines at the top lead from each blocked producer to the cause; click a link to see it on the canvas. Below each gauge, you can change limit, rate and policy while the session runs.</source>
    <translation>Was Producer bremst: die Tiefe eines Topics oder einer Queue im Verhältnis zu ihrer Grenze und die Rate im Verhältnis zu ihren Tokens. Die **Regel** bestimmt, was an der Grenze geschieht: blockieren, abweisen, die neuesten verwerfen, die ältesten verwerfen oder die am wenigsten dringenden verdrängen. Der langsamste Leser wird genannt. Die Zeilen oben führen von jedem blockierten Producer zur Ursache; ein Klick auf ein Glied zeigt es auf der Zeichenfläche. Unter jeder Anzeige lassen sich Grenze, Rate und Regel ändern, während die Sitzung läuft.</translation>
-  </message>
-  <message>
-   <source>What the broker keeps about its clients; a restart keeps it, too.
-
-- **ACLs** say what a principal may do. They hold beside the access file of a listener, whose rules are not listed here. What denies wins.
-- **Quotas** limit the bytes a second that Kafka clients may send and fetch, by user and client id.
-- **Users** authenticate by SCRAM. Passwords are set by `brokerscope users set`, by HTTP or by Kafka's tools, and are kept nowhere.</source>
-   <translation>Was der Broker über seine Clients weiß; auch ein Neustart behält es.
-
-- **ACLs** sagen, was ein Principal darf. Sie gelten neben der Zugriffsdatei eines Listeners, deren Regeln hier nicht stehen. Was verbietet, hat Vorrang.
-- **Quotas** begrenzen nach Benutzer und Client-ID die Bytes, die Kafka-Clients pro Sekunde senden und holen dürfen.
-- **Benutzer** melden sich mit SCRAM an. Passwörter setzt man mit `brokerscope users set`, über HTTP oder mit den Werkzeugen von Kafka; sie werden nirgends aufbewahrt.</translation>
   </message>
   <message>
    <source>What the canvas shows, and how to use it.</source>
@@ -8032,10 +8036,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Who</source>
    <translation>Wer</translation>
-  </message>
-  <message>
-   <source>Who may do what, and how much: ACLs, quotas and users.</source>
-   <translation>Wer was darf und wie viel: ACLs, Quotas und Benutzer.</translation>
   </message>
   <message>
    <source>Who waits for whom in a rebalance?</source>
@@ -8510,6 +8510,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Zustellungen, bevor eine Nachricht ein Dead Letter wird (keine: nie)</translation>
   </message>
   <message>
+   <source>deny it, even if another rule allows it</source>
+   <translation>verbieten, was immer sonst es erlaubt</translation>
+  </message>
+  <message>
    <source>different</source>
    <translation>verschieden</translation>
   </message>
@@ -8574,7 +8578,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>jeder andere Benutzer</translation>
   </message>
   <message>
-   <source>everybody</source>
+   <source>everyone</source>
    <translation>alle</translation>
   </message>
   <message>
@@ -8616,10 +8620,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>for {time}</source>
    <translation>für {time}</translation>
-  </message>
-  <message>
-   <source>forbid it, whatever else allows it</source>
-   <translation>verbieten, was immer sonst es erlaubt</translation>
   </message>
   <message>
    <source>forwards or backwards by a number of messages</source>
@@ -8842,6 +8842,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>längste Wartezeit vor einer Zustellung</translation>
   </message>
   <message>
+   <source>maximum bytes per second</source>
+   <translation>höchstens so viele Bytes pro Sekunde</translation>
+  </message>
+  <message>
    <source>maximum number of unfinished bytes of the slowest reader</source>
    <translation>höchste Zahl unerledigter Bytes des langsamsten Lesers</translation>
   </message>
@@ -8902,10 +8906,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>mm:ss oder Sekunden; leer für alles</translation>
   </message>
   <message>
-   <source>most bytes a second</source>
-   <translation>höchstens so viele Bytes pro Sekunde</translation>
-  </message>
-  <message>
    <source>moved a box</source>
    <translation>einen Kasten verschoben</translation>
   </message>
@@ -8922,7 +8922,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>name contains x</translation>
   </message>
   <message>
-   <source>name of the resource; * is all of its kind, and the broker has none</source>
+   <source>name of the resource; * means all of its kind; leave it out for the broker</source>
    <translation>Name der Ressource; * sind alle ihrer Art, und der Broker hat keinen</translation>
   </message>
   <message>
@@ -9182,7 +9182,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>endgültig löschen, was schon gelöscht ist (alte Daten brauchen das eventuell)</translation>
   </message>
   <message>
-   <source>principal or user that it is for; * is everybody</source>
+   <source>principal or user it applies to; * means everyone</source>
    <translation>Principal oder Benutzer, für den sie gilt; * sind alle</translation>
   </message>
   <message>
@@ -9218,7 +9218,7 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>erneut zugestellte Nachrichten</translation>
   </message>
   <message>
-   <source>redrive at most this many a second</source>
+   <source>redrive at most this many per second</source>
    <translation>höchstens so viele je Sekunde zurückspielen</translation>
   </message>
   <message>
@@ -9406,10 +9406,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>das Ende: alles überspringen</translation>
   </message>
   <message>
-   <source>the name is only the beginning of names</source>
-   <translation>der Name ist nur der Anfang von Namen</translation>
-  </message>
-  <message>
    <source>the program died</source>
    <translation>Programm beendet</translation>
   </message>
@@ -9484,6 +9480,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>transactional id</source>
    <translation>Transactional ID</translation>
+  </message>
+  <message>
+   <source>treat the name as a prefix</source>
+   <translation>der Name ist nur der Anfang von Namen</translation>
   </message>
   <message>
    <source>twice</source>

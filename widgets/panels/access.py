@@ -22,13 +22,12 @@ class AccessPanel(TablePanel):
         "access",
         "Access",
         "group",
-        "Who may do what, and how much: ACLs, quotas and users.",
-        "What the broker keeps about its clients; a restart keeps it, too.\n\n"
-        "- **ACLs** say what a principal may do. They hold beside the access file of a listener, whose rules are not "
-        "listed here. What denies wins.\n"
-        "- **Quotas** limit the bytes a second that Kafka clients may send and fetch, by user and client id.\n"
-        "- **Users** authenticate by SCRAM. Passwords are set by `brokerscope users set`, by HTTP or by Kafka's tools, "
-        "and are kept nowhere.",
+        "ACLs, quotas and users.",
+        "Access data that the broker stores; they survive a restart.\n\n- **ACLs** say what a principal may do. They "
+        "apply in addition to a listener's access file, whose rules are not listed here. A denial always wins.\n- "
+        "**Quotas** limit the bytes per second that Kafka clients may send and fetch, by user and client id.\n- "
+        "**Users** authenticate with SCRAM. Passwords are set with `brokerscope users set`, over HTTP or with Kafka's "
+        "tools, and are never stored.",
         group="System",
         needs="access",
         spare=True,

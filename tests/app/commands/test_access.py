@@ -62,7 +62,7 @@ def test_the_broker_as_a_whole_has_no_name_to_fill_in(hand: Hand):
     assert "needs a name" in dialog.problem.text()
     fill(hand, dialog, kind="broker")
     accept(hand, dialog)
-    assert shown(hand) == [("ACL", "everybody", "may do nothing", "the broker as a whole")]
+    assert shown(hand) == [("ACL", "everyone", "may do nothing", "the broker as a whole")]
 
 
 @pytest.mark.parametrize(
