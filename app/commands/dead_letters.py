@@ -65,9 +65,6 @@ class Redrives(QObject):
         self._next()
 
     def stop(self) -> None:
-        if why := self._context.why_ended():
-            self._context.show_message(why)
-            return
         if not self._waiting and not self._paced:
             self._context.show_message(tr("No redrive is under way."))
         self._waiting.clear()
@@ -111,6 +108,7 @@ class DeadLetterHandlers(Handlers):
         Command("redrive_selected", "Redrive selected", "Dead letters", "Ctrl+D", "redrive", "Back to their origin."),
         Command("redrive_all", "Redrive all", "Dead letters", "Ctrl+Shift+D", "redrive", "All listed dead letters."),
         Command("try_redrive", "Redrive...", "Dead letters", "Ctrl+Alt+D", "redrive", "With a dry run and a rate."),
+        Command("try_redrive_all", "Redrive all...", "Dead letters", "", "redrive", "With a dry run and a rate."),
         Command("edit_letter", "Edit...", "Dead letters", "", "message", "Changes the message that a redrive appends."),
         Command(
             "purge_selected", "Purge selected...", "Dead letters", "", "close", "Deletes the selected dead letters."
@@ -144,16 +142,13 @@ class DeadLetterHandlers(Handlers):
         panel = self._panel = context.window.tab(DeadLettersPanel)
         panel.currentChanged.connect(self._read)
         panel.redriveRequested.connect(self.redrive)
-        panel.tryRequested.connect(lambda keys: self.ask_redrive(letters_of(keys)))
-        panel.editRequested.connect(self.ask_edit)
-        panel.purgeRequested.connect(lambda keys: self.ask_purge(letters_of(keys)))
-        panel.stopRequested.connect(self._redrives.stop)
         panel.redrivenChosen.connect(self._look_at_redriven)
         bind = context.registry.bind
         why_not_selected, why_not_all = self._or_unseen(panel.why_not_selected), self._or_unseen(panel.why_not_all)
         bind("redrive_selected", panel.redrive_selected, why_not_selected, Redrive)
         bind("redrive_all", panel.redrive_all, why_not_all, Redrive)
-        bind("try_redrive", self._try, why_not_all, Redrive)
+        bind("try_redrive", lambda: self._try(panel.selected_keys() or panel.shown_keys()), why_not_all, Redrive)
+        bind("try_redrive_all", lambda: self._try(panel.shown_keys()), why_not_all, Redrive)
         bind("edit_letter", lambda: self.ask_edit(panel.current_key()), panel.why_not_current, EditDeadLetter)
         purge = PurgeDeadLetters
         bind("purge_selected", lambda: self.ask_purge(letters_of(panel.selected_keys())), why_not_selected, purge)
@@ -163,9 +158,10 @@ class DeadLetterHandlers(Handlers):
         topic = tr("Choose a topic first.")
         self.bind_with("mark_dead_letters", self._mark, lambda: context.selected("topic"), topic)
         self._shown.topics.by_hand = frozenset(context.settings.dead_letter_topics)
-        panel.selectionChanged.connect(
-            lambda _count: context.registry.refresh("redrive_selected", "redrive_all", "purge_selected")
-        )
+        more = (("try_redrive", "try_redrive_all", "edit_letter"), ("purge_selected", "purge_all"), ("stop_redrive",))
+        panel.set_more([[context.registry.action(command) for command in part] for part in more])
+        of_rows = ("redrive_selected", "redrive_all", *more[0], *more[1])
+        panel.selectionChanged.connect(lambda _count: context.registry.refresh(*of_rows))
         context.views.ways["dead_letters"] = self._list
         context.controller.opened.connect(self._forget)
 
@@ -218,11 +214,8 @@ class DeadLetterHandlers(Handlers):
     def redrive(self, keys: Sequence[tuple[str, int]], rate_per_s: float | None = None) -> None:
         self._redrives.add(_by_queue(letters_of(keys)), rate_per_s)
 
-    def _try(self) -> None:
-        panel = self._panel
-        self.ask_redrive(letters_of(panel.selected_keys() or panel.shown_keys()))
-
-    def ask_redrive(self, keys: Sequence[tuple[str, int]]) -> RedriveDialog:
+    def _try(self, rows: Sequence[Hashable]) -> None:
+        keys = letters_of(rows)
         dialog = RedriveDialog(len(keys), self._context.window)
         dialog.redriveRequested.connect(lambda rate: self.redrive(keys, rate))
         tried = _by_queue(keys[:TRIED])
@@ -240,7 +233,6 @@ class DeadLetterHandlers(Handlers):
                 lambda why: dialog.set_outcome(Outcome(0, len(keys), [why])),
             )
         dialog.open()
-        return dialog
 
     def ask_edit(self, key: Hashable) -> None:
         if not isinstance(key, tuple):
@@ -265,9 +257,7 @@ class DeadLetterHandlers(Handlers):
         if redrive:
             self._context.perform(Redrive(queue=queue, offsets=[offset]))
 
-    def ask_purge(self, keys: Sequence[tuple[str, int]]) -> QMessageBox | None:
-        if not keys:
-            return None
+    def ask_purge(self, keys: Sequence[tuple[str, int]]) -> QMessageBox:
         box = QMessageBox(self._context.window, icon=QMessageBox.Icon.Warning, textFormat=Qt.TextFormat.PlainText)
         box.setWindowTitle(tr("Purge"))
         box.setText(tr("Purge {count} dead letters?", count=f"{len(keys):,}"))

@@ -4,7 +4,7 @@ headers, and what the broker keeps of the values that a topic's schema refuses."
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from PySide6.QtCore import QObject, Signal
@@ -99,14 +99,17 @@ class DeadLetterTopics(QObject):
                 kept.letters = tuple(letters)
                 self.changed.emit()
 
+        def show_only(offsets: list[int]) -> None:
+            there = set(offsets)
+            show([letter for letter in found if letter.offset in there or isinstance(letter, TopicLetter)])
+
         def answered(step: MergeStep) -> None:
             found.extend(self.letter_of(row) for row in step.rows)
             owner = next((letter.queue for letter in found if not isinstance(letter, TopicLetter)), "")
             if not step.done and len(found) < MOST:
                 self._step(topic, kept, step.cursors, found)
             elif owner and kept.live:  # what was there in the past nobody can be asked
-                there = ListDeadOffsets(queue=owner)
-                self._answers.ask(there, lambda offsets: show(_only(found, set(offsets))), lambda _why: show(found))
+                self._answers.ask(ListDeadOffsets(queue=owner), show_only, lambda _why: show(found))
             else:
                 show(found)
 
@@ -143,7 +146,3 @@ class DeadLetterTopics(QObject):
             attempts=(),
             origin=origin,
         )
-
-
-def _only(letters: Sequence[DeadLetterView], there: Set[int]) -> list[DeadLetterView]:
-    return [letter for letter in letters if letter.offset in there or isinstance(letter, TopicLetter)]

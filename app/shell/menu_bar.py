@@ -65,7 +65,7 @@ PARTS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("ack_lease", "nack_lease", "dead_lease", "extend_lease", "release_lease"),
     ),
     "Dead letters": (
-        ("redrive_selected", "redrive_all", "try_redrive", "stop_redrive"),
+        ("redrive_selected", "redrive_all", "try_redrive", "try_redrive_all", "stop_redrive"),
         ("edit_letter",),
         ("purge_selected", "purge_all"),
         ("show_redriven", "mark_dead_letters"),

@@ -5324,10 +5324,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Redrive für gewählte ({chosen:,})</translation>
   </message>
   <message>
-   <source>Redrive selected...</source>
-   <translation>Redrive für gewählte...</translation>
-  </message>
-  <message>
    <source>Redrive...</source>
    <translation>Redrive...</translation>
   </message>
@@ -6378,10 +6374,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Stop the redrive</source>
    <translation>Redrive stoppen</translation>
-  </message>
-  <message>
-   <source>Stop the redrive under way</source>
-   <translation>Den laufenden Redrive stoppen</translation>
   </message>
   <message>
    <source>Stop the session (F8), then export a report (Ctrl+E): Spark computes it from the recording.</source>

@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QRect, Qt, Signal
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QAction, QPainter
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -151,9 +151,9 @@ class CauseDelegate(CellDelegate):
 class DeadLettersPanel(TablePanel):
     """Columns: died, cause, key, payload, origin, attempts, age, redrives; and, on demand, what redrives have done.
 
-    `redriveRequested(keys)` and `tryRequested(keys)` (a dry run first), `purgeRequested(keys)`, `editRequested(key)`
-    with the keys of rows; `causeChosen(cause)`, None for all; `currentChanged(key)` is answered with `set_details`.
-    `programs_count(keys)` is how many of them, or else of all rows, only the program that wrote them can send back.
+    `redriveRequested(keys)` with the keys of rows; `causeChosen(cause)`, None for all; `currentChanged(key)` is
+    answered with `set_details`. `programs_count(keys)` is how many of them, or else of all rows, only the program that
+    wrote them can send back.
     `viewChanged(redriven)` when the other view is shown; `redrivenChosen(key)` on a row of it.
     """
 
@@ -179,10 +179,6 @@ class DeadLettersPanel(TablePanel):
     )
 
     redriveRequested = Signal(list)
-    tryRequested = Signal(list)
-    editRequested = Signal(object)
-    purgeRequested = Signal(list)
-    stopRequested = Signal()
     causeChosen = Signal(object)
     viewChanged = Signal(bool)
     redrivenChosen = Signal(object)
@@ -194,12 +190,14 @@ class DeadLettersPanel(TablePanel):
         self.redriven = RowTable(redriven)
         self.redriven_button = toggle_button(tr("Redriven"), tip=tr("What the redrive did to each message"))
         self.more = QToolButton()
-        self._menu = QMenu(self.more)
+        self._menu = QMenu(self.more, toolTipsVisible=True)
         self.programs_count: Callable[[Sequence[Hashable] | None], int] = lambda _keys: 0
         self._forbidden = self._why_selected = self._why_all = self._why_current = ""
         self.redrive_selected_button = QPushButton(tr("Redrive selected"))
         self.redrive_all_button = QPushButton(tr("Redrive all"))
-        self._fill_more()
+        self.more.setText(tr("More"))
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.more.setMenu(self._menu)
         super().__init__(model, multiple=True, parent=parent)
         self._add_view_switch()
         for button in (self.redrive_selected_button, self.redrive_all_button, self.more):
@@ -243,22 +241,11 @@ class DeadLettersPanel(TablePanel):
         for signal in (rows.rowsInserted, rows.rowsRemoved, rows.modelReset):
             signal.connect(self._on_rows)
 
-    def _fill_more(self) -> None:
-        self.more.setText(tr("More"))
-        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        menu = self._menu
-        menu.setToolTipsVisible(True)
-        add = menu.addAction
-        self.try_selected = add(tr("Redrive selected..."), lambda: self.tryRequested.emit(self.selected_keys()))
-        self.try_all = add(tr("Redrive all..."), lambda: self.tryRequested.emit(self.shown_keys()))
-        self.edit = add(tr("Edit..."), lambda: self.editRequested.emit(self.current_key()))
-        menu.addSeparator()
-        self.purge_selected = add(tr("Purge selected..."), lambda: self.purgeRequested.emit(self.selected_keys()))
-        self.purge_all = add(tr("Purge all..."), lambda: self.purgeRequested.emit(self.shown_keys()))
-        menu.addSeparator()
-        self.stop = add(tr("Stop the redrive under way"))
-        self.stop.triggered.connect(lambda _checked: self.stopRequested.emit())
-        self.more.setMenu(menu)
+    def set_more(self, parts: Sequence[Sequence[QAction]]) -> None:
+        """What the menu More offers, with a line between two parts."""
+        for actions in parts:
+            self._menu.addSeparator()
+            self._menu.addActions(actions)
 
     @property
     def shows_redriven(self) -> bool:
@@ -365,16 +352,6 @@ class DeadLettersPanel(TablePanel):
             tr("Choose a dead letter first.") if key is None else of_programs if self.programs_count([key]) else ""
         )
         self._why_current = current = self._why_all or current
-        for action, why, count in (
-            (self.try_selected, self._why_selected, chosen),
-            (self.try_all, self._why_all, shown),
-            (self.purge_selected, self._why_selected, chosen),
-            (self.purge_all, self._why_all, shown),
-            (self.edit, self._why_current, 1),
-            (self.stop, self._forbidden, 1),
-        ):
-            action.setEnabled(not why)
-            action.setToolTip(why or tr("{count} dead letters", count=f"{count:,}"))
 
     def redrive_selected(self) -> None:
         if not self._why_selected:

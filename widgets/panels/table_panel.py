@@ -241,6 +241,7 @@ class TablePanel(Panel):
         self._filtering = QTimer(self, singleShot=True, interval=FILTERING_SHOWN_AFTER_MS)
         self._filtering.timeout.connect(lambda: self.set_count(tr("Filtering and sorting...")))
         self.model = model
+        self._gone: Set[Hashable] = getattr(model, "gone", frozenset())
         self.table = RowTable(model, self)
         self.table.setAccessibleName(self.title)
         mode = QAbstractItemView.SelectionMode
@@ -383,11 +384,6 @@ class TablePanel(Panel):
 
     def selected_keys(self) -> list[Hashable]:
         return [key for first, last in self._selected_spans() for key in self._keys(first, last)]
-
-    @property
-    def _gone(self) -> Set[Hashable]:
-        gone: Set[Hashable] = getattr(self.model, "gone", frozenset())
-        return gone
 
     def shown_keys(self) -> list[Hashable]:
         """Keys of all rows that are shown, from the top down; never of rows that a filter is about to take away."""

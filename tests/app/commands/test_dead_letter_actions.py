@@ -32,7 +32,7 @@ def dead(hand):
 
 def test_a_dry_run_says_what_would_happen_and_does_nothing(panel, hand):
     count = dead(hand)
-    panel.try_all.trigger()
+    hand.workbench.registry.trigger("try_redrive_all")
     shown = dialog(RedriveDialog)
     hand.wait_until(lambda: "Dry run" in shown.outcome.text())
     assert f"{count} would be appended" in shown.outcome.text()
@@ -89,7 +89,7 @@ def test_a_letter_that_the_pointer_holds_in_its_place_is_not_counted(panel, hand
 
 def test_a_redrive_at_a_rate_takes_its_time_and_can_be_stopped(panel, hand):
     count = dead(hand)
-    panel.try_all.trigger()
+    hand.workbench.registry.trigger("try_redrive_all")
     shown = dialog(RedriveDialog)
     hand.wait_until(lambda: "Dry run" in shown.outcome.text())
     shown.limited.setChecked(True)
@@ -106,7 +106,7 @@ def test_a_redrive_at_a_rate_takes_its_time_and_can_be_stopped(panel, hand):
 def test_a_dead_letter_is_edited_and_goes_back_changed(panel, hand):
     panel.select(0)
     key = panel.current_key()
-    panel.edit.trigger()
+    hand.workbench.registry.trigger("edit_letter")
     hand.wait_until(lambda: any(isinstance(one, EditDeadLetterDialog) for one in QApplication.topLevelWidgets()))
     shown = dialog(EditDeadLetterDialog)
     assert shown.form.value.toPlainText()
@@ -147,7 +147,9 @@ def test_a_purge_names_its_count_and_is_undone(panel, hand):
 def test_nothing_is_done_in_the_past(panel, hand):
     hand.workbench.controller.stop()
     hand.workbench.draw()
-    for action in (panel.try_all, panel.purge_all, panel.edit, panel.stop):
+    actions = [action for action in panel.more.menu().actions() if not action.isSeparator()]
+    assert len(actions) == 6
+    for action in actions:
         assert not action.isEnabled()
         assert action.toolTip()
 

@@ -51,7 +51,7 @@ def test_a_tree_is_offered_for_json_only_and_says_where_it_ends(qtbot, qapp):
     assert view.stack.currentIndex() == 0
     view.set_data(b"[" * 900 + b"]" * 900)
     view.show_view(1)
-    assert "nested deeper" in view.note.text()
+    assert "nested more than" in view.note.text()
 
 
 def test_a_path_leads_to_moments_and_to_clients(qtbot, qapp):
