@@ -52,7 +52,7 @@ class Reply(Generic[T]):
             callback(self)
 
     def then(self, callback: Callable[[Reply[T]], object]) -> None:
-        """Call `callback(reply)` when settled; at once where it is settled."""
+        """Call `callback(reply)` when settled; at once if it is settled."""
         if self.done:
             callback(self)
         else:

@@ -118,7 +118,7 @@ def _request_error(about: str) -> BrokerError:
 
 
 def validated(name: str, kind: Kind, value: Any, refusal: Callable[[str], BrokerError] = _request_error) -> Any:
-    """Return `value`, an iterator as a tuple. Raises `refusal` where `kind` does not accept it."""
+    """Return `value`, an iterator as a tuple. Raises `refusal` if `kind` does not accept it."""
     if kind.accepts(value):
         return value
     if isinstance(value, Iterator):

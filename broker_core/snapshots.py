@@ -66,7 +66,7 @@ class GateView(msgspec.Struct, frozen=True):
 class TopicView(msgspec.Struct, frozen=True):
     """A topic with its partitions in order. `schema` is the subject of its values, "" for none.
 
-    Where it is `compacted`, counts of messages are at most so many: what compaction has removed counts, too.
+    If it is `compacted`, counts of messages are at most so many: what compaction has removed counts, too.
     """
 
     name: str

@@ -55,7 +55,7 @@ class Timers:
     def fire_next(self, now_ns: int) -> int | None:
         """Fire the earliest timer that is due at `now_ns`. Returns its deadline, None if none is due.
 
-        The action gets its deadline as the time, also where it is fired late.
+        The action gets its deadline as the time, even if it is fired late.
         """
         deadline_ns = self.next_deadline_ns()
         if deadline_ns is None or deadline_ns > now_ns:

@@ -50,7 +50,7 @@ def _plain(kind: object) -> object:
 
 
 class Names(NamedTuple):
-    """The clients and groups with rows of their own where there are too many: those with the most events."""
+    """The clients and groups with rows of their own if there are too many: those with the most events."""
 
     clients: tuple[str, ...]
     groups: tuple[str, ...]

@@ -105,7 +105,7 @@ def counted(events: int, told: Mapping[str, Any]) -> Iterator[str]:
 
 
 def untrue(told: Mapping[str, Any]) -> Iterator[str]:
-    """The values of `session.json` that cannot be true; asked where its checksum holds."""
+    """The values of `session.json` that cannot be true; asked if its checksum holds."""
     if problem := schema.metadata_problem(told):
         yield problem
         return

@@ -106,7 +106,7 @@ class Frames:
 
     @cached_property
     def rollup(self) -> pl.DataFrame:
-        """The counts that most tables share; puts names together where there are too many to tell apart."""
+        """The counts that most tables share; puts names together if there are too many to tell apart."""
         try:
             return bring(counts.rollup(self.messages, self.scale))
         except TooMany:

@@ -25,7 +25,7 @@ class Found:
 
 
 def names(infos: Sequence[SessionInfo]) -> list[str]:
-    """A short name for each that no other has: the folder's, with the one above where that is needed."""
+    """A short name for each that no other has: the folder's, with the one above if that is needed."""
     paths = [PurePosixPath(Path(info.location).as_posix()) for info in infos]
     depth = 1
     found = [path.name for path in paths]

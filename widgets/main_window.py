@@ -365,7 +365,7 @@ class MainWindow(QMainWindow):
         return self._kept is not None
 
     def showEvent(self, event: QShowEvent) -> None:
-        """The first time, what was kept; else the navigator where there is room for it, and no panel."""
+        """The first time, what was kept; else the navigator if there is room for it, and no panel."""
         super().showEvent(event)
         if self._shown_once:
             return

@@ -33,8 +33,8 @@ class PaletteEntry:
     """A command as the palette shows it; `reason` says why it cannot run now, "" if it can.
 
     What `is_thing` is no command: its id is that of the canvas, or says where to go. `more` is found too, after every
-    name. `enter` says what Enter does; "" for the usual. Where `fixed_rank` is set, it stands there as if its name
-    fitted so well (`widgets.name_search.fit`), whatever its name is.
+    name. `enter` says what Enter does; "" for the usual. If `fixed_rank` is set, it stands there as if its name fitted
+    so well (`widgets.name_search.fit`), whatever its name is.
     """
 
     id: str

@@ -172,7 +172,7 @@ class PanelTabs(QWidget):
         return self._tabs[name]
 
     def place(self, name: str) -> QWidget:
-        """Where a panel is picked: its tab, or the menu of those that do not fit; KeyError if unknown."""
+        """If a panel is picked: its tab, or the menu of those that do not fit; KeyError if unknown."""
         return self.more if self._tabs[name].isHidden() else self._tabs[name]
 
     def show_panel(self, name: str) -> None:

@@ -1,4 +1,4 @@
-"""The right side of the window: the lesson, where the scenario has one, above inspector and rebalances."""
+"""The right side of the window: the lesson, if the scenario has one, above inspector and rebalances."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class RightSide(QWidget):
         return not self._lesson.isHidden()
 
     def bring(self, panel: Panel | None, *, by_hand: bool = False) -> None:
-        """Give a panel the room where there is too little for all, also the lesson's where `by_hand`; None for none."""
+        """Give a panel the room if there is too little for all, also the lesson's where `by_hand`; None for none."""
         if (panel, by_hand) != (self._asked, self._by_hand):
             self._asked, self._by_hand = panel, by_hand
             self._fit()

@@ -96,7 +96,7 @@ def ui_font(
     tabular: bool = False,
     scaled: bool = True,
 ) -> QFont:
-    """The face of the window, `pixels` high; the system's own where the shipped one did not load.
+    """The face of the window, `pixels` high; the system's own if the shipped one did not load.
 
     `tabular` gives all digits one width, so that counting figures do not wobble. What is drawn through a transformation
     of its own, as the canvas is, asks for it not `scaled`.

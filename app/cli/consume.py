@@ -180,7 +180,7 @@ def _poll(broker: Broker, options: argparse.Namespace) -> int:
 
 
 def _commit(reader: GroupReader, options: argparse.Namespace, printed: Sequence[StoredMessage] | None) -> None:
-    """Commit what was printed. Where a partition has another owner since, that one gets its messages again."""
+    """Commit what was printed. If a partition has another owner since, that one gets its messages again."""
     try:
         reader.commit(None if printed is None else ends(printed))
     except BrokerError as error:

@@ -62,7 +62,7 @@ class LocalGroupReader(GroupConsumer):
 
 
 class HttpGroupReader(Closable):
-    """Of a broker elsewhere. Where the connection breaks it joins anew, and reads on behind what is committed."""
+    """Of a broker elsewhere. If the connection breaks it joins anew, and reads on behind what is committed."""
 
     long_poll_s = 20.0
 

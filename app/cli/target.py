@@ -136,7 +136,7 @@ def add_target(parser: argparse.ArgumentParser, *, clusters: bool = False) -> No
 
 
 def check_directory(path: Path) -> None:
-    """Raises CommandError where `path` is neither an empty folder nor a broker's: it is not filled."""
+    """Raises CommandError if `path` is neither an empty folder nor a broker's: it is not filled."""
     if path.exists() and not path.is_dir():
         raise CommandError(f"{path} is a file; a data directory is a folder.")
     if path.is_dir() and not is_data_directory(path) and any(each.name != "lost+found" for each in path.iterdir()):

@@ -145,7 +145,7 @@ def _key(subject: tuple[str, str]) -> str:
 
 
 def _agreed(broker: Broker, options: argparse.Namespace, question: Question) -> bool:
-    """Whether to go on; True without a terminal, where no person can answer."""
+    """Whether to go on; True without a terminal, if no person can answer."""
     if options.yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return True
     print(f"{question(broker, options)}? [y/N] ", end="", file=sys.stderr, flush=True)

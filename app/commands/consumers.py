@@ -121,7 +121,7 @@ def why_not_to(snapshot: Snapshot, consumer: str, target: str) -> str:
 
 
 def move_choices(snapshot: Snapshot, consumer: str) -> list[MoveChoice]:
-    """Every group, the bench, and a new group; where the consumer already is says so.
+    """Every group, the bench, and a new group; if the consumer already is says so.
 
     One of another program goes to its own group and the bench only.
     """

@@ -150,7 +150,7 @@ class TimelineHandlers(Handlers):
             self._name.edit(mark.time_ns, mark.name)
 
     def add_bookmark(self, time_ns: int, name: str) -> Bookmark | None:
-        """Name a moment; None, with a message, where it cannot be saved."""
+        """Name a moment; None, with a message, if it cannot be saved."""
         added: list[Bookmark] = []
         if self._keep(lambda: added.append(self.bookmarks.add(time_ns, name))):
             told = tr("Bookmarked {time}: {name}.", time=session_time(time_ns), name=added[0].name)

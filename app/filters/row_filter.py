@@ -42,7 +42,7 @@ def selected_rows(rows: Sequence[Row], wanted: Wanted[Row]) -> Generator[None, N
 
 
 class RowFilter(QObject, Generic[Row]):
-    """Calls `show` with the selected rows: before `apply` returns where there are few, else later.
+    """Calls `show` with the selected rows: before `apply` returns if there are few, else later.
 
     `worked(True)` is emitted when a new selection of many rows begins, `worked(False)` when it is shown.
     """

@@ -336,7 +336,7 @@ def _charts(
 
 
 def _strips(charts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The largest lag of a group and the depth of the fullest queue, by time; none where there is never any."""
+    """The largest lag of a group and the depth of the fullest queue, by time; none if there is never any."""
     found = []
     for chart in charts:
         if chart["key"] not in {"lag", "depth"}:

@@ -128,7 +128,7 @@ def share(folder: Path, target: Path, wanted: PagePart, report: Report = lambda 
     """Write the page of the session in `folder` to `target`, whole or not at all.
 
     `report(share, message)` tells how far it is, and may raise to end it. Raises BrokerError: as `open_session`,
-    INVALID_REQUEST where the part that is wanted is empty or too large for a page; OSError where it cannot be written.
+    INVALID_REQUEST if the part that is wanted is empty or too large for a page; OSError if it cannot be written.
     """
     stored = StoredSession(folder)
     made = page_of(stored, wanted, report)
@@ -207,7 +207,7 @@ def _too_large(stored: StoredSession, wanted: PagePart, size_bytes: int) -> str:
 
 
 def _write(target: Path, page: bytes) -> None:
-    """Beside it first: what is there stays where the disk is full. A device is written to."""
+    """Beside it first: what is there stays if the disk is full. A device is written to."""
     target = target.resolve()
     if target.exists() and not target.is_file():
         target.write_bytes(page)

@@ -21,12 +21,12 @@ _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 @dataclass(frozen=True)
 class Column(Generic[Row]):
-    """One column: its title (with the unit), the text of a cell, its place in a table, and what else the
-    delegates ask for.
+    """One column: its title (with the unit), the text of a cell, its place in a table, and what else the delegates ask
+    for.
 
     `place` has the least width in pixels, the share of the space that is left, and whether it may go; `look` says how
-    it is drawn (see `ColumnLook`). `sort` gives values of one type, the text where it is None. `live` marks a column
-    that changes with the clock alone.
+    it is drawn (see `ColumnLook`). `sort` gives values of one type, the text if it is None. `live` marks a column that
+    changes with the clock alone.
 
     A filter asks for it as `field`, the title without its unit where that is ""; `kind` says what `value` gives, or
     `sort` if there is no `value`. Without a kind a column of numbers has numbers, and any other its text.

@@ -27,7 +27,7 @@ READ_EVERY_S = 1.0
 class TopicLetter(DeadLetterView, frozen=True, kw_only=True):
     """A program's dead letter in a topic; `queue` is topic/partition, and `dead_ns` when it was written there.
 
-    `published_ns` is only known where `origin` has its time.
+    `published_ns` is only known if `origin` has its time.
     """
 
     origin: Origin

@@ -33,7 +33,7 @@ def counts_removed(offsets: Iterable[OffsetView], compacted: Container[str]) -> 
 
 
 def lag_words(lag: int | None, unknown: int, is_at_most: bool) -> str:
-    """A lag in messages, and of how many partitions it is not known. `is_at_most` where some may be removed."""
+    """A lag in messages, and of how many partitions it is not known. `is_at_most` if some may be removed."""
     if lag is None:
         return NOT_APPLICABLE
     words = tr("at most {messages}", messages=messages(lag)) if is_at_most else messages(lag)

@@ -39,7 +39,7 @@ class LeaseSweep(QObject):
         self._queues.clear()
 
     def rows(self, queue: QueueView) -> Sequence[LeaseView]:
-        """The leases of a queue: as the snapshot has them where it has all, else as of the last sweep."""
+        """The leases of a queue: as the snapshot has them if it has all, else as of the last sweep."""
         swept = self._queues.get(queue.name)
         if queue.in_flight <= len(queue.leases) or swept is None or len(swept.rows) < len(queue.leases):
             return queue.leases

@@ -53,7 +53,7 @@ def shown(text: str) -> str:
 
 
 def done_steps(lesson: Lesson, collector: LessonCollector, by_ns: int | None = None) -> set[int]:
-    """The numbers of the steps that this session has done, by a session time where it is given."""
+    """The numbers of the steps that this session has done, by a session time if it is given."""
     found = ((number, collector.done[number]) for number in range(len(lesson.steps)))
     return {number for number, done in found if done is not None and (by_ns is None or done.time_ns <= by_ns)}
 

@@ -200,7 +200,7 @@ class TableModel(ColumnModel[Row]):
         return self._shown[place]
 
     def keys(self, first: int = 0, last: int | None = None) -> list[Hashable]:
-        """Keys of the rows shown from `first` to `last`, both included; to the end where it is None."""
+        """Keys of the rows shown from `first` to `last`, both included; to the end if it is None."""
         return [self._key(row) for row in self._shown[first : None if last is None else last + 1]]
 
     def place_of(self, key: Hashable) -> int:

@@ -186,7 +186,7 @@ class Views(QObject):
         """Show a snapshot: canvas, clock and status bar with `drawing`; with `panels`, whatever else is visible."""
         window = self._window
         shown = self.running, self.selected
-        # Where the present has not changed, neither has any rate; those of the past may still be read from a file.
+        # If the present has not changed, neither has any rate; those of the past may still be read from a file.
         is_drawn = self._controller.live and snapshot is self.snapshot and shown == self._drawn
         self.snapshot, self._drawn = snapshot, shown if drawing else None
         self._notice_travel(snapshot.time_ns)

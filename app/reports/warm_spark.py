@@ -52,7 +52,7 @@ def _is_last(line: str) -> bool:
 
 
 def end_process(process: subprocess.Popen[str] | None) -> None:
-    """By force, where it does not end within `END_TIMEOUT_S`."""
+    """By force, if it does not end within `END_TIMEOUT_S`."""
     if process is None or process.poll() is not None:
         return
     process.terminate()
@@ -81,7 +81,7 @@ class WarmSpark:
         return taken
 
     def prepare(self) -> None:
-        """Have it started and tried, where memory allows, so that the next report need not wait for that."""
+        """Have it started and tried, if memory allows, so that the next report need not wait for that."""
         with self._lock:
             running = self._process is not None and self._process.poll() is None
             if self._busy or running or not memory_allows():

@@ -19,7 +19,7 @@ class Bookmark(msgspec.Struct, frozen=True):
 
 
 class Bookmarks:
-    """The bookmarks of one session, in the order of time; in memory alone where `folder` is None."""
+    """The bookmarks of one session, in the order of time; in memory alone if `folder` is None."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._path = None if folder is None else folder / BOOKMARKS_FILE

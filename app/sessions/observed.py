@@ -121,7 +121,7 @@ class ObservedSource(Source):
     ) -> None:
         """`scenario` has the words and the lesson for what is observed; `hides_hosts` as of an observed session.
 
-        Raises `BrokerError` where the peer cannot be reached, or `folder` cannot be used.
+        Raises `BrokerError` if the peer cannot be reached, or `folder` cannot be used.
         """
         self.folder = folder
         if scenario is None:

@@ -66,7 +66,7 @@ class SessionController(QObject):
     _background_ended = Signal(object)
 
     def __init__(self, *, record: bool = True, sessions: Path | None = None, parent: QObject | None = None) -> None:
-        """`record` holds for sessions to come; `sessions` is where they go, the user's folder where it is None."""
+        """`record` holds for sessions to come; `sessions` is where they go, the user's folder if it is None."""
         super().__init__(parent)
         self.source = Source()
         self.path: Path | None = None
@@ -221,7 +221,7 @@ class SessionController(QObject):
     def open_session(self, folder: Path, at_ns: int = 0) -> StoredSession:
         """Show a session that was recorded, at a moment of it; the session before is sealed.
 
-        Raises BrokerError where `folder` holds none; the session before goes on then.
+        Raises BrokerError if `folder` holds none; the session before goes on then.
         """
         stored = StoredSession(folder)
         collectors = Collectors(stored.scenario, deliveries=stored.knows("deliveries"))
@@ -240,8 +240,8 @@ class SessionController(QObject):
     def branch(self) -> None:
         """Run the session again up to the moment that is shown, as a new one, which is live from there.
 
-        From the end of the scenario on it has no other end. Raises BrokerError, ScenarioError where its inputs cannot
-        be had again; the session before goes on then.
+        From the end of the scenario on it has no other end. Raises BrokerError, ScenarioError if its inputs cannot be
+        had again; the session before goes on then.
         """
         travel = self.travel
         branch, live = self._run_again(
@@ -268,7 +268,7 @@ class SessionController(QObject):
         """Go on where the session has ended, or past the end of its scenario without another end.
 
         A session that has ended is run again up to there, as a new one. One that was stopped before the end of its
-        scenario still ends with it. Raises BrokerError, ScenarioError where its inputs cannot be had again.
+        scenario still ends with it. Raises BrokerError, ScenarioError if its inputs cannot be had again.
         """
         if not self.stopped:
             self._go_past_the_end()

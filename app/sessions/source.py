@@ -61,7 +61,7 @@ class Source:
     #: What `scenario` describes.
     described = mark("Scenario")
     has_present = False
-    #: Where it is recorded.
+    #: If it is recorded.
     folder: Path | None = None
     #: None if time is not ours to drive.
     engine: Engine | None = None
@@ -125,15 +125,15 @@ class Source:
         return closed()
 
     def why_not(self, what: type[Any]) -> str:
-        """Why a kind of action, or `Engine`'s driving of time, is not possible here at all; "" where it is."""
+        """Why a kind of action, or `Engine`'s driving of time, is not possible here at all; "" if it is."""
         return ""
 
     def why_no_branch(self) -> str:
-        """Why it cannot be run again; "" where it can."""
+        """Why it cannot be run again; "" if it can."""
         return tr("No session is open.")
 
     def inputs(self) -> Inputs:
-        """Only where `why_no_branch` says nothing."""
+        """Only if `why_no_branch` says nothing."""
         raise AssertionError(self.why_no_branch())
 
     def knows(self, word: str) -> bool:

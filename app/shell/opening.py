@@ -16,7 +16,7 @@ PAINT_MS = 200
 
 
 def show_opening() -> QLabel:
-    """The program's name in a small window, painted when this returns; makes the application where there is none."""
+    """The program's name in a small window, painted when this returns; makes the application if there is none."""
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
     theme = DARK if app.styleHints().colorScheme() is Qt.ColorScheme.Dark else LIGHT

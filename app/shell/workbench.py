@@ -62,7 +62,7 @@ class Workbench(QObject):
         sessions: Path | None = None,
         settings: QSettings | None = None,
     ) -> None:
-        """`theme` is light, dark or system; `sessions` is where recordings go, the user's folder where it is None."""
+        """`theme` is light, dark or system; `sessions` is where recordings go, the user's folder if it is None."""
         super().__init__()
         self._quitting = False
         self.settings = Settings(settings)

@@ -90,7 +90,7 @@ class Backpressure(msgspec.Struct, eq=False):
     def _unfinished(self, topic: Topic, groups: Iterable[str], *, begun: bool) -> tuple[int, int]:
         """Messages and bytes that none of `groups` has finished with.
 
-        Where they have not begun with a partition, all of it counts, or nothing if only what was `begun` does.
+        If they have not begun with a partition, all of it counts, or nothing if only what was `begun` does.
         """
         messages = size_bytes = 0
         name = topic.name

@@ -195,12 +195,11 @@ class Fetches(msgspec.Struct, eq=False, dict=True):
         stable: bool = False,
         member: str = "",
     ) -> FetchReply:
-        """Messages from `positions` on: at once where there are any, otherwise when some come, or [] at the deadline.
+        """Messages from `positions` on: at once if there are any, otherwise when some come, or [] at the deadline.
 
-        With `stable`, they end at the last stable offset; aborted messages are among them, as in Kafka.
-        Partitions take turns in being read first, so that none starves. A partition that cannot be read does not block
-        the others: its error (OFFSET_OUT_OF_RANGE, DAMAGED, UNKNOWN_TOPIC_OR_PARTITION) is raised when they have no
-        messages.
+        With `stable`, they end at the last stable offset; aborted messages are among them, as in Kafka. Partitions take
+        turns in being read first, so that none starves. A partition that cannot be read does not block the others: its
+        error (OFFSET_OUT_OF_RANGE, DAMAGED, UNKNOWN_TOPIC_OR_PARTITION) is raised when they have no messages.
         """
         asked = _Fetch(group, client, member, dict(positions), max_messages, stable)
         messages = self._read(now_ns, asked)

@@ -260,7 +260,7 @@ class Logs(msgspec.Struct, eq=False):
         """A log for the dead letters of `owner`, configured by `log`, but neither compacted nor expired."""
         config = msgspec.structs.replace(log or self.config, cleanup="delete", message_ttl_ms=None)
         of = self._topics.get(owner)
-        # The same over restarts, and another where the owner is made again.
+        # The same over restarts, and another if the owner is made again.
         kept_id = topic_id(name) if of is None else topic_id(name, of.id.hex())
         return self.add(name, 1, Partitioner("crc32"), config, owner, kept_id=kept_id).log
 

@@ -226,7 +226,7 @@ class Publishing(msgspec.Struct, eq=False, dict=True):
     # -- inside
 
     def _judged(self, reply: Reply[Published | None], verdict: Reply[Verdict], name: str) -> None:
-        """Settle `reply` where the gate did not admit the messages; `admit` does where it did."""
+        """Settle `reply` where the gate did not admit the messages; `admit` does if it did."""
         self._parked.pop(reply, None)
         if verdict.error is not None:
             reply.fail(verdict.error)

@@ -74,7 +74,7 @@ class TransactionPorts(msgspec.Struct, eq=False, dict=True):
         return log.append_marker(now_ns, *identity, commits=commits)
 
     def aborted(self, place: TopicPartition, producer_id: int, marker_offset: int) -> Iterable[range]:
-        """The offsets that the marker at this offset has aborted; none where it has committed them."""
+        """The offsets that the marker at this offset has aborted; none if it has committed them."""
         log = self._log(place)
         return () if log is None else log.segments.aborted_with(producer_id, marker_offset)
 
@@ -531,7 +531,7 @@ class TransactionCoordinator:
         return self._ports.new_identity(self._greatest)
 
     def _bump(self, found: Transaction, *, keeps: bool) -> None:
-        """Advance to the next epoch, or to a new producer id where epochs are exhausted."""
+        """Advance to the next epoch, or to a new producer id if epochs are exhausted."""
         old = found.identity
         if found.epoch + 1 < MAX_EPOCH:
             found.epoch += 1

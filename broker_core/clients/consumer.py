@@ -301,7 +301,7 @@ class Consumer:
                 self._broker.fetches.begin(self.group, *place, offset)
 
     def done(self, message: StoredMessage) -> None:
-        """Count `message` and those before it in its partition as processed, where the partition is still owned."""
+        """Count `message` and those before it in its partition as processed, if the partition is still owned."""
         if (message.topic, message.partition) in self.positions:
             self._processed[message.topic, message.partition] = message.offset + 1
 

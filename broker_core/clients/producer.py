@@ -210,7 +210,7 @@ class Producer(Closable):
     def publish(
         self, topic: str, value: Any, key: Any = None, *, timeout_s: TimeS | None = None, **fields: Any
     ) -> tuple[int, int]:
-        """`send` without lingering, and wait. Returns (partition, offset), both -1 where middleware dropped it.
+        """`send` without lingering, and wait. Returns (partition, offset), both -1 if middleware dropped it.
 
         Raises the error that kept it from being stored. A message that is not stored within `timeout_s` is withdrawn
         (REQUEST_TIMED_OUT) and is never stored, unless the error has `possibly_stored`: its write had begun.
@@ -284,7 +284,7 @@ class Producer(Closable):
     ) -> tuple[Published, ...]:
         """Publish `messages` in as few batches as possible, and wait. One `Published` a batch, in order of sending.
 
-        The order within a partition is that of `messages`. Raises the first error, with `possibly_stored` where other
+        The order within a partition is that of `messages`. Raises the first error, with `possibly_stored` if other
         batches may have been stored. What is not stored within `timeout_s` is withdrawn, as by `publish`.
         """
         validated("topic", _TOPIC, topic)

@@ -257,7 +257,7 @@ class QueueConsumer(Closable):
                     passed = chain.incoming(delivery.message)
                 except BrokerError as error:
                     failures.append(error)
-                    # Where the lease has expired, the message is delivered again anyway.
+                    # If the lease has expired, the message is delivered again anyway.
                     with contextlib.suppress(BrokerError):
                         # Without the offset, so that dead letters can be counted by cause.
                         delivery.nack(cause_of(error.__cause__ if isinstance(error.__cause__, Exception) else error))

@@ -101,7 +101,7 @@ class _DiskAppendFile:
 
 
 class DiskFiles:
-    """Files below `root`, which is created where it is missing. New files are readable by their owner only."""
+    """Files below `root`, which is created if it is missing. New files are readable by their owner only."""
 
     _open_flags = os.O_RDWR
 

@@ -36,7 +36,7 @@ class FileSystem(Protocol):
     """The file system as the broker uses it."""
 
     def open_append(self, path: str) -> AppendFile:
-        """The file at `path`, created where it is missing."""
+        """The file at `path`, created if it is missing."""
 
     def read(self, path: str, offset: int, length: int) -> bytes:
         """Up to `length` bytes from `offset` on; fewer only at the end of the file."""
@@ -51,7 +51,7 @@ class FileSystem(Protocol):
         """True for a file or a directory."""
 
     def listdir(self, path: str) -> list[str]:
-        """Sorted names in the directory; [] where it does not exist."""
+        """Sorted names in the directory; [] if it does not exist."""
 
     def makedirs(self, path: str) -> None:
         """Create the directory and its parents where they are missing."""

@@ -84,7 +84,7 @@ def closest(text: str, words: Iterable[str]) -> str:
 
 
 def lacking(name: str, field: str, having: Iterable[str]) -> Sentence | None:
-    """A sentence where `field` is asked of `name`, which is not among the things `having` it."""
+    """A sentence if `field` is asked of `name`, which is not among the things `having` it."""
     names = sorted(having)
     if name in names:
         return None

@@ -105,5 +105,5 @@ def _said(value: Any) -> str:
 
 
 def parse(text: str, fields: Fields | None = None) -> Filter:
-    """Read a filter; `fields` are those that may be asked for, any where it is None. Raises FilterError only."""
+    """Read a filter; `fields` are those that may be asked for, any if it is None. Raises FilterError only."""
     return Filter(text, Parser(text, fields).parse())

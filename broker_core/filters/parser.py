@@ -258,7 +258,7 @@ def _search(word: Token) -> Callable[[str], object]:
 
 
 def _check(field: Field, value: Value, word: Token) -> None:
-    """Raises FilterError where a value cannot be one of the field's."""
+    """Raises FilterError if a value cannot be one of the field's."""
     if field.kind in {"text", "flag"} or value.is_none:
         return
     what = Sentence("{name} is {kind}", name=field.name, kind=Sentence(KIND_WORDS[field.kind]))

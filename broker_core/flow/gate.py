@@ -110,8 +110,8 @@ class Gate(msgspec.Struct, eq=False):
         """`client` offers `count` messages. When they are admitted, `admit(now_ns)` is called, now or later.
 
         The reply is settled at once unless the offer has to wait. Waiting offers are admitted in order; they fail with
-        THROTTLED after `block_timeout_ms`, or at `deadline_ns` where that is earlier. An error raised by `admit` fails
-        the reply.
+        THROTTLED after `block_timeout_ms`, or at `deadline_ns` if that is earlier. An error raised by `admit` fails the
+        reply.
         """
         self.counts.offered += count
         offer = _Offer(client, count, size_bytes, priority, admit, Reply(), deadline_ns)

@@ -175,7 +175,7 @@ def in_order(members: Members) -> Members:
 
 
 def assign_range(members: Members, partitions: Partitions) -> Plan:
-    """For each topic a range of partitions for each member; the first members get one more where it does not divide."""
+    """For each topic a range of partitions for each member; the first members get one more if it does not divide."""
     plan: Plan = {member_id: [] for member_id in members}
     readers: dict[str, list[str]] = {}
     for member_id, subscription in members.items():

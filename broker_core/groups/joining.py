@@ -182,7 +182,7 @@ def _new_id(group: Group, request: JoinRequest) -> str:
 
 
 def _why(group: Group, member: Member, old: MemberSubscription) -> str:
-    """The change of a member's subscription in words; "" where it does not affect others."""
+    """The change of a member's subscription in words; "" if it does not affect others."""
     new = member.subscription
     if set(new.topics) != set(old.topics):
         return f"{member.client} changed its subscription"

@@ -17,7 +17,7 @@ from broker_core.replies import Reply
 
 
 class OffsetAndMetadata(msgspec.Struct, frozen=True, gc=False):
-    """A committed offset, the next one to read. `leader_epoch` is -1 where the client sent none."""
+    """A committed offset, the next one to read. `leader_epoch` is -1 if the client sent none."""
 
     offset: int
     metadata: str = ""

@@ -318,7 +318,7 @@ class Reconciler(msgspec.Struct, eq=False):
         self._expel(group, now_ns, member, sentence, None)
 
     def settle(self, group: Group, now_ns: int) -> None:
-        """Move the group to STABLE where all members have their targets."""
+        """Move the group to STABLE if all members have their targets."""
         if group.state is not GroupState.RECONCILING:
             return
         for member in group.members.values():

@@ -12,7 +12,7 @@ class GroupState(enum.StrEnum):
         REBALANCE_IN_PROGRESS; commits of the old generation are accepted. Leads to COMPLETING, or to EMPTY without
         members.
     COMPLETING: the new generation has begun and waits for the leader's assignment. Heartbeats are accepted, commits are
-        not. Leads to STABLE, or back to PREPARING where a member joins, leaves or fails.
+        not. Leads to STABLE, or back to PREPARING if a member joins, leaves or fails.
     RECONCILING: members of a consumer group (KIP-848) revoke and take over partitions while they read on. Leads to
         STABLE, or to EMPTY without members.
     STABLE: the partitions are assigned. Any change leads to PREPARING.

@@ -32,7 +32,7 @@ class TlsConfig(Settings, frozen=True, kw_only=True):
     key: Path
 
     def context(self) -> ssl.SSLContext:
-        """For a server, TLS 1.2 or newer. Raises INVALID_CONFIG where the files are not such a pair."""
+        """For a server, TLS 1.2 or newer. Raises INVALID_CONFIG if the files are not such a pair."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         try:
@@ -73,7 +73,7 @@ class Listener(Closable):
         limits: GuardConfig | None,
         connections: Connections | None,
     ) -> None:
-        """Raises INVALID_CONFIG where other machines could connect to `address` without a token, or for wrong `tls`."""
+        """Raises INVALID_CONFIG if other machines could connect to `address` without a token, or for wrong `tls`."""
         self.host = host
         self.address = address
         self.port = port
@@ -100,7 +100,7 @@ class Listener(Closable):
         return f"{f'[{self.address}]' if ':' in self.address else self.address}:{self.port}"
 
     def start(self) -> Self:
-        """Open it; once it returns, clients can connect. Raises INVALID_CONFIG where it cannot listen there."""
+        """Open it; once it returns, clients can connect. Raises INVALID_CONFIG if it cannot listen there."""
         if self._thread is not None:
             raise BrokerError(ErrorCode.INVALID_REQUEST, "a listener can be opened only once; create another one")
         listening = listen(self.address, self.port)
@@ -131,7 +131,7 @@ class Listener(Closable):
     # -- inside
 
     def in_loop(self, action: Callable[[], object]) -> None:
-        """Run `action` in the listener's thread, from any; not at all where the listener is closed."""
+        """Run `action` in the listener's thread, from any; not at all if the listener is closed."""
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(action)
 
@@ -166,7 +166,7 @@ async def close_server(server: asyncio.Server) -> None:
 
 
 def listen(address: str, port: int) -> socket.socket:
-    """A socket that listens. Raises INVALID_CONFIG with the reason where that cannot be."""
+    """A socket that listens. Raises INVALID_CONFIG with the reason if that cannot be."""
     plain = address.strip("[]")
     family = socket.AF_INET6 if ":" in plain else socket.AF_INET
     # With the protocol named: without, asyncio does not switch Nagle's delay off.

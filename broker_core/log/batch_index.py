@@ -65,7 +65,7 @@ class BatchIndex(msgspec.Struct, eq=False):
         return self._base_offset + self.offsets[slot] + self.spans[slot]
 
     def slot_from(self, offset: int) -> int:
-        """The slot of the batch with `offset`, or else of the next batch; `len(self)` where there is none."""
+        """The slot of the batch with `offset`, or else of the next batch; `len(self)` if there is none."""
         relative = offset - self._base_offset
         slot = bisect_right(self.offsets, relative) - 1
         if slot < 0 or relative >= self.offsets[slot] + self.spans[slot]:

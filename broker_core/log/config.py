@@ -24,14 +24,14 @@ class LogConfig(Settings, frozen=True, kw_only=True):
 
     `durability`: messages in `memory` are lost with the process, in `file` they survive it, and with `fsync` they
     survive a power cut once they are acknowledged. A segment is rolled at `segment_bytes`, or when its first batch is
-    `segment_ms` old. `retention_*` remove whole segments where `cleanup` names
-    `delete`; where it names `compact`, the latest message of each key is kept. `tombstone_ms` is the time for
-    which compaction keeps tombstones. `message_ttl_ms` limits the time to live of all messages. `timestamp_type` is
-    whose time messages have: the Kafka client's (CreateTime), or the broker's when it appends them (LogAppendTime).
-    Messages of the broker's own clients have its time in both cases. `compression_type` is what batches are compressed
-    by when they are stored; with `producer` they stay as they came.
+    `segment_ms` old. `retention_*` remove whole segments if `cleanup` names `delete`; where it names `compact`, the
+    latest message of each key is kept. `tombstone_ms` is the time for which compaction keeps tombstones.
+    `message_ttl_ms` limits the time to live of all messages. `timestamp_type` is whose time messages have: the Kafka
+    client's (CreateTime), or the broker's when it appends them (LogAppendTime). Messages of the broker's own clients
+    have its time in both cases. `compression_type` is what batches are compressed by when they are stored; with
+    `producer` they stay as they came.
 
-    A setting that says what it means can be chosen from outside; where it has a name in Kafka, by that, too.
+    A setting that says what it means can be chosen from outside; if it has a name in Kafka, by that, too.
     """
 
     durability: Durability = "memory"

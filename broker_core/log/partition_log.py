@@ -193,7 +193,7 @@ class PartitionLog:
     ) -> list[StoredMessage]:
         """Messages from `offset` on, at least one whatever its size; [] at the high watermark.
 
-        They end before the batch at `end_offset`, where it is given. Offsets removed by compaction are skipped; lost
+        They end before the batch at `end_offset`, if it is given. Offsets removed by compaction are skipped; lost
         offsets are an error where they come first. `max_bytes` counts keys and values. `unsynced` includes messages
         that are not durable yet. Raises OFFSET_OUT_OF_RANGE and DAMAGED.
         """
@@ -248,7 +248,7 @@ class PartitionLog:
         return found
 
     def batch_end(self, offset: int) -> int:
-        """The end of the batch of `offset`; of the next one where there is none. Raises OFFSET_OUT_OF_RANGE."""
+        """The end of the batch of `offset`; of the next one if there is none. Raises OFFSET_OUT_OF_RANGE."""
         self._check_offset(offset)
         for _segment, index in self.segments.indexes(offset):
             if (slot := index.slot_from(offset)) < len(index):
@@ -288,7 +288,7 @@ class PartitionLog:
         return None
 
     def offset_for_time(self, published_ns: int) -> int:
-        """The first offset published at `published_ns` or later; the end offset where there is none."""
+        """The first offset published at `published_ns` or later; the end offset if there is none."""
         for segment in self.segments:
             offset = segment.offset_for_time(published_ns, self.start_offset)
             if offset is not None:

@@ -209,7 +209,7 @@ class Segment:
         return data
 
     def records(self, index: BatchIndex, slot: int) -> Sequence[tuple[int, int]]:
-        """(offset, bytes of key and value) of each record in this slot; () where the batch is lost."""
+        """(offset, bytes of key and value) of each record in this slot; () if the batch is lost."""
         with contextlib.suppress(BrokerError):  # it is reported, and reading raises it
             return [(message.offset, message.size_bytes) for message in self.messages(index, slot)]
         return ()

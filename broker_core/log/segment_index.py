@@ -100,7 +100,7 @@ class SegmentIndex:
         return max(bisect_right(self._offsets, offset - self.base_offset) - 1, 0)
 
     def number_for_time(self, timestamp_ms: int) -> int:
-        """The first entry whose block reaches `timestamp_ms`; `len(self)` where there is none."""
+        """The first entry whose block reaches `timestamp_ms`; `len(self)` if there is none."""
         return bisect_left(self._latest_ms, timestamp_ms)
 
     def save(self, files: FileSystem, path: str, *, durable: bool) -> None:

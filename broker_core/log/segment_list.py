@@ -60,7 +60,7 @@ class SegmentList:
         ]
 
     def was_aborted(self, segment: Segment, index: BatchIndex, slot: int, producer_id: int | None = None) -> bool:
-        """Whether the batch in this slot belongs to an aborted transaction, of `producer_id` where that is given."""
+        """Whether the batch in this slot belongs to an aborted transaction, of `producer_id` if that is given."""
         base_offset = index.base_offset(slot)
         aborted = self.aborted(base_offset, base_offset + 1)
         header = parse_header(segment.batch(index, slot)) if aborted else None
@@ -69,7 +69,7 @@ class SegmentList:
         return any(each.producer_id == header.producer_id for each in aborted)
 
     def aborted_with(self, producer_id: int, marker_offset: int) -> list[range]:
-        """The offsets of each batch of the transaction that this marker has aborted; none where it has committed it."""
+        """The offsets of each batch of the transaction that this marker has aborted; none if it has committed it."""
         for each in self.aborted(marker_offset, marker_offset):
             if (each.producer_id, each.marker_offset) == (producer_id, marker_offset):
                 return self.aborted_ranges(each.first_offset, marker_offset, producer_id)

@@ -108,7 +108,7 @@ class ObservedSession:
         return self._memory if self.folder is None else FolderPlayback(self.folder, self.recorder)
 
     def why_not(self, action: type[Any]) -> str:
-        """Why a kind of action cannot be done from here, in a sentence; "" where it can."""
+        """Why a kind of action cannot be done from here, in a sentence; "" if it can."""
         if action in {SetAlert, RemoveAlert}:
             return ""
         request = kind_requested(action)

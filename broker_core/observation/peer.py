@@ -22,8 +22,8 @@ class Look(NamedTuple):
     """The events since the last poll, and the state after them. The session numbers the events.
 
     Times are nanoseconds since `Peer.open`, those of what happened before it are negative; totals count from there.
-    `gap` says in a sentence that more has happened, right before `events`, than they tell; "" where they tell all.
-    `connections` are those of the broker's clients, where they are known.
+    `gap` says in a sentence that more has happened, right before `events`, than they tell; "" if they tell all.
+    `connections` are those of the broker's clients, if they are known.
     """
 
     events: Sequence[Event]
@@ -63,7 +63,7 @@ class Peer(Protocol):
         """The answer, with times as in `Look`. Raises `BrokerError`."""
 
     def why_not(self, request: type[Request[Any]]) -> str:
-        """Why a kind of request of the catalogue cannot be served from here, in a sentence; "" where it can."""
+        """Why a kind of request of the catalogue cannot be served from here, in a sentence; "" if it can."""
 
     def knows(self, word: str) -> bool:
         """Whether figures of this word of `KNOWABLE` are known."""

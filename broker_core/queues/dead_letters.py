@@ -274,8 +274,8 @@ class DeadLetters:
     ) -> int:
         """Append a message that `queue` dead-letters. Returns its offset in the dead letter queue.
 
-        `attempt` is the number of the last attempt, where `attempts` does not hold all. A message that a schema kept
-        out of its topic has offset -1; its event has no offset and no group. Raises the errors of the log.
+        `attempt` is the number of the last attempt, if `attempts` does not hold all. A message that a schema kept out
+        of its topic has offset -1; its event has no offset and no group. Raises the errors of the log.
         """
         was_there = stored.offset >= 0
         place = self._log.append_batch(now_ns, [encode(now_ns, stored, queue, cause, attempts)]).base_offset
@@ -349,8 +349,8 @@ class DeadLetters:
     def undo_redrive(self, now_ns: int, *, withdraw: Withdraw, client: str = "user") -> tuple[Redriven, ...]:
         """Undo the last redrive: messages that `withdraw` can still remove from their origin are dead letters again.
 
-        Returns those; () where the undo window is over. Totals of redriven messages stay. A second call undoes the
-        redrive before.
+        Returns those; () if the undo window is over. Totals of redriven messages stay. A second call undoes the redrive
+        before.
         """
         if not self.can_undo_redrive(now_ns):
             return ()

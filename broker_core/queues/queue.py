@@ -127,10 +127,10 @@ class Queue:
     ) -> Reply[list[Lease]]:
         """Lease up to `max_messages` messages to `holder`.
 
-        Where no message is ready, the reply is [] at once; with a `deadline_ns` it waits until then. Waiting acquires
-        are served first come, first served, or one message at a time as the queue's `balancing` says; `weight` is the
-        holder's share. With `whole_batches` the last one is not cut, however many messages it has. The reply is
-        settled when the attempts are as durable as the queue.
+        If no message is ready, the reply is [] at once; with a `deadline_ns` it waits until then. Waiting acquires are
+        served first come, first served, or one message at a time as the queue's `balancing` says; `weight` is the
+        holder's share. With `whole_batches` the last one is not cut, however many messages it has. The reply is settled
+        when the attempts are as durable as the queue.
         """
         if max_messages < 1:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"max_messages is {max_messages}; it must be at least 1")
@@ -174,10 +174,10 @@ class Queue:
     ) -> Reply[None]:
         """Acknowledge `count` messages from `offset` on, all or none.
 
-        `attempt`, where given, must be the lease's, so that a holder of two deliveries of a message can distinguish
-        them. With `durable` (default: the queue's `durable_acks`) the reply is settled when the acknowledgement is as
-        durable as the queue; otherwise a crash may undo it. Raises INVALID_LEASE if a lease has expired or belongs
-        to another holder, and STORAGE_ERROR; the reply fails with STORAGE_ERROR.
+        `attempt`, if given, must be the lease's, so that a holder of two deliveries of a message can distinguish them.
+        With `durable` (default: the queue's `durable_acks`) the reply is settled when the acknowledgement is as durable
+        as the queue; otherwise a crash may undo it. Raises INVALID_LEASE if a lease has expired or belongs to another
+        holder, and STORAGE_ERROR; the reply fails with STORAGE_ERROR.
         """
         table = self.levels.table(partition)
         parts = table.held(now_ns, offset, count, holder, attempt)

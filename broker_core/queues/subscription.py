@@ -39,7 +39,7 @@ class Subscription(msgspec.Struct, eq=False):
     is_shared: bool = False  # by the members of a share group
 
     def obstacle(self, count: int) -> str:
-        """The cause why `count` messages cannot be admitted; "" where there is space."""
+        """The cause why `count` messages cannot be admitted; "" if there is space."""
         if self.max_messages is None or self.policy not in HOLDS_UP:
             return ""
         waiting = self.queue.ready + self.queue.delayed

@@ -89,7 +89,7 @@ class Checker:
         self._generations: dict[str, int] = {}
         # Expelled members until their next heartbeat: they read on, as in Kafka, and their commits are fenced.
         self._zombies: set[tuple[str, str]] = set()
-        # Where a user has set a position: what was acknowledged is read once more.
+        # If a user has set a position: what was acknowledged is read once more.
         self._rereads: set[GroupPlace] = set()
         self._bygones: dict[str, list[tuple[MutableMapping[Any, Any], dict[Any, Any]]]] = {}
         self._rules: dict[EventKind, Callable[[Event], object]] = {

@@ -24,7 +24,7 @@ def is_message(event: Event) -> bool:
 
 
 def batch_of(events: Sequence[Event]) -> pa.RecordBatch:
-    """One record batch with a row an event. Raises pa.ArrowException where a field has the wrong type."""
+    """One record batch with a row an event. Raises pa.ArrowException if a field has the wrong type."""
     # A list a column: a tuple an event costs three times as much, and has Python look for garbage meanwhile.
     columns: dict[str, list[Any]] = {name: list(map(get, events)) for name, get in _GETTERS.items()}
     columns["detail"] = [None if told is None else _encoder.encode(told).decode() for told in columns["detail"]]

@@ -218,7 +218,7 @@ class Fold:
     # -- what comes out
 
     def snapshot(self, time_ns: int | None = None) -> Snapshot:
-        """The state after the events so far; at `time_ns`, where that is later than the last of them."""
+        """The state after the events so far; at `time_ns`, if that is later than the last of them."""
         time_ns = self._time_ns if time_ns is None else max(time_ns, self._time_ns)
         broker = self._broker
         topics = broker.topics

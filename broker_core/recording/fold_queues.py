@@ -18,7 +18,7 @@ LeasePlace = tuple[int, int]  # partition, offset
 LIKELY = 0.5  # of a delay that chance has drawn
 _ATTEMPT_ENDS = frozenset({EventKind.NACKED, EventKind.LEASE_EXPIRED})
 
-#: The dead letter at an offset of a dead-letter queue, with payload and attempts, where known.
+#: The dead letter at an offset of a dead-letter queue, with payload and attempts, if known.
 FindLetter = Callable[[str, int], DeadLetterView | None]
 
 

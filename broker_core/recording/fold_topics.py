@@ -34,7 +34,7 @@ class FoldedGates:
         self.handlers: dict[EventKind, Callable[[Event], object]] = dict.fromkeys(kinds, self._add)
 
     def _add(self, event: Event) -> None:
-        # The gate of the subscription that had no room, where that is why; else of the topic or queue.
+        # The gate of the subscription that had no room, if that is why; else of the topic or queue.
         gate = self._gates.get(event.group or event.topic)
         if gate is None:
             return

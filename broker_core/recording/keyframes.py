@@ -241,7 +241,7 @@ def _in_order(one: _Frame, other: _Frame) -> bool:
 
 
 def _plain(header: tuple[int, ...], stored: bytes) -> bytes:
-    """Raises ValueError where the bytes are not those that were written."""
+    """Raises ValueError if the bytes are not those that were written."""
     if len(stored) != header[1] or zlib.crc32(stored) != header[3]:
         raise ValueError("its checksum is wrong")
     plain: bytes = pa.decompress(stored, decompressed_size=header[2], codec="zstd", asbytes=True)

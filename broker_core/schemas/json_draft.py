@@ -69,7 +69,7 @@ def path_of(ref: str) -> tuple[str, ...]:
 
 
 def local_target(document: Any, ref: str) -> Any:
-    """The target schema of a reference into the same document. Raises KeyError where there is none."""
+    """The target schema of a reference into the same document. Raises KeyError if there is none."""
     found = document
     for name in path_of(ref):
         if isinstance(found, list):

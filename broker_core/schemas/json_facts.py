@@ -102,7 +102,7 @@ class Facts:
         return set(chain.from_iterable(part.get("patternProperties", {}) for part in self.parts))
 
     def of_property(self, name: str) -> Schemas:
-        """The schemas of the property `name`, where it is present."""
+        """The schemas of the property `name`, if it is present."""
         return tuple(chain.from_iterable(self.schemas_for(part, name) for part in self.parts))
 
     def schemas_for(self, part: dict[str, Any], name: str) -> list[Any]:
@@ -130,7 +130,7 @@ class Facts:
     # -- items
 
     def item(self, index: int) -> Schemas:
-        """The schemas of the item at `index`, where it is present."""
+        """The schemas of the item at `index`, if it is present."""
         found = [items_of(self.schema.draft, part) for part in self.parts]
         return tuple(first[index] if index < len(first) else rest for first, rest in found)
 

@@ -55,7 +55,7 @@ def dump_json(value: Any) -> str:
 
 
 def check_plain(value: Any, *, max_depth: int = MAX_VALUE_DEPTH, max_values: int = MAX_VALUES) -> None:
-    """Raises InvalidJsonError where `value` is not a JSON value, too deep or too large. Does not recurse."""
+    """Raises InvalidJsonError if `value` is not a JSON value, too deep or too large. Does not recurse."""
     level, depth, count = [value], 0, 0
     while level:
         count += len(level)

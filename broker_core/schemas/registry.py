@@ -127,7 +127,7 @@ class SchemaRegistry:
     def register(
         self, subject: str, text: str, kind: SchemaKind = SchemaKind.JSON, references: References = ()
     ) -> SchemaVersion:
-        """Register `text` as a new version. Returns the existing live version where it has the same schema.
+        """Register `text` as a new version. Returns the existing live version if it has the same schema.
 
         Raises INVALID_SCHEMA, INCOMPATIBLE_SCHEMA (both with the first problem), INVALID_TOPIC for the subject's name.
         """
@@ -152,7 +152,7 @@ class SchemaRegistry:
     def check(
         self, subject: str, text: str, kind: SchemaKind = SchemaKind.JSON, references: References = ()
     ) -> list[SchemaProblem]:
-        """The problems that `text` has as the next version of `subject`; [] where it can be registered."""
+        """The problems that `text` has as the next version of `subject`; [] if it can be registered."""
         try:
             schema = read_schema(kind, text, self._referenced(references))
         except InvalidSchemaError as error:
@@ -227,7 +227,7 @@ class SchemaRegistry:
         return self.compatibility if found is None or found.compatibility is None else found.compatibility
 
     def versions(self, subject: str, *, deleted: bool = False) -> tuple[int, ...]:
-        """The live versions in order, or with `deleted` ones, too. Raises UNKNOWN_SUBJECT where there are none."""
+        """The live versions in order, or with `deleted` ones, too. Raises UNKNOWN_SUBJECT if there are none."""
         found = self._subjects.get(subject)
         live = tuple(found.live(deleted=deleted)) if found is not None else ()
         if not live:
@@ -302,7 +302,7 @@ class SchemaRegistry:
         return changes(*(document_of(self.schema(each.id)) for each in versions))
 
     def problems_of(self, subject: str, data: bytes) -> list[Problem]:
-        """The problems of a message's value under `subject`; [] where it is valid.
+        """The problems of a message's value under `subject`; [] if it is valid.
 
         A value in Confluent's wire format names its schema, which must be a live version of the subject; Avro and
         Protobuf values must be in that format. Plain JSON is validated with the latest version.

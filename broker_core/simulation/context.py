@@ -150,7 +150,7 @@ class SimulationContext:
         return name.lower() in {known.lower() for known in self.actors}
 
     def free_name(self, name: str) -> str:
-        """The next name like "indexer-5" that nobody has, where `name` is "indexer-4" or "indexer"."""
+        """The next name like "indexer-5" that nobody has, if `name` is "indexer-4" or "indexer"."""
         head, _, tail = name.rpartition("-")
         base = head if tail.isdigit() and head else name
         return next(new for number in count(2) if not self.is_taken(new := f"{base}-{number}"))

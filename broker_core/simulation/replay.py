@@ -34,7 +34,7 @@ STEPS_PER_LOOK = 8
 class Rerun:
     """A run that is done again up to a moment, in as many pieces as one likes; `simulation` has been started.
 
-    It stops after the first `until_events` events, where they are given, or when all that is due at `until_ns` is done.
+    It stops after the first `until_events` events, if they are given, or when all that is due at `until_ns` is done.
     """
 
     def __init__(

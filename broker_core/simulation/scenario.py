@@ -313,7 +313,7 @@ def load_scenario(path: Path, window: WindowNames | None = None) -> tuple[Scenar
 def parse_scenario(text: str, source: str = "scenario", window: WindowNames | None = None) -> Scenario:
     """The scenario that `text` describes. Raises `ScenarioError`; `source` is how messages call it.
 
-    The commands, panels and scenarios that its lesson names are checked against `window`, where it is given.
+    The commands, panels and scenarios that its lesson names are checked against `window`, if it is given.
     """
     try:
         document = Document(text)

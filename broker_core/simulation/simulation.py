@@ -87,7 +87,7 @@ class Simulation:
         self.broker.complete = self._complete
         self._waiting: list[Actor] = []
         self._started = False
-        # Where the schedule goes by events: how many there were, and what comes after so many of them.
+        # If the schedule goes by events: how many there were, and what comes after so many of them.
         self._happened = 0
         self._awaited: list[tuple[int, Callable[[], object]]] = []
         self._on_action: list[Callable[[int, dict[str, object]], object]] = []

@@ -95,8 +95,8 @@ class EmbeddedBroker(Closable):
 
     It is in memory, unless it has a `path` or a `durability` other than "memory"; without a `path` that is kept in a
     temporary directory, which is removed at the end. Port 0 is any free port; the HTTP listener is opened by the first
-    use of `http_url`, or at once where `http_port` names one. With `create_topics` above 0, Kafka clients create
-    unknown topics with that many partitions. Raises as `BrokerHost`, and INVALID_CONFIG if a port is taken.
+    use of `http_url`, or at once if `http_port` names one. With `create_topics` above 0, Kafka clients create unknown
+    topics with that many partitions. Raises as `BrokerHost`, and INVALID_CONFIG if a port is taken.
 
     `host` is the broker, another one after `restart` and `reset`; `admin` administers it, `clock` is its time, and
     `faults` are what can go wrong with it.

@@ -1,4 +1,4 @@
-"""The plugin of pytest: brokers as fixtures, and what happened in them where a test fails.
+"""The plugin of pytest: brokers as fixtures, and what happened in them if a test fails.
 
 pytest loads this module at each start, so what a broker needs is imported by the fixtures.
 """

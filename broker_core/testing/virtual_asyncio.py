@@ -48,7 +48,7 @@ class _Poll(NamedTuple):
 
 
 class _VirtualLoop(asyncio.BaseEventLoop):
-    """Where nothing is ready it lets virtual time pass, or polls: no handle runs then, so that listeners may wait."""
+    """If nothing is ready it lets virtual time pass, or polls: no handle runs then, so that listeners may wait."""
 
     def __init__(self, consumer: VirtualConsumer) -> None:
         super().__init__()

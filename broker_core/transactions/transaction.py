@@ -75,7 +75,7 @@ class Identity(NamedTuple):
 
 
 class PendingOffset(NamedTuple):
-    """An offset that is committed with the transaction. `leader_epoch` is -1 where the client sent none.
+    """An offset that is committed with the transaction. `leader_epoch` is -1 if the client sent none.
 
     `before` is the committed offset that this one replaces, set by the decision; -1 for none. `member` is who has read,
     as in `Event.member`.
@@ -116,7 +116,7 @@ _SAME = tuple(
 
 
 class Transaction:
-    """A transactional id. `cause` is the reason of the end of its transaction, "" where the producer ended it."""
+    """A transactional id. `cause` is the reason of the end of its transaction, "" if the producer ended it."""
 
     def __init__(self, transactional_id: str, identity: Identity, timeout_ms: int, client: str) -> None:
         self.transactional_id = transactional_id

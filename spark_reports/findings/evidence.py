@@ -147,7 +147,7 @@ class HotKey(NamedTuple):
 
 
 def hottest(partitions: Rows, keys: Rows) -> tuple[Row, Row | None] | None:
-    """The partition that carried the most times its fair share, and its most frequent key where keys are known."""
+    """The partition that carried the most times its fair share, and its most frequent key if keys are known."""
     worst = max(partitions, key=lambda row: row["times_even"], default=None)
     if worst is None or worst["times_even"] < UNEVEN:
         return None

@@ -42,7 +42,7 @@ def blocked(told: Evidence) -> Iterator[Finding]:
 
 
 def _remedy(told: Evidence, topic: str) -> str:
-    """A rate limit is raised where its readers have time left; a full topic needs quicker ones if they have none."""
+    """A rate limit is raised if its readers have time left; a full topic needs quicker ones if they have none."""
     groups = told.groups_of(topic)
     if not all(map(told.knows, groups)):
         return ""

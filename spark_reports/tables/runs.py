@@ -109,7 +109,7 @@ _RATES = {"published_per_s": "published", "delivered_per_s": "delivered", "bytes
 
 
 def errors(runs: pl.DataFrame, over_time: Mapping[int, pl.DataFrame]) -> pl.DataFrame:
-    """The standard error of each figure: session, measure, error, where known. `over_time` is latency_over_time by
+    """The standard error of each figure: session, measure, error, if known. `over_time` is latency_over_time by
     session. A percentile varies as those of single time buckets do; the maximum by all of that, as it is no mean of
     many.
     """

@@ -94,7 +94,7 @@ class Arrangement:
     dead letters.
 
     Below, the bench stands under the topics or under the groups, whichever end higher up. Dead letters stand under
-    their queue, or beside it under its workers, where many queues need less height.
+    their queue, or beside it under its workers, if many queues need less height.
     """
 
     least_columns: int = 1
@@ -107,7 +107,7 @@ def best_arrangement(
 ) -> Arrangement:
     """The arrangement in which a view shows largest in width x height; the smallest of those nearly as large.
 
-    `most` is the largest scale that is of use; `now` stays where another would show little more.
+    `most` is the largest scale that is of use; `now` stays if another would show little more.
     """
     scales, areas = {}, {}
     for beside in (False, True) if view.queues else (False,):

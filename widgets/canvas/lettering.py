@@ -64,7 +64,7 @@ def width_of(text: str, name: str) -> float:
 
 @lru_cache(maxsize=8192)
 def elided(text: str, name: str, width: int) -> str:
-    """The text, cut with an ellipsis where it is wider than `width` scene units.
+    """The text, cut with an ellipsis if it is wider than `width` scene units.
 
     A name is cut in its middle, because names that belong together differ in their last characters. Nothing is left
     where it would be cut to fewer than `LEAST_LETTERS`.

@@ -117,7 +117,7 @@ class Stage(QGraphicsScene):
     def arrange(self, width: float, height: float, most: float, *, keep: bool = False) -> bool:
         """Choose the arrangement for a viewport of so many pixels; True if the layout has changed.
 
-        With `keep`, that of now stays where another would show little more.
+        With `keep`, that of now stays if another would show little more.
         """
         now = self.arrangement if keep else None
         return self.arrange_as(best_arrangement(self.view, width, height, most, now))
@@ -157,7 +157,7 @@ class Stage(QGraphicsScene):
         self._set_links(self.view, True)
 
     def _box(self, item_id: str, kind: type[Item], facts: object) -> Item:
-        """The item of an id, which shows `facts`; made where there is none."""
+        """The item of an id, which shows `facts`; made if there is none."""
         item = self.boxes.get(item_id)
         if item is None:
             item = self.boxes[item_id] = kind(item_id, facts, self.look)

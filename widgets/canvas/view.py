@@ -74,7 +74,7 @@ class TopicBox(Thing):
 class ProducerCard(Thing):
     """A producer and its state word; `turned_away` says what became of messages that were not taken.
 
-    `note` replaces the rate where given.
+    `note` replaces the rate if given.
     """
 
     kind: ClassVar[str] = "producer"
@@ -87,7 +87,7 @@ class ProducerCard(Thing):
 
 @dataclass(frozen=True, slots=True)
 class ConsumerCard(Thing):
-    """A consumer in a group or on the bench. `note` replaces the count of partitions where given."""
+    """A consumer in a group or on the bench. `note` replaces the count of partitions if given."""
 
     kind: ClassVar[str] = "consumer"
     state: str = "running"

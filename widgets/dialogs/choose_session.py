@@ -26,7 +26,7 @@ class SessionLine:
 
 
 class ChooseSessionDialog(Dialog):
-    """`chosen(keys)` with one key, or with `many` where that many are asked for; `browseRequested()` for others."""
+    """`chosen(keys)` with one key, or with `many` if that many are asked for; `browseRequested()` for others."""
 
     chosen = Signal(list)
     browseRequested = Signal()

@@ -23,7 +23,7 @@ from widgets.theme import mono_font
 
 
 class EditDeadLetterDialog(Dialog):
-    """`editRequested(MessageText, redrive)`: keep the edit, and redrive at once where `redrive` is true."""
+    """`editRequested(MessageText, redrive)`: keep the edit, and redrive at once if `redrive` is true."""
 
     editRequested = Signal(object, bool)
 

@@ -138,7 +138,7 @@ class CellDelegate(QStyledItemDelegate):
         return QSize(round(self._metrics.horizontalAdvance(str(index.data() or ""))) + 2 * PAD + 2, px(ROW_HEIGHT))
 
     def helpEvent(self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index) -> bool:
-        """The tool tip of the model, or the whole text where it is cut; always as plain text."""
+        """The tool tip of the model, or the whole text if it is cut; always as plain text."""
         tip = str(index.data(Role.TOOLTIP) or "")
         if not tip and self.sizeHint(option, index).width() > option.rect.width():
             tip = str(index.data() or "")

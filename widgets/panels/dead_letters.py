@@ -138,7 +138,7 @@ _COUNT = Qt.ItemDataRole.UserRole + 100
 
 
 class CauseDelegate(CellDelegate):
-    """A cause, cut where it is too long, and its count, which is not."""
+    """A cause, cut if it is too long, and its count, which is not."""
 
     def draw(self, painter: QPainter, rect: QRect, index: Index, theme: Theme) -> None:
         inner = rect.adjusted(8, 0, -8, 0)

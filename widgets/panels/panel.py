@@ -210,7 +210,7 @@ class EmptyState(QWidget):
 
 
 class SideBySide(QSplitter):
-    """Two parts of a panel side by side; one above the other where it is narrow and high."""
+    """Two parts of a panel side by side; one above the other if it is narrow and high."""
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         upright = self.width() < min(px(NARROW), self.height() + 1)

@@ -171,7 +171,7 @@ def _value_text(value: Any) -> str:
 
 
 def _plain(text: str) -> str:
-    """One line that hides nothing, and says where it is cut."""
+    """One line that hides nothing, and says if it is cut."""
     cut = text[:VALUE_CHARS]
     if not cut.isprintable():
         cut = "".join(char if char.isprintable() else escaped(char) for char in cut)

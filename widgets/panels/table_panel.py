@@ -306,13 +306,13 @@ class TablePanel(Panel):
             self._on_rows()
 
     def set_messages(self, count: int) -> None:
-        """How many messages all rows stand for, where one may stand for many."""
+        """How many messages all rows stand for, if one may stand for many."""
         if count != self._messages:
             self._messages = count
             self._on_rows()
 
     def set_filtering(self, filtering: bool) -> None:
-        """Many rows are being filtered or sorted: where it takes a moment, the panel says so instead of its count."""
+        """Many rows are being filtered or sorted: if it takes a moment, the panel says so instead of its count."""
         if filtering:
             self._filtering.start()
         else:

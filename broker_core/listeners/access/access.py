@@ -131,7 +131,7 @@ class Access:
     @classmethod
     @checked
     def of_file(cls, path: Path | str) -> Access:
-        """Raises INVALID_CONFIG where the file cannot be read or is not an access file."""
+        """Raises INVALID_CONFIG if the file cannot be read or is not an access file."""
         try:
             found = msgspec.toml.decode(Path(path).read_bytes(), type=AccessFile)
         except OSError as error:
@@ -191,13 +191,13 @@ class Access:
         return answer
 
     def check(self, principal: Principal, operation: Operation, kind: ResourceKind, name: str = "") -> None:
-        """Raises FORBIDDEN where `allows` is False."""
+        """Raises FORBIDDEN if `allows` is False."""
         if not self.allows(principal, operation, kind, name):
             what = "the broker as a whole" if kind == "broker" else f"{kind} {name[:249]}"
             raise BrokerError(ErrorCode.FORBIDDEN, f"{principal.name} may not {operation} {what}")
 
     def check_bind(self, address: str) -> None:
-        """Raises INVALID_CONFIG where other machines could connect to `address` without a token."""
+        """Raises INVALID_CONFIG if other machines could connect to `address` without a token."""
         if self.open and not is_loopback(address):
             raise ConfigError(
                 f"{address or 'every address'} can be reached from other machines, so a token is needed; "

@@ -52,7 +52,7 @@ class Budget:
         self.bytes = 0
 
     def begin(self) -> None:
-        """Count one more request. Raises THROTTLED where there are too many."""
+        """Count one more request. Raises THROTTLED if there are too many."""
         if self.requests >= self._limits.max_in_flight:
             raise BrokerError(
                 ErrorCode.THROTTLED, f"{self.requests} requests are being served, which is the most at a time"
@@ -60,7 +60,7 @@ class Budget:
         self.requests += 1
 
     def hold(self, size_bytes: int) -> None:
-        """Count more bytes of a request. Raises THROTTLED where all requests together hold too many."""
+        """Count more bytes of a request. Raises THROTTLED if all requests together hold too many."""
         if self.bytes + size_bytes > self._limits.max_buffered_bytes:
             raise BrokerError(ErrorCode.THROTTLED, f"requests being served hold {self.bytes} bytes already")
         self.bytes += size_bytes
@@ -118,6 +118,6 @@ class Inflater:
         return unpacked
 
     def end(self) -> None:
-        """Raises UNREADABLE where the stream has no end."""
+        """Raises UNREADABLE if the stream has no end."""
         if not self._zlib.eof:
             raise BrokerError(ErrorCode.UNREADABLE, f"the {self._encoding} body ends too early")

@@ -1,4 +1,4 @@
-"""Metrics for Prometheus, named by OpenTelemetry's conventions for messaging where these have a name.
+"""Metrics for Prometheus, named by OpenTelemetry's conventions for messaging if these have a name.
 
 messaging.client.sent.messages becomes messaging_client_sent_messages_total, and so on; attributes become labels. What
 the conventions have no name for begins with brokerscope_. Counters begin at 0 when the listener is opened.

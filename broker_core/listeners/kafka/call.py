@@ -151,12 +151,12 @@ class Call(msgspec.Struct, frozen=True):
         return {name for name in topics if self.may(READ, "topic", name)}
 
     def must_read_all(self, topics: Iterable[str]) -> None:
-        """Raises FORBIDDEN where a group that is described has topics that the client may not read, as Kafka does."""
+        """Raises FORBIDDEN if a group that is described has topics that the client may not read, as Kafka does."""
         if not all(self.may(READ, "topic", name) for name in set(topics)):
             raise ForbiddenError("topic", f"the group reads topics that {self.principal.name} may not read")
 
     def topic_id(self, name: str) -> UUID:
-        """The id of a topic or queue; zero where there is none."""
+        """The id of a topic or queue; zero if there is none."""
         topic = self.broker.logs.get(name)
         return _NO_TOPIC_ID if topic is None else UUID(bytes=topic.id)
 

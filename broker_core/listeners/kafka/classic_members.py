@@ -118,7 +118,7 @@ def _sync_body(call: Call, request: SyncGroupRequest, reply: Reply[SyncResult]) 
 
 @api("Heartbeat", 12, 0, 4)
 def _heartbeat(call: Call, request: HeartbeatRequest) -> Answer:
-    """A sign of life, answered with REBALANCE_IN_PROGRESS where the member must join again."""
+    """A sign of life, answered with REBALANCE_IN_PROGRESS if the member must join again."""
     try:
         call.must(READ, "group", request.group_id)
         call.broker.groups.heartbeat(call.now_ns, request.group_id, request.member_id, request.generation_id)

@@ -169,7 +169,7 @@ class KafkaConnection(asyncio.Protocol):
     # -- deadlines
 
     def check(self, now_s: float) -> None:
-        """Cut it where it has been silent or slow for too long."""
+        """Cut it if it has been silent or slow for too long."""
         limits = self._context.limits
         if self._unread_bytes:
             before_bytes = self._unread_bytes
@@ -247,7 +247,7 @@ class KafkaConnection(asyncio.Protocol):
         self._go_on()
 
     def _in_loop(self, action: Callable[[], object]) -> None:
-        """Run `action` in the listener's thread, from any; not at all where the listener is closed."""
+        """Run `action` in the listener's thread, from any; not at all if the listener is closed."""
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(action)
 
@@ -539,7 +539,7 @@ class KafkaConnection(asyncio.Protocol):
         self._loop.call_soon(self._go_on)
 
     def _tried(self, action: Callable[[], object]) -> None:
-        """`action()`; what it raises ends the connection, as Kafka does where it cannot answer."""
+        """`action()`; what it raises ends the connection, as Kafka does if it cannot answer."""
         try:
             action()
         except DroppedError:

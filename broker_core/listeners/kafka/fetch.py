@@ -66,7 +66,7 @@ class _Read(msgspec.Struct, frozen=True):
 
 @api("Fetch", 1, 4, 18)
 def _fetch(call: Call, request: FetchRequest) -> Answer:
-    """Answer at once where there is enough, where something is wrong, or if nothing is waited for."""
+    """Answer at once if there is enough, where something is wrong, or if nothing is waited for."""
     wait_ms = min(max(0, ms(request.max_wait)), call.context.limits.max_wait_ms)
     # At least one batch, or its reader would never go on.
     limit_bytes = max(1, min(request.max_bytes, _MOST_BYTES, call.context.budget.answer_bytes))

@@ -50,7 +50,7 @@ class KafkaListener(Listener):
         min_session_timeout_ms: WaitMs = 6_000,
         max_session_timeout_ms: WaitMs = 1_800_000,
     ) -> None:
-        """Raises INVALID_CONFIG where other machines could connect to `address` without a token, or for wrong `tls`."""
+        """Raises INVALID_CONFIG if other machines could connect to `address` without a token, or for wrong `tls`."""
         super().__init__(host, address, port, access, tls, limits, connections)
         self.context = KafkaContext(
             host=host,

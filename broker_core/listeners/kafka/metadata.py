@@ -36,7 +36,7 @@ _UNKNOWN_TOPIC_ID = 100
 def _metadata(call: Call, request: MetadataRequest) -> Answer:
     """The cluster of one broker, its topics and their partitions.
 
-    Topics that do not exist are created where the listener is told to, and the client asks for it. A work queue is
+    Topics that do not exist are created if the listener is told to, and the client asks for it. A work queue is
     described where it is asked for by name, since share groups take from it; dead letters are no topics here. Left
     out: authorized operations, which are answered as "not known".
     """

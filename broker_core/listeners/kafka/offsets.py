@@ -86,8 +86,8 @@ def _offset_fetch(call: Call, request: OffsetFetchRequest) -> Answer:
     """The committed offsets of groups, -1 if there is none. From v8 on for several groups at once.
 
     An error of a group stands beside its topics, of which none are answered; in v1, which has no place for it, in each
-    partition. Where the request asks for stable offsets (v7), one that an open transaction is about to commit is
-    answered with UNSTABLE_OFFSET_COMMIT, and the client asks again.
+    partition. If the request asks for stable offsets (v7), one that an open transaction is about to commit is answered
+    with UNSTABLE_OFFSET_COMMIT, and the client asks again.
     """
     if call.version >= _FIRST_WITH_GROUPS:
         stable = request.require_stable

@@ -3,7 +3,7 @@ nobody known.
 
 A Fetch names neither group nor member. A consumer has a connection of its own for fetches, on which it mostly asks for
 the coordinator of its group, too. So a connection is known by that, and by the first partition of a member that it
-fetches. Where it is no member's, its group is the one it has asked for, or for which its program commits later: what it
+fetches. If it is no member's, its group is the one it has asked for, or for which its program commits later: what it
 has fetched until then is told when that is known. Used under the host's lock.
 """
 
@@ -119,7 +119,7 @@ class Readers:
     ) -> None:
         """A fetch waits for messages from `offset` on. Who reads by hand begins with the first that it gets.
 
-        Where it is known who waits, what was fetched before is told: the next to come may be a commit of it.
+        If it is known who waits, what was fetched before is told: the next to come may be a commit of it.
         """
         reader, known = self.of(broker, connection, client, place, offset), self._known(connection, client)
         if reader is not None:
@@ -163,7 +163,7 @@ class Readers:
     ) -> str:
         """Who of `client` commits `offset` for `group`, and is no member, as in `Event.member`.
 
-        "" where that may be somebody who has read without being known; who has read nothing is called by its client id.
+        "" if that may be somebody who has read without being known; who has read nothing is called by its client id.
         """
         alike = [each for each in self._connections.values() if each.client == client]
         by_hand = [each.reader for each in alike if each.reader and self._may_commit(broker, each.reader, group)]

@@ -39,9 +39,9 @@ class _Acquisition(msgspec.Struct, frozen=True):
 def _share_fetch(call: Call, request: ShareFetchRequest) -> Answer:
     """A member acknowledges what it has, and acquires more, from whichever partition has some.
 
-    Stored batches are handed out as they are; which of their records are acquired stands beside them, so that there
-    is no need to tell of markers and aborted transactions. A batch is acquired whole where more than the wanted
-    number of records is in it, unless the request sets a limit of records (KIP-1206).
+    Stored batches are handed out as they are; which of their records are acquired stands beside them, so that there is
+    no need to tell of markers and aborted transactions. A batch is acquired whole if more than the wanted number of
+    records is in it, unless the request sets a limit of records (KIP-1206).
     """
     group, member_id = request.group_id or "", request.member_id or ""
     call.must(READ, "group", group)

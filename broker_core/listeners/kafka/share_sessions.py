@@ -28,7 +28,7 @@ Place = tuple[str, int]
 
 
 def check_acknowledgements(topics: Iterable[Any]) -> None:
-    """Raises INVALID_REQUEST where a request acknowledges more records in all than one may."""
+    """Raises INVALID_REQUEST if a request acknowledges more records in all than one may."""
     batches = (each for topic in topics for at in topic.partitions for each in at.acknowledgement_batches)
     count = sum(max(0, each.last_offset - each.first_offset + 1) for each in batches)
     if count > MAX_RECORDS:

@@ -214,8 +214,8 @@ _FIRST_THAT_ADDS = 5
 def _txn_offset_commit(call: Call, request: TxnOffsetCommitRequest) -> Answer:
     """Offsets that a group has committed when the producer's transaction commits, and not before.
 
-    A member of the group is checked as in OffsetCommit where the request names one (v3). From v5 on the group is
-    added to the transaction by the way (KIP-890). One offset that cannot be committed refuses the request.
+    A member of the group is checked as in OffsetCommit if the request names one (v3). From v5 on the group is added to
+    the transaction by the way (KIP-890). One offset that cannot be committed refuses the request.
     """
 
     def body(error: int, _none: None) -> Body:

@@ -97,7 +97,7 @@ async def produce(call: HttpCall) -> models.Produced:
 async def consume(call: HttpCall) -> models.Consumed | models.ConsumedMany | Response:
     """Get the next message of a consumer, or, with `max_messages`, the next ones.
 
-    Where nothing is there, and nothing comes in `timeout_ms`, the answer is 204 without a body.
+    If nothing is there, and nothing comes in `timeout_ms`, the answer is 204 without a body.
     """
     body = await call.body(models.Consume)
     call.must(READ, "group", body.consumer_id)
