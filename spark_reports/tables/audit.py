@@ -32,7 +32,7 @@ SUSPECTS = 200  # words of 64 offsets that are looked at
 
 
 def with_starts(offsets: pl.DataFrame, deletions: pl.DataFrame) -> pl.DataFrame:
-    """`passes.audit.offsets` with `start`, if the partition begins in the end; null if nothing was deleted."""
+    """`passes.audit.offsets` with `start`, where the partition begins in the end; null if nothing was deleted."""
     ends = deletions.group_by("topic", "partition").agg(pl.col("end").max().alias("start"))
     reached = pl.col("delivered_end")
     return offsets.join(ends, on=["topic", "partition"], how="left").with_columns(
