@@ -143,7 +143,6 @@ class Workbench(QObject):
         self.window.status.show_message(tr("Opened {title}.", title=scenario.title))
         self._measure_recording()
         self.frames.forget()
-        self._since_panels, self._was_still = PANELS_EVERY_FRAMES, False  # with the panels, though it may run already
         self.draw()
 
     def draw(self) -> bool:
