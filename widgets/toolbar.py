@@ -246,7 +246,11 @@ class Toolbar(QToolBar):
         button = QToolButton(self)
         button.setDefaultAction(action)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        return self.addWidget(button)
+        place = self.addWidget(button)
+        # Whenever it is shown or hidden, the place hands its own state to the button.
+        place.setEnabled(action.isEnabled())
+        action.enabledChanged.connect(place.setEnabled)
+        return place
 
     def _squeeze(self) -> None:
         layout = self.layout()

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, QSettings, Qt
 from PySide6.QtGui import QAction, QFontMetrics
-from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QToolButton, QWidget
 
 from tests.widgets.panels.table_of import columns_of
 from widgets.main_window import MainWindow, Parts
@@ -295,6 +295,21 @@ def test_scenario_recording_and_run_until_are_pressed_in_the_toolbar(qtbot, qapp
     assert told == ["pick_scenario", "pick_scenario", "record", "record", "run_until"]
     assert bar.scenario.accessibleName() == "Scenario: Orders & invoices"
     assert "&&" in bar.scenario.text(), "an ampersand of the name is no mnemonic"
+
+
+def test_a_button_that_had_no_room_is_as_disabled_as_its_action(qtbot, qapp):
+    made = {name: QAction(name) for name in ("pick_scenario", "record", "restart", "step", "run_until")}
+    bar = Toolbar(made)
+    qtbot.addWidget(bar)
+    for width, enabled in ((1200, False), (320, True), (1200, True), (320, False), (1200, False)):
+        some = [made[name] for name in ("restart", "step", "run_until")]
+        for action in some:
+            action.setEnabled(enabled)
+        bar.resize(width, 40)
+        bar.show()
+        QApplication.processEvents()
+        buttons = [button for button in bar.findChildren(QToolButton) if button.defaultAction() in some]
+        assert [button.isEnabled() for button in buttons] == [enabled and width == 1200] * 3
 
 
 def test_a_long_name_of_a_scenario_is_cut_and_shown_whole_on_hover(window):
