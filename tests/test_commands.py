@@ -168,7 +168,7 @@ def test_a_run_that_was_killed_is_made_whole_and_reported(tmp_path: Path) -> Non
     [
         (("run", "no-such-scenario"), "one of: first-session"),
         (("run", "."), "is a folder"),
-        (("no-such-scenario",), "brokerscope scenarios list shows"),
+        (("no-such-scenario",), "brokerscope scenarios list"),
         (("shot", "nothing", "--at", "1", "out.png"), "one of: first-session"),
         (("report", "nowhere", "--out", "out"), "nowhere"),
         (("run", "first-session", "--until", "soon"), "--until"),
@@ -263,7 +263,7 @@ def test_the_window_without_a_display_says_how_to_go_on() -> None:
     done = call(env=environment)
     assert done.returncode != 0
     assert done.stderr.strip() == (
-        "brokerscope: There is no display to open a window on; go on without one: brokerscope run first-session"
+        "brokerscope: There is no display to open a window on; continue without one: brokerscope run first-session"
     )
 
 

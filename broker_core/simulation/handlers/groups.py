@@ -78,7 +78,7 @@ class GroupHandler(Handler):
         if not group or move.group not in {"", group}:
             raise refuse(self._context.why_not_ours(client))
         if on_bench != bool(move.group):
-            raise refuse(f"{client} is {'on the bench' if on_bench else f'in {group}'} already")
+            raise refuse(f"{client} is already {'on the bench' if on_bench else f'in {group}'}")
         request = (ReleaseMember if on_bench else HoldMember)(group=group, client=client)
         back = groups.MoveConsumer(client, "" if on_bench else group)
         return Plan(move, partial(self._context.handle, request), back, client=client)

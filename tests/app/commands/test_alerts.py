@@ -31,7 +31,7 @@ def test_an_alert_is_set_told_once_and_leads_to_its_moment(hand: Hand) -> None:
     dialog = run(hand, "set_alert", "group:indexers")
     assert dialog.values()["when"] == 'lag("indexers") > 100'
     fill(hand, dialog, when="lag > 3")
-    assert "by their names" in dialog.problem.text() and not dialog.accept_button.isEnabled()
+    assert "by name" in dialog.problem.text() and not dialog.accept_button.isEnabled()
     fill(hand, dialog, name="behind", when='lag("indexers") > 20', for_s=1.0)
     accept(hand, dialog)
     assert alerts(hand).alerts["behind"].for_s == 1.0

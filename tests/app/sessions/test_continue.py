@@ -103,7 +103,7 @@ def test_a_session_that_was_stopped_goes_on_from_there_and_ends_with_its_scenari
     assert "Shift+F8" in window.toolbar.badge.toolTip()
     assert short.workbench.registry.trigger("continue"), short.workbench.registry.reason("continue")
     run_while(short, lambda controller: controller.background_tasks > 0)
-    assert "goes on from 00:02.300, where it was stopped" in window.status.last_action.whole
+    assert "continues from 00:02.300, where it was stopped" in window.status.last_action.whole
     controller.pause()
     short.show()
     assert not controller.stopped and controller.snapshot.totals.published >= published
@@ -158,7 +158,7 @@ def test_with_other_programs_it_ends_only_when_a_person_says_so(short: Hand) -> 
     controller.pause()
     short.show()
     assert not controller.stopped
-    assert hint.isVisible() and "has come to its end" in hint.sentence.text()
+    assert hint.isVisible() and "The scenario has ended" in hint.sentence.text()
     host.close()
     short.qtbot.mouseClick(hint.offer, Qt.MouseButton.LeftButton)
     assert controller.stopped

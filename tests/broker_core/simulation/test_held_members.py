@@ -74,7 +74,7 @@ def test_it_goes_nowhere_else(simulation: Simulation, target: str, told: str):
         simulation.perform(MoveConsumer("stranger", target))
     assert refused.value.code is ErrorCode.INVALID_REQUEST
     simulation.perform(MoveConsumer("stranger", ""))
-    with pytest.raises(BrokerError, match="is on the bench already"):
+    with pytest.raises(BrokerError, match="is already on the bench"):
         simulation.perform(MoveConsumer("stranger", ""))
 
 

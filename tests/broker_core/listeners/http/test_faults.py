@@ -40,7 +40,7 @@ def test_a_fault_is_begun_listed_and_ended(call):
 def test_what_does_not_go_together_is_said_in_a_sentence(call):
     for body, told in (
         ({"effect": "error"}, "effect error needs error"),
-        ({"effect": "error", "error": "NOT_AN_ERROR"}, "is none of"),
+        ({"effect": "error", "error": "NOT_AN_ERROR"}, "is not one of"),
         ({"effect": "bandwidth"}, "effect bandwidth needs bytes_per_s"),
     ):
         answer = call("POST", "/v1/faults", body)
