@@ -35,7 +35,7 @@ class Ended:
     ("change", "sentence", "code"),
     [
         ({"sessions": ("/no/such/session",)}, "/no/such/session is not a folder", 3),
-        ({"mode": COMPARE}, "A comparison takes 2 to 8 sessions, and 1 was named", 2),
+        ({"mode": COMPARE}, "A comparison takes 2 to 8 sessions, and 1 was given", 2),
         ({"from_ns": 9, "to_ns": 3}, "--from must be before --to", 2),
         ({"formats": frozenset()}, "No format was requested", 2),
     ],

@@ -342,7 +342,7 @@ def test_moves_settings_and_limits_go_back(session: Session) -> None:
 
 def test_what_cannot_be_undone_says_why(session: Session) -> None:
     for action, why in (
-        (AddPartitions(topic="bills", total=5), "fewer partitions"),
+        (AddPartitions(topic="bills", total=5), "number of partitions cannot be reduced"),
         (Produce("orders", "hello"), "cannot be taken back"),
     ):
         performed = session.do(action)
