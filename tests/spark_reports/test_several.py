@@ -116,7 +116,7 @@ def test_names_of_sessions_are_short_and_no_two_are_the_same() -> None:
     ("request_", "sentence"),
     [
         (Request(("a", "b"), "out"), "2 sessions were given: add --compare"),
-        (Request(("a",), "out", COMPARE), "A comparison takes 2 to 8 sessions, and 1 was named"),
+        (Request(("a",), "out", COMPARE), "A comparison takes 2 to 8 sessions, and 1 was given"),
         (Request(tuple("abcdefghi"), "out", COMPARE), "and 9 were given"),
         (Request(("a", "a"), "out", COMPARE), "given twice"),
         (Request(("a",), "out", from_ns=5, to_ns=5), "--from must be before --to"),
