@@ -50,7 +50,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "the last part is gone": (
         lambda s: schema.parts(s, "messages")[-1].unlink(),
-        "events are missing: a part is gone, or was cut.",
+        "events are missing: a part is gone or was cut.",
     ),
     "a folder is gone": (
         lambda s: shutil.rmtree(s / "messages"),

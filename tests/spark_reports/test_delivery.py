@@ -124,6 +124,6 @@ def test_on_another_file_system_only_a_report_gives_way(spark: Any, tmp_path: Pa
     deliver_remote(spark, tmp_path / "report", f"file://{out}")
     assert (out / REPORT).read_text() == "a newer page"
     (out / "thesis.txt").write_text("irreplaceable")
-    with pytest.raises(ReportError, match=r"something else than a report, thesis\.txt: choose another folder"):
+    with pytest.raises(ReportError, match=r"something other than a report, thesis\.txt: choose another folder"):
         deliver_remote(spark, tmp_path / "report", f"file://{out}")
     assert (out / "thesis.txt").read_text() == "irreplaceable" and (out / REPORT).exists()

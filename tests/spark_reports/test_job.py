@@ -203,7 +203,7 @@ def test_what_is_wrong_is_one_sentence_before_java_starts(recorded: Path, tmp_pa
         ((tmp_path / "nowhere", *out), "the folder does not exist"),
         ((tmp_path / "empty", *out), "is not a session"),
         ((tmp_path / "new", *out), "has format version 99"),
-        ((unsealed, *out), "still being recorded, or was never closed"),
+        ((unsealed, *out), "still being recorded or was never closed"),
         ((recorded, "--out", tmp_path / "full"), "contains something other than a report"),
         ((recorded, *out, "--from", "900"), "ended at 20.222 s, and the part begins at 900 s"),
     ]

@@ -158,7 +158,7 @@ def test_headers_that_http_cannot_carry_are_refused_in_a_sentence(shell: Shell) 
     raw = os.fsdecode(b"\xff")
     for words, told in (
         (("--header", f"a={raw}"), "the header a is not UTF-8 text"),
-        (("--header", "a=1", "--header", "a=2"), "the header a is there twice"),
+        (("--header", "a=1", "--header", "a=2"), "the header a occurs twice"),
     ):
         shell("produce", "t", "x", *words)
         if shell.running:

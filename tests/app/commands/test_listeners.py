@@ -339,7 +339,7 @@ def test_a_session_with_clients_from_outside_says_that_it_cannot_be_branched(
     hand: Hand, listeners: ListenerHandlers
 ) -> None:
     opened(hand, "kafka")
-    assert "outside" in hand.simulated.why_no_branch()
+    assert "External clients" in hand.simulated.why_no_branch()
 
 
 def test_a_port_that_is_taken_is_told(hand: Hand, listeners: ListenerHandlers) -> None:
