@@ -34,12 +34,13 @@ def test_while_messages_are_read_nobody_says_that_there_are_none(hand):
     hand.workbench.registry.trigger("show_messages")
 
     def listed():
-        said.add(panel.empty_state._sentence.text())
+        if panel.model.rowCount() == 0 and panel.empty_state.isVisible():
+            said.add(panel.empty_state._sentence.text())
         return panel.model.rowCount() > 0
 
     hand.workbench.draw()
     hand.wait_until(listed)
-    assert said == {"Reading..."}
+    assert said <= {"Reading..."}
 
 
 def test_all_partitions_are_merged_the_newest_first(panel, hand):
