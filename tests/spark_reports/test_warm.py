@@ -55,7 +55,7 @@ def test_two_reports_come_from_one_spark_and_nothing_is_left(recorded: Path, tmp
     refused, _ = outcome(process, json.dumps(["/no/such/session", "--out", str(tmp_path / "none")]))
     assert "/no/such/session" in refused["error"]
     nonsense, _ = outcome(process, "this is not a list")
-    assert "no request" in nonsense["error"]
+    assert "not a request" in nonsense["error"]
     second, stages = outcome(process, json.dumps([str(recorded), "--out", str(tmp_path / "two"), "--parts", "latency"]))
     assert Path(second["report"]).is_file()
     assert "Starting Spark" not in stages

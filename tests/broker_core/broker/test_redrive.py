@@ -81,7 +81,7 @@ def test_one_paced_redrive_of_a_queue_runs_at_a_time_whoever_begins_it():
     virtual = of_queue()
     redrives = virtual.broker.redrives
     first = redrives.start_paced(0, "jobs", [0, 1, 2], 1.0, client="u")
-    with pytest.raises(BrokerError, match="under way"):
+    with pytest.raises(BrokerError, match="in progress"):
         redrives.start_paced(0, "jobs", [1], 1.0, client="v")
     virtual.run(1)
     assert (first.done, redrives.paced.of("jobs")) == (2, first)

@@ -108,5 +108,5 @@ def test_a_disk_that_goes_on_refusing_is_told_of_once_until_it_takes_something_a
         full[0] = False
         ticks(2)
     assert [record.getMessage() for record in caplog.records] == [
-        "the broker could not write everything, and is trying again: The disk refused: the disk is full."
+        "the broker could not write everything and is trying again: The disk refused: the disk is full."
     ] * 2

@@ -112,7 +112,7 @@ def test_what_it_holds_goes_on_at_its_end():
 def test_names_are_its_own():
     bench = Bench()
     bench.faults.begin(0, ClientFault(effect="drop", name="mine"))
-    with pytest.raises(BrokerError, match="there is a fault mine already"):
+    with pytest.raises(BrokerError, match="there is already a fault mine"):
         bench.faults.begin(0, ClientFault(effect="drop", name="mine"))
     with pytest.raises(BrokerError, match="there is no fault 'other'"):
         bench.faults.end(0, "other")

@@ -70,7 +70,7 @@ def by_http() -> Iterator[tuple[Broker, Ask]]:
 
 @contextmanager
 def by_kafka() -> Iterator[tuple[Broker, Ask]]:
-    with BrokerHost() as host, KafkaListener(host) as listener:
+    with BrokerHost() as host, KafkaListener(host, port=0) as listener:
 
         def ask(request: Request[Any]) -> None:
             api, version, body = _of_kafka(request)

@@ -247,7 +247,7 @@ def test_a_redrive_at_a_rate_is_watched_and_stopped(jobs):
     begun = jobs.done("POST", "/v1/dead-letters/jobs/redrive", {"rate_per_s": 0.5})
     assert (begun["running"], begun["total"], begun["done"]) == (True, 5, 1)
     refused = jobs("POST", "/v1/dead-letters/jobs/redrive", {"rate_per_s": 1})
-    assert refused.status == 409 and b"a redrive of jobs is under way; stop it, or let it end" in refused.body
+    assert refused.status == 409 and b"a redrive of jobs is in progress; stop it, or let it finish" in refused.body
     stopped = jobs.done("DELETE", "/v1/dead-letters/jobs/redrive")
     assert (stopped["running"], stopped["done"]) == (False, 1)
     jobs.done("POST", "/v1/dead-letters/jobs/redrive", {"rate_per_s": 100_000})

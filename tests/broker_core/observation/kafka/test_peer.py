@@ -429,7 +429,7 @@ def test_messages_are_read_without_a_group(broker: EmbeddedBroker, observe: Obse
     message = peer.ask(DescribeMessage(topic="orders", partition=0, offset=2)).message
     assert message is not None
     assert message.value == b'{"number":2}'
-    assert "any more" in peer.ask(DescribeMessage(topic="orders", partition=0, offset=99)).why
+    assert "no longer" in peer.ask(DescribeMessage(topic="orders", partition=0, offset=99)).why
     with pytest.raises(BrokerError) as failed:
         peer.ask(FindOffsets(topic="nowhere"))
     assert failed.value.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
