@@ -8,6 +8,7 @@ from typing import Any
 
 import broker_core
 from broker_core import (
+    Acl,
     Admin,
     AvroSerializer,
     BrokerHost,
@@ -91,6 +92,7 @@ def _delivery(fixture: BrokerFixture) -> Delivery:
 
 # How each is made, or, where making it is what is tried, the class itself.
 MADE: dict[str, Callable[[BrokerFixture], Any]] = {
+    "Acl": lambda fixture: Acl("billing", "read", "topic", "t"),
     "Admin": lambda fixture: fixture.admin,
     "SchemaAdmin": lambda fixture: SchemaAdmin(fixture.host),
     "SchemaRegistry": _registry,
@@ -165,6 +167,7 @@ RIGHT: dict[str, Callable[[BrokerFixture], Any]] = {
     "route": lambda fixture: lambda _message: None,
     "middleware": lambda fixture: [],
     "now_ns": lambda fixture: lambda: 0,
+    "published_ns": lambda fixture: 0,
     "connection": lambda fixture: sqlite3.connect(":memory:"),
     "consumer": lambda fixture: fixture.reader,
     "callback": lambda fixture: lambda: None,
@@ -185,6 +188,8 @@ RIGHT: dict[str, Callable[[BrokerFixture], Any]] = {
 }
 RIGHT_FOR: dict[tuple[str, str], Callable[[BrokerFixture], Any]] = {
     ("create_topic", "name"): lambda fixture: "new",
+    ("concerns", "principal"): lambda fixture: "billing",
+    ("is_too_old", "now_ns"): lambda fixture: 0,
     ("post", "path"): lambda fixture: "/produce",
     ("create_queue", "name"): lambda fixture: "new",
     ("create_subscription", "name"): lambda fixture: "new",

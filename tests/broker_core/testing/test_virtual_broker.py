@@ -102,7 +102,7 @@ def test_a_function_that_goes_on_after_its_end_is_told():
             with contextlib.suppress(BaseException):
                 consumer.poll(1.0)
 
-    with pytest.raises(RuntimeError, match="billing-1 did not end"), with_disturbance("crash") as broker:
+    with pytest.raises(RuntimeError, match="billing-1 does not end"), with_disturbance("crash") as broker:
         broker.create_topic("orders")
         broker.publish("orders", "late", at_s=20)
         broker.add_consumers(stubborn, "billing")

@@ -141,7 +141,7 @@ def test_assignors_show_who_would_own_what_and_only_another_can_be_chosen(qtbot:
     assert column(dialog, "roundrobin") == ["a", "\u2192 b"]
     dialog.radios["range"].setChecked(True)
     assert not dialog.accept_button.isEnabled()
-    assert dialog.problem.text() == "The group uses range already."
+    assert dialog.problem.text() == "The group already uses range."
     dialog.radios["roundrobin"].setChecked(True)
     qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     assert told == ["roundrobin"]
