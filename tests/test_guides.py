@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from broker_core.listeners.access.access import Access
+from broker_core.operations.entry import Operation
+
 ROOT = Path(__file__).parent.parent
 GUIDES = ROOT / "resources" / "guides"
 PAGES = [ROOT / "README.md", *sorted(GUIDES.glob("*.md"))]
@@ -33,16 +36,27 @@ def test_every_link_leads_to_a_file(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", OF_A_LIBRARY, ids=lambda page: page.name)
-def test_the_programs_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_programs_run_and_run_again(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("builtins.input", lambda _prompt: "")
     found = programs(page)
     assert found
-    for code in found:
+    for code in [*found, *found]:
         if "HttpBroker(" in code:  # asks a broker that runs elsewhere; tests of the client do that
             compile(code, page.name, "exec")
         else:
             exec(code.replace("port=8080", "port=0"), {})
+
+
+@pytest.mark.parametrize("name", ["http", "attach"])
+def test_the_access_files_are_whole(name: str, tmp_path: Path) -> None:
+    blocks = BLOCK.findall((GUIDES / f"{name}.md").read_text("utf-8"))
+    (file,) = [code for language, code in blocks if language == "toml"]
+    (tmp_path / "access.toml").write_text(file, "utf-8")
+    access = Access.of_file(tmp_path / "access.toml")
+    someone = access.principal("at-least-sixteen-characters")
+    access.check(someone, Operation.ADMIN, "broker")
+    access.check(someone, Operation.READ, "topic", "orders")
 
 
 @pytest.mark.parametrize("german", sorted(GUIDES.glob("*.de.md")), ids=lambda page: page.name)
