@@ -92,6 +92,15 @@ def test_nothing_is_left_unfinished():
     assert places(python_files(), UNFINISHED) == []
 
 
+def test_no_sentence_has_a_name_in_braces_that_nothing_fills():
+    filled = {"{task.description}", "{fault.what}"}  # by rich, and by the action of the sentence
+    name = re.compile(r"\{(?:[A-Z][A-Z_]+|\w+\.\w+)\}")
+    for path in python_files(*PRODUCT):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                assert set(name.findall(node.value)) <= filled, f"{path}:{node.lineno} lacks an f"
+
+
 def test_the_core_prints_nothing():
     assert places(python_files("broker_core"), re.compile(r"^\s*print\(")) == []
 

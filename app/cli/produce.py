@@ -13,10 +13,9 @@ import msgspec
 from app.cli.errors import CommandError
 from app.cli.numbers import seconds, whole
 from app.cli.parser import Command, Parser, with_exits
-from app.cli.publishers import publisher
+from app.cli.publishers import TIMEOUT_S, publisher
 from app.cli.target import Broker, add_target, opened
 from app.cli.waiting import tell_typist
-from broker_core.plurals import counted
 
 _CHUNK_BYTES = 1 << 16
 
@@ -44,9 +43,6 @@ def typed_lines(before_waiting: Callable[[], object]) -> Iterator[bytes]:
             yield from (line.rstrip(b"\r") for line in lines)
         if not data:
             return
-
-
-_TIMEOUT_S = 120.0
 
 
 class _Line(msgspec.Struct, forbid_unknown_fields=True):
@@ -101,9 +97,9 @@ def command() -> Command:
     parser.add_argument(
         "--timeout",
         type=seconds,
-        default=_TIMEOUT_S,
         metavar="SECONDS",
-        help=f"how long a message may wait for a broker that is full (default: {_TIMEOUT_S:g})",
+        help=f"how long a message may wait for a broker that is full (default: {TIMEOUT_S:g}; "
+        "0 where the topic's policy is to reject)",
     )
     add_target(parser)
 
@@ -170,12 +166,12 @@ def _produce(broker: Broker, options: argparse.Namespace) -> int:
             sender.finish()  # the lines before the one that is wrong
             raise
         sender.finish()
-    except BaseException:
+    except BaseException as error:
         sender.give_up()
-        if sender.stored and not options.json:
-            print(f"Published {counted(sender.stored, 'message')} to {options.topic}, and no more:")
+        if (sender.stored or sender.dead) and not options.json:
+            print(f"{sender.sentence}, and no more{':' if isinstance(error, Exception) else '.'}")
         raise
     sender.close()
     if not options.json:
-        print(f"Published {counted(sender.stored, 'message')} to {options.topic}.")
+        print(f"{sender.sentence}.")
     return 0

@@ -5,9 +5,11 @@ import contextlib
 import time
 from collections import deque
 
+import msgspec
+
 from app.cli.messages import record
 from app.cli.output import print_json
-from app.cli.readers import client_name
+from app.cli.readers import LOST, client_name
 from app.cli.target import Broker
 from app.cli.waiting import note
 from broker_core import BrokerHost, HttpBroker
@@ -18,8 +20,10 @@ from broker_core.clients.producer_config import ProducerConfig
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import Headers
 from broker_core.operations.messages import Placed, PublishBatch, PublishMessages, Record
+from broker_core.operations.topics import TopicConfig
 from broker_core.plurals import counted
 
+TIMEOUT_S = 120.0
 _PATIENCE_S = 2.0  # a longer wait has a note
 _GOODBYE_S = 1.0
 _MOST_UNTOLD = 50_000  # messages whose fate is not known yet; they are kept in memory
@@ -32,14 +36,24 @@ _PAUSES_S = (0.1, 0.3, 1.0)  # before what was refused is sent again; the last o
 class Publisher:
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
-        self.stored = 0
+        self.stored = self.dead = 0
         self.is_waiting = False
 
     def told(self, topic: str, partition: int, offset: int) -> None:
-        self.stored += 1
+        if topic == dead_letter_queue_of(self.options.topic):
+            self.dead += 1
+        else:
+            self.stored += 1
         if self.options.json:
             # A dead letter is listed with its queue.
             print_json({"topic": topic, "partition": partition, "offset": offset})
+
+    @property
+    def sentence(self) -> str:
+        """What was published so far; without a full stop."""
+        topic = self.options.topic
+        dead = f", and {counted(self.dead, 'dead letter')}, refused by its schema, to {dead_letter_queue_of(topic)}"
+        return f"Published {counted(self.stored, 'message')} to {topic}{dead if self.dead else ''}"
 
     def give_up(self) -> None:
         """After an error: what was stored all the same counts, too."""
@@ -62,7 +76,10 @@ class LocalPublisher(Publisher):
     def __init__(self, host: BrokerHost, options: argparse.Namespace) -> None:
         super().__init__(options)
         self._pending: deque[Receipt] = deque()
-        self._producer = Producer(host, ProducerConfig(delivery_timeout_ms=max(1.0, options.timeout * 1_000)))
+        config = ProducerConfig(delivery_timeout_ms=max(1.0, options.timeout * 1_000))
+        if options.at_once:  # each message by itself: what fits is stored
+            config = msgspec.structs.replace(config, retries=0, linger_ms=0)
+        self._producer = Producer(host, config)
 
     def send(
         self, key: bytes | None, value: bytes | None, headers: Headers, *, priority: int, partition: int | None
@@ -137,10 +154,12 @@ class HttpPublisher(Publisher):
             if len(refused) < len(left):
                 # The first one that is refused says why when it is sent by itself.
                 left, tries = [*self._first(refused, left_s), *refused[1:]], 0
+                if left and self.options.at_once:
+                    raise _withdrawn(len(left), self.options)
                 continue
             assert error is not None
             self._check(error)
-            if left_s <= 0:
+            if left_s <= 0 or self.options.at_once:
                 raise _withdrawn(len(left), self.options) from error
             if time.monotonic() - began_s >= _PATIENCE_S:
                 self.waits()
@@ -207,11 +226,28 @@ def _texts(headers: Headers) -> dict[str, str]:
 
 
 def _withdrawn(count: int, options: argparse.Namespace) -> BrokerError:
+    if options.at_once:
+        about = f"{options.topic} refused {counted(count, 'message')}; --timeout SECONDS retries for so long"
+        return BrokerError(ErrorCode.THROTTLED, about)
     what = f"{counted(count, 'message')} for {options.topic}, after {options.timeout:g} s"
     return BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"{what}; it is withdrawn, and not stored")
 
 
+def _rejects(broker: Broker, topic: str) -> bool:
+    """Whether the limits of `topic` refuse messages instead of making them wait; False if that cannot be read."""
+    try:
+        flow = broker.ask(TopicConfig(topic=topic)).flow
+    except BrokerError as error:
+        if error.code in LOST:
+            raise
+        return False
+    return flow is not None and flow.policy == "reject"
+
+
 def publisher(broker: Broker, options: argparse.Namespace) -> LocalPublisher | HttpPublisher:
+    options.at_once = options.timeout is None and _rejects(broker, options.topic)
+    if options.timeout is None:
+        options.timeout = TIMEOUT_S
     if isinstance(broker, HttpBroker):
         return HttpPublisher(broker, options)
     return LocalPublisher(broker, options)

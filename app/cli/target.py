@@ -40,8 +40,8 @@ def token_of(options: argparse.Namespace) -> str | None:
         raise CommandError("--token and --token-file both give a token; leave one out.")
     if options.token is not None:
         note(
-            "Everyone on this machine can see a token on the command line; use --token-file FILE or ${TOKEN_VARIABLE} "
-            "instead.",
+            "Everyone on this machine can see a token on the command line; use --token-file FILE or "
+            f"${TOKEN_VARIABLE} instead.",
             as_json=getattr(options, "json", False),
         )
         return str(options.token)

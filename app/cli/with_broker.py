@@ -36,7 +36,7 @@ def command() -> Command:
         usage="brokerscope with [options] -- COMMAND [ARGUMENT ...]",
         description="Run a command next to a fresh broker on free ports. Its environment has KAFKA_BOOTSTRAP_SERVERS "
         "and BROKERSCOPE_URL, where /v1/faults, /v1/clock, /v1/wait and /v1/audit are. The exit code is the "
-        "command's; if that is 0 but an assertion fails, {FAILED.value}, and what happened is printed.",
+        f"command's; if that is 0 but an assertion fails, {FAILED.value}, and what happened is printed.",
         **with_exits(),
     )
     parser.add_argument(

@@ -251,6 +251,22 @@ def test_backpressure_is_told_and_what_was_stored_is_counted(shell: Shell) -> No
     assert "1 message for full" in refused and "it is withdrawn, and not stored" in refused
 
 
+def test_where_the_policy_is_to_reject_nothing_waits_unless_it_is_told_to(shell: Shell) -> None:
+    shell("topics", "create", "full", "--max-messages", 2, "--policy", "reject")
+    assert shell("produce", "full", "a", "b", "c", "d") == "Published 2 messages to full, and no more:\n"
+    assert shell.code == Exit.REFUSED
+    (refused,) = shell.error.splitlines()
+    assert "The limit is reached" in refused and "full" in refused
+
+
+def test_a_message_that_becomes_a_dead_letter_is_not_said_to_be_in_the_topic(shell: Shell) -> None:
+    shell("schemas", "register", "order", "-", typed='{"type": "object"}')
+    shell("topics", "create", "orders")
+    shell("schemas", "rule", "orders", "--subject", "order", "--mode", "dead_letter")
+    told = shell("produce", "orders", "7", "8", "{}")
+    assert told == "Published 1 message to orders, and 2 dead letters, refused by its schema, to orders.dlq.\n"
+
+
 def test_a_line_that_is_refused_ends_it_and_the_lines_before_it_are_counted(shell: Shell) -> None:
     shell("topics", "create", "orders")
     told = shell("produce", "orders", "--lines-are-json", typed='{"value": 1}\nnonsense\n{"value": 2}\n')
