@@ -49,7 +49,7 @@ class Acl(CallArguments, frozen=True, forbid_unknown_fields=True):
         super().__post_init__()
         whole, most = self.kind == "broker", MAX_NAME_CHARS
         _check(
-            ErrorCode.INVALID_REQUEST,
+            ErrorCode.MALFORMED_REQUEST,
             (1 <= len(self.principal) <= most, f"a principal has 1 to {most} characters"),
             (not (whole and (self.name or self.prefixed)), "the broker as a whole has no name"),
             (whole or bool(self.name), f"an ACL for a {self.kind} needs a name, or * for all"),
@@ -100,7 +100,7 @@ class ClientQuota(CallArguments, frozen=True, forbid_unknown_fields=True):
         super().__post_init__()
         names = [name for name in (self.user, self.client_id) if name is not None]
         _check(
-            ErrorCode.INVALID_REQUEST,
+            ErrorCode.MALFORMED_REQUEST,
             (bool(names), "a quota is for a user, a client-id, or both"),
             (all(1 <= len(name) <= MAX_NAME_CHARS for name in names), f"a name has 1 to {MAX_NAME_CHARS} characters"),
         )

@@ -11,7 +11,7 @@ from broker_core.limits import MAX_ABOUT_CHARS
 class ErrorCode(enum.Enum):
     """An error code. Names and numbers are Kafka's where Kafka has the same error.
 
-    `status` is HTTP's: 409 for what the present state does not allow, 422 for what the types do not allow.
+    `status` is HTTP's: 409 for what the present state does not allow, 422 for what no state would allow.
     """
 
     def __init__(self, code: int, sentence: str, retriable: bool, status: int = 500) -> None:
@@ -80,6 +80,7 @@ class ErrorCode(enum.Enum):
     INVALID_LEASE = (1002, "The lease has expired or belongs to another consumer", False, 409)
     NO_DEAD_LETTERS = (1019, "The topic has no dead letters", False, 404)
     UNKNOWN_DEAD_LETTER = (1003, "There is no such dead letter", False, 404)
+    UNKNOWN_FAULT = (1020, "There is no such fault", False, 404)
     CLOSED = (1004, "It is closed", False, 503)
     FOLDER_NOT_EMPTY = (1012, "The folder is not empty, and nothing in it will be overwritten", False)
     DIRECTORY_IN_USE = (1005, "Another process has opened the data directory", False)

@@ -48,6 +48,7 @@ _NOT_FOUND = {
     ErrorCode.NO_DEAD_LETTERS,
     ErrorCode.UNKNOWN_DEAD_LETTER,
     ErrorCode.UNKNOWN_CONSUMER,
+    ErrorCode.UNKNOWN_FAULT,
     ErrorCode.UNKNOWN_SUBJECT,
     ErrorCode.UNKNOWN_SCHEMA_VERSION,
     ErrorCode.UNKNOWN_SCHEMA,

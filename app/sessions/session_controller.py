@@ -38,7 +38,14 @@ from widgets.i18n import tr
 FAST_TIMES = 10.0
 
 # The general part of these errors tells a user nothing.
-_SAID_PLAINLY = frozenset({ErrorCode.INVALID_REQUEST, ErrorCode.NON_EMPTY_GROUP, ErrorCode.REBALANCE_IN_PROGRESS})
+_SAID_PLAINLY = frozenset(
+    {
+        ErrorCode.INVALID_REQUEST,
+        ErrorCode.MALFORMED_REQUEST,
+        ErrorCode.NON_EMPTY_GROUP,
+        ErrorCode.REBALANCE_IN_PROGRESS,
+    }
+)
 
 T = TypeVar("T")
 

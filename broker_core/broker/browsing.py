@@ -70,11 +70,11 @@ def message_test(text: str) -> Test | None:
 
 
 def asked_test(text: str) -> Test | None:
-    """As `message_test`. Raises INVALID_REQUEST."""
+    """As `message_test`. Raises MALFORMED_REQUEST."""
     try:
         return message_test(text)
     except FilterError as error:
-        raise BrokerError(ErrorCode.INVALID_REQUEST, f"the filter {text!r}: {error}") from None
+        raise BrokerError(ErrorCode.MALFORMED_REQUEST, f"the filter {text!r}: {error}") from None
 
 
 def _haystack(message: StoredMessage) -> str:

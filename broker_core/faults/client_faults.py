@@ -280,7 +280,7 @@ class ClientFaults:
         return fault
 
     def end(self, now_ns: int, name: str) -> None:
-        """End a fault; requests that it held are served. Raises INVALID_REQUEST if there is none."""
+        """End a fault; requests that it held are served. Raises UNKNOWN_FAULT if there is none."""
         ended = self._find(name)
         del self._running[name]
         self._over[name] = ended.met
@@ -293,11 +293,11 @@ class ClientFaults:
         ended.over.resolve(now_ns)
 
     def fault(self, name: str) -> ClientFault:
-        """The active fault `name`. Raises INVALID_REQUEST if there is none."""
+        """The active fault `name`. Raises UNKNOWN_FAULT if there is none."""
         return self._find(name).fault
 
     def over(self, name: str) -> Reply[int]:
-        """A reply that is settled with the time when the fault ends. Raises INVALID_REQUEST if there is none."""
+        """A reply that is settled with the time when the fault ends. Raises UNKNOWN_FAULT if there is none."""
         return self._find(name).over
 
     def met(self, name: str) -> int:
@@ -348,7 +348,7 @@ class ClientFaults:
         )
 
     def _find(self, name: str) -> _Running:
-        return must(self._running.get(name), ErrorCode.INVALID_REQUEST, f"there is no fault {name!r}")
+        return must(self._running.get(name), ErrorCode.UNKNOWN_FAULT, name)
 
 
 def _plain(pattern: str) -> str:

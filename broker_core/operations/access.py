@@ -53,7 +53,7 @@ class RemoveQuota(Request[None], frozen=True, kw_only=True):
 
     @property
     def any_rate(self) -> ClientQuota:
-        """The quota, whatever its rate. Raises INVALID_REQUEST for what none can be for."""
+        """The quota, whatever its rate. Raises MALFORMED_REQUEST for what none can be for."""
         return ClientQuota(self.key, 1, self.user, self.client_id)
 
 

@@ -48,6 +48,5 @@ ENTRIES = (
         "End a fault; requests that it holds are served",
         _TAG,
         _ADMIN,
-        errors=(409,),
     ),
 )

@@ -168,7 +168,6 @@ ENTRIES = (
         "POST /v1/wait",
         "Wait until a condition holds",
         mode="parked",
-        errors=(409,),
         details="Responds after `timeout_ms` at the latest; `holds` says whether the condition is met.",
     ),
 )

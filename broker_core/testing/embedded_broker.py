@@ -280,7 +280,7 @@ class EmbeddedBroker(Closable):
 
         See `broker_core.operations.observe.WaitUntil`. Raises ConditionTimeoutError, a TimeoutError that says what the
         state is, after `timeout_s` on the machine's clock, ProgramEndedError as soon as a program of `run` has died,
-        and INVALID_REQUEST for what is no condition.
+        and MALFORMED_REQUEST for what is no condition.
         """
         return self._found(self.host.ask(self._waiting(condition, timeout_s)), condition, timeout_s)
 

@@ -345,5 +345,5 @@ def _over_already() -> Iterator[None]:
     try:
         yield
     except BrokerError as error:
-        if error.code not in {ErrorCode.INVALID_REQUEST, ErrorCode.CLOSED}:
+        if error.code not in {ErrorCode.UNKNOWN_FAULT, ErrorCode.CLOSED}:
             raise

@@ -43,9 +43,9 @@ def _list_users(broker: Broker, _now_ns: int, _request: access.ListUsers) -> lis
 
 def _set_user(broker: Broker, now_ns: int, request: access.SetUser, client: str) -> None:
     if request.password is not None:  # a salt is a random number, and the broker leaves nothing to chance
-        raise BrokerError(ErrorCode.INVALID_REQUEST, "salt the password first, by SetUser.salted")
+        raise BrokerError(ErrorCode.MALFORMED_REQUEST, "salt the password first, by SetUser.salted")
     if not request.salted_password:
-        raise BrokerError(ErrorCode.INVALID_REQUEST, "give a password, or the salted password with its salt")
+        raise BrokerError(ErrorCode.MALFORMED_REQUEST, "give a password, or the salted password with its salt")
     credential = ScramCredential.of_salted(
         request.user, request.mechanism, request.iterations, request.salt, request.salted_password
     )

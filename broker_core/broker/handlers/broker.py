@@ -83,12 +83,12 @@ def _wait_until(broker: Broker, now_ns: int, request: observe.WaitUntil) -> Repl
     try:
         condition = parse(request.condition, FIELDS)
     except FilterError as error:
-        raise BrokerError(ErrorCode.INVALID_REQUEST, f"the condition {request.condition!r}: {error}") from None
+        raise BrokerError(ErrorCode.MALFORMED_REQUEST, f"the condition {request.condition!r}: {error}") from None
     if condition.takes_all:
-        raise BrokerError(ErrorCode.INVALID_REQUEST, 'the condition is empty; say what to wait for, as in "lag = 0"')
+        raise BrokerError(ErrorCode.MALFORMED_REQUEST, 'the condition is empty; say what to wait for, as in "lag = 0"')
     never = why_never(condition)
     if never:
-        raise BrokerError(ErrorCode.INVALID_REQUEST, f"the condition {request.condition!r} never holds: {never}")
+        raise BrokerError(ErrorCode.MALFORMED_REQUEST, f"the condition {request.condition!r} never holds: {never}")
     return broker.conditions.wait(now_ns, condition, now_ns + ns_from_ms(request.timeout_ms))
 
 

@@ -63,7 +63,12 @@ class Exchange:
         parts = auth_bytes.split(b"\0")
         if len(parts) != 3:
             raise BrokerError(ErrorCode.UNAUTHORIZED, "SASL PLAIN needs a name and a password")
-        return self._access.principal(parts[2].decode("utf-8", "replace"))
+        try:
+            return self._access.principal(parts[2].decode("utf-8", "replace"))
+        except BrokerError:
+            # The same for every name: nobody can guess which users there are.
+            about = "the password is not a token of this broker; users with a password of their own need SCRAM"
+            raise BrokerError(ErrorCode.UNAUTHORIZED, about) from None
 
     def _scram_step(self, message: str) -> bytes:
         if self._scram is None:

@@ -114,7 +114,7 @@ def test_names_are_its_own():
     bench.faults.begin(0, ClientFault(effect="drop", name="mine"))
     with pytest.raises(BrokerError, match="there is already a fault mine"):
         bench.faults.begin(0, ClientFault(effect="drop", name="mine"))
-    with pytest.raises(BrokerError, match="there is no fault 'other'"):
+    with pytest.raises(BrokerError, match="There is no such fault: other"):
         bench.faults.end(0, "other")
 
 

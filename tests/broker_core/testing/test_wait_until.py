@@ -138,7 +138,7 @@ def test_a_condition_that_cannot_be_read_is_refused(broker: EmbeddedBroker):
     for condition, told in (("lagg = 0", "did you mean lag"), ("", "say what to wait for"), ("lag = 5 s", "a number")):
         with pytest.raises(BrokerError, match=told) as refused:
             broker.wait_until(condition)
-        assert refused.value.code is ErrorCode.INVALID_REQUEST
+        assert refused.value.code is ErrorCode.MALFORMED_REQUEST
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_a_condition_that_cannot_be_read_is_refused(broker: EmbeddedBroker):
 def test_what_can_never_hold_is_refused(broker: EmbeddedBroker, condition: str, told: str):
     with pytest.raises(BrokerError, match=re.escape(told)) as refused:
         broker.wait_until(condition)
-    assert refused.value.code is ErrorCode.INVALID_REQUEST
+    assert refused.value.code is ErrorCode.MALFORMED_REQUEST
 
 
 def test_the_kinds_have_the_fields_that_are_said(broker: EmbeddedBroker, consumer: threading.Thread):

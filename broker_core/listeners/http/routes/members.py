@@ -17,7 +17,7 @@ async def _join(call: HttpCall, request: Join) -> Joined:
         # A prefix stands for all names that begin so: the right must cover that pattern.
         call.must(READ, "topic", f"{request.prefix}*")
     if not request.topics and not request.prefix:
-        raise BrokerError(ErrorCode.INVALID_REQUEST, "a member reads topics, or a prefix of their names")
+        raise BrokerError(ErrorCode.MALFORMED_REQUEST, "a member reads topics, or a prefix of their names")
     config = ConsumerConfig(
         assignor=request.assignor,
         auto_offset_reset=request.auto_offset_reset,

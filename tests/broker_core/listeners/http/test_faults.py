@@ -45,7 +45,8 @@ def test_what_does_not_go_together_is_said_in_a_sentence(call):
     ):
         answer = call("POST", "/v1/faults", body)
         assert answer.status == 422 and told in answer.json["message"], answer
-    assert call("DELETE", "/v1/faults/nothing").status == 409
+    assert call("DELETE", "/v1/faults/nothing").status == 404
+    assert call("POST", "/v1/wait", {"condition": "kin = topic"}).status == 422
     answer = call("POST", "/v1/faults", {"effect": "dely"})
     assert answer.status == 422
     assert "Invalid enum value 'dely' - at `$.effect`; one of delay, error, drop, lose_reply" in answer.json["message"]

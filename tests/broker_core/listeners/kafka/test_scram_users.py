@@ -23,8 +23,11 @@ from kafka.admin import UserScramCredentialUpsertion as PyUpsertion
 from kafka.errors import ClusterAuthorizationFailedError
 
 from broker_core import Admin, BrokerHost
+from broker_core.access import Kept
+from broker_core.errors import BrokerError
 from broker_core.listeners.access.access import Access, PrincipalEntry, Rule
 from broker_core.listeners.kafka.listener import KafkaListener
+from broker_core.listeners.kafka.sasl import Exchange
 from broker_core.operations.entry import Operation
 from tests.broker_core.listeners.kafka.raw import KEYS, asked
 from tests.broker_core.listeners.kafka.test_scram_and_tls import client
@@ -57,6 +60,14 @@ def comes_in(listener: KafkaListener, password: str, mechanism: str = "SCRAM-SHA
         return set(shop.list_topics(timeout=3).topics) == {"open"}
     except KafkaException:
         return False
+
+
+def test_plain_says_that_users_need_scram_whoever_asks():
+    for user in (b"shop", b"nobody"):
+        with pytest.raises(
+            BrokerError, match="not a token of this broker; users with a password of their own need SCRAM"
+        ):
+            Exchange(ACCESS, Kept(), "PLAIN").step(b"\0" + user + b"\0a password")
 
 
 def test_a_user_comes_in_by_his_password_until_he_is_deleted(tmp_path: Path):
