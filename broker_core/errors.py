@@ -37,7 +37,7 @@ class ErrorCode(enum.Enum):
     REBALANCE_IN_PROGRESS = (27, "The group is rebalancing; the member must rejoin", True, 409)
     UNSUPPORTED_SASL_MECHANISM = (33, "The broker does not have the SASL mechanism", False)
     UNSUPPORTED_VERSION = (35, "The version of the request is not supported", False)
-    TOPIC_ALREADY_EXISTS = (36, "The topic already exists", False, 409)
+    TOPIC_ALREADY_EXISTS = (36, "There is already a topic or queue of this name", False, 409)
     INVALID_PARTITIONS = (37, "The number of partitions is not allowed", False, 409)
     INVALID_REPLICATION_FACTOR = (38, "The replication factor is not supported", False)
     INVALID_CONFIG = (40, "The configuration is not allowed", False, 409)

@@ -102,7 +102,9 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
         raise BrokerError(ErrorCode.UNKNOWN_DEAD_LETTER, f"{options.offset} of {options.queue}")
     shown = json_bytes if options.json else text_of
     headers = headers_of(letter)
-    origin = f"{letter.origin_topic}/{letter.origin_partition} @{letter.origin_offset}"
+    stored = letter.origin_offset >= 0
+    place = f"/{letter.origin_partition} @{letter.origin_offset}" if stored else " (it was not stored there)"
+    origin = f"{letter.origin_topic}{place}"
     facts = facts_of(letter, "offset", ("Origin", lambda _letter: origin), "cause", "redrives")
     facts |= payload(letter, as_json=options.json)
     if options.json:

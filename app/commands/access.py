@@ -43,7 +43,10 @@ class AccessHandlers(Handlers):
     def ask_acl(self) -> None:
         self.form(
             tr("Create ACL"),
-            tr("It applies to Kafka and HTTP, in addition to a listener's access file. A denial always wins."),
+            tr(
+                "It applies to Kafka and HTTP, in addition to a listener's access file. A denial always wins. "
+                "Where no token is needed, everyone may do everything that no ACL denies."
+            ),
             (
                 request_field(Acl, "principal", tr("Principal")),
                 request_field(Acl, "operation", tr("May"), words=RIGHTS, value="read"),

@@ -3274,8 +3274,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Es gilt ab der nächsten Nachricht.</translation>
   </message>
   <message>
-   <source>It applies to Kafka and HTTP, in addition to a listener's access file. A denial always wins.</source>
-   <translation>Sie gilt für Kafka und HTTP, neben der Zugriffsdatei eines Listeners. Was verbietet, hat Vorrang.</translation>
+   <source>It applies to Kafka and HTTP, in addition to a listener's access file. A denial always wins. Where no token is needed, everyone may do everything that no ACL denies.</source>
+   <translation>Sie gilt für Kafka und HTTP, neben der Zugriffsdatei eines Listeners. Was verbietet, hat Vorrang. Wo kein Token nötig ist, dürfen alle alles, was keine ACL verbietet.</translation>
   </message>
   <message>
    <source>It contains an action that this version does not know: {error}</source>
