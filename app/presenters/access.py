@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from app.presenters.columns import Column, number_column
 from app.presenters.panel_presenter import Sources, TablePresenter
 from app.presenters.table import SnapshotModel
@@ -40,9 +42,14 @@ class AccessModel(SnapshotModel[Shown]):
             ),
         )
         super().__init__(columns, key=lambda row: row.identity)
+        #: Identities of rows that the user has made, until they are here: they do not wait as others' rows do.
+        self.own: set[Hashable] = set()
 
     def set_snapshot(self, snapshot: Snapshot) -> None:
         self.set_rows(snapshot.access)
+        if self.own and any(row.identity in self.own for row in snapshot.access):
+            self.own.clear()
+            self.let_in()
 
 
 def kind_of(row: Shown) -> str:

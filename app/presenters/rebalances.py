@@ -68,8 +68,10 @@ class RebalanceCards:
         settled = not running or bool(view.after)
         revoked = tuple((topic, partition, owner, "") for topic, partition, owner in view.before)
         moved = view.moved if settled else revoked
-        longest_first = sorted(gaps, key=lambda gap: (-gap.lasted_ns(now_ns), gap.place))
-        no_reader = _no_reader(longest_first[0], view, now_ns) if gaps else _undisturbed(view, now_ns)
+        given_up = _given_up(view)
+        missed = [gap for gap in gaps if gap.end_ns is not None or gap.cause or gap.place[1] not in given_up]
+        longest_first = sorted(missed, key=lambda gap: (-gap.lasted_ns(now_ns), gap.place))
+        no_reader = _no_reader(longest_first[0], view, now_ns) if missed else _undisturbed(view, now_ns)
         return RebalanceFacts(
             key=key,
             group=view.group,
@@ -97,10 +99,21 @@ def _from_outside(view: RebalanceView, now_ns: int) -> str:
     return tr("about {time}; for how long nobody read is not known from outside", time=took)
 
 
+def _given_up(view: RebalanceView) -> list[str]:
+    """Topics that nobody is to read any more: all members that did have left, or the topic was deleted."""
+    kept = {topic for topic, _partition, _owner in view.after}
+    return [] if view.ended_ns is None else sorted({topic for topic, _partition, _owner in view.before} - kept)
+
+
 def _undisturbed(view: RebalanceView, now_ns: int) -> str:
     if view.ended_ns is None:
         return tr("{time} so far; no partition has lost its reader", time=duration(now_ns - view.started_ns))
-    return tr("took {time}; no partition lost its reader", time=duration(view.ended_ns - view.started_ns))
+    took = duration(view.ended_ns - view.started_ns)
+    if given_up := _given_up(view):
+        return tr("took {time}; afterwards no member read {topics}", time=took, topics=", ".join(given_up))
+    if view.started_ns < 0 and any(old for _topic, _partition, old, _new in view.moved):  # before it was observed
+        return tr("took {time}; for how long nobody read is not known", time=took)
+    return tr("took {time}; no partition lost its reader", time=took)
 
 
 def _no_reader(gap: Gap, view: RebalanceView, now_ns: int) -> str:

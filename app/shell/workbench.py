@@ -142,6 +142,7 @@ class Workbench(QObject):
         self.window.setWindowTitle(f"{contained(scenario.title)} - Brokerscope")
         self.window.status.show_message(tr("Opened {title}.", title=scenario.title))
         self._measure_recording()
+        self.registry.refresh()  # not some frames later: nothing that is impossible here looks possible
         self.frames.forget()
         self.draw()
 

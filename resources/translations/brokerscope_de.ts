@@ -9454,6 +9454,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>erfährt, dass der Leader der Partition gewechselt hat</translation>
   </message>
   <message>
+   <source>took {time}; afterwards no member read {topics}</source>
+   <translation>dauerte {time}; danach las kein Mitglied {topics}</translation>
+  </message>
+  <message>
+   <source>took {time}; for how long nobody read is not known</source>
+   <translation>dauerte {time}; wie lange niemand las, ist nicht bekannt</translation>
+  </message>
+  <message>
    <source>took {time}; no partition lost its reader</source>
    <translation>dauerte {time}; keine Partition verlor ihren Leser</translation>
   </message>

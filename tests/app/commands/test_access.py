@@ -12,6 +12,7 @@ from app.presenters.access import AccessPresenter
 from broker_core.access import Acl, ClientQuota
 from broker_core.clock import NS_PER_S
 from broker_core.operations.access import SetUser
+from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.access import CreateAcls, SetQuota
 from tests.app.conftest import Hand
 from tests.app.dialogs import accept, fill, run, said
@@ -85,6 +86,30 @@ def test_a_quota_is_set_for_whom_the_form_says(hand: Hand, user: str, client_id:
     hand.workbench.registry.trigger("undo")
     hand.show()
     assert shown(hand) == []
+
+
+def test_an_own_change_is_shown_at_once_though_a_row_is_selected(hand: Hand):
+    controller = hand.workbench.controller
+
+    def do(action: UserAction) -> None:
+        with hand.qtbot.waitSignal(controller.acted, timeout=20_000):
+            controller.perform(action)
+        hand.show()
+
+    do(CreateAcls(acls=(ACL,)))
+    assert len(shown(hand)) == 1
+    panel = hand.workbench.window.tab(AccessPanel)
+    panel.table.selectRow(0)
+    shown(hand)
+    do(SetQuota(quota=QUOTA))
+    assert len(shown(hand)) == 2
+    do(CreateAcls(acls=(Acl("*", "read", "topic", "mail"),)))
+    assert len(shown(hand)) == 3
+    user = SetUser(user="ann", password="secret").salted(b"salt")
+    hand.simulated.look(lambda simulation: simulation.broker.handle(simulation.loop.now_ns, user)).result(20)
+    hand.show()
+    assert len(shown(hand)) == 3, "what others do waits"
+    assert panel.waiting.isVisible()
 
 
 def changed(hand: Hand) -> None:

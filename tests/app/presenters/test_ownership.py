@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
@@ -147,6 +148,39 @@ def test_the_card_of_a_move_says_the_rebalance_alone_and_one_that_takes_nothing_
     assert card(told, 30, 5, 6.1).no_reader == "no reader 1.1 s"
     assert card(told, 30, 0, 1.2).no_reader == "took 1.2 s; no partition lost its reader"
     assert card(Written(), 0.6, 0, None).no_reader == "600 ms so far; no partition has lost its reader"
+
+
+@pytest.mark.parametrize(
+    ("after", "words"),
+    [
+        ((), "took 0 ms; afterwards no member read orders"),
+        ((("orders", 3, "b"),), "took 0 ms; for how long nobody read is not known"),
+    ],
+)
+def test_a_card_from_before_the_session_does_not_say_that_everything_was_read(
+    after: tuple[tuple[str, int, str], ...], words: str
+) -> None:
+    cards = RebalanceCards(Owners(), Times())
+    cards.attach(Written().ownership)
+    view = RebalanceView("g", "a left", -NS_PER_S, -NS_PER_S, 1, 2, (("orders", 3, "a"),), after)
+    assert cards.of(Snapshot(NS_PER_S, 0, rebalances=(view,)))[0].no_reader == words
+
+
+@pytest.mark.parametrize("heard_s", [None, 4.0])
+def test_nobody_is_missed_where_the_last_member_has_left_unless_it_fell_silent(heard_s: float | None) -> None:
+    told = Written()
+    told.tell(0, EventKind.MEMBER_JOINED, "a")
+    told.rebalance(0, 1, "", "a")
+    told.tell(5, EventKind.MEMBER_LEFT, "a", detail={} if heard_s is None else {"heard_ns": ns_from_s(heard_s)})
+    told.rebalance(5, 6, "a", "")
+    cards = RebalanceCards(Owners(), Times())
+    cards.attach(told.ownership)
+    view = RebalanceView("g", "a left", 5 * NS_PER_S, 6 * NS_PER_S, 1, 2, (("orders", 3, "a"),), ())
+    (card,) = cards.of(Snapshot(10 * NS_PER_S, told.events_by(10), rebalances=(view,)))
+    if heard_s is None:
+        assert (card.no_reader, card.gaps) == ("took 1.0 s; afterwards no member read orders", "")
+    else:
+        assert card.no_reader == "no reader for 6.0 s so far"
 
 
 def test_a_card_is_put_into_words_anew_when_somebody_reads_again_long_after() -> None:

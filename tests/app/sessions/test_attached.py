@@ -99,6 +99,15 @@ def test_the_window_shows_what_the_broker_has_and_what_happens_to_it(window: Att
     assert EventKind.PUBLISHED in [event.kind for event in controller.events.since(0)]
 
 
+def test_what_cannot_be_done_there_is_disabled_from_the_first_frame_on(
+    open_workbench: Callable[..., Hand], listener: HttpListener
+) -> None:
+    workbench = open_workbench().workbench
+    workbench.controller.observe(attached(peer_at(listener.url), record=False))
+    names = ("restart", "step", "run", "fast", "express", "run_until")
+    assert [name for name in names if workbench.registry.action(name).isEnabled()] == []
+
+
 def test_looking_back_and_following_again(window: Attached) -> None:
     controller, host = window.controller, window.host
     window.wait(lambda: controller.end_ns > 0)
