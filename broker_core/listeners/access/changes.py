@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 from broker_core.access import Acl, AclOperation, Acls, ResourceKind
@@ -54,6 +54,11 @@ def _judge(access: Access, principal: Principal, kept: Acls, request: Request[T]
 
 
 IN_THE_FILE = "the rule is in the access file; change it there"
+
+
+def with_file(access: Access, acls: Iterable[Acl]) -> tuple[Acl, ...]:
+    """The ACLs of the access file, and after them those of `acls` that it does not have."""
+    return tuple(dict.fromkeys((*acls_of_file(access), *acls)))
 
 
 def acls_of_file(access: Access) -> Iterator[Acl]:

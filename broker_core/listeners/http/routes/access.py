@@ -12,7 +12,8 @@ _SALT_BYTES = 32
 
 
 async def _list_acls(call: HttpCall, request: ListAcls) -> list[Acl]:
-    return list(dict.fromkeys((*changes.acls_of_file(call.context.access), *call.host.ask(request))))
+    kept = call.host.ask(request)
+    return list(changes.with_file(call.context.access, kept))
 
 
 async def _change(call: HttpCall, request: CreateAcls | DeleteAcls | SetUser) -> None:

@@ -17,6 +17,7 @@ from broker_core.clock import NS_PER_MS
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event
+from broker_core.listeners.access import changes
 from broker_core.listeners.awaiting import ServedHost
 from broker_core.listeners.http.context import ByHand, HttpCall, Routes
 from broker_core.listeners.http.gate import problem_of
@@ -154,7 +155,9 @@ async def _list_connections(call: HttpCall, _request: ListConnections) -> list[C
 
 async def _observe_broker(call: HttpCall, request: ObserveBroker) -> Observed:
     found = await call.ask(request)
-    return msgspec.structs.replace(found, connections=call.context.connections.views())
+    acls = changes.with_file(call.context.access, found.snapshot.acls)
+    snapshot = msgspec.structs.replace(found.snapshot, acls=acls)
+    return msgspec.structs.replace(found, snapshot=snapshot, connections=call.context.connections.views())
 
 
 async def _cut_connection(call: HttpCall, request: CutConnection) -> None:
