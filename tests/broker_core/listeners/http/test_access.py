@@ -94,9 +94,7 @@ def test_a_user_with_a_password_comes_in_by_kafka_and_nothing_tells_the_password
         assert (told.cause, told.told["row"]) == ("set the SCRAM-SHA-512 credential of ann", shown)
         snapshot = boss.done("GET", "/v1/observe")["snapshot"]
         assert (snapshot["users"], snapshot["acls"][-1]["name"]) == ([shown], "open")
-        assert snapshot["acls"] == boss.done("GET", "/v1/acls"), (
-            "with those of the file"
-        )
+        assert snapshot["acls"] == boss.done("GET", "/v1/acls"), "with those of the file"
     stored = (tmp_path / "catalog.json").read_bytes()
     assert b"a password" not in stored and b"salted_password" not in stored
 
