@@ -18,6 +18,7 @@ ResourceKind = Literal["topic", "queue", "group", "subject", "transactional_id",
 AclOperation = Literal["read", "write", "admin", "all"]
 QuotaKey = Literal["producer_byte_rate", "consumer_byte_rate"]
 Mechanism = Literal["SCRAM-SHA-256", "SCRAM-SHA-512"]
+OPERATION_VERBS = {"read": "read", "write": "write", "admin": "administer", "all": "read, write and administer"}
 
 ANY = "*"  # every principal, or every name; in a quota, everybody who has no quota of the same kind by name
 DIGESTS: dict[Mechanism, str] = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
@@ -57,9 +58,9 @@ class Acl(CallArguments, frozen=True, forbid_unknown_fields=True):
         )
 
     def __str__(self) -> str:
-        names = f"whose names begin with {self.name}" if self.prefixed else self.name
-        what = "read, write, admin" if self.operation == "all" else self.operation
-        return f"{self.principal} may {'not ' * self.deny}{what} {self.kind} {names}".rstrip()
+        kind = self.kind.replace("_", " ")
+        of = f"{kind}s whose names begin with {self.name}" if self.prefixed else f"{kind} {self.name}"
+        return f"{self.principal} may {'not ' * self.deny}{OPERATION_VERBS[self.operation]} {of}".rstrip()
 
     @property
     def identity(self) -> Acl:

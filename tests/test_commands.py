@@ -177,6 +177,7 @@ def test_a_run_that_was_killed_is_made_whole_and_reported(tmp_path: Path) -> Non
         (("run", "first-session", "--speed", "abc"), "'abc' is neither a number above 0 nor max"),
         (("shot", "first-session", "--at", "1", "--size", "big", "out.png"), "size"),
         (("shot", "first-session", "--at", "1", "--size", "10x10", "out.png"), "from 960x640"),
+        (("shot", "first-session", "--at", "1", "shot.jpg"), "shot.jpg must end with .png"),
         (("shot", "first-session", "--at", "9999", "out.png"), "first-session ends at 300 s"),
     ],
 )

@@ -10,8 +10,9 @@ import msgspec
 from app.cli.output import say
 from app.cli.parser import Command
 from app.cli.request_options import add_options, built
-from app.cli.target import Broker
+from app.cli.target import Broker, is_running
 from app.cli.verbs import Verbs
+from app.cli.waiting import note
 from broker_core.access import Acl, ClientQuota
 from broker_core.operations import access
 
@@ -33,6 +34,11 @@ def acls_command() -> Command:
 def _change_acl(broker: Broker, options: argparse.Namespace) -> None:
     acl = built(Acl, options)
     broker.ask(options.request(acls=(acl,)))
+    if is_running(broker) and not (broker.has_token or acl.deny or options.request is access.DeleteAcls):
+        told = (
+            "This broker lets everybody do everything until brokerscope serve has --access FILE or --token-file FILE."
+        )
+        note(told, as_json=options.json)
     _say(acl.told(options.request is access.DeleteAcls), options, **msgspec.structs.asdict(acl))
 
 

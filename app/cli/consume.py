@@ -176,7 +176,18 @@ def _poll(broker: Broker, options: argparse.Namespace) -> int:
                     _commit(reader, options, None if len(printed) == len(messages) else printed)
                 shown += len(printed)
                 quiet.heard()
+            elif not reader.assignment:
+                _check_topic(broker, options.name)
     return shown
+
+
+def _check_topic(broker: Broker, name: str) -> None:
+    """Raises CommandError if the topic was deleted."""
+    try:
+        broker.ask(DescribeTopic(topic=name))
+    except BrokerError as error:
+        if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+            raise CommandError(f"{name} was deleted, so nothing more will come.", Exit.NOT_FOUND) from error
 
 
 def _commit(reader: GroupReader, options: argparse.Namespace, printed: Sequence[StoredMessage] | None) -> None:

@@ -15,7 +15,7 @@ _HINTS = {
     ErrorCode.RESOURCE_NOT_FOUND: "brokerscope acls, quotas or users list says what there is",
     ErrorCode.DIRECTORY_IN_USE: "or go through its broker with --broker",
     ErrorCode.UNAUTHORIZED: "give --token-file, or set $BROKERSCOPE_TOKEN",
-    ErrorCode.NON_EMPTY_GROUP: "brokerscope groups members lists them; end them first",
+    ErrorCode.NON_EMPTY_GROUP: "brokerscope groups members lists them",
 }
 
 

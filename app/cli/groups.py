@@ -10,6 +10,7 @@ from app.cli.parser import Command
 from app.cli.request_options import built
 from app.cli.target import Broker
 from app.cli.verbs import Verbs
+from app.cli.waiting import note
 from app.environment.exits import Exit
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
@@ -18,7 +19,9 @@ from broker_core.operations.topics import DescribeTopic
 from broker_core.plurals import counted
 from broker_core.snapshots import GroupView, OffsetView, ShareGroupView, SlowReader
 
-_NO_GROUP = "There is no group; a group comes with its first member, as by brokerscope consume TOPIC --group GROUP."
+_NO_GROUP = (
+    "There is no group{seen}; a group comes with its first member, as by brokerscope consume TOPIC --group GROUP."
+)
 
 
 def command() -> Command:
@@ -75,7 +78,7 @@ def _list(broker: Broker, options: argparse.Namespace) -> None:
     lag = ("Lag", lambda group: sum(at.lag for at in group.offsets))
     shared = rows_of(share_groups, *_SHARE_GROUP, lag)
     if rows or not shared:
-        print_rows(rows, options, none=_NO_GROUP)
+        print_rows(rows, options, none=_NO_GROUP.format(seen=options.seen))
     if shared:
         if rows and not options.json:
             print()
@@ -149,6 +152,11 @@ def _reset(broker: Broker, options: argparse.Namespace) -> None:
     request = groups.ResetOffsets(group=options.group, partitions=places, dry_run=preview, **options.to)
     changes = broker.ask(request).changes
     rows = rows_of(changes, "topic", "partition", ("From", "from_offset"), ("To", "to_offset"), "change")
+    asked = options.to["offset"] if options.to["form"] == "offset" else None
+    for change in changes:
+        if asked not in {None, change.to_offset}:
+            place = f"{change.topic}/{change.partition}"
+            note(f"{place} has no offset {asked}; the nearest is {change.to_offset}.", as_json=options.json)
     print_rows(rows, options, none="Nothing would change." if preview else "No change.")
     if rows and preview and not options.json:
         print("Nothing was changed; --apply does it.")

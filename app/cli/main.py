@@ -346,6 +346,8 @@ def _shot_command() -> Command:
     parser.add_argument("out", type=Path, metavar="OUT.png", help="the file to write")
 
     def run(options: argparse.Namespace) -> int:
+        if options.out.suffix.lower() not in {"", ".png"}:
+            raise CommandError(f"The picture is a PNG, so {options.out.name} must end with .png.")
         if missing := why_missing("gui") or why_no_drawing():
             raise CommandError(missing, Exit.REFUSED)
         path = find_scenario(options.scenario)

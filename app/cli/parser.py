@@ -56,7 +56,9 @@ class Parser(argparse.ArgumentParser):
             name = options[0].partition("=")[0]
             elsewhere = [verb for verb, parser in self.siblings.items() if name in parser._option_string_actions]
             if elsewhere:
-                self.error(f"there is no {name} here, only in {' and '.join(elsewhere)}")
+                *others, last = elsewhere
+                verbs = f"{', '.join(others)} and {last}" if others else last
+                self.error(f"there is no {name} here, only in {verbs}")
             self.error(f"there is no {name} here{meant(name, self._option_string_actions)}")
         return found, rest
 

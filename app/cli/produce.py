@@ -16,6 +16,8 @@ from app.cli.parser import Command, Parser, with_exits
 from app.cli.publishers import TIMEOUT_S, publisher
 from app.cli.target import Broker, add_target, opened
 from app.cli.waiting import tell_typist
+from broker_core.operations.queues import ListQueues
+from broker_core.operations.topics import ListTopics
 
 _CHUNK_BYTES = 1 << 16
 
@@ -152,7 +154,16 @@ def _bytes(value: object) -> bytes | None:
     return value.encode(errors="surrogateescape") if isinstance(value, str) else msgspec.json.encode(value)
 
 
+def _check_priority(broker: Broker, options: argparse.Namespace) -> None:
+    """Raises CommandError for a topic that no queue reads."""
+    topics = {topic.name for topic in broker.ask(ListTopics())}
+    if options.topic in topics.difference(*((queue.name, queue.reads) for queue in broker.ask(ListQueues()))):
+        raise CommandError(f"--priority is for queues, but no queue reads {options.topic}; leave it out.")
+
+
 def _produce(broker: Broker, options: argparse.Namespace) -> int:
+    if options.priority:
+        _check_priority(broker, options)
     sender = publisher(broker, options)
     try:
         try:

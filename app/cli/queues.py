@@ -26,7 +26,7 @@ _COUNTS: tuple[Column, ...] = (
 
 def command() -> Command:
     verbs = Verbs("queues", "Queues and subscriptions of a broker.")
-    none = "There is no queue; brokerscope queues create makes one."
+    none = "There is no queue{seen}; brokerscope queues create makes one."
     verbs.lists("list", queues.ListQueues, none, ("Queue", "name"), "reads", *_COUNTS)
     about = "Show counts, settings, limits and leases of a queue."
     verbs.add("describe", queues.DescribeQueue, _describe, about=about)

@@ -84,7 +84,7 @@ def _list(broker: Broker, options: argparse.Namespace) -> None:
         latest = broker.ask(schemas.DescribeVersion(subject=found.subject, version=found.versions[-1]))
         of_latest = facts_of(latest, "subject", "kind", ("Latest", "version"), "id")
         rows.append({**of_latest, "Versions": len(found.versions), "Compatibility": found.compatibility})
-    print_rows(rows, options, none="There is no schema; brokerscope schemas register makes one.")
+    print_rows(rows, options, none=f"There is no schema{options.seen}; brokerscope schemas register makes one.")
 
 
 def _describe(broker: Broker, options: argparse.Namespace) -> None:

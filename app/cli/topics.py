@@ -56,7 +56,7 @@ def _list(broker: Broker, options: argparse.Namespace) -> None:
         _size(options),
         *published,
     )
-    print_rows(rows, options, none="There is no topic; brokerscope topics create makes one.")
+    print_rows(rows, options, none=f"There is no topic{options.seen}; brokerscope topics create makes one.")
 
 
 def limit_facts(flow: FlowConfig | None, gate: GateView | None, *, running: bool) -> dict[str, object]:

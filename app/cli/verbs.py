@@ -116,6 +116,7 @@ class Verbs:
 
         def run(options: argparse.Namespace) -> int:
             with opened(options, read_only=options.reads) as broker:
+                options.seen = " that this token may read" if is_running(broker) and broker.has_token else ""
                 if options.asks is not None and not _agreed(broker, options, options.asks):
                     return Exit.PARTLY
                 code = options.verb(broker, options)

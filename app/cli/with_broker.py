@@ -23,11 +23,12 @@ from broker_core.faults.client_faults import NEEDS, Effect
 from broker_core.operations.faults import BeginFault
 from broker_core.recording.audit import VERDICTS
 from broker_core.testing.embedded_broker import ConditionTimeoutError, EmbeddedBroker
-from broker_core.testing.faults import ActiveFault
+from broker_core.testing.faults import ActiveFault, Faults
 from broker_core.testing.program import END_S
 
 FAILED = Exit.PARTLY
 _EFFECTS = get_args(Effect)
+_BY_CALL = {"move_leader": "leader_change", "move_coordinator": "coordinator_change"}  # as tests in Python call them
 
 
 def command() -> Command:
@@ -59,8 +60,9 @@ def command() -> Command:
         default=[],
         type=_fault,
         metavar="FAULT",
-        help='as "error Produce NOT_LEADER_OR_FOLLOWER times=3" or "delay Fetch 200 topic=orders"; repeatable. APIs '
-        "and errors are in the testing reference: Help of the window, or resources/guides/testing-reference.md",
+        help='as "error Produce NOT_LEADER_OR_FOLLOWER times=3" or "delay Fetch 200 topic=orders"; repeatable. '
+        f"Effects: {', '.join(_EFFECTS)}. APIs and errors are in the testing reference: Help of the window, or "
+        "resources/guides/testing-reference.md",
     )
     parser.add_argument(
         "--assert",
@@ -128,7 +130,9 @@ def _fault(text: str) -> BeginFault:
     words = text.split()
     plain = [word for word in words if "=" not in word]
     if not plain or plain[0] not in _EFFECTS:
-        hint = meant(plain[0], _EFFECTS) if plain else ""
+        hint = meant(_BY_CALL.get(plain[0], plain[0]), _EFFECTS) if plain else ""
+        if plain and not hint and hasattr(Faults, plain[0]):
+            hint = " (only a test in Python has that)"
         raise argparse.ArgumentTypeError(
             f"{text!r} does not begin with an effect{hint}; there are {', '.join(_EFFECTS)}"
         )

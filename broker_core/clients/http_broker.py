@@ -79,6 +79,8 @@ class HttpBroker(Closable):
         on_wait: Callable[..., object] | None = None,
     ) -> None:
         self.url = checked_url(url)
+        self.has_token = token is not None
+        self._heard = False
         self._timeout_s = timeout_s
         self._on_wait: Waiting = on_wait or (lambda _error, _seconds: None)
         self._headers = {"Accept": "application/json", "User-Agent": "brokerscope"}
@@ -165,6 +167,7 @@ class HttpBroker(Closable):
             data = _read(response, ends_s)
             if not data and response.status != 204 and "Content-Length" not in response.headers:
                 raise HTTPError("the end of the headers is missing")
+            self._heard = True
             return _Response(response.status, response.headers, data)
         except (ReadTimeoutError, TimeoutError) as error:
             about = f"{parts.verb} {parts.path} got no reply from {self.url}{doubt}"
@@ -183,6 +186,10 @@ class HttpBroker(Closable):
             if "BadStatusLine" in repr(error) or "LineTooLong" in repr(error):
                 raise self._no_broker("it does not speak HTTP") from error
             about = f"{self.url} broke off its reply to {parts.verb} {parts.path}{doubt}"
+            if not self._heard and self.url.startswith("http:"):
+                about += (
+                    "; if it uses TLS, use an https address; if it speaks Kafka, attach to HOST:PORT or use --kafka"
+                )
             raise _BrokenOffError(ErrorCode.CONNECTION_LOST, about, possibly_stored=bool(doubt)) from error
 
     def _decoded(self, response: _Response, kind: Any) -> Any:

@@ -14,7 +14,6 @@ import msgspec
 
 from broker_core.clients.http_broker import HttpBroker
 from broker_core.clock import NS_PER_MS
-from broker_core.errors import BrokerError
 from broker_core.observation.peer import Facts, Look
 from broker_core.operations.observe import ObserveBroker, Observed
 from broker_core.operations.request import Request
@@ -104,12 +103,7 @@ class ServePeer:
         self._last = Snapshot(0, 0)
 
     def open(self) -> Snapshot:
-        try:
-            found = self._observe(None, _OPEN_S)
-        except BrokerError as error:
-            if "broke off" in error.about and self.address.startswith("http:"):
-                raise BrokerError(error.code, f"{error.about}; if it uses TLS, use an https address") from error
-            raise
+        found = self._observe(None, _OPEN_S)
         self._opened_ms = found.epoch_ms
         self.epoch_ms = found.epoch_ms + found.snapshot.time_ns // NS_PER_MS
         self._later_ns, self._before = -found.snapshot.time_ns, found.snapshot.totals

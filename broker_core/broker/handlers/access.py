@@ -17,8 +17,13 @@ def _create_acls(broker: Broker, now_ns: int, request: access.CreateAcls, client
 
 
 def _delete_acls(broker: Broker, now_ns: int, request: access.DeleteAcls, client: str) -> None:
-    acls = [must(broker.access.acls.find(acl), ErrorCode.RESOURCE_NOT_FOUND, str(acl)) for acl in request.acls]
-    for acl in dict.fromkeys(acls):
+    kept = broker.access.acls
+    for acl in request.acls:
+        if kept.find(acl) is None:
+            others = "; ".join(str(other) for other in kept.all if other.principal == acl.principal)
+            about = f"{acl}, but only that {others}" if others else str(acl)
+            raise BrokerError(ErrorCode.RESOURCE_NOT_FOUND, about)
+    for acl in dict.fromkeys(request.acls):
         broker.access.remove(now_ns, acl, client)
 
 

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import msgspec
 
-from broker_core.access import Acl, Acls, ResourceKind
+from broker_core.access import OPERATION_VERBS, Acl, Acls, ResourceKind
 from broker_core.errors import BrokerError, ConfigError, ErrorCode
 from broker_core.limits import MAX_NAME_CHARS
 from broker_core.operations.entry import Operation
@@ -194,7 +194,7 @@ class Access:
         """Raises FORBIDDEN if `allows` is False."""
         if not self.allows(principal, operation, kind, name):
             what = "the broker as a whole" if kind == "broker" else f"{kind} {name[:249]}"
-            raise BrokerError(ErrorCode.FORBIDDEN, f"{principal.name} may not {operation} {what}")
+            raise BrokerError(ErrorCode.FORBIDDEN, f"{principal.name} may not {OPERATION_VERBS[operation]} {what}")
 
     def check_bind(self, address: str) -> None:
         """Raises INVALID_CONFIG if other machines could connect to `address` without a token."""

@@ -11,7 +11,7 @@ from uuid import UUID
 import msgspec
 from kio.schema.errors import ErrorCode as KafkaError
 
-from broker_core.access import ResourceKind
+from broker_core.access import OPERATION_VERBS, ResourceKind
 from broker_core.broker.broker import Broker
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kafka_messages.making import Body
@@ -134,7 +134,8 @@ class Call(msgspec.Struct, frozen=True):
     def must(self, operation: Operation, kind: ResourceKind, name: str = "") -> None:
         """Raises FORBIDDEN, as Kafka's error for that kind of thing."""
         if not self.may(operation, kind, name):
-            raise ForbiddenError(kind, f"{self.principal.name} may not {operation} {kind} {name[:249]}".rstrip())
+            may_not = f"{self.principal.name} may not {OPERATION_VERBS[operation]}"
+            raise ForbiddenError(kind, f"{may_not} {kind} {name[:249]}".rstrip())
 
     def must_topic(self, operation: Operation, name: str) -> None:
         """Raises UNKNOWN_TOPIC_OR_PARTITION for what is not there, FORBIDDEN."""

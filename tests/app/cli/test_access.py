@@ -14,7 +14,7 @@ ACL = ("--principal", "ann", "--operation", "read", "--kind", "topic", "--name",
 
 def test_an_acl_is_created_listed_and_deleted(shell: Shell):
     in_file = len(shell.rows("acls", "list"))
-    assert shell("acls", "create", *ACL) == "Created the ACL: ann may not read topic whose names begin with orders.\n"
+    assert shell("acls", "create", *ACL) == "Created the ACL: ann may not read topics whose names begin with orders.\n"
     *_, row = shell.rows("acls", "list")
     assert row == {
         "principal": "ann", "permission": "deny", "operation": "read", "kind": "topic", "name": "orders",
@@ -25,6 +25,11 @@ def test_an_acl_is_created_listed_and_deleted(shell: Shell):
     shell("acls", "delete", *ACL)
     assert shell.code == Exit.NOT_FOUND
     assert "brokerscope acls, quotas or users list says" in shell.error
+    all_of_it = ("--principal", "ann", "--operation", "all", "--kind", "topic", "--name", "orders")
+    shell("acls", "create", *all_of_it)
+    assert ("lets everybody do everything" in shell.error) == shell.running
+    shell("acls", "delete", *ACL)
+    assert "but only that ann may read, write and administer topic orders" in shell.error
 
 
 def test_a_quota_is_set_listed_and_removed(shell: Shell):

@@ -15,6 +15,7 @@ from app.environment.exits import Exit
 from broker_core import BrokerHost
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.http.listener import HttpListener
+from broker_core.listeners.kafka.listener import KafkaListener
 from tests.app.cli.test_elsewhere import silent
 from tests.broker_core.listeners.certificates import make
 
@@ -39,8 +40,10 @@ def open_brokers(folder: Path) -> Iterator[dict[str, str]]:
         def listen(**settings: Any) -> str:
             return opened.enter_context(HttpListener(host, port=0, **settings)).url
 
+        kafka = opened.enter_context(KafkaListener(host, port=0))
         yield {
             "open": listen(),
+            "kafka": f"http://127.0.0.1:{kafka.port}",
             "tokens": listen(access=Access.of_file(folder / "access.toml")),
             "tls": listen(tls=make(folder)),
         }
@@ -59,6 +62,8 @@ def test_what_cannot_be_attached_to_is_one_sentence(
     with open_brokers(tmp_path) as at, silent() as mute, silent(b"SSH-2.0-x\r\n") as ssh:
         cases = (
             ((nobody,), Exit.UNREACHABLE, "nothing listens"),
+            ((at["kafka"],), Exit.UNREACHABLE, "attach to HOST:PORT"),
+            ((at["open"].removeprefix("http://"),), Exit.UNREACHABLE, f"write {at['open']}"),
             (("http://no-such-host.invalid:8080",), Exit.UNREACHABLE, "is not known"),
             ((mute,), Exit.UNREACHABLE, "no reply"),
             ((ssh,), Exit.UNREACHABLE, "does not speak HTTP"),
@@ -76,3 +81,7 @@ def test_what_cannot_be_attached_to_is_one_sentence(
             said = capsys.readouterr().err
             assert (found, said.count("\n")) == (code, 1), (words, said)
             assert said.startswith("brokerscope: ") and told in said, (words, said)
+        mine = ("--broker", at["tokens"], "--token-file", str(tmp_path / "token"))
+        for kind in ("topic", "group", "queue", "schema"):
+            assert main([f"{kind}s", "list", *mine]) == Exit.DONE
+            assert f"There is no {kind} that this token may read; " in capsys.readouterr().out

@@ -268,6 +268,23 @@ def test_a_message_that_becomes_a_dead_letter_is_not_said_to_be_in_the_topic(she
     assert told == "Published 1 message to orders, and 2 dead letters, refused by its schema, to orders.dlq.\n"
 
 
+def test_a_priority_is_refused_for_a_topic_that_no_queue_reads(shell: Shell) -> None:
+    shell("topics", "create", "news")
+    shell("produce", "news", "a", "--priority", 3)
+    assert (shell.code, "no queue reads news" in shell.error) == (Exit.USAGE, True)
+    shell("queues", "subscribe", "mail", "--topic", "news", "--priorities", 5)
+    shell("produce", "news", "a", "--priority", 3)
+    assert (shell.code, shell.error) == (0, "")
+
+
+def test_an_offset_that_the_log_has_not_is_not_passed_over(shell: Shell) -> None:
+    shell("topics", "create", "orders")
+    shell("produce", "orders", "a", "b")
+    shell("consume", "orders", "--group", "g", "--count", 1)
+    shell("groups", "reset-offsets", "g", "--to-offset", 99_999, "--apply")
+    assert shell.error == "orders/0 has no offset 99999; the nearest is 2.\n"
+
+
 def test_a_line_that_is_refused_ends_it_and_the_lines_before_it_are_counted(shell: Shell) -> None:
     shell("topics", "create", "orders")
     told = shell("produce", "orders", "--lines-are-json", typed='{"value": 1}\nnonsense\n{"value": 2}\n')

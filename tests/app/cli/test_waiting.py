@@ -16,6 +16,7 @@ import pytest
 from app.cli.main import main
 from app.cli.readers import HttpGroupReader, LocalGroupReader
 from app.cli.waiting import Quiet
+from app.environment.exits import Exit
 from broker_core import BrokerHost, FlowConfig
 from broker_core.clients.admin import Admin
 from broker_core.clients.group_consumer import GroupConsumer
@@ -203,3 +204,17 @@ def test_partitions_that_were_shared_out_anew_do_not_end_a_reader(
     monkeypatch.setattr(kind, "commit", refused)
     assert shell("consume", "orders", "--group", "g", "--timeout", 0.8).endswith("  a\n")
     assert (shell.code, "the last messages printed may be repeated" in shell.error) == (0, True)
+
+
+def test_a_reader_ends_when_its_topic_has_been_deleted(place: Place, monkeypatch: pytest.MonkeyPatch, capsys: Any):
+    asked: list[None] = []
+
+    def over(_quiet: Quiet) -> bool:
+        asked.append(None)
+        if len(asked) == 3:
+            Admin(place.host).delete_topic("orders")
+        return len(asked) > 1_000
+
+    monkeypatch.setattr(Quiet, "over", over)
+    assert main(["consume", "orders", "--group", "g", *place.broker]) == Exit.NOT_FOUND
+    assert capsys.readouterr().err == "brokerscope: orders was deleted, so nothing more will come.\n"

@@ -97,6 +97,8 @@ def test_what_makes_no_sense_is_said(capfd: Any, words: tuple[str, ...], told: s
     ("fault", "told"),
     [
         ("erorr Produce", "does not begin with an effect (did you mean error?)"),
+        ("move_leader *", "does not begin with an effect (did you mean leader_change?)"),
+        ("full_disk", "only a test in Python has that"),
         ("error Prodcue NOT_COORDINATOR", "did you mean Produce?"),
         ("drop Produce often", "'often' in 'drop Produce often' is one word too many"),
         ("drop Produce time=3", "a fault has no time (did you mean times?)"),

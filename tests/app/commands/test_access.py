@@ -42,7 +42,7 @@ def test_an_acl_is_created_by_a_form_and_removed_from_its_row(hand: Hand):
     dialog.widgets["prefixed"].setChecked(True)  # type: ignore[attr-defined]
     accept(hand, dialog)
     assert shown(hand) == [("ACL", "shop", "may do anything", "topic: all that begin with mail-")]
-    assert said(hand) == "Created the ACL: shop may read, write, admin topic whose names begin with mail-."
+    assert said(hand) == "Created the ACL: shop may read, write and administer topics whose names begin with mail-."
     panel = hand.workbench.window.tab(AccessPanel)
     panel.table.selectRow(0)
     assert panel.buttons["remove_access"].isEnabled()
