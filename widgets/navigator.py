@@ -233,16 +233,16 @@ class Navigator(QWidget):
         if held != wanted:
             chosen = self.current_id()
             for child in head.takeChildren():
-                self._items.pop(child.data(0, _ROW).id, None)
+                if self._items.get(row_id := child.data(0, _ROW).id) is child:
+                    del self._items[row_id]
             for row in rows:
                 child = QTreeWidgetItem(head)
                 child.setFlags(
                     Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable if row.id else Qt.ItemFlag.NoItemFlags
                 )
-                if row.id:
-                    self._items[row.id] = child
-                    if row.id == chosen:
-                        self.tree.setCurrentItem(child)
+                # Of rows with the same id the first is selected: a topic of dead letters has one in their section, too.
+                if row.id and self._items.setdefault(row.id, child) is child and row.id == chosen:
+                    self.tree.setCurrentItem(child)
         for child, row in zip(_children(head), rows, strict=True):
             if child.data(0, _ROW) != row:
                 child.setData(0, _ROW, row)

@@ -75,9 +75,13 @@ class DeadLetterTopics(QObject):
             if topic.name not in of_queues and (is_named_so(topic.name) or topic.name in self.by_hand)
         ]
 
-    def count(self, snapshot: Snapshot) -> int:
+    def counts(self, snapshot: Snapshot) -> dict[str, int]:
+        """Dead letters by topic."""
         topics = self.topics(snapshot)
-        return sum(topic.messages_count - self._read.setdefault(topic.name, _Topic()).gone for topic in topics)
+        return {each.name: each.messages_count - self._read.setdefault(each.name, _Topic()).gone for each in topics}
+
+    def count(self, snapshot: Snapshot) -> int:
+        return sum(self.counts(snapshot).values())
 
     def bins(self, snapshot: Snapshot, *, live: bool) -> Iterable[Sequence[DeadLetterView]]:
         """The letters that are here, by topic; what is there at other offsets is asked for."""

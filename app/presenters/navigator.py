@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from app.presenters.active_faults import fault_text, left_of, state_of
 from app.presenters.backpressure import gate_state, producer_state
@@ -23,6 +23,15 @@ from widgets.navigator import ROWS_MAX, NavRow, NavSection
 T = TypeVar("T")
 Client = ActorView | OtherProducer | OtherConsumer
 
+
+class _Bin(NamedTuple):
+    """The dead letters of a queue, or those in a topic."""
+
+    id: str
+    name: str
+    dead: int
+
+
 # Of a topic or queue that nothing limits.
 OPEN = "Open"
 # A client that stands still while it works at a message is no fault; a pause by a fault lasts, and is shown.
@@ -36,22 +45,28 @@ FIELDS = Fields(
         Field("rate", "number", "Messages a second of a client."),
         Field("lag", "number", "Messages by which the group is behind."),
         Field("depth", "number", "Messages that wait in a queue."),
-        Field("dead", "number", "Dead letters of a queue."),
+        Field("dead", "number", "Dead letters of a queue or in a topic."),
     )
 )
 
 
 class NavigatorModel:
-    """Snapshots in, sections out. `more` gives further sections, such as bookmarks.
+    """Snapshots in, sections out. `more` gives further sections, such as bookmarks; `dead_by_topic` counts the
+    dead letters in topics.
 
     `dimmed` are the ids of what does not fit the filter.
     """
 
-    def __init__(self, rates: Rates, more: Callable[[], Sequence[NavSection]] = tuple) -> None:
+    def __init__(
+        self,
+        rates: Rates,
+        more: Callable[[], Sequence[NavSection]] = tuple,
+        dead_by_topic: Callable[[Snapshot], Mapping[str, int]] = lambda _snapshot: {},
+    ) -> None:
         self._rates = rates
         self._now_ns = 0
         self._compacted: frozenset[str] = frozenset()
-        self._more = more
+        self._more, self._dead_by_topic = more, dead_by_topic
         self.programs = True  # whether the session knows of programs that are no members
         self._filter = parse("")
         self.dimmed: frozenset[str] = frozenset()
@@ -71,6 +86,10 @@ class NavigatorModel:
         self._compacted = snapshot.compacted
         self._dimmed = []
         queues = {queue.name for queue in snapshot.queues}
+        bins = [
+            *(_Bin(f"dlq:{queue.name}", queue.name, queue.dead) for queue in snapshot.queues),
+            *(_Bin(f"topic:{topic}", topic, letters) for topic, letters in self._dead_by_topic(snapshot).items()),
+        ]
         own = [topic for topic in snapshot.topics if topic.name not in queues]
         producers = [actor for actor in snapshot.actors if actor.role == "producer"]
         consumers = [actor for actor in snapshot.actors if actor.role != "producer"]
@@ -100,7 +119,7 @@ class NavigatorModel:
             ),
             self._section(
                 NavSection("dead", tr("Dead letters"), "dead-letter", (), ""),
-                snapshot.queues,
+                bins,
                 lambda one: self._fits("dlq", one.name, _bin_state(one), dead=one.dead),
                 self._bin,
             ),
@@ -185,14 +204,9 @@ class NavigatorModel:
         ready = tr("{count} ready", count=f"{queue.ready:,}")
         return NavRow(f"queue:{queue.name}", queue.name, state, ready, self._level(depth(queue.name)))
 
-    def _bin(self, queue: QueueView) -> NavRow:
-        return NavRow(
-            f"dlq:{queue.name}",
-            queue.name,
-            _bin_state(queue),
-            localized(f"{queue.dead:,}"),
-            self._level(dead(queue.name)),
-        )
+    def _bin(self, one: _Bin) -> NavRow:
+        level = self._level(dead(one.name)) if one.id.startswith("dlq:") else ()
+        return NavRow(one.id, one.name, _bin_state(one), localized(f"{one.dead:,}"), level)
 
 
 def _facts_of(client: Client) -> tuple[str, str, Key, str]:
@@ -205,8 +219,8 @@ def _facts_of(client: Client) -> tuple[str, str, Key, str]:
     return kind, producer_state(client), of_actor(client), client.target
 
 
-def _bin_state(queue: QueueView) -> str:
-    return "Dead letter" if queue.dead else "Empty"
+def _bin_state(one: _Bin) -> str:
+    return "Dead letter" if one.dead else "Empty"
 
 
 def _boxes_of_workers(snapshot: Snapshot, hidden: frozenset[str]) -> frozenset[str]:

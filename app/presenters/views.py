@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.presenters.canvas import CanvasModel
+from app.presenters.dead_letters import DeadLettersPresenter
 from app.presenters.excerpt import LISTED_MAX, Excerpt, Excerpts
 from app.presenters.inspector import inspector_facts
 from app.presenters.lookups import Lookup
@@ -111,7 +112,7 @@ class Views(QObject):
         for presenter in self._presenters.values():
             presenter.setParent(self)
         self.rebalances = RebalanceCards(self.owners, self.times)
-        self.navigator = NavigatorModel(self.rates, self._bookmarks)
+        self.navigator = NavigatorModel(self.rates, self._bookmarks, self.presenter(DeadLettersPresenter).topics.counts)
         self.canvas = CanvasModel(self.owners, self.rates)
         self.timeline = TimelineModel(self.rates)
         self.status = StatusModel(self.rates)

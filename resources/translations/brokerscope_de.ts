@@ -1886,8 +1886,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Dead Letters</translation>
   </message>
   <message>
-   <source>Dead letters of a queue.</source>
-   <translation>Dead Letters einer Queue.</translation>
+   <source>Dead letters of a queue or in a topic.</source>
+   <translation>Dead Letters einer Queue oder in einem Topic.</translation>
   </message>
   <message>
    <source>Dead letters of {queue_name}</source>

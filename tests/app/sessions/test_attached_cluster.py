@@ -88,6 +88,11 @@ def test_messages_and_dead_letters_are_browsed(window: Attached, cluster: Embedd
     (letter,) = shown.model.rows
     assert (letter.queue, letter.cause) == ("orders.DLT/1", "IllegalStateException: no price")
     assert shown.tab_count(window.controller.snapshot) == 1
+    navigator = workbench.window.parts.navigator
+    window.wait(lambda: [(row.name, row.figure) for row in navigator.rows("dead")] == [("orders.DLT", "1")])
+    navigator.select("topic:orders.DLT")
+    head = navigator.tree.currentIndex().parent()
+    assert head.data() == "Topics", "it has a row in both sections"
     texts = [shown.model.index(0, column).data() for column in range(shown.model.columnCount())]
     assert "orders/2 at 1,099,511,627,776" in texts
     facts = dict(dead_letter_facts(letter, workbench.views.times).facts)
