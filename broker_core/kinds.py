@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 import msgspec
 
 MOST = 1 << 62  # the default maximum: the sum of two fits into 64 bits
-_BIG: dict[float, str] = {MOST: "2**62", -(1 << 63): "-2**63", (1 << 63) - 1: "2**63 - 1"}
+_BIG: dict[float, str] = {MOST: "2^62", -(1 << 63): "-2^63", (1 << 63) - 1: "2^63 - 1"}
 
 
 WHOLE = msgspec.Meta(ge=-(1 << 63), le=(1 << 63) - 1)

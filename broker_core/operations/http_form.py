@@ -19,6 +19,15 @@ from broker_core.operations.spec_kinds import words_at
 DEFAULT_PORT = 8_080  # of a broker's HTTP listener
 _UNSENT = (None, msgspec.UNSET)
 _PATTERN = re.compile(r"`str` matching regex '.*'")
+_JSON_KINDS = {
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+}
+_LIMITS = {"<=": "at most", ">=": "at least", "<": "less than", ">": "more than"}
 
 
 class HttpParts(NamedTuple):
@@ -87,11 +96,22 @@ class HttpForm:
 
 def unreadable(what: str, error: Exception, kind: Any = Any) -> BrokerError:
     """MALFORMED_REQUEST for `what`, which should be `kind`, does not decode."""
-    sentence = _PATTERN.sub("a name of letters, digits, '.', '_' and '-'", str(error).replace("\n", " "))[:300]
-    if sentence.startswith("Invalid enum value"):
-        words = words_at(kind, sentence.partition(" - at `$")[2].removesuffix("`"))
-        sentence += f"; one of {', '.join(words)}" if words else ""
-    return BrokerError(ErrorCode.MALFORMED_REQUEST, f"{what} ({sentence})")
+    told, _, steps = str(error).replace("\n", " ").partition(" - at `$")
+    place = steps.removesuffix("`")
+    if told.startswith("Expected "):
+        told = _PATTERN.sub("a name of letters, digits, '.', '_' and '-'", told.replace("Expected", "expected", 1))
+        told = re.sub("` ([<>])", r"` of \1", told)
+        told = re.sub("`([a-z |]+)`", lambda found: " or ".join(map(_in_words, found[1].split(" | "))), told)
+        told = re.sub("[<>]=?", lambda found: _LIMITS[found[0]], told)
+    elif told.startswith(("Invalid enum value", "Object contains unknown field")):
+        words = words_at(kind, place)
+        told += f"; one of {', '.join(words)}" if words else ""
+    told = told.replace("Invalid enum value", "unknown value").removeprefix("Object contains ").removeprefix("Object ")
+    return BrokerError(ErrorCode.MALFORMED_REQUEST, f"{place[1:]} in {what}: {told}" if place else f"{what}: {told}")
+
+
+def _in_words(kind: str) -> str:
+    return _JSON_KINDS.get(kind, kind)
 
 
 def _named(field: FieldInfo, sent: str) -> tuple[str, Any, Any]:

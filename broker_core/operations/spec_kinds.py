@@ -86,11 +86,13 @@ def allowed_words(kind: Any) -> Iterator[str]:
 
 
 def words_at(kind: Any, steps: str) -> list[str]:
-    """The words that are allowed where `steps` lead to, as msgspec writes them: ".flow.policy", ".topics[...]"."""
+    """The words, or else the names of fields, that are allowed where `steps` lead to, as msgspec writes them:
+    ".flow.policy", ".topics[...]".
+    """
     for step in re.findall(r"\.[\w-]+|\[[^\]]*\]", steps):
         if step[0] == "[":
             inner = value_kind(kind)
             kind = entry(kind, 0) if inner is Any else inner
         else:
             kind = keys(structs(kind, None)).get(step[1:], Any)
-    return list(dict.fromkeys(allowed_words(kind)))
+    return list(dict.fromkeys(allowed_words(kind))) or list(keys(structs(kind, None)))

@@ -99,7 +99,7 @@ def test_it_is_answered_in_process_and_by_http_and_described(parked: list[Reply[
             with pytest.raises(BrokerError, match="There is no such topic or partition: prices") as caught:
                 ask(FindLongNames(topic="prices"))
             assert caught.value.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        with pytest.raises(BrokerError, match="Expected `int` <= 249"):
+        with pytest.raises(BrokerError, match="chars in the body: expected a whole number of at most 249"):
             elsewhere.ask(FindLongNames(topic="orders", chars=250))
         with urllib.request.urlopen(f"{listener.url}/openapi.json") as response:
             document = json.load(response)

@@ -20,7 +20,7 @@ from broker_core.simulation import Scenario
         (Scenario, ".workers[...].failures[0].kind", ["nack", "hang", "forget"]),
         (BeginFault, ".client", []),
         (BeginFault, ".nothing.there[0]", []),
-        (BeginFault, "", []),
+        (BeginFault, "", ["effect", "client"]),
         (Any, ".effect", []),
         (dict[str, int], "[...]", []),
     ],

@@ -107,7 +107,7 @@ def test_a_user_with_a_password_comes_in_by_kafka_and_nothing_tells_the_password
         ("POST", "/v1/acls", {"acls": [{**ACL, "kind": "host"}]}, "one of"),
         ("POST", "/v1/acls", {"acls": []}, "length"),
         ("PUT", "/v1/quotas", {"key": "producer_byte_rate", "bytes_per_s": 5}, "for a user, a client-id, or both"),
-        ("PUT", "/v1/quotas", {"key": "producer_byte_rate", "bytes_per_s": 0, "user": "ann"}, "> 0"),
+        ("PUT", "/v1/quotas", {"key": "producer_byte_rate", "bytes_per_s": 0, "user": "ann"}, "of more than 0"),
         ("PUT", "/v1/quotas", {"key": "request_percentage", "bytes_per_s": 5, "user": "ann"}, "one of"),
         ("PUT", "/v1/users/ann", {}, "give a password, or"),
         ("PUT", "/v1/users/ann", {"salt": "c2FsdA==", "salted_password": "c2FsdA=="}, "is not one of SCRAM-SHA-256"),

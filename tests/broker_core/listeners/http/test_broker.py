@@ -250,7 +250,7 @@ RIGHTS: list = [
     ("POST", "/v1/dead-letters/jobs/redrive", {"dry_run": True}, 200),
     ("POST", "/v1/groups/shop/members", {"topics": ["orders"]}, 201),
     ("POST", "/v1/groups/shop/members", {"topics": ["other"]}, 403),
-    ("POST", "/v1/groups/shop/members", {"prefix": ""}, 409),
+    ("POST", "/v1/groups/shop/members", {"prefix": ""}, 422),
     ("POST", "/v1/groups/shop/members", {"prefix": "o"}, 403),
     ("POST", "/v1/groups/boss/members", {"topics": ["orders"]}, 403),
     ("POST", "/v1/groups/shop/offsets/reset", {"form": "latest"}, 403),

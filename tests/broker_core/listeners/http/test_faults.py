@@ -47,6 +47,8 @@ def test_what_does_not_go_together_is_said_in_a_sentence(call):
         assert answer.status == 422 and told in answer.json["message"], answer
     assert call("DELETE", "/v1/faults/nothing").status == 404
     assert call("POST", "/v1/wait", {"condition": "kin = topic"}).status == 422
+    unknown = call("POST", "/v1/wait", {"seconds": 60}).json["message"]
+    assert unknown == "The request is malformed: the body: unknown field `seconds`; one of condition, timeout_ms."
     answer = call("POST", "/v1/faults", {"effect": "dely"})
     assert answer.status == 422
-    assert "Invalid enum value 'dely' - at `$.effect`; one of delay, error, drop, lose_reply" in answer.json["message"]
+    assert "effect in the body: unknown value 'dely'; one of delay, error, drop, lose_reply" in answer.json["message"]
