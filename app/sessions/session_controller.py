@@ -39,12 +39,7 @@ FAST_TIMES = 10.0
 
 # The general part of these errors tells a user nothing.
 _SAID_PLAINLY = frozenset(
-    {
-        ErrorCode.INVALID_REQUEST,
-        ErrorCode.MALFORMED_REQUEST,
-        ErrorCode.NON_EMPTY_GROUP,
-        ErrorCode.REBALANCE_IN_PROGRESS,
-    }
+    {ErrorCode.INVALID_REQUEST, ErrorCode.MALFORMED_REQUEST, ErrorCode.NON_EMPTY_GROUP, ErrorCode.REBALANCE_IN_PROGRESS}
 )
 
 T = TypeVar("T")

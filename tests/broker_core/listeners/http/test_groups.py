@@ -121,7 +121,7 @@ def test_a_prefix_takes_topics_in_that_come_later(orders):
 
 
 def test_a_member_reads_something(call):
-    assert call("POST", "/v1/groups/g/members", {}).status == 409
+    assert call("POST", "/v1/groups/g/members", {}).status == 422
     assert call("POST", "/v1/groups/g/members/nobody/poll", {}).status == 404
 
 
