@@ -3,11 +3,10 @@ from __future__ import annotations
 from app.commands.context import CommandContext, Handlers
 from app.commands.forms import request_field
 from app.commands.registry import Command
-from app.presenters.access import KINDS, RIGHTS, AccessPresenter, details, what, who
+from app.presenters.access import KINDS, RIGHTS, details, what, who
 from broker_core.access import Acl, ClientQuota, Shown
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.access import CreateAcls, DeleteAcls, DeleteUser, RemoveQuota, SetQuota
-from broker_core.simulation.handlers.plan import Performed
 from widgets.i18n import mark, tr
 from widgets.panels.access import AccessPanel
 from widgets.panels.connections import ConnectionsPanel
@@ -32,19 +31,10 @@ class AccessHandlers(Handlers):
         self.bind_action("remove_access", DeleteAcls, self.ask_remove, self._selected, nothing)
         panel.wanted.connect(registry.trigger)
         panel.currentChanged.connect(lambda _key: registry.refresh("remove_access"))
-        context.controller.acted.connect(self._show_own)
         context.window.tab(ConnectionsPanel).accessWanted.connect(lambda: context.window.show_tab("access"))
         for command in panel.buttons:
             action = registry.action(command)
             action.changed.connect(lambda name=command, action=action: panel.forbid(name, str(action.data() or "")))
-
-    def _show_own(self, performed: Performed, _source: str) -> None:
-        own = self._context.views.presenter(AccessPresenter).model.own
-        match performed.action:
-            case CreateAcls(acls=acls):
-                own.update(acls)
-            case SetQuota(quota=quota):
-                own.add(quota.identity)
 
     def _selected(self) -> Shown | None:
         key = self._context.window.tab(AccessPanel).current_key()

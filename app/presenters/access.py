@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Hashable
-
 from app.presenters.columns import Column, number_column
 from app.presenters.panel_presenter import Sources, TablePresenter
 from app.presenters.table import SnapshotModel
 from broker_core.access import ANY, Acl, ClientQuota, Shown
 from broker_core.snapshots import Snapshot
-from resources.units import byte_size
-from widgets.i18n import mark, tr
+from widgets.i18n import localized, mark, tr
 from widgets.panels.access import AccessPanel
 from widgets.roles import Role
 
@@ -35,21 +32,16 @@ class AccessModel(SnapshotModel[Shown]):
                 "At most (per s)",
                 lambda row: row.bytes_per_s if isinstance(row, ClientQuota) else None,
                 (120,),
-                shown=lambda rate: "" if rate is None else byte_size(rate),
+                shown=lambda rate: "" if rate is None else localized(f"{rate:,.0f} B"),
                 about="Bytes that a client may send or fetch per second; a request beyond that waits.",
                 field="limit",
                 kind="size",
             ),
         )
         super().__init__(columns, key=lambda row: row.identity)
-        #: Identities of rows that the user has made, until they are here: they do not wait as others' rows do.
-        self.own: set[Hashable] = set()
 
     def set_snapshot(self, snapshot: Snapshot) -> None:
         self.set_rows(snapshot.access)
-        if self.own and any(row.identity in self.own for row in snapshot.access):
-            self.own.clear()
-            self.let_in()
 
 
 def kind_of(row: Shown) -> str:
@@ -98,3 +90,4 @@ class AccessPresenter(TablePresenter[AccessPanel]):
     def __init__(self, sources: Sources) -> None:
         self.model = AccessModel()
         super().__init__(sources, self.model)
+        sources.controller.acted.connect(lambda _performed, _source: self.model.let_in(next_too=True))

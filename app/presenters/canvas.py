@@ -200,6 +200,7 @@ class CanvasModel:
             ),
             unknown=group.lag_unknown,
             is_at_most=counts_removed(group.offsets, self._compacted),
+            takes_members=self.has_bench,
         )
 
     def _consumer(self, name: str, actor: ActorView | None, partitions: int, group_state: str = "") -> ConsumerCard:

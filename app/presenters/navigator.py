@@ -97,7 +97,7 @@ class NavigatorModel:
         reading: list[Client] = [*consumers, *other_consumers(snapshot, self._rates)]
         no_producer, no_consumer = tr("No producer publishes."), tr("No consumer reads.")
         if not self.programs:
-            no_producer = no_consumer = tr("Not known from outside.")
+            no_producer, no_consumer = tr("Not known from outside."), tr("No group has a member.")
         sections = (
             self._section(
                 NavSection("topics", tr("Topics"), "topic", (), tr("No topic yet.")),

@@ -176,9 +176,11 @@ class TableModel(ColumnModel[Row]):
             self._hold, self._hold_gone = on, gone
             self._show(self._latest)
 
-    def let_in(self) -> None:
+    def let_in(self, *, next_too: bool = False) -> None:
+        """Show what waits; `next_too` what comes next, because the user has made it."""
         self._rearranged = True
         self._show(self._latest)
+        self._rearranged = next_too
 
     def touch_live(self) -> None:
         """The clock moved: columns marked as live are drawn again."""

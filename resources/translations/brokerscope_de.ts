@@ -4156,6 +4156,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Keine Kennzahl weicht um mehr als ein Zehntel ab und stärker, als der Zufall erklären würde.</translation>
   </message>
   <message>
+   <source>No group has a member.</source>
+   <translation>Keine Gruppe hat ein Mitglied.</translation>
+  </message>
+  <message>
    <source>No group has rebalanced yet.</source>
    <translation>Noch hatte keine Gruppe einen Rebalance.</translation>
   </message>

@@ -87,7 +87,8 @@ class GroupItem(CardBox[GroupBox]):
             return
         self._draw_header(painter)
         if not group.members:
-            self.draw_empty(painter, tr("No consumer reads. Drop one here."), GROUP_HEADER_H + 19)
+            words = tr("No consumer reads. Drop one here.") if group.takes_members else tr("No consumer reads.")
+            self.draw_empty(painter, words, GROUP_HEADER_H + 19)
         self.draw_hidden(painter)
 
     def _draw_header(self, painter: QPainter) -> None:

@@ -127,6 +127,7 @@ class GroupBox(Thing):
     detail: str = ""
     unknown: int = 0
     is_at_most: bool = False
+    takes_members: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,6 +103,7 @@ def test_an_own_change_is_shown_at_once_though_a_row_is_selected(hand: Hand):
     shown(hand)
     do(SetQuota(quota=QUOTA))
     assert len(shown(hand)) == 2
+    assert panel.model.index(1, 4).data() == "5,000 B", "as it was set"
     do(CreateAcls(acls=(Acl("*", "read", "topic", "mail"),)))
     assert len(shown(hand)) == 3
     user = SetUser(user="ann", password="secret").salted(b"salt")

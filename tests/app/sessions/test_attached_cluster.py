@@ -68,6 +68,9 @@ def test_what_is_not_known_is_not_shown_as_nothing(window: Attached, cluster: Em
     drawn = canvas.view(controller.snapshot)
     assert drawn.producers == (), "who has published nobody knows"
     assert not drawn.has_bench, "nobody can be put there"
+    assert [(group.members, group.takes_members) for group in drawn.groups] == [((), False)]
+    none = {section.key: section.none for section in workbench.views.navigator.update(controller.snapshot)}
+    assert (none["producers"], none["consumers"]) == ("Not known from outside.", "No group has a member.")
 
 
 def test_an_address_is_a_url_or_a_cluster() -> None:
