@@ -37,6 +37,7 @@ def test_an_acl_is_created_by_a_form_and_removed_from_its_row(hand: Hand):
     assert shown(hand) == []
     assert "Select a row" in hand.workbench.registry.reason("remove_access")
     dialog = run(hand, "create_acl")
+    assert "Where no token is needed, everyone may do everything that no ACL denies" in dialog.about.text()
     assert "name" in dialog.values()
     fill(hand, dialog, principal="shop", operation="all", name="mail-")
     dialog.widgets["prefixed"].setChecked(True)  # type: ignore[attr-defined]
