@@ -56,9 +56,7 @@ class Parser(argparse.ArgumentParser):
             name = options[0].partition("=")[0]
             elsewhere = [verb for verb, parser in self.siblings.items() if name in parser._option_string_actions]
             if elsewhere:
-                *others, last = elsewhere
-                verbs = f"{', '.join(others)} and {last}" if others else last
-                self.error(f"there is no {name} here, only in {verbs}")
+                self.error(f"there is no {name} here; verbs that have it: {', '.join(elsewhere)}")
             self.error(f"there is no {name} here{meant(name, self._option_string_actions)}")
         return found, rest
 

@@ -154,16 +154,11 @@ def _bytes(value: object) -> bytes | None:
     return value.encode(errors="surrogateescape") if isinstance(value, str) else msgspec.json.encode(value)
 
 
-def _check_priority(broker: Broker, options: argparse.Namespace) -> None:
-    """Raises CommandError for a topic that no queue reads."""
-    topics = {topic.name for topic in broker.ask(ListTopics())}
-    if options.topic in topics.difference(*((queue.name, queue.reads) for queue in broker.ask(ListQueues()))):
-        raise CommandError(f"--priority is for queues, but no queue reads {options.topic}; leave it out.")
-
-
 def _produce(broker: Broker, options: argparse.Namespace) -> int:
     if options.priority:
-        _check_priority(broker, options)
+        of_queues = {name for queue in broker.ask(ListQueues()) for name in (queue.name, queue.reads)}
+        if options.topic in {topic.name for topic in broker.ask(ListTopics())} - of_queues:
+            raise CommandError(f"--priority is for queues, but no queue reads {options.topic}; leave it out.")
     sender = publisher(broker, options)
     try:
         try:
@@ -179,7 +174,7 @@ def _produce(broker: Broker, options: argparse.Namespace) -> int:
         sender.finish()
     except BaseException as error:
         sender.give_up()
-        if (sender.stored or sender.dead) and not options.json:
+        if sender.published and not options.json:
             print(f"{sender.sentence}, and no more{':' if isinstance(error, Exception) else '.'}")
         raise
     sender.close()

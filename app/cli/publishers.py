@@ -9,7 +9,7 @@ import msgspec
 
 from app.cli.messages import record
 from app.cli.output import print_json
-from app.cli.readers import LOST, client_name
+from app.cli.readers import client_name
 from app.cli.target import Broker
 from app.cli.waiting import note
 from broker_core import BrokerHost, HttpBroker
@@ -36,14 +36,12 @@ _PAUSES_S = (0.1, 0.3, 1.0)  # before what was refused is sent again; the last o
 class Publisher:
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
-        self.stored = self.dead = 0
+        self.published = self.dead = 0
         self.is_waiting = False
 
     def told(self, topic: str, partition: int, offset: int) -> None:
-        if topic == dead_letter_queue_of(self.options.topic):
-            self.dead += 1
-        else:
-            self.stored += 1
+        self.published += 1
+        self.dead += topic != self.options.topic
         if self.options.json:
             # A dead letter is listed with its queue.
             print_json({"topic": topic, "partition": partition, "offset": offset})
@@ -53,7 +51,7 @@ class Publisher:
         """What was published so far; without a full stop."""
         topic = self.options.topic
         dead = f", and {counted(self.dead, 'dead letter')}, refused by its schema, to {dead_letter_queue_of(topic)}"
-        return f"Published {counted(self.stored, 'message')} to {topic}{dead if self.dead else ''}"
+        return f"Published {counted(self.published - self.dead, 'message')} to {topic}{dead if self.dead else ''}"
 
     def give_up(self) -> None:
         """After an error: what was stored all the same counts, too."""
@@ -154,12 +152,10 @@ class HttpPublisher(Publisher):
             if len(refused) < len(left):
                 # The first one that is refused says why when it is sent by itself.
                 left, tries = [*self._first(refused, left_s), *refused[1:]], 0
-                if left and self.options.at_once:
-                    raise _withdrawn(len(left), self.options)
                 continue
             assert error is not None
             self._check(error)
-            if left_s <= 0 or self.options.at_once:
+            if left_s <= 0:
                 raise _withdrawn(len(left), self.options) from error
             if time.monotonic() - began_s >= _PATIENCE_S:
                 self.waits()
@@ -174,10 +170,10 @@ class HttpPublisher(Publisher):
             self._check(error)
         return again
 
-    @staticmethod
-    def _check(error: BrokerError) -> None:
+    def _check(self, error: BrokerError) -> None:
         """Raises `error` unless trying again may help."""
-        if not error.retriable or error.possibly_stored:
+        refused_at_once = self.options.at_once and error.code is ErrorCode.THROTTLED
+        if refused_at_once or not error.retriable or error.possibly_stored:
             raise error
 
     def _sent(self, records: list[Record], left_s: float) -> tuple[list[Record], BrokerError | None]:
@@ -226,22 +222,16 @@ def _texts(headers: Headers) -> dict[str, str]:
 
 
 def _withdrawn(count: int, options: argparse.Namespace) -> BrokerError:
-    if options.at_once:
-        about = f"{options.topic} refused {counted(count, 'message')}; --timeout SECONDS retries for so long"
-        return BrokerError(ErrorCode.THROTTLED, about)
     what = f"{counted(count, 'message')} for {options.topic}, after {options.timeout:g} s"
     return BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"{what}; it is withdrawn, and not stored")
 
 
 def _rejects(broker: Broker, topic: str) -> bool:
     """Whether the limits of `topic` refuse messages instead of making them wait; False if that cannot be read."""
-    try:
+    with contextlib.suppress(BrokerError):
         flow = broker.ask(TopicConfig(topic=topic)).flow
-    except BrokerError as error:
-        if error.code in LOST:
-            raise
-        return False
-    return flow is not None and flow.policy == "reject"
+        return flow is not None and flow.policy == "reject"
+    return False
 
 
 def publisher(broker: Broker, options: argparse.Namespace) -> LocalPublisher | HttpPublisher:

@@ -520,7 +520,7 @@ class GroupCoordinator:
     def _must_be_empty(self, name: str) -> Group:
         group = self._existing(name)
         if group.state is not GroupState.EMPTY:
-            raise BrokerError(ErrorCode.NON_EMPTY_GROUP, f"{name} has members; stop them first")
+            raise BrokerError(ErrorCode.NON_EMPTY_GROUP, f"stop those of {name} first")
         return group
 
     def _member_group(self, name: str, member_id: str) -> Group:

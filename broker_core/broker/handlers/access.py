@@ -19,10 +19,8 @@ def _create_acls(broker: Broker, now_ns: int, request: access.CreateAcls, client
 def _delete_acls(broker: Broker, now_ns: int, request: access.DeleteAcls, client: str) -> None:
     kept = broker.access.acls
     for acl in request.acls:
-        if kept.find(acl) is None:
-            others = "; ".join(str(other) for other in kept.all if other.principal == acl.principal)
-            about = f"{acl}, but only that {others}" if others else str(acl)
-            raise BrokerError(ErrorCode.RESOURCE_NOT_FOUND, about)
+        others = ", ".join(str(other) for other in kept.all if other.principal == acl.principal) or "none"
+        must(kept.find(acl), ErrorCode.RESOURCE_NOT_FOUND, f"{acl}; ACLs of {acl.principal}: {others}")
     for acl in dict.fromkeys(request.acls):
         broker.access.remove(now_ns, acl, client)
 

@@ -25,6 +25,7 @@ from broker_core.version import program_version
 
 CLIENT_ID: Final = "brokerscope-observer"
 _MOST_FRAME_BYTES: Final = 256 * 1_048_576
+_NOT_KAFKA = "does not speak Kafka's protocol; if it speaks HTTP, write http:// before the address"
 _HEADER, _LENGTH = struct.Struct(">hhi"), struct.Struct(">i")
 _UNSUPPORTED_VERSION: Final = 35
 
@@ -116,24 +117,18 @@ class BrokerConnection:
         expected = self._correlation
         return lambda: self._received(api, version, expected)
 
-    def _no_kafka(self) -> BrokerError:
-        about = f"the server at {self.where} does not speak Kafka's protocol; if it is a broker's HTTP listener, write "
-        return BrokerError(ErrorCode.CONNECTION_LOST, f"{about}http://{self.where}")
-
     def _received(self, api: str, version: int, correlation: int) -> Any:
         with self._telling(api):
             (size,) = _LENGTH.unpack(self._bytes(_LENGTH.size))
             if not _LENGTH.size <= size <= _MOST_FRAME_BYTES:
                 tls = _LENGTH.pack(size)[:2] == b"\x15\x03"
-                if not tls:
-                    raise self._no_kafka()
-                about = f"the server at {self.where} speaks TLS: set security.protocol to SSL or SASL_SSL"
-                raise BrokerError(ErrorCode.CONNECTION_LOST, about)
+                about = "speaks TLS: set security.protocol to SSL or SASL_SSL" if tls else _NOT_KAFKA
+                raise BrokerError(ErrorCode.CONNECTION_LOST, f"the server at {self.where} {about}")
             data = self._bytes(size)
         self.bytes += size
         read, flexible = response_reader(ALLOWED[api].key, version)
         if _LENGTH.unpack_from(data)[0] != correlation:
-            raise self._no_kafka()
+            raise BrokerError(ErrorCode.CONNECTION_LOST, f"the server at {self.where} {_NOT_KAFKA}")
         cursor = Cursor(data, _LENGTH.size, _MOST_FRAME_BYTES)
         try:
             if flexible:

@@ -29,7 +29,7 @@ def test_an_acl_is_created_listed_and_deleted(shell: Shell):
     shell("acls", "create", *all_of_it)
     assert ("lets everybody do everything" in shell.error) == shell.running
     shell("acls", "delete", *ACL)
-    assert "but only that ann may read, write and administer topic orders" in shell.error
+    assert "ACLs of ann: ann may read, write and administer topic orders" in shell.error
 
 
 def test_a_quota_is_set_listed_and_removed(shell: Shell):

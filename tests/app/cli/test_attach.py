@@ -63,7 +63,7 @@ def test_what_cannot_be_attached_to_is_one_sentence(
         cases = (
             ((nobody,), Exit.UNREACHABLE, "nothing listens"),
             ((at["kafka"],), Exit.UNREACHABLE, "attach to HOST:PORT"),
-            ((at["open"].removeprefix("http://"),), Exit.UNREACHABLE, f"write {at['open']}"),
+            ((at["open"].removeprefix("http://"),), Exit.UNREACHABLE, "write http://"),
             (("http://no-such-host.invalid:8080",), Exit.UNREACHABLE, "is not known"),
             ((mute,), Exit.UNREACHABLE, "no reply"),
             ((ssh,), Exit.UNREACHABLE, "does not speak HTTP"),

@@ -56,7 +56,10 @@ def refused(*words: str, capsys: Any) -> str:
             ("groups", "reset-offsets", "g", "--to", "1"),
             "--to may be --to-earliest, --to-latest, --to-offset, --to-times",
         ),
-        (("queues", "configure", "q", "--lease-ms", "5"), "there is no --lease-ms here, only in create and subscribe;"),
+        (
+            ("queues", "configure", "q", "--lease-ms", "5"),
+            "there is no --lease-ms here; verbs that have it: create, subscribe;",
+        ),
         (("with", "--fault", "error Produce NOT_CORDINATOR", "--", "x"), "mean NOT_COORDINATOR? The testing reference"),
         (("groups", "reset-offsets", "g"), "groups reset-offsets: give one of --to-earliest --to-latest --to-offset "),
         (("completion", "fish"), "completion: shell: there is no 'fish'; there are bash, zsh, tcsh"),
