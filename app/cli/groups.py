@@ -55,21 +55,14 @@ def command() -> Command:
     return verbs.command()
 
 
-def _members_count(group: GroupView | ShareGroupView) -> int:
-    return len(group.members)
-
-
-def _generation(group: GroupView) -> int | None:
-    return group.generation if group.generation >= 0 else None
-
-
 def lag_s(found: OffsetView | SlowReader) -> float | None:
     return None if found.lag_ns is None else found.lag_ns // NS_PER_MS / 1_000
 
 
-_MEMBERS = ("Members", _members_count)
-_GROUP = (("Group", "name"), "state", ("Generation", _generation))
-_SHARE_GROUP = (("Share group", "name"), "state", ("Group epoch", "epoch"), _MEMBERS)
+_MEMBERS: Column = ("Members", lambda group: len(group.members))
+_GENERATION: Column = ("Generation", lambda group: group.generation if group.generation >= 0 else None)
+_GROUP: tuple[Column, ...] = (("Group", "name"), "state", _GENERATION)
+_SHARE_GROUP: tuple[Column, ...] = (("Share group", "name"), "state", ("Group epoch", "epoch"), _MEMBERS)
 
 
 def _list(broker: Broker, options: argparse.Namespace) -> None:

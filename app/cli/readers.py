@@ -174,15 +174,11 @@ class HttpQueueReader(Closable):
         for lease in held:
             self._held.pop(lease, None)
         request = queues.Ack(queue=self._queue, leases=list(held))
-        done = self._connection.tried(lambda: self._broker.ask(request))
-        if done is not None:  # else they come again when their leases end
-            _check(done)
+        _check(self._connection.tried(lambda: self._broker.ask(request)))  # if it is lost, they come again later
 
     def extend(self, held: Sequence[Any]) -> None:
         request = queues.Extend(queue=self._queue, leases=list(held))
-        done = self._connection.tried(lambda: self._broker.ask(request))
-        if done is not None:
-            _check(done)
+        _check(self._connection.tried(lambda: self._broker.ask(request)))
 
     def close(self) -> None:
         if self._held and not self._connection.is_lost:
@@ -213,7 +209,7 @@ def client_name() -> str:
     return f"brokerscope-{os.getpid()}"
 
 
-def _check(done: queues.LeasesDone) -> None:
-    for refused in done.refused:
+def _check(done: queues.LeasesDone | None) -> None:
+    for refused in () if done is None else done.refused:
         code = ErrorCode[refused.error]
         raise BrokerError(code, refused.message.removeprefix(f"{code.sentence}: ").rstrip("."))

@@ -188,7 +188,7 @@ class HttpBroker(Closable):
             about = f"{self.url} broke off its reply to {parts.verb} {parts.path}{doubt}"
             if not self._heard and self.url.startswith("http:"):
                 about += (
-                    "; if it uses TLS, use an https address; if it speaks Kafka, attach to HOST:PORT or use --kafka"
+                    "; if it uses TLS, use an https address; if it speaks Kafka, use HOST:PORT or --kafka HOST:PORT"
                 )
             raise _BrokenOffError(ErrorCode.CONNECTION_LOST, about, possibly_stored=bool(doubt)) from error
 

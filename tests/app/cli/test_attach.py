@@ -62,7 +62,7 @@ def test_what_cannot_be_attached_to_is_one_sentence(
     with open_brokers(tmp_path) as at, silent() as mute, silent(b"SSH-2.0-x\r\n") as ssh:
         cases = (
             ((nobody,), Exit.UNREACHABLE, "nothing listens"),
-            ((at["kafka"],), Exit.UNREACHABLE, "attach to HOST:PORT"),
+            ((at["kafka"],), Exit.UNREACHABLE, "if it speaks Kafka, give HOST:PORT"),
             ((at["open"].removeprefix("http://"),), Exit.UNREACHABLE, "write http://"),
             (("http://no-such-host.invalid:8080",), Exit.UNREACHABLE, "is not known"),
             ((mute,), Exit.UNREACHABLE, "no reply"),
