@@ -182,6 +182,7 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
 
     def _came_to_front(self) -> None:
         self._came_back = True
+        self.panel.set_loading(not self._begun)
 
     @property
     def _newer(self) -> int:
