@@ -187,9 +187,7 @@ class HttpBroker(Closable):
                 raise self._no_broker("it does not speak HTTP") from error
             about = f"{self.url} broke off its reply to {parts.verb} {parts.path}{doubt}"
             if not self._heard and self.url.startswith("http:"):
-                about += (
-                    "; if it uses TLS, use an https address; if it speaks Kafka, use HOST:PORT or --kafka HOST:PORT"
-                )
+                about += "; if it uses TLS, use an https address; if it speaks Kafka, give HOST:PORT or --kafka"
             raise _BrokenOffError(ErrorCode.CONNECTION_LOST, about, possibly_stored=bool(doubt)) from error
 
     def _decoded(self, response: _Response, kind: Any) -> Any:
