@@ -80,9 +80,6 @@ class DeadLetterTopics(QObject):
         topics = self.topics(snapshot)
         return {each.name: each.messages_count - self._read.setdefault(each.name, _Topic()).gone for each in topics}
 
-    def count(self, snapshot: Snapshot) -> int:
-        return sum(self.counts(snapshot).values())
-
     def bins(self, snapshot: Snapshot, *, live: bool) -> Iterable[Sequence[DeadLetterView]]:
         """The letters that are here, by topic; what is there at other offsets is asked for."""
         for topic in self.topics(snapshot):

@@ -297,14 +297,14 @@ class DeadLettersPresenter(TablePresenter[DeadLettersPanel]):
             self.panel.set_empty_words(tr("The dead letters of topics cannot be read."), self.topics.problem)
         elif not self._controller.knows("leases"):
             self.panel.set_empty_words(tr("No dead-letter topic has a message."), tr(OF_TOPICS))
-        whole = self.model.whole + self.topics.count(snapshot)
+        whole = self.model.whole + sum(self.topics.counts(snapshot).values())
         self.panel.set_note(overfull_words(self.model.total, whole, tr("dead letters")))
         # What was chosen may have been redriven or purged meanwhile, and an undo brings it back.
         if (self.panel.selected_count() > 0) != (self.panel.details.shown is not None):
             self._show_letter(self._chosen)
 
     def tab_count(self, snapshot: Snapshot) -> int:
-        return sum(queue.dead for queue in snapshot.queues) + self.topics.count(snapshot)
+        return sum(queue.dead for queue in snapshot.queues) + sum(self.topics.counts(snapshot).values())
 
     def _show_letter(self, key: Hashable) -> None:
         self._chosen = key

@@ -57,16 +57,12 @@ class NavigatorModel:
     `dimmed` are the ids of what does not fit the filter.
     """
 
-    def __init__(
-        self,
-        rates: Rates,
-        more: Callable[[], Sequence[NavSection]] = tuple,
-        dead_by_topic: Callable[[Snapshot], Mapping[str, int]] = lambda _snapshot: {},
-    ) -> None:
+    def __init__(self, rates: Rates, more: Callable[[], Sequence[NavSection]] = tuple) -> None:
         self._rates = rates
         self._now_ns = 0
         self._compacted: frozenset[str] = frozenset()
-        self._more, self._dead_by_topic = more, dead_by_topic
+        self._more = more
+        self.dead_by_topic: Callable[[Snapshot], Mapping[str, int]] = lambda _snapshot: {}
         self.programs = True  # whether the session knows of programs that are no members
         self._filter = parse("")
         self.dimmed: frozenset[str] = frozenset()
@@ -88,7 +84,7 @@ class NavigatorModel:
         queues = {queue.name for queue in snapshot.queues}
         bins = [
             *(_Bin(f"dlq:{queue.name}", queue.name, queue.dead) for queue in snapshot.queues),
-            *(_Bin(f"topic:{topic}", topic, letters) for topic, letters in self._dead_by_topic(snapshot).items()),
+            *(_Bin(f"topic:{topic}", topic, letters) for topic, letters in self.dead_by_topic(snapshot).items()),
         ]
         own = [topic for topic in snapshot.topics if topic.name not in queues]
         producers = [actor for actor in snapshot.actors if actor.role == "producer"]

@@ -112,7 +112,8 @@ class Views(QObject):
         for presenter in self._presenters.values():
             presenter.setParent(self)
         self.rebalances = RebalanceCards(self.owners, self.times)
-        self.navigator = NavigatorModel(self.rates, self._bookmarks, self.presenter(DeadLettersPresenter).topics.counts)
+        self.navigator = NavigatorModel(self.rates, self._bookmarks)
+        self.navigator.dead_by_topic = self.presenter(DeadLettersPresenter).topics.counts
         self.canvas = CanvasModel(self.owners, self.rates)
         self.timeline = TimelineModel(self.rates)
         self.status = StatusModel(self.rates)

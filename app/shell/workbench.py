@@ -137,6 +137,7 @@ class Workbench(QObject):
         self.views.restart()
         self.views.times.wall_start = self.controller.source.started_at
         self.views.select("")
+        self.canvas.start_over()
         self.canvas.setFocus()
         self.window.toolbar.set_scenario(scenario.title)
         self.window.setWindowTitle(f"{contained(scenario.title)} - Brokerscope")

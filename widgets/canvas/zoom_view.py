@@ -97,6 +97,10 @@ class ZoomView(QGraphicsView):
         self._held_step = None
         self._refit()
 
+    def start_over(self) -> None:
+        """What comes is fitted, and seen from its beginning, unless the user has zoomed."""
+        self._fitted, self._room_fitted = Rect(0, 0, 0, 0), QSize()
+
     def _refit(self) -> None:
         if not self.follows:
             return

@@ -108,6 +108,24 @@ def test_what_cannot_be_done_there_is_disabled_from_the_first_frame_on(
     assert [name for name in names if workbench.registry.action(name).isEnabled()] == []
 
 
+def test_another_broker_is_seen_from_its_first_card_on(window: Attached) -> None:
+    hand, canvas = window.hand, window.hand.canvas
+    hand.workbench.window.resize(1500, 900)
+    hand.workbench.window.show_tab("messages")
+    for name in "abcdef":
+        Admin(window.host).create_topic(name, 3)
+    window.wait(lambda: canvas.draws("topic:f"))
+    canvas.verticalScrollBar().setValue(canvas.verticalScrollBar().maximum())
+    assert canvas.mapToScene(0, 0).y() > 100
+    with BrokerHost() as other, HttpListener(other, port=0) as listener:
+        for name in "uvwxyz":
+            Admin(other).create_topic(name, 3)
+        window.controller.observe(attached(peer_at(listener.url), record=False))
+        window.wait(lambda: canvas.draws("topic:z"))
+        assert canvas.mapToScene(0, 0).y() <= 24
+        window.controller.close()
+
+
 def test_looking_back_and_following_again(window: Attached) -> None:
     controller, host = window.controller, window.host
     window.wait(lambda: controller.end_ns > 0)
