@@ -226,18 +226,13 @@ def _withdrawn(count: int, options: argparse.Namespace) -> BrokerError:
     return BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"{what}; it is withdrawn, and not stored")
 
 
-def _rejects(broker: Broker, topic: str) -> bool:
-    """Whether the limits of `topic` refuse messages instead of making them wait; False if that cannot be read."""
-    with contextlib.suppress(BrokerError):
-        flow = broker.ask(TopicConfig(topic=topic)).flow
-        return flow is not None and flow.policy == "reject"
-    return False
-
-
 def publisher(broker: Broker, options: argparse.Namespace) -> LocalPublisher | HttpPublisher:
-    options.at_once = options.timeout is None and _rejects(broker, options.topic)
+    options.at_once = False  # whether a message is given up where the topic refuses it
     if options.timeout is None:
         options.timeout = TIMEOUT_S
+        with contextlib.suppress(BrokerError):  # whoever may write may not be allowed to read this
+            flow = broker.ask(TopicConfig(topic=options.topic)).flow
+            options.at_once = flow is not None and flow.policy == "reject"
     if isinstance(broker, HttpBroker):
         return HttpPublisher(broker, options)
     return LocalPublisher(broker, options)

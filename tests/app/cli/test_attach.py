@@ -74,7 +74,7 @@ def test_what_cannot_be_attached_to_is_one_sentence(
             ((at["tls"], "--tls-ca", str(tmp_path / "token")), Exit.USAGE, "contains no certificates"),
             ((at["tokens"],), Exit.REFUSED, "--token-file"),
             ((at["tokens"], "--token-file", str(tmp_path / "wrong")), Exit.REFUSED, "--token-file"),
-            ((at["tokens"], "--token-file", str(tmp_path / "token")), Exit.REFUSED, "admin"),
+            ((at["tokens"], "--token-file", str(tmp_path / "token")), Exit.REFUSED, "may not administer"),
         )
         for words, code, told in cases:
             found = main(["attach", *words])
