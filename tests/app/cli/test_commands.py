@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -258,6 +259,18 @@ def test_where_the_policy_is_to_reject_nothing_waits_unless_it_is_told_to(shell:
     assert shell.code == Exit.REFUSED
     (refused,) = shell.error.splitlines()
     assert "The limit is reached" in refused and "full" in refused
+
+
+def test_what_was_stored_before_an_interrupt_is_counted(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lines(before_waiting: Callable[[], object]) -> Iterator[bytes]:
+        yield b"a"
+        before_waiting()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("app.cli.produce.typed_lines", lines)
+    shell("topics", "create", "orders")
+    assert shell("produce", "orders") == "Published 1 message to orders, and no more.\n"
+    assert shell.code == Exit.INTERRUPTED
 
 
 def test_a_message_that_becomes_a_dead_letter_is_not_said_to_be_in_the_topic(shell: Shell) -> None:
