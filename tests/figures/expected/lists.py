@@ -200,8 +200,13 @@ class Lists:
                 started=moment(card.started_ns),
                 running=running,
             )
+            given_up = self._given_up(card)
             gaps = sorted(
-                self.recount.gaps(card.group, card.started_ns),
+                (
+                    gap
+                    for gap in self.recount.gaps(card.group, card.started_ns)
+                    if gap.assigned_ns is not None or gap.cause or gap.place[0] not in given_up
+                ),
                 key=lambda gap: (-gap.lasted_ns(self.now_ns), (gap.group, *gap.place)),
             )
             self._set("card", name, no_reader=self._no_reader(card, gaps), gaps=self._gaps(gaps))
@@ -214,11 +219,16 @@ class Lists:
                 else:
                     self.found["card", name, f"moved {where}"] = (old, new)
 
+    def _given_up(self, card: Rebalance) -> list[str]:
+        """The topics that members had before it, and nobody has after it."""
+        kept = {topic for topic, _partition in card.after or {}}
+        return [] if card.after is None else sorted({topic for topic, _partition in card.before} - kept)
+
     def _no_reader(self, card: Rebalance, gaps: list[Gap]) -> object:
         """The longest time for which nobody read a partition, and its parts."""
         if not gaps:
             ended_ns = self.now_ns if card.ended_ns is None else card.ended_ns
-            return numbers(length(ended_ns - card.started_ns))
+            return numbers(length(ended_ns - card.started_ns), ", ".join(self._given_up(card)))
         longest = gaps[0]
         whole = length(longest.lasted_ns(self.now_ns))
         if longest.read_ns is None or longest.assigned_ns is None:
