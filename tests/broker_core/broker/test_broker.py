@@ -137,7 +137,7 @@ def test_a_reset_says_before_what_it_would_change():
         pass
     reader.commit_handed()
     places = [("commits", 0), ("commits", 1)]
-    with pytest.raises(BrokerError, match="stop them first"):
+    with pytest.raises(BrokerError, match="stop those of"):
         virtual.broker.offsets.reset(virtual.now_ns, "readers", Target("earliest"), places)
     reader.close()
     before = [virtual.broker.groups.committed("readers", *place) for place in places]
