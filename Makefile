@@ -7,7 +7,7 @@ VENV_PYTHON := .venv/bin/python
 # Tests and program start hundreds of processes: each would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run test quick check long release-check bench soak format translations page clean
+.PHONY: help setup run test compiled quick check long release-check bench soak format translations page clean
 
 help:
 	@echo "make run | test | quick | check | long | release-check | bench | soak | format | translations | page | clean"
@@ -22,22 +22,28 @@ run: python
 # Four at a time, for they wait more than they compute; tests/conftest.py shares them out. Without what is marked as bench, soak or long.
 TESTS := -m pytest -n 4
 
-test: setup
+test: compiled
 	$(VENV_PYTHON) $(TESTS)
+
+# Two processes compile the tests in a fresh clone; else each of the four workers compiles them all.
+compiled: setup
+	@test -d tests/__pycache__ || { $(VENV_PYTHON) -m pytest --collect-only -q tests/broker_core > /dev/null 2>&1 & \
+		$(VENV_PYTHON) -m pytest --collect-only -q --ignore tests/broker_core > /dev/null 2>&1; wait; }
 
 # What a change breaks first, in a minute or so: no Spark, no killed processes, no sockets, no whole window.
 QUICK := tests/test_tidy.py tests/broker_core tests/widgets tests/app/presenters tests/app/filters \
 	--ignore tests/broker_core/listeners --ignore tests/broker_core/testing --ignore tests/broker_core/test_absurd_calls.py \
 	-m "not bench and not soak and not long and not slow and not spark and not window"
 
-quick: setup
+quick: compiled
 	$(VENV_PYTHON) $(TESTS) $(QUICK)
 
 # The long forms that tell most for their time: kills, laws of what is stored and handed out, whole scenarios to the byte.
 LONG_IN_CHECK := tests/crash tests/broker_core/flow tests/broker_core/groups tests/broker_core/log \
-	tests/broker_core/queues tests/broker_core/transactions tests/broker_core/simulation/test_scenarios.py
+	tests/broker_core/queues tests/broker_core/transactions tests/broker_core/simulation/test_scenarios.py \
+	tests/spark_reports/test_warm.py
 
-check: setup
+check: compiled
 	$(VENV_PYTHON) -m ruff format --check
 	$(VENV_PYTHON) -m ruff check
 	$(VENV_PYTHON) -m mypy

@@ -36,7 +36,8 @@ def outcome(process: subprocess.Popen[str], line: str) -> tuple[dict[str, Any], 
 
 @pytest.mark.spark
 @pytest.mark.slow
-@pytest.mark.parametrize("ready", [False, pytest.param(True, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("ready", [False, True])
 def test_two_reports_come_from_one_spark_and_nothing_is_left(recorded: Path, tmp_path: Path, ready: bool) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "spark_reports.warm"],
