@@ -146,4 +146,4 @@ def test_what_is_corrupt_on_disk_is_told_in_one_notice_that_leads_to_its_events(
     hand.show()
     assert window.shown_tab() == "events" and not hint.isVisible()
     assert window.tab(EventsPanel).filter_text == "kind = damage"
-    assert window.tab(EventsPanel).table.model().rowCount() == 2
+    hand.wait_until(lambda: window.tab(EventsPanel).table.model().rowCount() == 2)
