@@ -165,10 +165,10 @@ class ScramCredential(msgspec.Struct, frozen=True):
         return self.user.identity
 
 
-Shown = Acl | ClientQuota | ScramUser  # the rows that a snapshot has
+AccessRow = Acl | ClientQuota | ScramUser  # the rows that a snapshot has
 #: What events call the rows that they tell of.
-SHOWN: dict[str, type[Shown]] = {"acl": Acl, "quota": ClientQuota, "user": ScramUser}
-R = TypeVar("R", bound=Shown | ScramCredential)
+ROW_TYPES: dict[str, type[AccessRow]] = {"acl": Acl, "quota": ClientQuota, "user": ScramUser}
+R = TypeVar("R", bound=AccessRow | ScramCredential)
 
 
 class Kept(Generic[R]):

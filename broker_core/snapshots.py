@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from broker_core.access import Acl, ClientQuota, ScramUser, Shown
+from broker_core.access import AccessRow, Acl, ClientQuota, ScramUser
 
 MAX_LEASES: Final = 500  # listed in a keyframe, of each queue
 MAX_LETTERS: Final = 200
@@ -467,7 +467,7 @@ class Snapshot(msgspec.Struct, frozen=True):
     users: tuple[ScramUser, ...] = ()
 
     @property
-    def access(self) -> tuple[Shown, ...]:
+    def access(self) -> tuple[AccessRow, ...]:
         return (*self.acls, *self.quotas, *self.users)
 
     @property

@@ -4,7 +4,7 @@ from app.commands.context import CommandContext, Handlers
 from app.commands.forms import request_field
 from app.commands.registry import Command
 from app.presenters.access import KINDS, RIGHTS, details, what, who
-from broker_core.access import Acl, ClientQuota, Shown
+from broker_core.access import AccessRow, Acl, ClientQuota
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.access import CreateAcls, DeleteAcls, DeleteUser, RemoveQuota, SetQuota
 from widgets.i18n import mark, tr
@@ -36,7 +36,7 @@ class AccessHandlers(Handlers):
             action = registry.action(command)
             action.changed.connect(lambda name=command, action=action: panel.forbid(name, str(action.data() or "")))
 
-    def _selected(self) -> Shown | None:
+    def _selected(self) -> AccessRow | None:
         key = self._context.window.tab(AccessPanel).current_key()
         return next((row for row in self._snapshot.access if row.identity == key), None)
 
@@ -86,7 +86,7 @@ class AccessHandlers(Handlers):
             self.form(tr("Remove"), about, (), tr("Remove"), lambda _v: _removal(row), danger=True)
 
 
-def _removal(row: Shown) -> UserAction:
+def _removal(row: AccessRow) -> UserAction:
     if isinstance(row, Acl):
         return DeleteAcls(acls=(row,))
     if isinstance(row, ClientQuota):

@@ -3,7 +3,7 @@ from __future__ import annotations
 from app.presenters.columns import Column, number_column
 from app.presenters.panel_presenter import Sources, TablePresenter
 from app.presenters.table import SnapshotModel
-from broker_core.access import ANY, Acl, ClientQuota, Shown
+from broker_core.access import ANY, AccessRow, Acl, ClientQuota
 from broker_core.snapshots import Snapshot
 from widgets.i18n import localized, mark, tr
 from widgets.panels.access import AccessPanel
@@ -21,9 +21,9 @@ KINDS = {
 _LIMITED = {"producer_byte_rate": mark("may send"), "consumer_byte_rate": mark("may fetch")}
 
 
-class AccessModel(SnapshotModel[Shown]):
+class AccessModel(SnapshotModel[AccessRow]):
     def __init__(self) -> None:
-        columns: tuple[Column[Shown], ...] = (
+        columns: tuple[Column[AccessRow], ...] = (
             Column("Kind", kind_of, (70,)),
             Column("Who", who, (150, 2)),
             Column("What", what, (160, 2), roles={Role.WARN: lambda row: "failure" if is_denial(row) else ""}),
@@ -44,11 +44,11 @@ class AccessModel(SnapshotModel[Shown]):
         self.set_rows(snapshot.access)
 
 
-def kind_of(row: Shown) -> str:
+def kind_of(row: AccessRow) -> str:
     return tr("ACL") if isinstance(row, Acl) else tr("Quota") if isinstance(row, ClientQuota) else tr("User")
 
 
-def who(row: Shown) -> str:
+def who(row: AccessRow) -> str:
     if isinstance(row, Acl):
         return tr("everyone") if row.principal == ANY else row.principal
     if not isinstance(row, ClientQuota):
@@ -58,7 +58,7 @@ def who(row: Shown) -> str:
     return ", ".join(words for name, words in ((row.user, user), (row.client_id, client_id)) if name is not None)
 
 
-def what(row: Shown) -> str:
+def what(row: AccessRow) -> str:
     if isinstance(row, Acl):
         right = tr(RIGHTS[row.operation])
         if row.deny and row.operation == "all":
@@ -69,11 +69,11 @@ def what(row: Shown) -> str:
     return tr("authenticates by {way}", way=row.mechanism)
 
 
-def is_denial(row: Shown) -> bool:
+def is_denial(row: AccessRow) -> bool:
     return isinstance(row, Acl) and row.deny
 
 
-def details(row: Shown) -> str:
+def details(row: AccessRow) -> str:
     if isinstance(row, ClientQuota):
         return ""
     if not isinstance(row, Acl):

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from broker_core.access import SHOWN, Acl, Acls, ClientQuota, Kept, ScramCredential
+from broker_core.access import ROW_TYPES, Acl, Acls, ClientQuota, Kept, ScramCredential
 from broker_core.events import EventStream
 from broker_core.flow.client_quotas import ClientQuotas
 
@@ -40,6 +40,6 @@ class Access:
 
     def _tell(self, now_ns: int, row: Row, client: str, *, removed: bool) -> None:
         shown = row.user if isinstance(row, ScramCredential) else row
-        word = next(word for word, kind in SHOWN.items() if kind is type(shown))
+        word = next(word for word, kind in ROW_TYPES.items() if kind is type(shown))
         detail = {"access": word, "removed": removed, "row": msgspec.to_builtins(shown)}
         self._events.emit_action(now_ns, client=client, cause=shown.told(removed), detail=detail)

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from broker_core.access import SHOWN, Kept
+from broker_core.access import ROW_TYPES, Kept
 from broker_core.events import Event, EventKind
 from broker_core.messages import TopicPartition
 from broker_core.recording.fold_groups import FoldedGroups
@@ -205,8 +205,8 @@ class Fold:
 
     def _user_action(self, event: Event) -> None:
         detail = event.told
-        if (word := str(detail.get("access", ""))) in SHOWN:
-            rows, row = self._access[word], msgspec.convert(detail["row"], SHOWN[word])
+        if (word := str(detail.get("access", ""))) in ROW_TYPES:
+            rows, row = self._access[word], msgspec.convert(detail["row"], ROW_TYPES[word])
             (rows.remove if detail.get("removed") else rows.put)(row)
         actor = self._actors.get(str(detail.get("consumer", "")))
         if detail.get("action") == "move_consumer" and actor is not None:
