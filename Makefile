@@ -7,10 +7,10 @@ VENV_PYTHON := .venv/bin/python
 # Tests and program start hundreds of processes: each would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run test compiled quick check long release-check bench soak format translations page clean
+.PHONY: help setup run test compiled quick check costs long release-check reference reference-between reference-record reference-random bench soak format translations page clean
 
 help:
-	@echo "make run | test | quick | check | long | release-check | bench | soak | format | translations | page | clean"
+	@echo "make run | test | quick | check | costs | long | release-check | reference | bench | diagnosis | soak | format | translations | page | clean"
 
 setup: python
 	@$(PYTHON) -I .ci/bootstrap.py
@@ -22,8 +22,9 @@ run: python
 # Four at a time, for they wait more than they compute; tests/conftest.py shares them out. Without what is marked as bench, soak or long.
 TESTS := -m pytest -n 4
 
+# Without the costly ones, which are three fifths of the time of all tests and a twentieth of their number.
 test: compiled
-	$(VENV_PYTHON) $(TESTS)
+	$(VENV_PYTHON) $(TESTS) -m "not bench and not soak and not long and not costly"
 
 # Two processes compile the tests in a fresh clone; else each of the four workers compiles them all.
 compiled: setup
@@ -41,7 +42,7 @@ quick: compiled
 # The long forms that tell most for their time: kills, laws of what is stored and handed out, whole scenarios to the byte.
 LONG_IN_CHECK := tests/crash tests/broker_core/flow tests/broker_core/groups tests/broker_core/log \
 	tests/broker_core/queues tests/broker_core/transactions tests/broker_core/simulation/test_scenarios.py \
-	tests/spark_reports/test_warm.py
+	tests/spark_reports/jobs/test_warm.py
 
 check: compiled
 	$(VENV_PYTHON) -m ruff format --check
@@ -52,6 +53,10 @@ check: compiled
 	$(VENV_PYTHON) $(TESTS) -m long $(LONG_IN_CHECK)
 	$(VENV_PYTHON) $(TESTS) --durations=30
 
+# Runs all tests and writes down which of them are costly.
+costs: compiled
+	$(VENV_PYTHON) $(TESTS) -p tests.costs
+
 # All long forms: more kills, flipped bits, examples and scenarios.
 long: setup
 	$(VENV_PYTHON) $(TESTS) -m long --durations=30
@@ -60,8 +65,28 @@ long: setup
 release-check: check
 	$(VENV_PYTHON) .ci/wheel.py --all
 
+# The same programs on a broker of Apache Kafka and on ours; says so and ends well where Java or Maven is missing.
+reference: setup
+	$(VENV_PYTHON) -m tests.reference
+	$(VENV_PYTHON) -m tests.reference.schemas
+
+reference-between: setup
+	$(VENV_PYTHON) -m tests.reference --between
+
+# What Kafka's clients ask and a broker of Apache Kafka answers, written down for the tests that replay it.
+reference-record: setup
+	$(VENV_PYTHON) -m tests.reference.recording
+
+# Random sequences of requests on both brokers; takes an hour for the 2,000 that it tries.
+reference-random: setup
+	$(VENV_PYTHON) -m tests.reference.random_sequences
+
 bench: setup
 	$(VENV_PYTHON) -m pytest -m bench -s
+
+.PHONY: diagnosis
+diagnosis: setup
+	$(VENV_PYTHON) -m tests.diagnosis
 
 soak: setup
 	$(VENV_PYTHON) -m pytest -m soak -s

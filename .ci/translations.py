@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 import subprocess
 import sys
+import tomllib
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,13 +18,33 @@ from typing import Any
 
 import yaml
 
+from broker_core.errors import ErrorCode
+
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "resources" / "translations"
 SOURCES = (
     *("app", "widgets", "broker_core/broker", "broker_core/filters", "broker_core/flow", "broker_core/log"),
-    *("broker_core/access.py", "broker_core/operations", "broker_core/queues", "broker_core/schemas"),
+    *(
+        "broker_core/access.py",
+        "broker_core/groups/config.py",
+        "broker_core/operations",
+        "broker_core/recording/verdicts.py",
+        "broker_core/queues",
+        "broker_core/schemas",
+    ),
+    "resources/account.py",
 )
 SCENARIOS = ROOT / "resources" / "scenarios"
+STATES = ROOT / "resources" / "themes" / "states.toml"
+# Tables of resources, and under which names they have texts.
+TABLES = {
+    "session_page/words.toml": (),
+    "events.toml": ("word", "tick"),
+    "menus.toml": ("title", "hint"),
+    "forms.toml": ("title", "about", "button", "label", "hint", "suffix", "none"),
+    "sentences.toml": (),
+    "panels.toml": ("title", "hint", "group", "empty", "how", "filter_hint"),
+}
 CONTEXT = "Brokerscope"
 # Classes whose docstrings the help shows, by their modules.
 DOCUMENTED = {
@@ -33,15 +55,14 @@ DOCUMENTED = {
 }
 # Calls whose literal arguments are words: by name, with the places of the arguments that are.
 CALLS = {
-    **{"tr": (0,), "mark": (0,), "Sentence": (0,), "Command": (1, 2, 5), "Column": (0,), "Field": (2,)},
-    **{"StateStyle": (2,), "PanelInfo": (1, 3, 4)},
+    **{"tr": (0,), "mark": (0,), "Sentence": (0,), "Column": (0,), "Field": (2,)},
     **dict.fromkeys(("time_column", "number_column", "state_column", "owner_column"), (0,)),
+    **{"State": (0, 1), "Reason": (0, 1), "Promise": (0,)},
     "about": (0,),  # help of a request's field, which forms show
 }
 KEYWORDS = {
-    **{"Command": ("title", "category", "hint"), "Field": ("about",)},
+    "Field": ("about",),
     **dict.fromkeys(("Column", "time_column", "number_column", "state_column", "owner_column"), ("about",)),
-    "PanelInfo": ("group", "empty", "how", "filter_hint"),
 }
 
 
@@ -54,20 +75,41 @@ def words() -> list[str]:
             found.update(_words_of(ast.parse(path.read_text(encoding="utf-8"))))
     for name, documented in DOCUMENTED.items():
         found.update(_words_of_docstrings(ast.parse((ROOT / name).read_text(encoding="utf-8")), documented))
+    found.update(word for part in tomllib.loads(STATES.read_text(encoding="utf-8")).values() for word in part)
+    for name, texts in TABLES.items():
+        found.update(_words_of_table(_table(name), texts))
+    found.update(code.sentence for code in ErrorCode)
+    menus = _table("menus.toml")
+    found.update((*menus, *menus["Broker"]))
     for path in sorted(SCENARIOS.rglob("*.yaml")):
-        found.update(_words_of_lesson(yaml.load(path.read_bytes(), yaml.CSafeLoader)))
+        found.update(_words_of_scenario(yaml.load(path.read_bytes(), yaml.CSafeLoader)))
     return sorted(found - {""})
 
 
-def _words_of_lesson(scenario: dict[str, Any]) -> Iterator[str]:
-    """The texts of a shipped lesson, as they are shown, and the title by which the lesson before it names it."""
+def _table(name: str) -> dict[str, Any]:
+    return tomllib.loads((ROOT / "resources" / name).read_text(encoding="utf-8"))
+
+
+def _words_of_table(held: Any, names: tuple[str, ...]) -> Iterator[str]:
+    """Texts under `names`, all if there are none, however deep; and all under `words`."""
+    if isinstance(held, list):
+        for each in held:
+            yield from _words_of_table(each, names)
+    for name, value in held.items() if isinstance(held, dict) else ():
+        if not isinstance(value, str):
+            yield from _words_of_table(value, () if name == "words" else names)
+        elif (name in names or not names) and re.search("[a-z]", re.sub("{.*?}", "", value)):
+            yield value
+
+
+def _words_of_scenario(scenario: dict[str, Any]) -> Iterator[str]:
+    """The texts of a shipped scenario and its lesson, as they are shown."""
+    texts = [scenario["title"], scenario.get("about", ""), *scenario.get("watch", ()), *scenario.get("try", ())]
     if lesson := scenario.get("lesson"):
-        texts = [
-            scenario["title"],
-            *(step.get(name, "") for step in lesson["steps"] for name in ("watch", "try", "seen")),
-        ]
+        texts += (step.get(name, "") for step in lesson["steps"] for name in ("watch", "try", "seen"))
         question = lesson.get("question", {})
-        yield from (" ".join(text.split()) for text in (*texts, question.get("text", ""), question.get("answer", "")))
+        texts += [question.get("text", ""), question.get("answer", "")]
+    yield from (" ".join(text.split()) for text in texts)
 
 
 def _words_of_docstrings(tree: ast.Module, name: str) -> Iterator[str]:

@@ -12,24 +12,31 @@ The public interface is `__all__`, which is what `__init__.pyi` imports. Each na
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-_MODULE_OF = {
-    alias.name: str(line.module)
-    for line in ast.parse(Path(__file__).with_suffix(".pyi").read_bytes()).body
-    if isinstance(line, ast.ImportFrom)
-    for alias in line.names
-}
-__all__ = sorted(_MODULE_OF)  # noqa: PLE0605
+
+def exports(package: str, file: str) -> tuple[list[str], Callable[[str], Any]]:
+    """(`__all__`, `__getattr__`) of `package`, whose `__init__.py` is `file`: what its `__init__.pyi` imports."""
+    modules = {
+        alias.name: str(line.module)
+        for line in ast.parse(Path(file).with_suffix(".pyi").read_bytes()).body
+        if isinstance(line, ast.ImportFrom)
+        for alias in line.names
+    }
+
+    def get(name: str) -> Any:
+        module = modules.get(name)
+        if module is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(module), name)
+
+    return sorted(modules), get
 
 
-def __getattr__(name: str) -> Any:
-    module = _MODULE_OF.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(module), name)
+__all__, __getattr__ = exports(__name__, __file__)
 
 
 def __dir__() -> list[str]:

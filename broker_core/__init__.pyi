@@ -43,7 +43,10 @@ from broker_core.errors import BrokerError as BrokerError, ErrorCode as ErrorCod
 from broker_core.events import Event as Event, EventKind as EventKind
 from broker_core.flow.adaptive import AdaptiveConfig as AdaptiveConfig
 from broker_core.flow.config import FlowConfig as FlowConfig
-from broker_core.groups.config import GroupConfig as GroupConfig
+from broker_core.groups.config import (
+    GroupConfig as GroupConfig,
+    GroupSettings as GroupSettings,
+)
 from broker_core.groups.offset_reset import Change as Change, Target as Target
 from broker_core.listeners.access.access import (
     Access as Access,
@@ -90,6 +93,7 @@ from broker_core.schemas.json_schema import JsonSchema as JsonSchema
 from broker_core.schemas.problem import Problem as Problem
 from broker_core.schemas.registry import (
     RegistryState as RegistryState,
+    SchemaMetadata as SchemaMetadata,
     SchemaReference as SchemaReference,
     SchemaRegistry as SchemaRegistry,
     SchemaVersion as SchemaVersion,

@@ -171,7 +171,7 @@ ROW_TYPES: dict[str, type[AccessRow]] = {"acl": Acl, "quota": ClientQuota, "user
 R = TypeVar("R", bound=AccessRow | ScramCredential)
 
 
-class Kept(Generic[R]):
+class AccessTable(Generic[R]):
     """Rows in the order in which they came. `all` is replaced as a whole, so any thread may read it."""
 
     def __init__(self, rows: Iterable[R] = ()) -> None:
@@ -188,4 +188,4 @@ class Kept(Generic[R]):
         self.all = tuple(each for each in self.all if each.identity != row.identity)
 
 
-Acls = Kept[Acl]
+Acls = AccessTable[Acl]

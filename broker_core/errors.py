@@ -57,6 +57,7 @@ class ErrorCode(enum.Enum):
     FETCH_SESSION_ID_NOT_FOUND = (70, "There is no such fetch session; fetch without one", True)
     INVALID_FETCH_SESSION_EPOCH = (71, "The fetch session is at another epoch; fetch without one", True)
     FENCED_INSTANCE_ID = (82, "Another member uses the same group instance id", False, 409)
+    GROUP_SUBSCRIBED_TO_TOPIC = (86, "Members of the group read the topic", False, 409)
     INVALID_RECORD = (87, "The message was refused", False, 409)
     UNSTABLE_OFFSET_COMMIT = (88, "An open transaction is about to commit the offset; try again", True)
     THROTTLED = (89, "The limit is reached; try again later", True, 429)
@@ -90,6 +91,7 @@ class ErrorCode(enum.Enum):
     UNSERIALIZABLE = (1009, "The value cannot be written in this format", False, 422)
     UNREADABLE = (1010, "The bytes cannot be read in this format", False, 422)
     MIDDLEWARE_FAILED = (1011, "A middleware failed", False)
+    STALE_PLAN = (1021, "The plan no longer holds, and nothing was done", False, 409)
     READ_ONLY = (1018, "Changes are refused", False, 403)
     # At the listeners.
     UNAUTHORIZED = (1013, "Authentication failed", False, 401)

@@ -45,12 +45,18 @@ class EventKind(enum.StrEnum):
     CLIENT_STOPPED = "client_stopped"
     MEMBER_JOINED = "member_joined"
     MEMBER_LEFT = "member_left"
+    #: The connection of a member that has not left, or the last one of a program that has published, has ended.
+    CONNECTION_ENDED = "connection_ended"
     GROUP_STATE = "group_state"
     REBALANCE_STARTED = "rebalance_started"
     PARTITIONS_REVOKED = "partitions_revoked"
     PARTITIONS_ASSIGNED = "partitions_assigned"
     REBALANCE_COMPLETED = "rebalance_completed"
     READING_BEGAN = "reading_began"
+    #: A reader by hand is gone that has not acknowledged all that it was given of a partition.
+    READING_ENDED = "reading_ended"
+    #: A group has committed an offset beyond the end of the log, or beyond all that it was ever given.
+    COMMIT_BEYOND = "commit_beyond"
     OFFSETS_RESET = "offsets_reset"
     PRODUCER_BLOCKED = "producer_blocked"
     PRODUCER_UNBLOCKED = "producer_unblocked"
@@ -58,6 +64,17 @@ class EventKind(enum.StrEnum):
     TRANSACTION_ENDED = "transaction_ended"
     ALERT_RAISED = "alert_raised"
     ALERT_OVER = "alert_over"
+    #: The rows of `changes` in their details: (topic, partition, leader before, leader), a leader of -1 is none;
+    #: (topic, partition, in sync); (topic, partition, leader, replicas, in sync).
+    LEADERS_MOVED = "leaders_moved"
+    IN_SYNC_SHRUNK = "in_sync_shrunk"
+    IN_SYNC_GROWN = "in_sync_grown"
+    PARTITIONS_PLACED = "partitions_placed"
+    NODE_GONE = "node_gone"
+    NODE_SEEN = "node_seen"
+    CONTROLLER_MOVED = "controller_moved"
+    #: What a node's absence has meant, told once it is over; told before, too, if it lasts.
+    INCIDENT = "incident"
     FAULT = "fault"
     DAMAGE = "damage"
     GAP = "gap"
@@ -70,16 +87,23 @@ MESSAGE_KINDS = frozenset(_KINDS[: _KINDS.index(EventKind.SESSION_STARTED)])
 
 #: The fault in the detail of the event of a broker's crash: nobody is in a group any more.
 BROKER_CRASH = "broker crash"
+NOT_DONE = "could not be done"  # how the cause of a fault begins that is a scheduled action which was not possible
 SCENARIO = "scenario"  # who acts, in the detail of an action that the scenario's schedule has planned
-#: The cause of a delivery that is neither the first nor another one: the client fetches once more what it has not
-#: acknowledged, after a seek or a pause, or because it has discarded what it had fetched ahead.
+#: The cause of a delivery that is neither the first nor another one: its owner fetches once more what it has in hand,
+#: after a seek or a pause, or because it has discarded what it had fetched ahead.
 FETCHED_AGAIN = "fetched again"
 #: The cause of OFFSETS_RESET if somebody has committed whose reads are not known. They are not judged.
 READ_OUTSIDE = "read outside the group"
+#: The cause of OFFSETS_RESET by a commit of a client that has read nothing, as an administrator's tool.
+SET_BY_TOOL = "set by a client that reads nothing"
+#: The cause of OFFSETS_RESET by a commit below the committed offset; and of COMMIT_BEYOND.
+COMMITTED_BACKWARDS, BEYOND_END, BEYOND_GIVEN = "committed backwards", "beyond the end", "beyond what was given"
 #: The causes of actions by which finished messages are ready again.
 UNDO_PURGE, RESET_OFFSETS = "undo purge", "reset offsets"
 #: The cause of a purge that takes one message back: its redrive or its publishing was undone.
 WITHDRAWN = "withdrawn"
+#: The causes of purges of what a queue passes over: of an aborted transaction, or removed by compaction before it.
+ABORTED, COMPACTED = "aborted", "compacted"
 _BY_HAND = "@"
 
 
@@ -88,10 +112,11 @@ class Event(msgspec.Struct, frozen=True, gc=False):
 
     Times are nanoseconds since the session began. Fields that do not apply to the kind are None or "". `group` is the
     consumer group or the queue. `attempt` counts deliveries to that group from 1; it is None of what was only
-    FETCHED_AGAIN. A run that was seen from outside was published from `published_ns` on, up to its time. `to_*` is the
-    position at which a dead letter or a redriven message was appended. `detail` is set on control events only. `member`
-    is who of a consumer group was given messages or acknowledged them: a member id, or a `reader_by_hand`. `client` is
-    the name to show, which several members may have had.
+    FETCHED_AGAIN. The `cause` of a second delivery to a group is a word of `resources.account.REASONS`. A run that was
+    seen from outside was published from `published_ns` on, up to its time. `to_*` is the position at which a dead
+    letter or a redriven message was appended. `detail` is set on control events only. `member` is who of a consumer
+    group was given messages or acknowledged them: a member id, or a `reader_by_hand`. `client` is the name to show,
+    which several members may have had.
     """
 
     seq: int
@@ -119,6 +144,12 @@ class Event(msgspec.Struct, frozen=True, gc=False):
     def told(self) -> dict[str, Any]:
         """`detail`, {} for None."""
         return self.detail or {}
+
+    @property
+    def compacts(self) -> bool:
+        """Whether it says that its topic compacts, from now on."""
+        settings = self.told.get("log") or {} if self.kind is EventKind.USER_ACTION else self.told
+        return "compact" in str(settings.get("cleanup", ""))
 
     @property
     def place(self) -> tuple[str, int]:

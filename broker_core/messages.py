@@ -72,7 +72,7 @@ class StoredMessage(msgspec.Struct, frozen=True, gc=False):
         return None
 
 
-class Run(msgspec.Struct, frozen=True, gc=False):
+class MessageRun(msgspec.Struct, frozen=True, gc=False):
     """Messages of one partition with consecutive offsets that were published at the same moment."""
 
     offset: int

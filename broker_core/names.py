@@ -10,6 +10,7 @@ from broker_core.limits import MAX_NAME_CHARS
 
 T = TypeVar("T")
 
+CLUSTER_ID = "brokerscope"
 SUBJECT_PATTERN = r"^[^\x00-\x1f\x7f]{1,249}$"
 _ALLOWED = re.compile(r"[a-zA-Z0-9._-]+")
 # Device names on Windows, with any extension.

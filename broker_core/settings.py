@@ -19,10 +19,10 @@ R = TypeVar("R")
 C = TypeVar("C")
 
 
-def about(text: str, kafka: str = "", flag: str = "") -> Meta:
-    """The meaning of a field in one line (its help on the command line and in forms), Kafka's name for it, and its
-    command-line option if that differs from the field's name."""
-    return Meta(extra={"help": text, "kafka": kafka, "flag": flag})
+def about(text: str, flag: str = "") -> Meta:
+    """The meaning of a field in one line (its help on the command line and in forms), and its command-line option if
+    that differs from the field's name."""
+    return Meta(extra={"help": text, "flag": flag})
 
 
 WEEK, _CENTURY = {"meaning": "a week"}, {"meaning": "a century"}
@@ -30,6 +30,8 @@ Positive = Annotated[int, Meta(ge=1, le=MOST)]
 Port = Annotated[int, Meta(ge=0, le=65_535)]
 Count = Annotated[int, Meta(ge=0, le=(1 << 31) - 1)]  # a maximum number of results
 NotNegative = Annotated[int, Meta(ge=0, le=MOST)]
+Long = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]  # Kafka's, where it is no limit
+PositiveLong = Annotated[int, Meta(ge=1, le=(1 << 63) - 1)]
 Whole = Annotated[int, WHOLE]
 PositiveNumber = Annotated[float, Meta(gt=0, le=MOST)]
 NotNegativeNumber = Annotated[float, Meta(ge=0, le=MOST)]

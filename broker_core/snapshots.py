@@ -9,6 +9,7 @@ from typing import Final, Literal
 import msgspec
 
 from broker_core.access import AccessRow, Acl, ClientQuota, ScramUser
+from broker_core.clock import NS_PER_S
 
 MAX_LEASES: Final = 500  # listed in a keyframe, of each queue
 MAX_LETTERS: Final = 200
@@ -20,6 +21,8 @@ class PartitionView(msgspec.Struct, frozen=True, gc=False):
     `lost` holds the (start, end) offset ranges that cannot be read; then it is degraded. `markers` is the number of
     offsets between start and end that end transactions and hold no message. `transactions` holds (producer id, first
     offset) of each that is open, the oldest first.
+
+    `leader`, `replicas` and `in_sync` are ids of nodes: a leader of -1 is none, None is not known.
     """
 
     partition: int
@@ -29,6 +32,9 @@ class PartitionView(msgspec.Struct, frozen=True, gc=False):
     lost: tuple[tuple[int, int], ...] = ()
     markers: int = 0
     transactions: tuple[tuple[int, int], ...] = ()
+    leader: int | None = None
+    replicas: tuple[int, ...] = ()
+    in_sync: tuple[int, ...] = ()
 
     @property
     def last_stable_offset(self) -> int:
@@ -66,7 +72,8 @@ class GateView(msgspec.Struct, frozen=True):
 class TopicView(msgspec.Struct, frozen=True):
     """A topic with its partitions in order. `schema` is the subject of its values, "" for none.
 
-    If it is `compacted`, counts of messages are at most so many: what compaction has removed counts, too.
+    If it is `compacted`, or was at some time, counts of messages are at most so many: what compaction has removed
+    counts, too.
     """
 
     name: str
@@ -76,6 +83,7 @@ class TopicView(msgspec.Struct, frozen=True):
     gate: GateView | None
     schema: str = ""
     compacted: bool = False
+    min_in_sync: int = 0  # replicas, without which it takes no message with acks=all; 0 is not known
 
     @property
     def messages_count(self) -> int:
@@ -110,7 +118,9 @@ class OffsetView(msgspec.Struct, frozen=True, gc=False):
 
 
 class MemberView(msgspec.Struct, frozen=True):
-    """A member of a group. `partitions` holds (topic, partition)."""
+    """A member of a group. `partitions` holds (topic, partition). `lost_ns` is when its connection has ended that was
+    not heard of since.
+    """
 
     client: str
     member_id: str
@@ -119,14 +129,20 @@ class MemberView(msgspec.Struct, frozen=True):
     partitions: tuple[tuple[str, int], ...]
     joined_ns: int
     last_heartbeat_ns: int
+    lost_ns: int | None = None
 
 
 NOT_SEEN = "Not seen"
+SEEN_LATE: Final = "seen after it was over"  # how the cause of a rebalance begins that was between two looks
+CLASSIC, SHARE, STREAMS = "classic", "share", "streams"
 
 
 class GroupView(msgspec.Struct, frozen=True):
     """A consumer group. `state` is a word of `groups.states.GroupState`, or `NOT_SEEN` while a broker elsewhere does
     not tell of it: then the rest is as it was, and no lag is known. A `generation` below 0 is not known.
+
+    `kind` is that of a cluster: classic, consumer, share or streams; "" in a broker of our own. What a share group has
+    "committed" are the messages before the end that its lag does not count.
     """
 
     name: str
@@ -138,6 +154,7 @@ class GroupView(msgspec.Struct, frozen=True):
     members: tuple[MemberView, ...]
     offsets: tuple[OffsetView, ...]
     state_since_ns: int
+    kind: str = ""
 
     @property
     def lag(self) -> int | None:
@@ -336,6 +353,11 @@ class RebalanceView(msgspec.Struct, frozen=True):
     after: tuple[tuple[str, int, str], ...]
 
     @property
+    def is_late(self) -> bool:
+        """Whether it was some time between its start and its end: how long it lasted is not known."""
+        return self.cause.startswith(SEEN_LATE)
+
+    @property
     def moved(self) -> tuple[tuple[str, int, str, str], ...]:
         """(topic, partition, old owner, new owner) of moved partitions; "" is no owner."""
         old = {(topic, partition): client for topic, partition, client in self.before}
@@ -449,6 +471,26 @@ class ConnectionView(msgspec.Struct, frozen=True):
     group: str = ""
 
 
+class NodeView(msgspec.Struct, frozen=True):
+    """A broker of a cluster, or a controller that is none (then its `address` is ""). Since `gone_ns` it is not seen,
+    `why` says what was seen instead. `disk` holds the bytes that are free and all, None if that is not known.
+    """
+
+    node: int
+    address: str
+    rack: str = ""
+    is_controller: bool = False
+    gone_ns: int | None = None
+    why: str = ""
+    disk: tuple[int, int] | None = None
+
+
+#: How a partition is replicated, the worst first. Kafka's words; "" if nothing is wrong or nothing is known.
+LEADERLESS, BELOW_MIN, AT_MIN, UNDER_REPLICATED = "no leader", "below min.insync", "at min.insync", "under-replicated"
+WORST_FIRST: Final = (LEADERLESS, BELOW_MIN, AT_MIN, UNDER_REPLICATED)
+UNDER: Final = frozenset({BELOW_MIN, AT_MIN, UNDER_REPLICATED})
+
+
 class Snapshot(msgspec.Struct, frozen=True):
     """The whole state at `time_ns`, after the first `events` events of the session."""
 
@@ -465,6 +507,11 @@ class Snapshot(msgspec.Struct, frozen=True):
     acls: tuple[Acl, ...] = ()
     quotas: tuple[ClientQuota, ...] = ()
     users: tuple[ScramUser, ...] = ()
+    nodes: tuple[NodeView, ...] = ()
+
+    @property
+    def nodes_gone(self) -> frozenset[int]:
+        return frozenset(each.node for each in self.nodes if each.gone_ns is not None)
 
     @property
     def access(self) -> tuple[AccessRow, ...]:
@@ -473,3 +520,23 @@ class Snapshot(msgspec.Struct, frozen=True):
     @property
     def compacted(self) -> frozenset[str]:
         return frozenset(topic.name for topic in self.topics if topic.compacted)
+
+
+def may_be_marker(at: OffsetView) -> bool:
+    """Whether what a group of a cluster lacks may be the marker that ends a transaction, which is no message: a lag of
+    1 that stands. Headers were not read.
+    """
+    return at.lag == 1 and (at.lag_ns is None or at.lag_ns >= 10 * NS_PER_S)
+
+
+def replication(part: PartitionView, min_in_sync: int, gone: frozenset[int]) -> str:
+    """How a partition is replicated while the nodes of `gone` are not seen: what they lead has no leader."""
+    if part.leader is None:
+        return ""
+    if part.leader < 0 or part.leader in gone:
+        return LEADERLESS
+    if len(part.in_sync) < min_in_sync:
+        return BELOW_MIN
+    if len(part.in_sync) < len(part.replicas):
+        return AT_MIN if len(part.in_sync) == min_in_sync else UNDER_REPLICATED
+    return ""

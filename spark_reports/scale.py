@@ -2,14 +2,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from spark_reports.session import bucket_width_ns
-
 if TYPE_CHECKING:
     import polars as pl
     from pyspark.sql import Column
 
-SLOTS_PER_BUCKET = 50  # what clients have in their hands is looked at this much finer
-MOST_SLOTS = 1_000_000  # of all clients and partitions together
+#: 1, 2 and 5 times a power of ten: widths that a reader can name.
+_WIDTHS_NS = [step * 10**power for power in range(18) for step in (1, 2, 5)]
+MAX_BUCKETS = 240
 
 
 class Scale(NamedTuple):
@@ -33,33 +32,30 @@ class Scale(NamedTuple):
     def buckets(self) -> int:
         return max(1, -(-self.duration_ns // self.width_ns))
 
-    def slot_ns(self, places: int = 0) -> int:
-        """The width of a slot: a fiftieth of a bucket, or more where `places` would have too many of them."""
-        slots = min(SLOTS_PER_BUCKET, max(MOST_SLOTS // max(places * self.buckets, 1), 1))
-        return max(self.width_ns // slots, 1)
+    @property
+    def last_ns(self) -> int:
+        """The beginning of the last bucket, which has no end."""
+        return self.from_ns + (self.buckets - 1) * self.width_ns
 
     def bucket(self, start_ns: int) -> int:
         """The number of the bucket; what happened at the very end belongs to the last one."""
         return min((start_ns - self.from_ns) // self.width_ns, self.buckets - 1)
 
-    def start(self, time: Column | str, width_ns: int | None = None) -> Column:
+    def start(self, time: str) -> Column:
         """The beginning of the bucket of `time`. Everything before `from_ns` is in one bucket that ends there."""
         from pyspark.sql import functions as F
 
-        width = width_ns or self.width_ns
-        after = (F.col(time) if isinstance(time, str) else time) - F.lit(self.from_ns)
-        last = (-(-self.duration_ns // width) - 1) * width
-        begins = after - F.pmod(after, F.lit(width))  # whole numbers: a quotient is rounded, and moves an edge
-        return (F.least(F.greatest(begins, F.lit(-width)), F.lit(last)) + self.from_ns).cast("bigint")
+        after = F.col(time) - F.lit(self.from_ns)
+        begins = after - F.pmod(after, F.lit(self.width_ns))  # whole numbers: a quotient is rounded, and moves an edge
+        last = F.lit(self.last_ns - self.from_ns)
+        return (F.least(F.greatest(begins, F.lit(-self.width_ns)), last) + self.from_ns).cast("bigint")
 
-    def start_of(self, time: str, width_ns: int | None = None) -> pl.Expr:
+    def start_of(self, time: str) -> pl.Expr:
         """The same for results."""
         import polars as pl
 
-        width = width_ns or self.width_ns
         after = pl.col(time) - self.from_ns
-        last = (-(-self.duration_ns // width) - 1) * width
-        return (after - after % width).clip(-width, last) + self.from_ns
+        return (after - after % self.width_ns).clip(-self.width_ns, self.last_ns - self.from_ns) + self.from_ns
 
 
 def scale_of(duration_ns: int, from_ns: int | None = None, to_ns: int | None = None) -> Scale:
@@ -68,3 +64,8 @@ def scale_of(duration_ns: int, from_ns: int | None = None, to_ns: int | None = N
     end = duration_ns if to_ns is None else min(to_ns, duration_ns)
     end = max(end, begin + 1)
     return Scale(begin, end, bucket_width_ns(end - begin))
+
+
+def bucket_width_ns(duration_ns: int) -> int:
+    """The width that cuts `duration_ns` into 96 to 240 buckets, as 1, 2 or 5 times a power of ten."""
+    return next(width for width in _WIDTHS_NS if -(-max(duration_ns, 1) // width) <= MAX_BUCKETS)

@@ -19,16 +19,16 @@ from pathlib import Path
 if __name__ == "__main__":  # spark-submit puts the folder of the script first, where the project should be
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from spark_reports.cancellation import Cancellation
 from spark_reports.errors import ReportError
-from spark_reports.making import Making
-from spark_reports.outcome import Outcome
-from spark_reports.progress import Progress
-from spark_reports.request import Request, add_arguments, request_of
+from spark_reports.jobs.cancellation import Cancellation
+from spark_reports.jobs.making import Making
+from spark_reports.jobs.outcome import Outcome
+from spark_reports.request.request import Request, add_arguments, request_of
+from spark_reports.spark.progress import Progress
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Make one report on the Spark that runs us. The exit code is that of `spark_reports.job`."""
+    """Make one report on the Spark that runs us. The exit code is that of `spark_reports.jobs.job`."""
     parser = argparse.ArgumentParser(prog="spark-submit spark_reports/submit.py", description=__doc__.splitlines()[0])
     add_arguments(parser, with_master=False)
     options = parser.parse_args(argv)

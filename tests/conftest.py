@@ -18,7 +18,7 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
-from tests import long_form, processes
+from tests import costs, long_form, processes
 
 _CI = bool(os.environ.get("CI"))
 settings.register_profile("short", deadline=None, derandomize=_CI, max_examples=30)
@@ -56,11 +56,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     Whatever Hypothesis tries has a long form, of more examples. What takes long as a whole begins first, so that no
     processor has it left at the end.
     """
+    costly = costs.costly()
     items.sort(key=lambda item: next((n for n, folder in enumerate(LONGEST) if item.nodeid.startswith(folder)), 99))
     for item in items:
         test = getattr(item, "obj", None)
         if long_form.on and getattr(test, "is_hypothesis_test", False) and item.get_closest_marker("soak") is None:
             item.add_marker("long")
+        if item.nodeid in costly:
+            item.add_marker("costly")
         for fixture, mark in (("open_workbench", "window"), ("spark", "spark")):
             if fixture in getattr(item, "fixturenames", ()):
                 item.add_marker(mark)
@@ -83,10 +86,15 @@ def _rewritten(path: Path) -> bool:
     return any((path.parent / "__pycache__").glob(f"{path.stem}.*-pytest-*.pyc"))
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection() -> None:
     """What is loaded stays: each collection of garbage would look through it again."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:

@@ -117,7 +117,7 @@ def test_a_paced_run_takes_its_time_and_ends_well_when_it_is_told_to(tmp_path: P
     process = start_paced_run(tmp_path / "s")
     process.send_signal(how)
     out, err = process.communicate(timeout=60)
-    assert process.returncode == 0, err
+    assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[how], err
     summary = json.loads(out.splitlines()[-1])
     assert summary["ended"] == "stopped"
     assert summary["virtual_s"] < 30
@@ -158,7 +158,7 @@ def test_a_run_that_was_killed_is_made_whole_and_reported(tmp_path: Path) -> Non
     assert json.loads((tmp_path / "s" / "session.json").read_text())["ended"] == "running"
     only = ("--parts", "throughput")
     made = call("report", tmp_path / "s", "--out", tmp_path / "r", "--master", "local[2]", *only)
-    assert made.returncode == 0, made.stderr
+    assert made.returncode == 3, made.stderr
     assert json.loads((tmp_path / "s" / "session.json").read_text())["ended"] == "crashed"
     assert "died while recording" in (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
 

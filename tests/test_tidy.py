@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QTimer
 
+from tests.costs import ALWAYS, LIST, costly
+
 ROOT = Path(__file__).parent.parent
 LINES_MAX = 600  # files follow responsibility; this only finds those that have lost theirs
 OURS = "brokerscope["
@@ -68,6 +70,18 @@ def places(paths: list[Path], pattern: re.Pattern[str]) -> list[str]:
 def test_the_top_level_holds_only_what_it_should():
     tops = {path.relative_to(ROOT).parts[0] for path in kept_files()}
     assert tops <= PACKAGES | FILES_ON_TOP | {".ci"}
+
+
+def test_guides_and_notes_name_files_that_are_there():
+    files = {path.relative_to(ROOT).as_posix() for path in kept_files()}
+    pages = [path for path in kept_files() if path.suffix == ".md"]
+    named = {(page, name) for page in pages for name in re.findall(r"`([\w/]+\.py)`", page.read_text("utf-8"))}
+    assert len(named) > 50
+    assert [
+        f"{page.relative_to(ROOT)}: {name}"
+        for page, name in sorted(named)
+        if not any(f"/{file}".endswith(f"/{name}") for file in files)
+    ] == []
 
 
 def test_no_file_has_grown_out_of_hand():
@@ -213,3 +227,10 @@ def test_qt_does_not_steal_references():
         timer.isActive()
     after = [sys.getrefcount(one) for one in (None, True, False)]
     assert all(new > old - calls // 2 for old, new in zip(before, after, strict=True)), (before, after)
+
+
+def test_every_costly_test_is_there_and_may_be_left_to_make_check():
+    for test in costly():
+        file, name = test.split("::")[:2]
+        assert f"def {name.split('[')[0]}(" in (ROOT / file).read_text("utf-8"), f"{test}: take it out of {LIST.name}"
+        assert not test.startswith(ALWAYS)

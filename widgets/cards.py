@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
@@ -47,6 +48,7 @@ class RebalanceFacts:
     running: bool
     moved: tuple[Move, ...]
     kept: tuple[Move, ...]
+    from_outside: bool = False  # what is not known would be, between the programs and the cluster
 
     @property
     def figures(self) -> str:
@@ -58,40 +60,54 @@ class RebalanceFacts:
         return tr("{moved:,} moved · {kept:,} kept", moved=count, kept=kept)
 
 
+MoveRow = Move | str  # a move, or words that stand between moves
+
+
 class MoveTable(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._moves: tuple[Move, ...] = ()
+        self._rows: tuple[MoveRow, ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
-    def set_moves(self, moves: tuple[Move, ...]) -> None:
-        moves = moves[:ROWS_MAX]
-        if moves != self._moves:
-            self._moves = moves
-            self.setAccessibleDescription("; ".join(_said(move) for move in moves[:20]))
+    def set_moves(self, rows: tuple[MoveRow, ...]) -> None:
+        rows = rows[:ROWS_MAX]
+        if rows != self._rows:
+            self._rows = rows
+            self.setAccessibleDescription("; ".join(_said(move) for move in self._moves[:20]))
             self.updateGeometry()
             self.update()
 
+    @property
+    def _moves(self) -> list[Move]:
+        return [row for row in self._rows if isinstance(row, Move)]
+
+    def _widths(self) -> tuple[float, float, float]:
+        """What the longest place, old and new owner need."""
+        metrics, moves = QFontMetricsF(tabular_font(12)), self._moves
+        places = (metrics.horizontalAdvance(move.place) + 10 for move in moves)
+        moved = [move for move in moves if move.old != move.new]
+        old, new = ([_party_width(getattr(move, side), metrics) for move in moved] for side in ("old", "new"))
+        return max(places, default=10.0), max(old, default=0.0), max(new, default=0.0)
+
     def sizeHint(self) -> QSize:
-        return QSize(240, px(MOVE_HEIGHT) * len(self._moves))
+        return QSize(ceil(sum(self._widths())) + 22, px(MOVE_HEIGHT) * len(self._rows))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         theme = current_theme()
         first = max(0, event.rect().top() // px(MOVE_HEIGHT))
-        last = min(len(self._moves), event.rect().bottom() // px(MOVE_HEIGHT) + 1)
-        metrics = QFontMetricsF(tabular_font(12))
-        longest = max((metrics.horizontalAdvance(move.place) for move in self._moves), default=0.0)
-        place_width = min(longest + 10, self.width() * 0.4)
+        last = min(len(self._rows), event.rect().bottom() // px(MOVE_HEIGHT) + 1)
+        place_width, old_w, new_w = self._widths()
+        place_width = min(place_width, self.width() * 0.4)
         room = self.width() - place_width - 22
-        moved = [move for move in self._moves if move.old != move.new]
-        old_w = max((_party_width(move.old, metrics) for move in moved), default=0.0)
-        new_w = max((_party_width(move.new, metrics) for move in moved), default=0.0)
         if old_w + new_w > room:  # each what it needs, and the longer one what is left, or half
             old_w = min(old_w, max(room / 2, room - new_w))
         for row in range(first, last):
-            move, top = self._moves[row], row * px(MOVE_HEIGHT)
+            move, top = self._rows[row], row * px(MOVE_HEIGHT)
+            if isinstance(move, str):
+                _elided(painter, QRectF(0, top, self.width(), px(MOVE_HEIGHT)), move, theme.muted)
+                continue
             _elided(painter, QRectF(0, top, place_width - 4, px(MOVE_HEIGHT)), move.place, theme.muted)
             x = place_width
             if move.old == move.new:
@@ -150,6 +166,7 @@ class RebalanceCard(QFrame):
 
     chosen = Signal(object)
     opened = Signal(object)
+    between_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -172,10 +189,16 @@ class RebalanceCard(QFrame):
         self.more.setCheckable(True)
         self.more.setIconSize(QSize(px(14), px(14)))
         self.more.setStyleSheet("QToolButton, QToolButton:checked { padding: 2px 6px 2px 0; background: transparent; }")
+        self.between = QToolButton(self)
+        self.between.setText(tr("Go between..."))
+        self.between.hide()
+        set_plain_tip(self.between, tr("Programs that are passed on tell for how long nobody read, and why."))
+        self.between.clicked.connect(self.between_wanted)
         self.more.toggled.connect(lambda _on: self._show_rows())
         head = hbox(self._icon, self._group, 1, self._generation, spacing=6)
         second = hbox((self._cause, 1), (self._started, 0, Qt.AlignmentFlag.AlignTop), spacing=8)
-        rows = (self._figures, self._no_reader, self._moved, self._stays, self._kept)
+        between = self.between, 0, Qt.AlignmentFlag.AlignLeft
+        rows = (self._figures, self._no_reader, between, self._moved, self._stays, self._kept)
         more = self.more, 0, Qt.AlignmentFlag.AlignLeft
         vbox(head, second, *rows, more, on=self, margins=(12, 8, 12, 8), spacing=4)
         for label in (self._group, self._cause):
@@ -201,6 +224,7 @@ class RebalanceCard(QFrame):
         self._figures.setText(facts.figures)
         self._no_reader.setText(facts.no_reader)
         set_plain_tip(self._no_reader, facts.gaps)
+        self.between.setVisible(facts.from_outside)
         self._started.setText(facts.started)
         set_plain_tip(self._started, facts.started_hint)
         self._restyle()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QRubberBand, QScrollArea, QSplitter, QStackedWidget, QWidget
 
@@ -34,12 +34,25 @@ class PanelArea(QStackedWidget):
     @property
     def least_height(self) -> int:
         panel = self.currentWidget()
-        return px(panel.least_height) if isinstance(panel, Panel) else 0
+        return panel.height_at_least(self.width()) if isinstance(panel, Panel) else 0
+
+    def fold(self) -> None:
+        """With little height, the rows of a panel come before the further lines of its title."""
+        panel, room = self.currentWidget(), self.parentWidget()
+        if isinstance(panel, Panel) and room is not None:
+            panel.title_row.set_short(room.height() < panel.height_at_least(self.width(), whole=True))
+
+    def addWidget(self, panel: QWidget) -> int:
+        panel.installEventFilter(self)
+        return super().addWidget(panel)
+
+    def eventFilter(self, panel: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest and panel is self.currentWidget():
+            self.fold()  # its title may be longer now, as by what it counts
+        return False
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """With little height, the rows of a panel come before the further lines of its title."""
-        for panel in self.findChildren(Panel):
-            panel.title_row.set_short(self.height() < px(LEAST_PANEL[1]))
+        self.fold()
         super().resizeEvent(event)
 
     def _show_focused(self, _before: QWidget | None, now: QWidget | None) -> None:
@@ -140,10 +153,12 @@ class Centre(QSplitter):
         whole, beside = self._length - self.handleWidth(), self.is_beside
         self._frame.setMaximumHeight(_NO_LIMIT if beside or self._maximised else max(px(40), whole // 2))
         self._frame.setMinimumHeight(min(px(LEAST_PANEL[1]), self._frame.maximumHeight()))
-        self._area.setMinimumSize(LEAST_PANEL[0] // 2, self._area.least_height)
         at_first = whole // 2 if beside else px(TITLE_AND_HEADER) + ROWS_AT_FIRST * px(ROW_HEIGHT)
         wanted = self._wanted[beside] or at_first
         self.setSizes([max(1, whole - wanted), wanted])
+        self._frame.fill()
+        self._area.fold()
+        self._area.setMinimumSize(LEAST_PANEL[0] // 2, self._area.least_height)
         self._frame.fill()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -70,7 +70,6 @@ class CompletionList(QListWidget):
         self.raise_()
 
     def _place(self, cursor: QTextCursor) -> None:
-        """Below the line, or above it if there is more room."""
         rows = min(self.count(), ROWS)
         height = rows * self.sizeHintForRow(0) + 2 * self.frameWidth() + px(4)
         width = min(self.sizeHintForColumn(0) + px(36), self._field.width() - px(20))

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QAction, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from widgets.bytes_text import contained
 from widgets.icons import icon_pixmap
 from widgets.panels.cell_painter import as_plain, tabular_font
 from widgets.theme import current_theme, px, state_style
+
+W = TypeVar("W", bound=QWidget)
+
+
+def named(widget: W, name: str) -> W:
+    """`widget`, which a screen reader calls `name`."""
+    widget.setAccessibleName(name)
+    return widget
 
 
 def plain_label(
@@ -92,6 +100,18 @@ def push_button(
     button.setToolTip(tip)
     if hidden:
         button.hide()
+    return button
+
+
+def action_button(action: QAction, words: str, parent: QWidget) -> QPushButton:
+    """A button that does `action`, with its words if none are given; its tip says why it cannot be done now."""
+    button = push_button(words or action.text(), parent, pressed=lambda: action.trigger(), by_tab=True)  # noqa: PLW0108 - a click has an argument
+
+    def follow() -> None:
+        set_why_not(button, str(action.data() or ""), action.whatsThis())
+
+    action.changed.connect(follow)
+    follow()
     return button
 
 
@@ -205,7 +225,8 @@ class FactsGrid(QWidget):
         self._grid.setColumnStretch(1, 1)
         self._rows: list[tuple[QLabel, QLabel, LinkButton]] = []
 
-    def set_facts(self, facts: Sequence[Fact]) -> None:
+    def set_facts(self, facts: Sequence[Fact], tips: Sequence[str] = ()) -> None:
+        """`tips` are tool tips of the values."""
         while len(self._rows) < len(facts):
             self._add_row()
         for place, (name, value, link) in enumerate(self._rows):
@@ -223,6 +244,8 @@ class FactsGrid(QWidget):
                     label.setText(shown_text)
             if target:
                 link.set_link(contained(facts[place][1]), target)
+            elif place < len(tips):
+                set_plain_tip(value, tips[place])
 
     def _add_row(self) -> None:
         name, value = plain_label(role="muted", parent=self), plain_label(parent=self, fill=True, selectable=True)

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.boxes import hbox, scrolled, vbox
-from widgets.facts import plain_label, push_button, set_plain_tip
+from widgets.facts import named, plain_label, push_button, set_plain_tip
 from widgets.i18n import mark, tr
 from widgets.icons import icon
 from widgets.theme import current_theme, mono_font
@@ -76,8 +76,7 @@ class FilterPopup(QFrame):
         self._fields: Sequence[FilterHelp] = ()
         self._kept: Sequence[tuple[str, str]] = ()
         self._text = ""
-        self.name = QLineEdit(self, placeholderText=tr("Save this filter as..."))
-        self.name.setAccessibleName(tr("Name of the saved filter"))
+        self.name = named(QLineEdit(self, placeholderText=tr("Save this filter as...")), tr("Name of the saved filter"))
         self.keep = push_button(tr("Keep"), self, pressed=self._keep)
         self.name.returnPressed.connect(self._keep)
         self.name.textChanged.connect(lambda _text: self._show_keep())
@@ -125,10 +124,9 @@ class FilterPopup(QFrame):
         told = plain_label(text, "muted", parent)
         told.setFont(mono_font())
         told.setMinimumWidth(40)
-        drop = QToolButton(parent)
+        drop = named(QToolButton(parent), tr("Delete the saved filter {name}", name=name))
         drop.setIcon(icon("close", current_theme(), "muted"))
         drop.setToolTip(tr("Delete this filter"))
-        drop.setAccessibleName(tr("Delete the saved filter {name}", name=name))
         drop.clicked.connect(lambda: self.deleteWanted.emit(name))
         return hbox(pick, (told, 1), drop)
 

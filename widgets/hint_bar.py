@@ -21,7 +21,8 @@ LOOKS = {"hint": ("info", "accent"), "problem": ("warning", "failure")}
 class Notice:
     """`heading` stands before the sentence, "" for none; `offer` are the words of the button that calls `taken`.
 
-    `look` is hint, or problem for what should not be.
+    `look` is hint, or problem for what should not be. One that is `pinned` comes before the others, and stays until it
+    is taken back.
     """
 
     sentence: str
@@ -30,6 +31,7 @@ class Notice:
     dismissed: Callable[[], object] = lambda: None
     heading: str = ""
     look: str = "hint"
+    pinned: bool = False
 
 
 class HintBar(QFrame):
@@ -54,8 +56,8 @@ class HintBar(QFrame):
         self.hide()
 
     def show_notice(self, notice: Notice) -> None:
-        self._waiting.append(notice)
-        if len(self._waiting) == 1:
+        self._waiting.insert(0 if notice.pinned else len(self._waiting), notice)
+        if self._waiting[0] is notice:
             self._show()
 
     def take_back(self, sentence: str) -> bool:
@@ -67,7 +69,7 @@ class HintBar(QFrame):
         return found
 
     def clear(self) -> None:
-        self._waiting.clear()
+        self._waiting = [notice for notice in self._waiting if notice.pinned]
         self._show()
 
     def _show(self) -> None:
@@ -80,6 +82,7 @@ class HintBar(QFrame):
         self.sentence.setText(contained(notice.sentence))
         self.offer.setText(notice.offer)
         self.offer.setVisible(bool(notice.offer))
+        self.dismiss.setVisible(not notice.pinned)
         if set_property(self, "look", notice.look):
             polish_again(self.heading)
         self._restyle()
@@ -94,7 +97,9 @@ class HintBar(QFrame):
             self._restyle()
 
     def _answer(self, *, taken: bool) -> None:
-        notice = self._waiting.pop(0)
-        self._show()
+        notice = self._waiting[0]
+        if not notice.pinned:
+            del self._waiting[0]
+            self._show()
         self.answered.emit()
         (notice.taken if taken else notice.dismissed)()

@@ -95,6 +95,8 @@ class MainWindow(QMainWindow):
         self.timeline = Timeline(self)
         self.timeline.foldWanted.connect(self.toggle_timeline)
         self._named = {panel.info.name: panel for panel in parts.panels}
+        for panel in parts.panels:
+            panel.put_commands(actions)
         self.tabs = PanelTabs(parts.panels, self)
         self.tabs.show_panel(WindowLayout().tab)
         self.tabs.currentChanged.connect(lambda _name: self._on_tab())
@@ -180,7 +182,7 @@ class MainWindow(QMainWindow):
 
     def set_tab_count(self, name: str, number: int) -> None:
         """A count behind the title of a tab, 0 for none: so that a hidden panel says that it has something."""
-        self.tabs.tab(name).set_count(number)
+        self.tabs.set_count(name, number)
 
     def place_of_tab(self, name: str) -> QRect:
         """Where the tab of a panel is, in the window; KeyError if unknown, empty while the tabs are hidden."""
@@ -245,7 +247,6 @@ class MainWindow(QMainWindow):
         self.right.bring(self.parts.lesson, by_hand=True)
 
     def _show_next_step(self) -> None:
-        """The lesson's next step is in sight also while the lesson is not."""
         lesson = self.parts.lesson
         has_lesson = self.right.has_lesson and (self._focused or not self.right_dock.is_open or lesson.is_title_alone)
         self.next_step.set_facts(lesson.facts if has_lesson else None)
@@ -285,7 +286,6 @@ class MainWindow(QMainWindow):
             dock.note_width()
 
     def _settle(self) -> None:
-        """Give every part the room that it has now, and tell which are open."""
         left, right = (0 if dock.isHidden() else dock.room for dock in (self.left_dock, self.right_dock))
         self.top.setSizes([left, max(1, self.top.width() - left - right), right])
         self.centre.set_shown(self.shows_panels, maximised=self._maximised)
@@ -377,7 +377,6 @@ class MainWindow(QMainWindow):
             self._fold_timeline()
 
     def _fold_timeline(self) -> None:
-        """Type that has become large folds the timeline, and opens it as it becomes small."""
         short = self.height() < px(TIMELINE_FROM_HEIGHT)
         if short is not self._short:
             self._short = short
@@ -400,7 +399,6 @@ class MainWindow(QMainWindow):
 
 
 def _holds(entry: QAction, action: QAction) -> bool:
-    """Whether an entry is that action, or a menu that has it at any depth."""
     menu = entry.menu()
     if not isinstance(menu, QMenu):
         return entry is action

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 
+NAMES = 6  # ranks from here on: not the name fits, but what more is told
 _WORD = re.compile(r"\w+")
 
 
@@ -17,7 +18,7 @@ def fit(text: str, name: str, *more: str) -> int | None:
     if title.startswith(wanted):
         return 1
     rest = " ".join(part.casefold() for part in more)
-    for rank, whole in ((2, title), (6, f"{title} {rest}")):
+    for rank, whole in ((2, title), (NAMES, f"{title} {rest}")):
         begins = re.search(rf"(?<!\w){re.escape(wanted)}", whole) is not None
         if begins:
             return rank

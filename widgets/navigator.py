@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.boxes import hbox, vbox
-from widgets.facts import mark_wrong, plain_label
+from widgets.facts import mark_wrong, named, plain_label
 from widgets.i18n import localized, tr
 from widgets.icons import icon_pixmap
 from widgets.panels.cell_painter import Index, as_plain, draw_text, tabular_font
@@ -173,7 +173,7 @@ class Navigator(QWidget):
         self._delay = QTimer(self, singleShot=True, interval=120)
         self._delay.timeout.connect(lambda: self.filterChanged.emit(self.filter_field.text().strip()))
         self.filter_field.textChanged.connect(lambda _text: self._delay.start())
-        self.tree = _Tree(self)
+        self.tree = named(_Tree(self), tr("Navigator"))
         self.tree.setHeaderHidden(True)
         self.tree.setColumnCount(1)
         self.tree.setIndentation(10)
@@ -183,7 +183,6 @@ class Navigator(QWidget):
         self.tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.tree.setAccessibleName(tr("Navigator"))
         self.tree.currentItemChanged.connect(self._on_current)
         self.tree.itemDoubleClicked.connect(lambda item, _column: self._open(item))
         self.tree.entered_row.connect(self._open)

@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.boxes import vbox
-from widgets.facts import plain_label
+from widgets.facts import named, plain_label
 from widgets.i18n import tr
-from widgets.name_search import fit
+from widgets.name_search import NAMES, fit
 from widgets.panels.cell_painter import Index, draw_text
 from widgets.theme import Theme, current_theme, qcolour, ui_font
 
@@ -34,7 +34,7 @@ class PaletteEntry:
 
     What `is_thing` is no command: its id is that of the canvas, or says where to go. `more` is found too, after every
     name. `enter` says what Enter does; "" for the usual. If `fixed_rank` is set, it stands there as if its name fitted
-    so well (`widgets.name_search.fit`), whatever its name is.
+    so well (`widgets.name_search.fit`), whatever its name is; what is `late` stands behind all whose names fit.
     """
 
     id: str
@@ -47,6 +47,7 @@ class PaletteEntry:
     is_thing: bool = False
     enter: str = ""
     fixed_rank: int | None = None
+    late: bool = False
 
 
 Search = Callable[[str], Sequence[PaletteEntry]]
@@ -66,7 +67,8 @@ def matching(entries: Sequence[PaletteEntry], text: str) -> list[PaletteEntry]:
 
 
 def _rank(text: str, entry: PaletteEntry) -> int | None:
-    return fit(text, entry.title, entry.category, entry.more) if entry.fixed_rank is None else entry.fixed_rank
+    rank = fit(text, entry.title, entry.category, entry.more) if entry.fixed_rank is None else entry.fixed_rank
+    return rank if rank is None or not entry.late else rank + NAMES
 
 
 class _EntryDelegate(QStyledItemDelegate):
@@ -109,9 +111,8 @@ class CommandPalette(QDialog):
         self.setWindowTitle(tr("Commands"))
         self._entries: list[PaletteEntry] = []
         self._search: Search = _nothing
-        self.field = QLineEdit(self)
+        self.field = named(QLineEdit(self), tr("Command or name"))
         self.field.setPlaceholderText(tr("A command, a name, a key, a message (orders/3/17) or a time (00:31)"))
-        self.field.setAccessibleName(tr("Command or name"))
         self.list = QListWidget(self)
         self.list.setItemDelegate(_EntryDelegate(self.list))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -178,7 +178,7 @@ class PanelTabs(QWidget):
     def show_panel(self, name: str) -> None:
         self._tabs[name].setChecked(True)
         self.area.setCurrentWidget(self._panels[name])
-        self._name_more()
+        self._hide_what_does_not_fit()
 
     def _press(self, name: str) -> None:
         self.show_panel(name)
@@ -193,6 +193,7 @@ class PanelTabs(QWidget):
         self.is_open = on
         for tab in self._tabs.values():
             tab.set_open(on)
+        self._hide_what_does_not_fit()
         self._show_signs()
 
     def set_maximised(self, on: bool) -> None:
@@ -212,13 +213,21 @@ class PanelTabs(QWidget):
         self.beside_button.set_sign(*(below if self._beside else beside))
         self._name_more()
 
+    def set_count(self, name: str, number: int) -> None:
+        tab = self._tabs[name]
+        had = bool(tab.count)
+        tab.set_count(number)
+        if tab.info.spare and had != bool(number):
+            self._hide_what_does_not_fit()
+
     def _hide_what_does_not_fit(self) -> None:
         """From the right, whichever is in front, so that no tab ever moves; the menu has them under their names."""
         tabs = list(self._tabs.values())
         room, fitting = self.width() - self._buttons.sizeHint().width() - 2 * px(GAP), 0
         ends = self._ends(tabs)
         if ends and ends[-1] > room:
-            tabs = [tab for tab in tabs if not tab.info.spare]
+            front = self.current if self.is_open else ""
+            tabs = [tab for tab in tabs if tab.count or not tab.info.spare or tab.info.name == front]
             ends = self._ends(tabs)
         if ends and ends[-1] > room:
             self.more.setFixedWidth(max(tab.sizeHint().width() for tab in tabs) + px(24))
@@ -233,7 +242,6 @@ class PanelTabs(QWidget):
         self._name_more()
 
     def _ends(self, tabs: Sequence[PanelTab]) -> list[int]:
-        """Where each of `tabs` ends, in pixels, if there is room for all of them."""
         left, ends = 0, []
         for caption, members in self._columns:
             widths = [tab.sizeHint().width() for tab in members if tab in tabs]
@@ -243,7 +251,6 @@ class PanelTabs(QWidget):
         return ends
 
     def _name_more(self) -> None:
-        """The menu has the name of the panel in front if that is one of its own."""
         hidden = self.is_open and bool(self.current) and self._tabs[self.current].isHidden()
         self.more.setText((self._panels[self.current].title if hidden else tr("More panels")).replace("&", "&&"))
         set_property(self.more, "front", hidden)

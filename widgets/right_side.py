@@ -125,7 +125,10 @@ class RightSide(QWidget):
         self._fit()
 
     def _open_ones(self, left_below: int) -> set[Panel]:
-        """The panels that there is room for; of those that share it, the one that was asked for last."""
+        """The panels that `_fit` opens if the lesson leaves `left_below` pixels; it folds the others.
+
+        Where inspector and rebalances do not both fit, the one that the user asked for last is open.
+        """
         lesson, inspector, rebalances = self._lesson, self._inspector, self._rebalances
         has_lesson = self.has_lesson and not lesson.is_folded
         if has_lesson and self.height() < px(LEAST_FOR_LESSON_AND_ONE):

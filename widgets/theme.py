@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -154,26 +155,41 @@ def apply_theme(app: QApplication, theme: Theme, factor: float | None = None) ->
     sheet = style_sheet(theme, scale())
     if theme is _applied.theme and app.styleSheet() == sheet:
         return  # it takes a second where windows are open
-    # Qt needs four times as long to replace a style sheet as to take it off and put another on.
-    app.setStyleSheet("")
-    if app.style().objectName().lower() != "fusion":
-        app.setStyle("Fusion")
-    app.setFont(ui_font())
-    app.setPalette(_palette(theme))
-    # Before the style sheet, whose change makes widgets ask for the theme of now.
-    _applied.theme = theme
-    app.setStyleSheet(sheet)
+    with _no_widget_collected():
+        # Qt needs four times as long to replace a style sheet as to take it off and put another on.
+        app.setStyleSheet("")
+        if app.style().objectName().lower() != "fusion":
+            app.setStyle("Fusion")
+        app.setFont(ui_font())
+        app.setPalette(_palette(theme))
+        # Before the style sheet, whose change makes widgets ask for the theme of now.
+        _applied.theme = theme
+        app.setStyleSheet(sheet)
+
+
+@contextmanager
+def _no_widget_collected() -> Iterator[None]:
+    """Qt goes through a list of all widgets there are, and crashes if one of them is deleted on the way."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 @contextmanager
 def styled_at_end(app: QApplication) -> Iterator[None]:
     """Styles widgets that are made inside once, at the end, not whenever what holds them is put into something else."""
     sheet = app.styleSheet()
-    app.setStyleSheet("")
+    with _no_widget_collected():
+        app.setStyleSheet("")
     try:
         yield
     finally:
-        app.setStyleSheet(sheet)
+        with _no_widget_collected():
+            app.setStyleSheet(sheet)
 
 
 def current_theme() -> Theme:

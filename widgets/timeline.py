@@ -93,6 +93,7 @@ MOST_LANE, LEAST_AREA = 11, 18
 #: Lane: its name on the screen.
 LANES = {
     "rebalances": mark("Rebalances"),
+    "brokers": mark("Brokers"),
     "faults": mark("Faults, alerts"),
     "dead letters": mark("Dead letters"),
     "backpressure": mark("Backpressure"),
@@ -103,6 +104,10 @@ LANES = {
 TICKS = {
     "action": ("actions", "accent"),
     "fault": ("faults", "text"),
+    "node gone": ("brokers", "failure"),
+    "node back": ("brokers", "stable"),
+    "leaders": ("brokers", "accent"),
+    "incident": ("brokers", "text"),
     "alert": ("faults", "failure"),
     "dead letter": ("dead letters", "failure"),
     "redrive": ("dead letters", "stable"),
@@ -123,7 +128,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A moment. `kind` is action, fault, alert, dead letter, redrive or bookmark."""
+    """A moment. `kind` is a key of `TICKS`."""
 
     time_ns: int
     kind: str
@@ -193,7 +198,6 @@ class Timeline(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """As high as an open or a folded strip is, with the frame of the past below the axis."""
         self.setFixedHeight(self.floor + px(AXIS) + FRAME_WIDTH)
         if self.is_open:
             self.button.set_sign("chevron-down", tr("Fold the timeline"))

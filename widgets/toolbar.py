@@ -7,7 +7,7 @@ from PySide6.QtGui import QAction, QFont, QFontMetrics, QIcon, QResizeEvent, QWh
 from PySide6.QtWidgets import QComboBox, QLabel, QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from widgets.bytes_text import contained
-from widgets.facts import plain_label, polish_again, set_plain_tip, set_property
+from widgets.facts import named, plain_label, polish_again, set_plain_tip, set_property
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.panels.cell_painter import tabular_font
@@ -122,17 +122,15 @@ class Toolbar(QToolBar):
         self.record.setProperty("role", "muted")
         self.record.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._recording: bool | None = None
-        self.speed = SpeedBox(self)
-        self.speed.setAccessibleName(tr("Speed"))
+        self.speed = named(SpeedBox(self), tr("Speed"))
         self.speed.setToolTip(tr("Session seconds per second of wall time, in Run (F5)."))
         for factor in SPEEDS:
             self.speed.addItem(f"{factor:g}×", factor)
         self.speed.setCurrentIndex(SPEEDS.index(1.0))
         self.speed.activated.connect(lambda place: self.speedChosen.emit(float(self.speed.itemData(place))))
-        self.clock = plain_label("00:00.000", "", self)
+        self.clock = named(plain_label("00:00.000", "", self), tr("Session clock"))
         self._fit()
         self.clock.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.clock.setAccessibleName(tr("Session clock"))
         self.more = QToolButton(self, popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
         self.more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.more.setText("»")
@@ -168,6 +166,9 @@ class Toolbar(QToolBar):
         gap = QWidget(self)
         gap.setFixedWidth(8)
         self.addWidget(gap)
+        self._locks = {name: self._button(actions[name]) for name in ("unlock", "lock") if name in actions}
+        for placed in self._locks.values():
+            placed.setVisible(False)
         self.addWidget(self.badge)
         self.addSeparator()
         for name in _END:
@@ -225,9 +226,16 @@ class Toolbar(QToolBar):
             self.clock.setText(text)
         set_plain_tip(self.clock, tr("Session time\nWall time {wall}", wall=wall) if wall else tr("Session time"))
 
-    def set_badge(self, mode: str, text: str, tip: str = "") -> None:
-        """Sets the badge: mode live, attached, replay, branch, warning or failure, its words, and their meaning."""
+    def set_badge(self, mode: str, text: str, tip: str = "", lock: str = "") -> None:
+        """Sets the badge: mode live, attached, replay, branch, warning or failure, its words, and their meaning.
+
+        `lock` is the command beside it, "unlock" or "lock", whose icon shows what holds now; "" for neither.
+        """
         set_plain_tip(self.badge, tip)
+        for name, placed in self._locks.items():
+            if placed.isVisible() is not (name == lock):
+                placed.setVisible(name == lock)
+                self._squeeze()
         if self.badge.text() != text:
             self.badge.setText(text)
             self._squeeze()

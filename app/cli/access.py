@@ -20,7 +20,7 @@ _SALT_BYTES = 32
 
 
 def acls_command() -> Command:
-    verbs = Verbs("acls", "ACLs of a broker: who may do what, beside the rules of its access file.")
+    verbs = Verbs("acls")
     permission = ("Permission", lambda acl: "deny" if acl.deny else "allow")
     columns = ("principal", permission, "operation", "kind", "name", "prefixed")
     verbs.lists("list", access.ListAcls, "There are no ACLs.", *columns)
@@ -48,7 +48,7 @@ def _say(told: str, options: argparse.Namespace, **facts: object) -> None:
 
 
 def quotas_command() -> Command:
-    verbs = Verbs("quotas", "Quotas of a broker: how many bytes a second its Kafka clients may send and fetch.")
+    verbs = Verbs("quotas")
     verbs.lists("list", access.ListQuotas, "There are no quotas.", "user", "client_id", "key", "bytes_per_s")
     verbs.add("set", access.SetQuota, _set_quota)
     add_options(verbs.add("remove", access.RemoveQuota, _remove_quota), ClientQuota, ("key", "user", "client_id"))
@@ -68,10 +68,9 @@ def _remove_quota(broker: Broker, options: argparse.Namespace) -> None:
 
 
 def users_command() -> Command:
-    verbs = Verbs("users", "Users of a broker, whose passwords Kafka clients send by SCRAM.")
+    verbs = Verbs("users")
     verbs.lists("list", access.ListUsers, "There are no users.", "user", "mechanism", "iterations")
-    about = "Set the password of a user, which is asked for on a terminal, or else read from standard input."
-    verbs.add("set", access.SetUser, _set_user, about=about)
+    verbs.add("set", access.SetUser, _set_user)
     told = "Deleted {user}."
     verbs.does("delete", access.DeleteUser, told, asks=lambda _broker, options: f"Delete {options.user}")
     return verbs.command()

@@ -5,7 +5,7 @@ import sys
 
 import shtab
 
-from app.cli.parser import Command, Parser
+from app.cli.parser import Command, arguments, described
 
 _SCENARIOS = "_brokerscope_scenarios"
 _FOLDERS = ("DIR", "SESSION_DIR", "OUT")
@@ -13,14 +13,13 @@ _FILES = ("FILE", "OUT.png")
 
 
 def command() -> Command:
-    parser = Parser(
-        prog="brokerscope completion",
-        description="Print a completion script.",
+    parser = described(
+        "completion",
         epilog='bash:  eval "$(brokerscope completion bash)"\n'
         "zsh:   brokerscope completion zsh > ~/.zfunc/_brokerscope\n"
         "tcsh:  brokerscope completion tcsh > ~/.brokerscope.csh; source ~/.brokerscope.csh",
     )
-    parser.add_argument("shell", choices=("bash", "zsh", "tcsh"), help="the shell that you use")
+    arguments(parser, "completion")
 
     def run(options: argparse.Namespace) -> int:
         from app.cli.commands import whole_parser

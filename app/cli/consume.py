@@ -8,9 +8,8 @@ from typing import Any
 
 from app.cli.errors import CommandError
 from app.cli.messages import stored
-from app.cli.numbers import seconds, whole
 from app.cli.output import print_json, text_of
-from app.cli.parser import Command, Parser, with_exits
+from app.cli.parser import Command, arguments, described
 from app.cli.readers import PAGE, Connection, GroupReader, Reset, ends, group_reader, queue_reader
 from app.cli.signals import exit_of_interrupt
 from app.cli.target import Broker, add_target, opened
@@ -30,21 +29,8 @@ _SHARED_OUT_ANEW = {ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.ILLEGAL_GENERATIO
 
 
 def command() -> Command:
-    parser = Parser(
-        prog="brokerscope consume",
-        description="Read a topic, as a member of a group (--group) or without one, or take messages from a queue.",
-        **with_exits("Ctrl+C or SIGTERM ends it; printed messages are committed, or acknowledged."),
-    )
-    parser.add_argument("name", metavar="TOPIC_OR_QUEUE", help="name of the topic or queue")
-    parser.add_argument("--group", metavar="GROUP", help="group to join; printed messages are committed")
-    parser.add_argument(
-        "--from", dest="start", choices=("earliest", "latest"), help="where to start in a topic (default: earliest)"
-    )
-    parser.add_argument("--partition", type=whole(0), metavar="P", help="without a group: only this partition")
-    parser.add_argument("--offset", type=whole(0), metavar="OFFSET", help="without a group: start at this offset")
-    parser.add_argument("--count", type=whole(1), metavar="N", help="end after this many messages")
-    parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="end if nothing arrives for this long")
-    parser.add_argument("--keep", action="store_true", help="queues: give every message back instead of acknowledging")
+    parser = described("consume")
+    arguments(parser, "consume")
     add_target(parser)
 
     def run(options: argparse.Namespace) -> int:
@@ -78,7 +64,6 @@ def _queues(broker: Broker) -> set[str]:
 
 
 def _consume(broker: Broker, options: argparse.Namespace) -> int:
-    """Print the messages; returns their number."""
     name = options.name
     queue = name in _queues(broker)
     if queue and (wrong := _given(options, "group", "start", "partition", "offset")):
@@ -104,7 +89,6 @@ def _given(options: argparse.Namespace, *names: str) -> str:
 
 
 def _printed(messages: Iterable[StoredMessage], *, as_json: bool) -> Iterator[StoredMessage]:
-    """Each message when it has been printed."""
     for message in messages:
         if as_json:
             print_json(
@@ -125,7 +109,6 @@ def _printed(messages: Iterable[StoredMessage], *, as_json: bool) -> Iterator[St
 
 
 def _read(broker: Broker, topic: TopicView, options: argparse.Namespace) -> Iterator[StoredMessage]:
-    """Messages of a topic without a group; nothing is counted as delivered."""
     quiet = Quiet(lambda: f"messages of {topic.name}", options.timeout, as_json=options.json)
     connection = Connection(as_json=options.json)
     chosen = [part for part in topic.partitions if options.partition in {None, part.partition}]

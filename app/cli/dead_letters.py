@@ -8,17 +8,18 @@ from typing import Any
 
 from app.cli.errors import CommandError
 from app.cli.messages import edit_of, headers_of, payload
-from app.cli.numbers import whole
 from app.cli.output import by_key, facts_of, print_facts, print_json, print_rows, rows_of, say, text_of
-from app.cli.parser import Command
-from app.cli.request_options import built, given
+from app.cli.parser import Command, argument
+from app.cli.request_options import add_field, built, given
 from app.cli.signals import exit_of_interrupt
-from app.cli.target import Broker
+from app.cli.target import Broker, is_from_outside
+from app.cli.topic_redrive import redrive_topic
 from app.cli.verbs import Verbs
 from app.cli.waiting import PATIENCE_S, note
 from app.environment.exits import Exit
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations import dead_letters
+from broker_core.operations.guarded import PlanTopicRedrive
 from broker_core.operations.queues import ListQueues
 from broker_core.operations.topics import ListTopics
 from broker_core.operations.values import json_bytes
@@ -30,34 +31,25 @@ _LOOK_S = 0.1  # how often the progress of a redrive at a rate is asked for
 
 
 def command() -> Command:
-    verbs = Verbs(
-        "dlq",
-        "Dead letters of queues and subscriptions, and of topics whose schema rule has the mode dead_letter: a message "
-        "that such a rule refuses becomes a dead letter.",
-    )
-    about = "List dead letters of a queue or topic, the oldest first; without a name, how many each has."
-    verbs.add("list", dead_letters.ListDeadLetters, _list, about=about, optional=True)
+    verbs = Verbs("dlq")
+    verbs.add("list", dead_letters.ListDeadLetters, _list, optional=True)
     columns = (("Cause", itemgetter(0)), ("Dead letters", itemgetter(1)))
     verbs.lists("causes", dead_letters.DeadLettersByCause, "{queue} has no dead letters.", *columns)
-    about = "Show a dead letter with its attempts."
-    describe = verbs.add("describe", dead_letters.ListDeadLetters, _describe, about=about, fields=())
-    describe.add_argument("offset", type=whole(0), metavar="OFFSET", help="its offset, as dlq list shows it")
-    redrive = verbs.add("redrive", dead_letters.Redrive, _redrive)
-    redrive.add_argument("--value", metavar="TEXT", help="send this instead of the value; for one dead letter")
+    describe = verbs.add("describe", dead_letters.ListDeadLetters, _describe, fields=())
+    argument(describe, "dlq offset")
+    redrive = verbs.add("redrive", dead_letters.Redrive, _redrive, writes="redrive", kind="queue or topic")
+    topics = redrive.add_argument_group("dead letters that a program has put into a topic")
+    for name in ("where", "to", "again"):
+        add_field(topics, PlanTopicRedrive, name)
+    argument(topics, "dlq --no-transactions")
+    argument(redrive, "dlq --value")
     taken_back, restored = "Took back {taken_back:redriven message}.", "Brought back {restored:dead letter}."
     verbs.does("undo-redrive", dead_letters.UndoRedrive, taken_back, lambda found: {"taken_back": found.messages})
     purge = verbs.add("purge", dead_letters.PurgeLetters, _purge, asks=_purge_question)
     verbs.does("undo-purge", dead_letters.UndoPurgeDeadLetters, restored, lambda found: {"restored": found.messages})
     for parser in (redrive, purge):
-        parser.add_argument(
-            "offsets",
-            type=whole(0),
-            nargs="*",
-            default=[],
-            metavar="OFFSET",
-            help="their offsets, as dlq list shows them",
-        )
-        parser.add_argument("--all", action="store_true", help="all, or all that meet the conditions")
+        argument(parser, "dlq offsets")
+        argument(parser, "dlq --all")
     return verbs.command()
 
 
@@ -118,7 +110,6 @@ def _describe(broker: Broker, options: argparse.Namespace) -> None:
 
 
 def _chosen(options: argparse.Namespace) -> dict[str, Any]:
-    """The offsets, or the conditions, in a request."""
     conditions = given(options, dead_letters.ListDeadLetters, _CONDITIONS)
     if options.offsets:
         if options.all or conditions:
@@ -130,6 +121,10 @@ def _chosen(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _redrive(broker: Broker, options: argparse.Namespace) -> int:
+    if _is_programs(broker, options):
+        return redrive_topic(broker, options)
+    if of_topics := given(options, PlanTopicRedrive, ("where", "to", "again")):
+        raise CommandError(f"--{next(iter(of_topics))} is for a topic into which a program has put its dead letters.")
     chosen, how = _chosen(options), given(options, dead_letters.Redrive, ("dry_run", "rate_per_s"))
     rate_per_s = how.get("rate_per_s")
     edits: tuple[dead_letters.Edit, ...] = ()
@@ -148,6 +143,19 @@ def _redrive(broker: Broker, options: argparse.Namespace) -> int:
         return _told(broker.ask(request), options)
     result, interrupt = _paced(broker, request, rate_per_s, options)
     return _told(result, options) or (Exit.DONE if interrupt is None else exit_of_interrupt(interrupt))
+
+
+def _is_programs(broker: Broker, options: argparse.Namespace) -> bool:
+    """Whether the name is that of a topic whose dead letters a program has put there."""
+    if is_from_outside(options):
+        return True
+    try:
+        broker.ask(dead_letters.DeadLettersByCause(queue=options.queue))
+    except BrokerError as error:
+        if error.code is ErrorCode.NO_DEAD_LETTERS:
+            return True
+        raise
+    return False
 
 
 def _told(result: dead_letters.Redriven, options: argparse.Namespace) -> int:

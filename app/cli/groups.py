@@ -5,19 +5,21 @@ from collections.abc import Callable, Iterable
 
 from app.cli.errors import CommandError
 from app.cli.numbers import integer, whole
-from app.cli.output import Column, facts_of, print_described, print_rows, rows_of, say
-from app.cli.parser import Command
+from app.cli.output import Column, facts_of, print_described, print_facts, print_rows, rows_of, say, struct_facts
+from app.cli.parser import Command, argument
 from app.cli.request_options import built
-from app.cli.target import Broker
+from app.cli.target import Broker, is_from_outside, must_allow
 from app.cli.verbs import Verbs
 from app.cli.waiting import note
 from app.environment.exits import Exit
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.guarded.offsets import OffsetsPlan
 from broker_core.operations import groups
+from broker_core.operations.guarded import PlanOffsets, SetOffsets
 from broker_core.operations.topics import DescribeTopic
 from broker_core.plurals import counted
-from broker_core.snapshots import GroupView, OffsetView, ShareGroupView, SlowReader
+from broker_core.snapshots import GroupView, OffsetView, ShareGroupView, SlowReader, may_be_marker
 
 _NO_GROUP = (
     "There is no group{seen}; a group comes with its first member, as by brokerscope consume TOPIC --group GROUP."
@@ -25,17 +27,16 @@ _NO_GROUP = (
 
 
 def command() -> Command:
-    verbs = Verbs("groups", "Consumer groups and share groups of a broker.")
+    verbs = Verbs("groups")
     verbs.add("list", groups.ListGroups, _list, clusters=True)
-    about = "Show state, offsets and lag of a group; of a share group its members, too."
-    verbs.add("describe", groups.DescribeGroup, _describe, about=about, clusters=True)
-    about = "Show the members of a group and their partitions."
-    verbs.add("members", groups.DescribeGroup, _members, about=about, clusters=True)
-    about = "Show how the committed offsets of an empty group would change; --apply changes them."
-    reset = verbs.add("reset-offsets", groups.ResetOffsets, _reset, about=about)
-    reset.add_argument("--topic", metavar="TOPIC", help="only this one (default: all that the group has committed for)")
-    reset.add_argument("--partition", type=whole(0), metavar="P", help="only this one (default: all)")
-    reset.add_argument("--apply", action="store_true", help="change the offsets; without it nothing is changed")
+    verbs.add("describe", groups.DescribeGroup, _describe, clusters=True)
+    verbs.add("members", groups.DescribeGroup, _members, clusters=True)
+    verbs.add("settings", groups.GroupConfiguration, _settings)
+    verbs.add("configure", groups.ConfigureGroup, _configure)
+    reset = verbs.add("reset-offsets", PlanOffsets, _reset, writes="offsets")
+    argument(reset, "groups --topic")
+    argument(reset, "verbs --partition")
+    argument(reset, "groups --apply")
     to = reset.add_argument_group("the new offsets: one of these is needed").add_mutually_exclusive_group(required=True)
     for flag, form, about in (
         ("--to-earliest", "earliest", "the first message there is"),
@@ -49,8 +50,10 @@ def command() -> Command:
         ("--to-group", "group", "from_group", str, "GROUP", "what another group has committed"),
     ):
         to.add_argument(flag, dest="to", type=_target(form, field, parse), metavar=metavar, help=about)
+    undo = verbs.add("undo-reset", PlanOffsets, _undo_reset, writes="offsets")
+    argument(undo, "groups --dry-run")
     kick = verbs.add("kick", groups.KickMember, _kick)
-    kick.add_argument("client", metavar="CLIENT", help="the member's client id, as groups members shows it")
+    argument(kick, "groups client")
     verbs.does("delete", groups.DeleteGroup, "Deleted {group}.", asks=_delete_question)
     return verbs.command()
 
@@ -72,6 +75,8 @@ def _list(broker: Broker, options: argparse.Namespace) -> None:
     shared = rows_of(share_groups, *_SHARE_GROUP, lag)
     if rows or not shared:
         print_rows(rows, options, none=_NO_GROUP.format(seen=options.seen))
+    if is_from_outside(options) and any(may_be_marker(at) for group in found for at in group.offsets):
+        note("A lag of 1 in a partition: a transaction's marker may count, which is no message.", as_json=options.json)
     if shared:
         if rows and not options.json:
             print()
@@ -120,8 +125,20 @@ def _members(broker: Broker, options: argparse.Namespace) -> None:
     _print_members(_asked(broker, options.group), options)
 
 
+def _settings(broker: Broker, options: argparse.Namespace) -> None:
+    print_facts(struct_facts(broker.ask(built(groups.GroupConfiguration, options))), options)
+
+
+def _configure(broker: Broker, options: argparse.Namespace) -> None:
+    request = built(groups.ConfigureGroup, options)
+    if request.settings == groups.GroupChanges():
+        raise CommandError("Nothing to change was given; brokerscope groups configure --help says what can be.")
+    broker.ask(request)
+    say("Configured {group}.", options, group=options.group)
+
+
 def _target(form: str, field: str, parse: Callable[[str], object]) -> Callable[[str], dict[str, object]]:
-    """For argparse: the fields of `ResetOffsets` that an option sets."""
+    """For argparse: the fields of `PlanOffsets` that an option sets."""
     return lambda text: {"form": form, field: parse(text)}
 
 
@@ -141,18 +158,40 @@ def _chosen(broker: Broker, options: argparse.Namespace) -> list[groups.Partitio
 
 
 def _reset(broker: Broker, options: argparse.Namespace) -> None:
-    places, preview = _chosen(broker, options), not options.apply
-    request = groups.ResetOffsets(group=options.group, partitions=places, dry_run=preview, **options.to)
-    changes = broker.ask(request).changes
-    rows = rows_of(changes, "topic", "partition", ("From", "from_offset"), ("To", "to_offset"), "change")
+    if options.apply:
+        must_allow(options, "offsets")
+    plan = broker.ask(PlanOffsets(group=options.group, partitions=_chosen(broker, options), **options.to))
     asked = options.to["offset"] if options.to["form"] == "offset" else None
-    for change in changes:
-        if asked not in {None, change.to_offset}:
+    for change in plan.changes:
+        if change.new is not None and asked not in {None, change.new.offset}:
             place = f"{change.topic}/{change.partition}"
-            note(f"{place} has no offset {asked}; the nearest is {change.to_offset}.", as_json=options.json)
-    print_rows(rows, options, none="Nothing would change." if preview else "No change.")
-    if rows and preview and not options.json:
+            note(f"{place} has no offset {asked}; the nearest is {change.new.offset}.", as_json=options.json)
+    _tell(plan, options, "No change." if options.apply else "Nothing would change.")
+    if options.apply and plan.changes:
+        broker.ask(SetOffsets(group=options.group, plan=plan))
+    elif plan.changes and not options.json:
+        if plan.members:
+            print(f"It has {counted(len(plan.members), 'member')}, which must stop first: {', '.join(plan.members)}.")
         print("Nothing was changed; --apply does it.")
+
+
+def _undo_reset(broker: Broker, options: argparse.Namespace) -> None:
+    if not options.dry_run:
+        must_allow(options, "offsets")
+    plan = broker.ask(PlanOffsets(group=options.group, form="undo"))
+    if not options.dry_run:
+        broker.ask(SetOffsets(group=options.group, plan=plan))
+    _tell(plan, options, "No change.")
+
+
+def _tell(plan: OffsetsPlan, options: argparse.Namespace, none: str) -> None:
+    old: Column = ("From", lambda change: change.old and change.old.offset)
+    new: Column = ("To", lambda change: change.new and change.new.offset)
+    columns = ("topic", "partition", old, new, ("Change", "messages"))
+    print_rows(rows_of(plan.changes, *columns, ("Traffic s", "traffic_s")), options, none=none)
+    if plan.changes and not options.json:
+        again, skipped = counted(plan.read_again, "message"), counted(plan.skipped, "message")
+        print(f"{plan.group}: {again} read again, {skipped} skipped.")
 
 
 def _kick(broker: Broker, options: argparse.Namespace) -> None:

@@ -10,6 +10,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 from app.environment.paths import new_session_folder
 from broker_core.clock import NS_PER_S, ns_from_s, s_from_ns
+from broker_core.events import NOT_DONE, Event, EventKind
 from broker_core.recording.live_session import LiveSession
 from broker_core.simulation.arrival_files import DataFiles
 from broker_core.simulation.scenario import load_scenario
@@ -30,16 +31,30 @@ def run_headless(
     """Run the scenario up to and including `until_s` and record it; the summary.
 
     `speed` is session seconds for each second of wall time; None is full speed. Ctrl+C ends it early and seals it.
+    `by` is the signal that ended it, if it was not that; `not_done` is what was scheduled and could not be done.
     Raises ScenarioError, ArrivalError or BrokerError.
     """
     scenario, text = load_scenario(scenario_path)
     folder = new_session_folder(scenario_path) if folder is None else folder
     until_ns = ns_from_s(scenario.until_s if until_s is None else until_s)
     # SIGTERM ends the session as Ctrl+C does: its recording is sealed.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    ended_by: list[str] = []
+
+    def end(number: int, _frame: object) -> None:
+        ended_by.append(signal.Signals(number).name)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, end)
+    not_done: list[str] = []
+
+    def look(event: Event) -> None:
+        if event.kind is EventKind.FAULT and event.cause.startswith(NOT_DONE):
+            not_done.append(f"At {s_from_ns(event.time_ns):g} s something scheduled {event.cause}")
+
     started_s = time.perf_counter()
     finished = False
     live = LiveSession(scenario, text, folder=folder, find_file=DataFiles(scenario_path), seed=seed)
+    live.simulation.events.attach(look)
     try:
         with _progress() as progress:
             bar = progress.add_task(scenario.title, total=s_from_ns(until_ns))
@@ -54,6 +69,8 @@ def run_headless(
         "virtual_s": s_from_ns(live.simulation.loop.now_ns),
         "wall_s": round(time.perf_counter() - started_s, 3),
         "ended": "finished" if finished else "stopped",
+        "by": ended_by[0] if ended_by else "",
+        "not_done": not_done,
         "session": str(folder),
     }
 

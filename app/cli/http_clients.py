@@ -6,10 +6,9 @@ import uuid
 from typing import Any
 
 from app.cli.errors import CommandError, with_hint
-from app.cli.numbers import seconds, whole
-from app.cli.parser import Command, Parser, with_exits
+from app.cli.parser import Command, arguments, described
 from app.cli.signals import ended_by_signals, exit_of_interrupt
-from app.cli.target import add_access, add_url, http_broker
+from app.cli.target import add_url, http_broker
 from app.cli.waiting import Quiet
 from app.environment.exits import exit_of
 from broker_core import HttpBroker
@@ -17,32 +16,22 @@ from broker_core.errors import BrokerError, ErrorCode
 
 
 def produce_command() -> Command:
-    parser = Parser(prog="brokerscope http-produce", description="Produce messages over HTTP.", **with_exits())
+    parser = described("http-produce")
     _add_common(parser)
-    parser.add_argument("--count", type=whole(1), default=10, metavar="N", help="how many messages (default: 10)")
-    parser.add_argument("--producer-id", metavar="ID", help="id of the producer (default: a new one)")
+    arguments(parser, "http-produce")
     return parser, _produce
 
 
 def consume_command() -> Command:
-    parser = Parser(prog="brokerscope http-consume", description="Consume messages over HTTP.", **with_exits())
+    parser = described("http-consume")
     _add_common(parser)
-    parser.add_argument("--consumer-id", metavar="ID", help="id of the consumer (default: a new one)")
-    parser.add_argument(
-        "--poll-interval",
-        type=seconds,
-        default=1.0,
-        metavar="SECONDS",
-        help="between polls of a topic without new messages (default: 1)",
-    )
-    parser.add_argument("--count", type=whole(1), metavar="N", help="end after this many messages")
+    arguments(parser, "http-consume")
     return parser, _consume
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
     add_url(parser)
-    parser.add_argument("--topic", required=True, metavar="TOPIC", help="topic, which is created if it is missing")
-    add_access(parser)
+    arguments(parser, "http-clients")
 
 
 def _post(broker: HttpBroker, path: str, body: dict[str, Any]) -> Any:

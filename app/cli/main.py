@@ -11,13 +11,11 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.cli import commands
 from app.cli.errors import CommandError
-from app.cli.folders import folder
-from app.cli.numbers import above_zero, integer, or_word, seconds
-from app.cli.parser import Command, Parser, with_exits
+from app.cli.parser import Command, argument, arguments, described
 from app.cli.signals import exit_of_interrupt
 from app.environment import exits
 from app.environment.did_you_mean import meant
@@ -27,6 +25,9 @@ from app.environment.paths import FIRST_SCENARIO, SCENARIO_SUFFIXES, NoSuchScena
 from app.environment.system_libraries import why_no_drawing, why_no_window
 from broker_core.errors import ArrivalError, BrokerError, ScenarioError
 from broker_core.version import program_version
+
+if TYPE_CHECKING:
+    from broker_core.observation.peer import Peer
 
 LEAST_SIZE = (960, 640)  # the window's own
 MOST_PIXELS = 10_000
@@ -119,7 +120,7 @@ def _open_what_is_closed() -> None:
 
 
 def _drop_output() -> None:
-    """Where standard output cannot be written, make sure that flushing it at the exit does not fail again."""
+    """Makes sure that flushing at the exit does not fail again if standard output cannot be written."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -140,32 +141,11 @@ def _size(text: str) -> tuple[int, int]:
     return width, height
 
 
-def _scenario_argument(parser: argparse.ArgumentParser, **more: Any) -> None:
-    parser.add_argument(
-        "scenario", metavar="SCENARIO", help="a YAML file, or a name that brokerscope scenarios list shows", **more
-    )
-    parser.add_argument(
-        "--seed", type=integer, metavar="N", help="seed of the random numbers (default: the scenario's)"
-    )
-
-
 def _window_command() -> Command:
-    parser = Parser(
-        prog="brokerscope",
-        description="Open the workbench on a scenario.",
-        epilog="other commands, each with --help:\n"
-        "  run           a scenario without a window\n"
-        "  open          a recorded session in the window\n"
-        "  attach        a broker that runs elsewhere in the window\n"
-        "  report        the report of recorded sessions\n"
-        "  shot          a picture of the window\n" + commands.summary() + "\n\n" + exits.summary(),
-    )
-    _scenario_argument(parser, nargs="?", default=FIRST_SCENARIO)
-    parser.add_argument(
-        "--theme", choices=("system", "light", "dark"), default="system", help="colours (default: system)"
-    )
-
-    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    epilog = f"other commands, each with --help:\n{commands.summary()}\n\n{exits.summary()}"
+    parser = described("window", epilog=epilog)
+    arguments(parser, "window")
+    parser.set_defaults(scenario=FIRST_SCENARIO)
 
     def run(options: argparse.Namespace) -> int:
         if options.version:
@@ -178,12 +158,8 @@ def _window_command() -> Command:
 
 
 def _open_command() -> Command:
-    parser = Parser(prog="brokerscope open", description="Open the workbench on a recorded session, at a given moment.")
-    parser.add_argument("session", type=folder, metavar="SESSION_DIR", help="the folder of a recorded session")
-    parser.add_argument("--at", type=seconds, default=0.0, metavar="SECONDS", help="session time to show (default: 0)")
-    parser.add_argument(
-        "--theme", choices=("system", "light", "dark"), default="system", help="colours (default: system)"
-    )
+    parser = described("open")
+    arguments(parser, "open")
 
     def run(options: argparse.Namespace) -> int:
         from broker_core.recording.reader import open_session
@@ -196,31 +172,43 @@ def _open_command() -> Command:
 
 
 def _attach_command() -> Command:
-    from app.cli.watch import add_elsewhere, peer_of, refused
+    from app.cli.watch import add_elsewhere, peer_of
 
-    parser = Parser(
-        prog="brokerscope attach",
-        description="Open the workbench on a broker that runs elsewhere: one started with brokerscope serve, or a "
-        "Kafka cluster, which is only read. The broker keeps running when the window is closed.",
-        **with_exits(),
-    )
+    parser = described("attach")
     add_elsewhere(parser)
-    parser.add_argument(
-        "--theme", choices=("system", "light", "dark"), default="system", help="colours (default: system)"
-    )
+    argument(parser, "window --theme")
 
     def run(options: argparse.Namespace) -> int:
-        def attach() -> Any:
-            from app.sessions.observed import attached
-
-            try:
-                return attached(peer_of(options), folder=options.session, hides_hosts=bool(options.without))
-            except BrokerError as error:
-                raise refused(options, error) from error
-
-        return _open_window(f"brokerscope watch {options.broker}", theme=options.theme, attach=attach)
+        return _open_attached(f"brokerscope watch {options.broker}", options, peer_of)
 
     return parser, run
+
+
+def _between_command() -> Command:
+    from app.cli.between import parser_of, peer_of, run
+
+    parser = parser_of()
+
+    def run_or_show(options: argparse.Namespace) -> int:
+        if options.without_window or options.json or options.until is not None:
+            return run(options)
+        return _open_attached(f"brokerscope between {options.broker} --without-window", options, peer_of)
+
+    return parser, run_or_show
+
+
+def _open_attached(instead: str, options: argparse.Namespace, peer_of: Callable[[argparse.Namespace], Peer]) -> int:
+    from app.cli.watch import refused
+
+    def attach() -> Any:
+        from app.sessions.observed import attached
+
+        try:
+            return attached(peer_of(options), folder=options.session, hides_hosts=bool(options.without))
+        except BrokerError as error:
+            raise refused(options, error) from error
+
+    return _open_window(instead, theme=options.theme, attach=attach)
 
 
 def _open_window(instead: str, **what: Any) -> int:
@@ -274,16 +262,8 @@ def _ended_by_interrupts() -> Iterator[None]:
 
 
 def _run_command() -> Command:
-    parser = Parser(
-        prog="brokerscope run",
-        description="Run a scenario without a window and record it. The last line of output is a JSON summary.",
-    )
-    _scenario_argument(parser)
-    parser.add_argument("--until", type=seconds, metavar="SECONDS", help="stop at this session time, inclusive")
-    parser.add_argument(
-        "--speed", type=or_word("max", above_zero), metavar="X", help="session seconds per second, or max (default)"
-    )
-    parser.add_argument("--session", type=folder, metavar="DIR", help="folder for the recording (default: a new one)")
+    parser = described("run")
+    arguments(parser, "run")
 
     def run(options: argparse.Namespace) -> int:
         from app.cli.headless import run_headless
@@ -291,7 +271,11 @@ def _run_command() -> Command:
         path, until_s, speed = find_scenario(options.scenario), options.until, options.speed
         summary = run_headless(path, until_s=until_s, seed=options.seed, speed=speed, folder=options.session)
         print(json.dumps(summary))
-        return 0
+        for said in summary["not_done"]:
+            print(f"brokerscope: {said}", file=sys.stderr)
+        if summary["ended"] == "stopped":
+            return Exit.TERMINATED if summary["by"] == "SIGTERM" else Exit.INTERRUPTED
+        return Exit.PARTLY if summary["not_done"] else Exit.DONE
 
     return parser, run
 
@@ -299,22 +283,11 @@ def _run_command() -> Command:
 def _report_command() -> Command:
     from app.cli.comma_lists import complete_lists
     from spark_reports.errors import ReportError
-    from spark_reports.request import LISTS, add_arguments, request_of
+    from spark_reports.request.request import LISTS, add_arguments, request_of
 
-    parser = Parser(
-        prog="brokerscope report",
-        description="Make a report of one or several recorded sessions, with Spark.",
-        **with_exits(
-            "A report that is made ends with 3 if the recording is incomplete,\n"
-            "and with 4 if an assertion does not hold."
-        ),
-    )
+    parser = described("report")
     add_arguments(parser)
-    parser.add_argument(
-        "--warm",
-        action="store_true",
-        help="keep Spark running for 15 minutes, so that the next report need not start it",
-    )
+    arguments(parser, "report")
     complete_lists(parser, LISTS)
 
     def run(options: argparse.Namespace) -> int:
@@ -334,16 +307,8 @@ def _report_command() -> Command:
 
 
 def _shot_command() -> Command:
-    parser = Parser(
-        prog="brokerscope shot", description="Draw the window as it looks at a session time, without a display."
-    )
-    _scenario_argument(parser)
-    parser.add_argument("--at", type=seconds, required=True, metavar="SECONDS", help="the session time to draw")
-    parser.add_argument(
-        "--size", type=_size, default=(1600, 1000), metavar="WxH", help="of the picture, in pixels (default: 1600x1000)"
-    )
-    parser.add_argument("--theme", choices=("light", "dark"), default="light", help="colours (default: light)")
-    parser.add_argument("out", type=Path, metavar="OUT.png", help="the file to write")
+    parser = described("shot")
+    arguments(parser, "shot", {"size": _size})
 
     def run(options: argparse.Namespace) -> int:
         if options.out.suffix.lower() not in {"", ".png"}:
@@ -365,6 +330,7 @@ COMMANDS: dict[str, Callable[[], Command]] = {
     "report": _report_command,
     "open": _open_command,
     "attach": _attach_command,
+    "between": _between_command,
     "shot": _shot_command,
     **commands.COMMANDS,
 }

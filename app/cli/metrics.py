@@ -6,7 +6,7 @@ import sys
 from app.cli.groups import lag_s
 from app.cli.numbers import above_zero
 from app.cli.output import print_facts, struct_facts
-from app.cli.parser import Command
+from app.cli.parser import Command, argument
 from app.cli.request_options import add_field
 from app.cli.target import Broker, is_running
 from app.cli.verbs import Verbs
@@ -17,24 +17,16 @@ from broker_core.operations.topics import ListTopics
 
 
 def command() -> Command:
-    verbs = Verbs("metrics", "Figures of a broker.")
-    about = "Show the figures of now, and those counted since the broker was opened."
-    verbs.add("list", DescribeBroker, _list, about=about)
-    about = "List groups and queues that are far behind."
+    verbs = Verbs("metrics")
+    verbs.add("list", DescribeBroker, _list)
     none = "No group is that far behind."
     place = ("Partition", lambda one: f"{one.topic}/{one.partition}")
     columns = ("reader", "client", place, "lag", ("Lag s", lag_s))
-    slow = verbs.lists("slow", ListSlowReaders, none, *columns, about=about, fields=())
+    slow = verbs.lists("slow", ListSlowReaders, none, *columns, fields=())
     add_field(
         slow, ListSlowReaders, "max_lag", default=1_000, help="list what is more than N messages behind (default: 1000)"
     )
-    slow.add_argument(
-        "--max-lag-s",
-        dest="max_lag_ms",
-        type=lambda text: round(above_zero(text) * 1_000),
-        metavar="SECONDS",
-        help="and what has a message that waits for longer than this",
-    )
+    argument(slow, "metrics --max-lag-s", type=lambda text: round(above_zero(text) * 1_000))
     shown = ("id", "listener", "peer", "client", "software", "group", "principal")
     verbs.lists("connections", ListConnections, "There are no connections.", *shown)
     verbs.lists("damage", ListDamage, "Nothing is damaged.", ("Damage", str))

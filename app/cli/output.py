@@ -32,7 +32,6 @@ def print_json(value: object) -> None:
 
 
 def by_key(facts: Facts) -> dict[str, object]:
-    """As JSON has them."""
     return {
         title.lower().replace(" ", "_"): by_key(value) if isinstance(value, Mapping) else value
         for title, value in facts.items()

@@ -5,12 +5,18 @@ from __future__ import annotations
 import argparse
 import re
 import textwrap
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
+import resources
+from app.cli.numbers import above_zero, integer, or_word, seconds, whole
 from app.environment import exits
 from app.environment.did_you_mean import meant
 from app.environment.exits import Exit
+from broker_core.errors import BrokerError
+from broker_core.files import checked_root
 
 # The words of argparse, and ours.
 _PLAIN = (
@@ -27,6 +33,14 @@ _PLAIN = (
 
 
 Command = tuple[argparse.ArgumentParser, Callable[[argparse.Namespace], int]]
+
+
+def folder(text: str) -> Path:
+    """For argparse: a path that can be a folder's; '' is none."""
+    try:
+        return checked_root(text)
+    except BrokerError as error:
+        raise argparse.ArgumentTypeError(error.about) from error
 
 
 class Parser(argparse.ArgumentParser):
@@ -129,7 +143,69 @@ class _Formatter(argparse.HelpFormatter):
         return text if "\n" in text else super()._fill_text(text, width, indent)
 
 
-def with_exits(epilog: str = "") -> dict[str, Any]:
-    """What a parser is made with whose help ends with the exit codes, behind an `epilog` of its own."""
-    above = f"{epilog}\n\n" if epilog else ""
-    return {"epilog": above + exits.summary()}
+DECLARED: dict[str, Any] = tomllib.loads(resources.path("command_line.toml").read_text(encoding="utf-8"))
+
+
+Types = Mapping[str, Callable[[str], Any]]
+# Words for types in the table, beside those that a command knows itself.
+_TYPES: Types = {
+    "seconds": seconds,
+    "above 0": above_zero,
+    "speed": or_word("max", above_zero),
+    "whole": integer,
+    "from -1": whole(-1),
+    "from 0": whole(0),
+    "from 1": whole(1),
+    "folder": folder,
+    "path": Path,
+}
+
+
+def described(name: str, **more: Any) -> Parser:
+    """The parser of a command that `resources/command_line.toml` describes, without arguments."""
+    declared = DECLARED[name]
+    prog = "brokerscope" if name == "window" else f"brokerscope {name}"
+    return Parser(**{"prog": prog, "description": declared["about"], **with_exits(declared.get("exits")), **more})
+
+
+def with_exits(above: str | None = "") -> dict[str, Any]:
+    """What a parser is made with whose help ends with the exit codes, behind what stands `above`; nothing for None."""
+    return {} if above is None else {"epilog": "\n\n".join(filter(None, (above, exits.summary())))}
+
+
+def arguments(
+    into: argparse._ActionsContainer, command: str, types: Types | None = None, said: Mapping[str, str] | None = None
+) -> None:
+    """Add all arguments that the table has for a command, as `argument`."""
+    for flag in DECLARED[command]["arguments"]:
+        argument(into, f"{command} {flag}", types, said)
+
+
+def argument(
+    into: argparse._ActionsContainer,
+    name: str,
+    types: Types | None = None,
+    said: Mapping[str, str] | None = None,
+    **more: Any,
+) -> None:
+    """Add an argument that the table describes; "serve --http" is the option --http of serve.
+
+    `types` has words for types that only this command knows. Its help names what is `said` in braces.
+    """
+    declared = _declared(name)
+    if "type" in declared:
+        declared["type"] = {**_TYPES, **(types or {})}[declared["type"]]
+    for word, meant_by in (said or {}).items():
+        declared["help"] = declared["help"].replace(f"{{{word}}}", meant_by)
+    into.add_argument(name.partition(" ")[2], **{**declared, **more})
+
+
+def _declared(name: str) -> dict[str, Any]:
+    command, _, flag = name.partition(" ")
+    own = dict(DECLARED[command]["arguments"][flag])
+    return {**_declared(own.pop("like")), **own} if "like" in own else own
+
+
+def about_verb(command: str, verb: str) -> str:
+    """What a verb is for, where its operation does not say it; else ""."""
+    return str(DECLARED[command].get("verbs", {}).get(verb, ""))

@@ -11,8 +11,7 @@ from typing import Any
 import msgspec
 
 from app.cli.errors import CommandError
-from app.cli.numbers import seconds, whole
-from app.cli.parser import Command, Parser, with_exits
+from app.cli.parser import Command, arguments, described
 from app.cli.publishers import TIMEOUT_S, publisher
 from app.cli.target import Broker, add_target, opened
 from app.cli.waiting import tell_typist
@@ -58,51 +57,8 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def command() -> Command:
-    parser = Parser(
-        prog="brokerscope produce",
-        description="Publish to a topic or queue: the values given, or else a message for each line of standard input.",
-        **with_exits(),
-    )
-    parser.add_argument("topic", metavar="TOPIC", help="a topic or a queue")
-    # With a default of its own: argparse would call it missing where the topic is.
-    parser.add_argument(
-        "values",
-        nargs="*",
-        default=[],
-        metavar="VALUE",
-        help="one message each (default: one message per line of standard input)",
-    )
-    parser.add_argument("--key", metavar="KEY", help="key of each message")
-    parser.add_argument("--key-separator", metavar="SIGN", help="what separates key and value in a line")
-    parser.add_argument(
-        "--lines-are-json", action="store_true", help='each line is such as {"key": "a", "value": {"n": 1}}'
-    )
-    parser.add_argument(
-        "--header",
-        action="append",
-        type=_header,
-        default=[],
-        metavar="NAME=VALUE",
-        help="header of each message; repeatable",
-    )
-    parser.add_argument(
-        "--partition", type=whole(0), metavar="P", help="partition (default: by the key, else in turns)"
-    )
-    parser.add_argument(
-        "--priority",
-        type=whole(0),
-        default=0,
-        metavar="N",
-        help="priority in a queue; 0, the default, is the most urgent",
-    )
-    parser.add_argument("--ttl-ms", type=whole(1), metavar="MS", help="time after which a message is not delivered")
-    parser.add_argument(
-        "--timeout",
-        type=seconds,
-        metavar="SECONDS",
-        help=f"how long a message may wait for a broker that is full (default: {TIMEOUT_S:g}; "
-        "0 where the topic's policy is to reject)",
-    )
+    parser = described("produce")
+    arguments(parser, "produce", {"header": _header}, {"default": f"{TIMEOUT_S:g}"})
     add_target(parser)
 
     def run(options: argparse.Namespace) -> int:

@@ -48,13 +48,12 @@ class Publisher:
 
     @property
     def sentence(self) -> str:
-        """What was published so far; without a full stop."""
         topic = self.options.topic
         dead = f", and {counted(self.dead, 'dead letter')}, refused by its schema, to {dead_letter_queue_of(topic)}"
         return f"Published {counted(self.published - self.dead, 'message')} to {topic}{dead if self.dead else ''}"
 
     def give_up(self) -> None:
-        """After an error: what was stored all the same counts, too."""
+        """After an error: messages that were stored nevertheless are counted, too."""
 
     def close(self) -> None:
         """The connection to a broker elsewhere is its owner's."""
@@ -123,7 +122,7 @@ class LocalPublisher(Publisher):
 
 
 class HttpPublisher(Publisher):
-    """To a broker elsewhere: one batch after the other, so that the order stays."""
+    """Publishes to a remote broker, one batch at a time, so that messages stay in order."""
 
     def __init__(self, broker: HttpBroker, options: argparse.Namespace) -> None:
         super().__init__(options)
@@ -177,7 +176,7 @@ class HttpPublisher(Publisher):
             raise error
 
     def _sent(self, records: list[Record], left_s: float) -> tuple[list[Record], BrokerError | None]:
-        """Those that were refused, and are not stored; if that is all of them, also why. Raises CONNECTION_LOST."""
+        """The records that were refused, and are not stored; if all were, also the error. Raises CONNECTION_LOST."""
         wait_s = min(max(left_s, 0.001), _LONGEST_WAIT_S if self.is_waiting else _PATIENCE_S)
         batch = PublishBatch(messages=records, producer_id=client_name(), timeout_ms=max(1, round(wait_s * 1_000)))
         try:

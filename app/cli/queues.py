@@ -25,19 +25,14 @@ _COUNTS: tuple[Column, ...] = (
 
 
 def command() -> Command:
-    verbs = Verbs("queues", "Queues and subscriptions of a broker.")
+    verbs = Verbs("queues")
     none = "There is no queue{seen}; brokerscope queues create makes one."
     verbs.lists("list", queues.ListQueues, none, ("Queue", "name"), "reads", *_COUNTS)
-    about = "Show counts, settings, limits and leases of a queue."
-    verbs.add("describe", queues.DescribeQueue, _describe, about=about)
+    verbs.add("describe", queues.DescribeQueue, _describe)
     verbs.does("create", queues.CreateQueue, "Created the queue {queue}.")
     told = "{queue} gets every message of {topic} from now on."
     verbs.does("subscribe", queues.CreateSubscription, told, lambda queue: {"topic": queue.topic})
-    about = (
-        "Change how messages are kept and how many are accepted; the other settings stay. How messages are delivered "
-        "and retried is chosen when a queue is created, and cannot be changed."
-    )
-    verbs.add("configure", ConfigureTopic, _configure, kind="queue", about=about)
+    verbs.add("configure", ConfigureTopic, _configure, kind="queue")
     verbs.does("delete", queues.DeleteQueue, "Deleted the queue {queue}.", asks=_delete_question)
     verbs.add("peek", queues.Peek, _peek)
     purged, restored = "Purged {purged:message} of {queue}.", "Brought back {restored:message} to {queue}."

@@ -28,7 +28,7 @@ _AGAIN_S = 0.5
 
 
 class Connection:
-    """Whether the broker answers. A note says when it stops answering, and when it answers again."""
+    """Notes once when the broker stops answering, and once when it answers again."""
 
     def __init__(self, *, as_json: bool) -> None:
         self._as_json = as_json
@@ -62,7 +62,9 @@ class LocalGroupReader(GroupConsumer):
 
 
 class HttpGroupReader(Closable):
-    """Of a broker elsewhere. If the connection breaks it joins anew, and reads on behind what is committed."""
+    """A member of a group of a remote broker. After a lost connection it joins again, and continues from the committed
+    offsets.
+    """
 
     long_poll_s = 20.0
 

@@ -9,8 +9,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from app.reports.process import ReportError, ReportProcess
 from app.reports.warm_spark import SharedSpark
-from spark_reports.request import Request
-from spark_reports.session import is_remote
+from spark_reports.request.request import Request
+from spark_reports.sessions.session import is_remote
 
 
 def make_report(request: Request, warm: SharedSpark | None = None) -> int:
@@ -67,5 +67,4 @@ def _has_files(out: str) -> bool:
 
 
 def local(location: str) -> str:
-    """A folder of this machine as an absolute path; a URL as it is."""
     return location if is_remote(location) else str(Path(location).absolute())

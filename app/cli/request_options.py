@@ -17,6 +17,7 @@ from app.cli.numbers import between, or_word
 from broker_core.flow.config import FlowConfig
 from broker_core.operations.field_info import FieldInfo, field_info
 from broker_core.operations.fields import MAX_INT
+from broker_core.operations.groups import GroupChanges
 from broker_core.operations.topics import LogSettings
 from broker_core.queues.config import QueueConfig, RetryPolicy
 from broker_core.schemas.rule import SchemaRule
@@ -31,6 +32,7 @@ _TITLES: dict[type[msgspec.Struct], str] = {
     QueueConfig: "how messages are delivered",
     RetryPolicy: "how failed deliveries are retried",
     LogSettings: "how messages are kept (none: no limit)",
+    GroupChanges: "settings",
     FlowConfig: "how many messages are accepted (none: no limit)",
     SchemaRule: "schema",
 }
@@ -52,8 +54,8 @@ def add_field(
     kind = field_info(request, name)
     given: dict[str, Any] = {"dest": name, "default": argparse.SUPPRESS, "help": _help(kind)}
     given["required"] = kind.required and needed
-    if kind.base is bool:
-        given["action"] = "store_true"
+    if kind.base is bool:  # one that is left out as it is can be set to false, too
+        given["action"] = argparse.BooleanOptionalAction if kind.default is None else "store_true"
     elif kind.choices:
         given["choices"] = kind.choices
         if all(word.isupper() for word in kind.choices):
@@ -109,7 +111,6 @@ def given(
 
 
 def built(request: type[R], options: argparse.Namespace, **more: Any) -> R:
-    """`request` with `more`, and with what else was given."""
     others = [name for name in request.__struct_fields__ if name not in more]
     return request(**given(options, request, others), **more)
 

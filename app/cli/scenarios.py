@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from app.cli.output import print_facts, print_rows, say
-from app.cli.parser import Command, Parser
+from app.cli.parser import Command, about_verb, argument, described
 from app.environment.extras import why_missing
 from app.environment.paths import find_scenario, shipped_scenarios
 from broker_core.simulation.arrival_files import DataFiles, FileArrivals
@@ -13,22 +13,14 @@ from broker_core.simulation.scenario import Scenario, load_scenario
 
 
 def command() -> Command:
-    parser = Parser(
-        prog="brokerscope scenarios",
-        description="Scenarios, which run in the window, or without it by brokerscope run.",
-    )
+    parser = described("scenarios")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for name, about, verb in (
-        ("list", "List the scenarios that come with the program.", _list),
-        ("describe", "Show what a scenario teaches, what to watch and what to try.", _describe),
-        ("check", "Check that a file is a scenario, and that everything it reads exists.", _check),
-    ):
+    for name, verb in (("list", _list), ("describe", _describe), ("check", _check)):
+        about = about_verb("scenarios", name)
         of_verb = verbs.add_parser(name, help=about, description=about)
         if verb is not _list:
-            of_verb.add_argument(
-                "scenario", metavar="SCENARIO", help="a YAML file, or a name that scenarios list shows"
-            )
-        of_verb.add_argument("--json", action="store_true", help="print JSON lines instead of text")
+            argument(of_verb, "scenarios scenario")
+        argument(of_verb, "scenarios --json")
         of_verb.set_defaults(verb=verb)
 
     def run(options: argparse.Namespace) -> int:
@@ -79,12 +71,11 @@ def _describe(options: argparse.Namespace) -> None:
 
 
 def _window_names(scenario: Path) -> WindowNames | None:
-    """Names that its lesson may use; None if the window is not installed."""
     if why_missing("gui"):
         return None
     try:
-        from app.commands.families import COMMANDS
         from app.commands.lesson import window_names
+        from app.commands.menus import COMMANDS
     except ImportError:  # Qt is there, but a library of the system that it needs is not
         return None
     return window_names(COMMANDS, scenario)

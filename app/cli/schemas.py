@@ -8,7 +8,7 @@ from typing import get_args
 from app.cli.errors import CommandError
 from app.cli.numbers import whole
 from app.cli.output import facts_of, print_facts, print_rows, say
-from app.cli.parser import Command
+from app.cli.parser import Command, argument
 from app.cli.request_options import add_field, built, given
 from app.cli.target import Broker
 from app.cli.verbs import Verbs
@@ -26,24 +26,19 @@ _DEFAULT = "DEFAULT"  # no mode of its own
 
 
 def command() -> Command:
-    verbs = Verbs("schemas", "Schemas of a broker.")
+    verbs = Verbs("schemas")
     verbs.add("list", schemas.ListSubjects, _list)
-    about = "Show a version of a subject, and which others there are."
-    describe = verbs.add("describe", schemas.DescribeSubject, _describe, about=about)
-    describe.add_argument("--version", type=whole(1), metavar="N", help="which one (default: the latest)")
+    describe = verbs.add("describe", schemas.DescribeSubject, _describe)
+    argument(describe, "schemas --version")
     register = verbs.add("register", schemas.RegisterSchema, _register)
     check = verbs.add("check", schemas.CheckSchema, _check)
     for parser in (register, check):
-        parser.add_argument("file", metavar="FILE", help="JSON Schema, Avro or Protobuf; - is standard input")
+        argument(parser, "schemas file")
     columns = ("what", ("Place", "pointer"), "before", "after")
     diff = verbs.lists("diff", schemas.DiffSchemas, "They do not differ.", *columns)
-    diff.add_argument("before", type=whole(1), metavar="BEFORE", help="a version")
-    diff.add_argument("after", type=whole(1), nargs="?", metavar="AFTER", help="another one (default: the latest)")
-    about = (
-        "Show which versions the next one must be compatible with; --mode changes it. Without SUBJECT: the mode of all "
-        "subjects that have none of their own."
-    )
-    mode = verbs.add("compatibility", schemas.SetCompatibility, _compatibility, about=about, optional=True)
+    argument(diff, "schemas before")
+    argument(diff, "schemas after")
+    mode = verbs.add("compatibility", schemas.SetCompatibility, _compatibility, optional=True)
     mode.add_argument(
         "--mode",
         type=str.upper,
@@ -51,14 +46,12 @@ def command() -> Command:
         metavar="MODE",
         help=f"from now on: {', '.join(_MODES)}; or {_DEFAULT}, for a SUBJECT to have no mode of its own",
     )
-    about = "Show which schema the values of a topic or queue must follow; --subject and --none change it."
-    rule = verbs.add("rule", SetSchemaRule, _rule, kind="topic or queue", about=about, fields=())
+    rule = verbs.add("rule", SetSchemaRule, _rule, kind="topic or queue", fields=())
     which = rule.add_mutually_exclusive_group()
-    which.add_argument("--subject", metavar="SUBJECT", help="from now on values must follow its schema")
-    which.add_argument("--none", action="store_true", help="accept any value from now on")
+    argument(which, "schemas --subject")
+    argument(which, "schemas --none")
     add_field(rule, SchemaRule, "mode", flag="--mode")
-    about = "Delete all versions of a subject, or one of them."
-    delete = verbs.add("delete", schemas.DeleteSubject, _delete, about=about, asks=_delete_question)
+    delete = verbs.add("delete", schemas.DeleteSubject, _delete, asks=_delete_question)
     delete.add_argument("--version", type=whole(1), metavar="N", help="only this one (default: all)")
     return verbs.command()
 

@@ -9,6 +9,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QApplication
 
+from app.environment.language import SYSTEM, install_language
 from app.shell.workbench import Workbench
 from broker_core.clock import NS_PER_S, ns_from_s
 from broker_core.errors import ScenarioError
@@ -30,11 +31,12 @@ def draw(
     """Run `scenario` to `at_s`, draw the window, and write it to `out`. Raises OSError if that cannot be written."""
     app = QApplication.instance() or QApplication(["brokerscope"])
     assert isinstance(app, QApplication)
+    install_language(app, SYSTEM)
     workbench = Workbench(app, theme=theme, record=False)
     workbench.settings.hints = False
     try:
         workbench.controller.open(scenario, seed)
-        opened = workbench.controller.scenario
+        opened = workbench.controller.source.scenario
         if opened is not None and at_s > opened.until_s:
             raise ScenarioError(f"{scenario.stem} ends at {opened.until_s:g} s; give a time up to that, not {at_s:g}.")
         window = workbench.window
@@ -44,7 +46,7 @@ def draw(
         at_ns = ns_from_s(at_s)
         step_ns = max(LEAST_STEP_NS, at_ns // MAX_LOOKS)
         while workbench.controller.snapshot.time_ns < at_ns:
-            workbench.controller.run_until(min(at_ns, workbench.controller.snapshot.time_ns + step_ns))
+            workbench.controller.time.run_until(min(at_ns, workbench.controller.snapshot.time_ns + step_ns))
             workbench.draw()
         app.processEvents()
         workbench.draw()

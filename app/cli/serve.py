@@ -4,90 +4,27 @@ import argparse
 import contextlib
 import signal
 import threading
-from pathlib import Path
 from typing import Any
 
 from app.cli.errors import CommandError
-from app.cli.folders import folder
-from app.cli.numbers import whole
 from app.cli.output import print_json
-from app.cli.parser import Command, Parser, with_exits
+from app.cli.parser import Command, arguments, described
 from app.cli.signals import end_signals
-from app.cli.target import LOOPBACK, add_token, check_directory, token_of
+from app.cli.target import check_directory, tls_of, token_of
 from broker_core import BrokerHost, HostConfig, LogConfig
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.connections import Connections
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.listeners.kafka.listener import KafkaListener
-from broker_core.listeners.listener import TlsConfig
 from broker_core.log.config import Durability
 from broker_core.operations.http_form import DEFAULT_PORT
 from broker_core.testing.history import History
 
 
 def command() -> Command:
-    parser = Parser(
-        prog="brokerscope serve",
-        description="Run a broker without a window. Ctrl+C or SIGTERM closes it; with --data it keeps everything for "
-        "the next start.",
-        **with_exits(),
-    )
-    parser.add_argument("--data", type=folder, metavar="DIR", help="data directory (default: none, in memory)")
-    parser.add_argument(
-        "--durability",
-        choices=("file", "fsync"),
-        default="fsync",
-        help="file survives a crash of the process, fsync a power cut (default)",
-    )
-    parser.add_argument(
-        "--address",
-        default=LOOPBACK,
-        metavar="ADDRESS",
-        help=f"where to listen (default: {LOOPBACK}); anywhere else needs a token",
-    )
-    parser.add_argument(
-        "--http",
-        type=_port,
-        default=DEFAULT_PORT,
-        metavar="PORT",
-        help=f"for HTTP; 0 is any free one, off is none (default: {DEFAULT_PORT})",
-    )
-    parser.add_argument(
-        "--kafka", type=_port, default=None, metavar="PORT", help="for Kafka clients; 0 is any free one (default: none)"
-    )
-    add_token(parser, "token, of at least 16 characters, that clients need to do anything")
-    parser.add_argument("--access", type=Path, metavar="FILE", help="TOML: principals with their tokens and rights")
-    parser.add_argument(
-        "--tls-certificate", type=Path, metavar="FILE", help="PEM: makes every listener speak TLS; requires --tls-key"
-    )
-    parser.add_argument("--tls-key", type=Path, metavar="FILE", help="PEM: the certificate's key, without a password")
-    parser.add_argument(
-        "--name",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="another host name that clients use for this machine; repeatable",
-    )
-    parser.add_argument(
-        "--origin",
-        action="append",
-        default=[],
-        metavar="URL",
-        help="website whose pages may use the broker; repeatable",
-    )
-    parser.add_argument(
-        "--create-topics",
-        type=whole(0),
-        default=0,
-        metavar="N",
-        help="create unknown topics with N partitions (default: 0, do not create them)",
-    )
-    parser.add_argument(
-        "--testing",
-        action="store_true",
-        help="let clients stop and move the broker's clock (/v1/clock), and keep all events for /v1/audit",
-    )
-    parser.add_argument("--json", action="store_true", help="print the listeners' addresses as one JSON line")
+    parser = described("serve")
+    arguments(parser, "serve", {"port": _port})
+    parser.set_defaults(http=DEFAULT_PORT)
     return parser, serve
 
 
@@ -108,19 +45,11 @@ def _access(options: argparse.Namespace) -> Access:
     return Access.of_token(token) if token is not None else Access()
 
 
-def _tls(options: argparse.Namespace) -> TlsConfig | None:
-    if (options.tls_certificate is None) != (options.tls_key is None):
-        raise CommandError("--tls-certificate and --tls-key go together; give both, or neither.")
-    if options.tls_certificate is None:
-        return None
-    return TlsConfig(certificate=options.tls_certificate, key=options.tls_key)
-
-
 def serve(options: argparse.Namespace) -> int:
     """Open the broker and its listeners, wait for a signal, close everything. Raises what keeps them from opening."""
     if options.http is None and options.kafka is None:
         raise CommandError("A broker without a listener is of no use; leave --http on, or give --kafka.")
-    access, tls = _access(options), _tls(options)
+    access, tls = _access(options), tls_of(options)
     durability: Durability = "memory" if options.data is None else options.durability
     config = HostConfig(log=LogConfig(durability=durability), auto_create_partitions=options.create_topics)
     over = threading.Event()

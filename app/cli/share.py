@@ -6,9 +6,7 @@ from pathlib import Path
 
 from app.cli.comma_lists import complete_lists
 from app.cli.errors import CommandError
-from app.cli.folders import folder
-from app.cli.numbers import seconds
-from app.cli.parser import Command, Parser, with_exits
+from app.cli.parser import Command, arguments, described
 from app.environment.did_you_mean import meant
 from app.environment.exits import Exit
 from app.environment.extras import why_missing
@@ -17,44 +15,34 @@ LEFT_OUT = ("keys", "hosts")
 
 
 def command() -> Command:
-    parser = Parser(
-        prog="brokerscope share",
-        description="Write a recorded session as one HTML file: canvas, timeline, figures, events and charts for "
-        "every second. It opens with a double click, without an installation or a network. Payloads are not included.",
-        **with_exits("The exit code is 3 if the recording is incomplete; the page is written all the same."),
-    )
-    parser.add_argument("session", type=folder, metavar="SESSION_DIR", help="the folder of a recorded session")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE.html", help="the file to write")
-    parser.add_argument(
-        "--from", type=seconds, dest="from_s", metavar="SECONDS", help="session time at which it begins"
-    )
-    parser.add_argument("--to", type=seconds, dest="to_s", metavar="SECONDS", help="session time at which it ends")
-    parser.add_argument(
-        "--without",
-        type=_left_out,
-        default=(),
-        metavar="WHAT",
-        help=f"leave these out, too, with commas between: {', '.join(LEFT_OUT)}",
-    )
+    parser = described("share")
+    arguments(parser, "share", {"parts": _left_out}, {"known": ", ".join(LEFT_OUT)})
+    parser.set_defaults(without=())
     complete_lists(parser, {"without": LEFT_OUT})
     return parser, run
 
 
 def run(options: argparse.Namespace) -> int:
-    """Make the page and print its path. Raises what keeps it from being made."""
     check_target(options.out)
-    return write_page(options.session, options.out, options.from_s, options.to_s, options.without)
+    return write_page(
+        options.session, options.out, options.from_s, options.to_s, options.without, findings_in=options.report
+    )
 
 
 def write_page(
-    session: Path, out: Path, from_s: float | None = None, to_s: float | None = None, without: tuple[str, ...] = ()
+    session: Path,
+    out: Path,
+    from_s: float | None = None,
+    to_s: float | None = None,
+    without: tuple[str, ...] = (),
+    findings_in: Path | None = None,
 ) -> int:
     """Write the page of a session and print its path; the exit code."""
     from app.pages.moments import PagePart
     from app.pages.page import share
 
     try:
-        made = share(session, out, PagePart(from_s, to_s, without))
+        made = share(session, out, PagePart(from_s, to_s, without), findings_in=findings_in)
     except OSError as error:
         raise CommandError(f"{out} cannot be written: {error.strerror or error}.", Exit.REFUSED) from error
     print(made.path)

@@ -19,8 +19,6 @@ _REPEAT_S = 0.2
 
 
 class Ended(KeyboardInterrupt):
-    """A signal asks the command to end."""
-
     def __init__(self, code: Exit) -> None:
         super().__init__()
         self.code = code

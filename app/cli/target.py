@@ -11,27 +11,23 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from app.cli.errors import CommandError, with_hint
-from app.cli.folders import folder
+from app.cli.parser import argument
 from app.cli.signals import ended_by_signals
 from app.cli.waiting import note
 from app.environment.exits import Exit, exit_of
+from app.environment.paths import deeds_file
 from broker_core import BrokerHost, HostConfig, HttpBroker, LogConfig
 from broker_core.clients.http_broker import checked_url
 from broker_core.engine.data_directory import is_data_directory
 from broker_core.errors import BrokerError, ConfigError
-from broker_core.observation.kafka.config import addresses, connection_config, is_cluster
+from broker_core.listeners.listener import TlsConfig
+from broker_core.observation.deed_journal import DeedJournal
+from broker_core.observation.kafka.config import addresses, connection_config, is_cluster, passed_over
 from broker_core.operations.http_form import DEFAULT_PORT
 
+WRITES = ("redrive", "offsets")
 NAME_PATTERN = re.compile(r"[\w.*?\[\]!-]+", re.ASCII)
 TOKEN_VARIABLE = "BROKERSCOPE_TOKEN"
-
-
-def add_token(parser: argparse._ActionsContainer, about: str) -> None:
-    """--token and --token-file; the default is the environment."""
-    parser.add_argument(
-        "--token-file", type=Path, metavar="FILE", help=f"{about}, in its first line (default: ${TOKEN_VARIABLE})"
-    )
-    parser.add_argument("--token", metavar="TOKEN", help="the same; everybody on this machine can see it")
 
 
 def token_of(options: argparse.Namespace) -> str | None:
@@ -84,11 +80,12 @@ def add_url(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def add_access(parser: argparse._ActionsContainer) -> None:
-    add_token(parser, "token of the broker")
-    parser.add_argument(
-        "--tls-ca", type=Path, metavar="FILE", help="certificates to trust for https, as PEM (default: the system's)"
-    )
+def tls_of(options: argparse.Namespace) -> TlsConfig | None:
+    if (options.tls_certificate is None) != (options.tls_key is None):
+        raise CommandError("--tls-certificate and --tls-key go together; give both, or neither.")
+    if options.tls_certificate is None:
+        return None
+    return TlsConfig(certificate=options.tls_certificate, key=options.tls_key)
 
 
 def broker_elsewhere(text: str) -> str:
@@ -110,6 +107,8 @@ def cluster(text: str) -> str:
 def properties(text: str) -> Path:
     if not Path(text).is_file():
         raise argparse.ArgumentTypeError(f"{text!r} is not a file")
+    if said := passed_over(Path(text)):
+        note(said)
     return Path(text)
 
 
@@ -120,19 +119,33 @@ def patterns(text: str) -> tuple[str, ...]:
     return names
 
 
-def add_target(parser: argparse.ArgumentParser, *, clusters: bool = False) -> None:
-    """The options that say which broker, or, with `clusters`, which Kafka cluster; and how its answers are printed."""
+def allowed(text: str) -> tuple[str, ...]:
+    """Of --allow: what may be done to a cluster. For argparse."""
+    words = tuple(each.strip() for each in text.split(","))
+    if not set(words) <= set(WRITES):
+        raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(WRITES)}, or both with a comma")
+    return words
+
+
+def add_target(parser: argparse.ArgumentParser, *, clusters: bool = False, writes: str = "") -> None:
+    """The options that say which broker, or, with `clusters`, which Kafka cluster; and how its answers are printed.
+
+    `writes` is what has to be allowed to the verb on a cluster.
+    """
     broker = parser.add_argument_group("broker")
     which = broker.add_mutually_exclusive_group()
-    which.add_argument("--data", type=folder, metavar="DIR", help="data directory that no broker has open")
+    argument(which, "target --data")
     add_url(which)
     if clusters:
-        which.add_argument("--kafka", type=cluster, metavar="HOST:PORT", help="a Kafka cluster, which is only read")
-        broker.add_argument(
-            "--config", type=properties, metavar="FILE", help="client.properties: how to connect to the cluster"
-        )
-    add_access(broker)
-    parser.add_argument("--json", action="store_true", help="print JSON lines instead of tables")
+        only = "which is locked without --allow" if writes else "which is only read"
+        which.add_argument("--kafka", type=cluster, metavar="HOST:PORT", help=f"a Kafka cluster, {only}")
+        argument(broker, "target --config", {"properties": properties})
+    if writes:
+        told = f"what may be changed on a Kafka cluster: {writes} is needed here"
+        broker.add_argument("--allow", type=allowed, default=(), metavar="WHAT", help=told)
+    for name in ("--token-file", "--token", "--tls-ca"):
+        argument(broker, f"target {name}")
+    argument(parser, "target --json")
 
 
 def check_directory(path: Path) -> None:
@@ -158,13 +171,20 @@ def opened(options: argparse.Namespace, *, read_only: bool = False) -> Iterator[
 
 
 def is_running(broker: Broker) -> TypeGuard[HttpBroker]:
-    """False if the broker was opened for this command alone: it has counted nothing."""
+    """False if the broker was opened for this command alone, and has therefore counted nothing."""
     return isinstance(broker, HttpBroker)
 
 
 def is_from_outside(options: argparse.Namespace) -> bool:
-    """Whether the target is a cluster, of which sizes of messages are not known, nor what it demands of producers."""
+    """Whether the target is a Kafka cluster, whose message sizes and settings for producers are not known."""
     return bool(getattr(options, "kafka", None))
+
+
+def must_allow(options: argparse.Namespace, verb: str) -> None:
+    """Raises CommandError for a cluster that is locked."""
+    if is_from_outside(options) and verb not in options.allow:
+        told = f"The cluster at {options.kafka} is locked, and nothing was changed; --allow {verb} unlocks it."
+        raise CommandError(told, Exit.REFUSED)
 
 
 def http_broker(options: argparse.Namespace) -> HttpBroker:
@@ -187,6 +207,10 @@ def _broker(options: argparse.Namespace, read_only: bool) -> contextlib.Abstract
         return _cluster(options)
     if getattr(options, "config", None):
         raise CommandError("--config says how to connect to a Kafka cluster; name the cluster with --kafka HOST:PORT.")
+    if getattr(options, "allow", ()):
+        raise CommandError(
+            "--allow is for a Kafka cluster, which --kafka HOST:PORT names; a broker of ours needs none."
+        )
     if options.data is None:
         return http_broker(options)
     if not options.data.exists():
@@ -199,9 +223,13 @@ def _broker(options: argparse.Namespace, read_only: bool) -> contextlib.Abstract
 
 @contextlib.contextmanager
 def _cluster(options: argparse.Namespace) -> Iterator[Any]:
-    """As of one look. It answers what a running broker does, as far as that can be seen from outside."""
+    """A cluster as one sweep sees it. It answers the questions of a running broker as far as that is possible from
+    outside.
+    """
     from broker_core.observation.kafka.peer import KafkaPeer
 
-    with contextlib.closing(KafkaPeer(connection_config(options.kafka, options.config))) as peer:
+    allow, journal = getattr(options, "allow", ()), DeedJournal(deeds_file())
+    config = connection_config(options.kafka, options.config)
+    with contextlib.closing(KafkaPeer(config, allow=allow, journal=journal)) as peer:
         peer.open()
         yield peer

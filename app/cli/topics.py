@@ -5,9 +5,8 @@ import argparse
 import msgspec
 
 from app.cli.errors import CommandError
-from app.cli.numbers import whole
 from app.cli.output import Column, Facts, facts_of, print_described, print_rows, rows_of, say, struct_facts
-from app.cli.parser import Command
+from app.cli.parser import Command, argument
 from app.cli.request_options import given
 from app.cli.target import Broker, is_from_outside, is_running
 from app.cli.verbs import Verbs
@@ -21,19 +20,16 @@ PUBLISHED = "Published since start"
 
 
 def command() -> Command:
-    verbs = Verbs("topics", "Topics of a broker.")
+    verbs = Verbs("topics")
     verbs.add("list", topics.ListTopics, _list, clusters=True)
-    about = "Show partitions, settings and limits of a topic."
-    verbs.add("describe", topics.DescribeTopic, _describe, about=about, clusters=True)
+    verbs.add("describe", topics.DescribeTopic, _describe, clusters=True)
     verbs.does("create", topics.CreateTopic, "Created {topic} with {partitions:partition}.", _partitions)
     verbs.does("delete", topics.DeleteTopic, "Deleted {topic}.", asks=_delete_question)
-    verbs.add("configure", topics.ConfigureTopic, _configure, about="Change settings of a topic; the others stay.")
+    verbs.add("configure", topics.ConfigureTopic, _configure)
     verbs.does("add-partitions", topics.AddPartitions, "{topic} has {partitions:partition}.", _partitions)
     trim = verbs.add("delete-records", topics.DeleteRecords, _delete_records, asks=_delete_records_question)
-    trim.add_argument("--partition", type=whole(0), metavar="P", help="only this one (default: all)")
-    trim.add_argument(
-        "--before", type=whole(-1), required=True, metavar="OFFSET", help="delete what is below it; -1 is the end"
-    )
+    argument(trim, "verbs --partition")
+    argument(trim, "topics --before")
     return verbs.command()
 
 

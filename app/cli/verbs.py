@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from app.cli.errors import CommandError
 from app.cli.output import Column, Facts, print_rows, rows_of, say
-from app.cli.parser import Command, Parser, with_exits
+from app.cli.parser import Command, Parser, about_verb, argument, described
 from app.cli.request_options import add_options, built, value_type
 from app.cli.target import Broker, add_target, is_running, opened
 from app.cli.waiting import note
@@ -30,8 +30,8 @@ class Verbs:
     about: that is the first argument. Fields of the request that say what they mean are options.
     """
 
-    def __init__(self, name: str, about: str) -> None:
-        self.parser = Parser(prog=f"brokerscope {name}", description=about, **with_exits())
+    def __init__(self, name: str) -> None:
+        self.parser, self._name = described(name), name
         self._verbs = self.parser.add_subparsers(title="verbs", metavar="VERB", required=True)
 
     def add(
@@ -41,20 +41,20 @@ class Verbs:
         run: Verb,
         *,
         kind: str = "",
-        about: str = "",
         fields: Iterable[str] | None = None,
         optional: bool = False,
         clusters: bool = False,
+        writes: str = "",
         asks: Question | None = None,
     ) -> argparse.ArgumentParser:
         """A verb that does with `run` what a single request cannot; more arguments are added to what is returned.
 
-        `kind` and `about` are said instead of what the entry says; `fields` are the options instead of all. The first
-        argument may be `optional`. `clusters` can be asked, too. A verb that `asks` runs after a person at a terminal
-        has agreed.
+        `kind` is said instead of what the entry says; `fields` are the options instead of all. The first
+        argument may be `optional`. `clusters` can be asked, too, or, by a verb that `writes`, changed. A verb that
+        `asks` runs after a person at a terminal has agreed.
         """
         entry = entry_of(request)
-        about = about or entry.help
+        about = about_verb(self._name, name) or entry.help
         parser: Parser = self._verbs.add_parser(
             name, help=f"{about.partition('. ')[0].rstrip('.')}.", description=about
         )
@@ -71,9 +71,9 @@ class Verbs:
             )
         add_options(parser, request, fields)
         if asks is not None:
-            parser.add_argument("--yes", action="store_true", help="do not ask for confirmation on a terminal")
+            argument(parser, "verbs --yes")
         reads = all(right.operation is Operation.READ for right in entry.rights)
-        parser.set_defaults(verb=run, reads=reads, asks=asks, clusters=clusters)
+        parser.set_defaults(verb=run, reads=reads, asks=asks, clusters=clusters or bool(writes), writes=writes)
         return parser
 
     def does(
@@ -112,7 +112,7 @@ class Verbs:
 
     def command(self) -> Command:
         for parser in self._verbs.choices.values():  # after all other options
-            add_target(parser, clusters=parser.get_default("clusters"))
+            add_target(parser, clusters=parser.get_default("clusters"), writes=parser.get_default("writes"))
 
         def run(options: argparse.Namespace) -> int:
             with opened(options, read_only=options.reads) as broker:

@@ -2,18 +2,17 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from app.cli.errors import CommandError, with_hint
-from app.cli.folders import folder
-from app.cli.numbers import above_zero
 from app.cli.output import print_json
-from app.cli.parser import Command, Parser, with_exits
+from app.cli.parser import Command, arguments, described
 from app.cli.signals import ended_by_signals
-from app.cli.target import add_access, broker_elsewhere, patterns, properties, token_of
+from app.cli.target import broker_elsewhere, patterns, properties, token_of
 from app.cli.waiting import note
 from app.environment.exits import Exit, exit_of
 from app.environment.paths import called, new_session_folder
@@ -24,43 +23,34 @@ from broker_core.observation.kafka.config import is_cluster
 from broker_core.observation.observed_session import ObservedSession
 from broker_core.observation.peer import KNOWABLE, Peer
 from broker_core.observation.peers import peer_at
-from broker_core.snapshots import GroupView
+from broker_core.plurals import counted
+from broker_core.snapshots import CLASSIC, GroupView, may_be_marker
 
 _POLL_S = 0.2
 _KNOWN_FROM_OUTSIDE = ("published", "acknowledged", "rebalances")
+_NOTED = {
+    EventKind.INCIDENT: "{cause}",
+    EventKind.NODE_GONE: "node {node} is gone: {cause}",
+    EventKind.NODE_SEEN: "node {node} is {cause}",
+    EventKind.CONTROLLER_MOVED: "the controller is node {node}{why}",
+    EventKind.LEADERS_MOVED: "leaders moved: {partitions}{why}",
+    EventKind.IN_SYNC_SHRUNK: "in sync shrunk: {partitions}{why}",
+    EventKind.IN_SYNC_GROWN: "in sync grown: {partitions}{why}",
+}
 
 
 def command() -> Command:
-    parser = Parser(
-        prog="brokerscope watch",
-        description="Observe a broker that runs elsewhere and record it. The last line of output is a JSON summary.",
-        **with_exits(),
-    )
+    parser = described("watch")
     add_elsewhere(parser)
-    parser.add_argument("--until", type=above_zero, metavar="S", help="end after this many seconds (default: Ctrl+C)")
+    arguments(parser, "watch")
     return parser, _run
 
 
 def add_elsewhere(parser: argparse.ArgumentParser) -> None:
     """The address of a broker that runs elsewhere, what it takes to come in, and how it is recorded."""
-    parser.add_argument(
-        "broker",
-        type=broker_elsewhere,
-        metavar="BROKER",
-        help="HOST:PORT of a Kafka cluster, or the URL of a broker started with brokerscope serve",
-    )
-    parser.add_argument("--session", type=folder, metavar="DIR", help="folder for the recording (default: a new one)")
-    parser.add_argument(
-        "--without",
-        choices=("hosts",),
-        help="record no host addresses: they are called host-1, host-2 and so on (client names stay)",
-    )
-    add_access(parser)
+    arguments(parser, "elsewhere", {"elsewhere": broker_elsewhere})
     cluster = parser.add_argument_group("a Kafka cluster, which is only read")
-    cluster.add_argument(
-        "--config", type=properties, metavar="FILE", help="client.properties: how to connect, with user and password"
-    )
-    cluster.add_argument("--every", type=above_zero, metavar="S", help="seconds between polls (default: 1)")
+    arguments(cluster, "elsewhere-cluster", {"properties": properties})
     for name in ("topics", "groups"):
         cluster.add_argument(
             f"--{name}",
@@ -84,19 +74,22 @@ def peer_of(options: argparse.Namespace) -> Peer:
 
 def _run(options: argparse.Namespace) -> int:
     try:
-        peer = peer_of(options)
-        name = "watched" if options.without else f"watched-{called(peer.address)}"
-        where = options.session or new_session_folder(Path(name))
-        watched = _Watched(peer, where, hides_hosts=bool(options.without))
-        try:
-            with ended_by_signals():
-                watched.wait(options.until)
-        except KeyboardInterrupt:
-            pass
-        finally:
-            watched.session.close()
+        return observe(peer_of(options), options, "watched", Watched)
     except BrokerError as error:
         raise refused(options, error) from error
+
+
+def observe(peer: Peer, options: argparse.Namespace, word: str, kind: Callable[..., Watched]) -> int:
+    """Record `peer` until it is time, and print the summary. Raises BrokerError, CommandError."""
+    where = options.session or new_session_folder(Path(word if options.without else f"{word}-{called(peer.address)}"))
+    watched = kind(peer, where, hides_hosts=bool(options.without))
+    try:
+        with ended_by_signals():
+            watched.wait(options.until)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        watched.session.close()
     print_json(watched.summary())
     if watched.session.error:
         raise CommandError(watched.session.error, Exit.PARTLY)
@@ -107,8 +100,8 @@ def refused(options: argparse.Namespace, error: BrokerError) -> CommandError:
     return CommandError(str(error) if is_cluster(options.broker) else with_hint(error), exit_of(error))
 
 
-class _Watched:
-    """A session, and what of it nobody else counts."""
+class Watched:
+    """Observes a broker until it is told to end; counts the gaps of the observation and prints what happens."""
 
     def __init__(self, peer: Peer, where: Path, *, hides_hosts: bool) -> None:
         self._gaps = 0
@@ -119,6 +112,8 @@ class _Watched:
         if event.kind is EventKind.GAP:
             self._gaps += 1
             note(f"{event.time_ns / NS_PER_S:.1f} s: not observed: {event.cause}")
+        elif event.kind in _NOTED:
+            note(f"{event.time_ns / NS_PER_S:.1f} s: {_line(event)}")
 
     def wait(self, until_s: float | None) -> None:
         session, said = self.session, ""
@@ -141,7 +136,8 @@ class _Watched:
             "topics": len(last.topics),
             "partitions": sum(len(topic.partitions) for topic in last.topics),
             **totals,
-            "groups": {group.name: _group(group) for group in last.groups},
+            "groups": {group.name: _group(group, of_cluster=bool(last.nodes)) for group in last.groups},
+            **(session.tally.summary() if last.nodes else {}),
             "gaps": self._gaps,
             "problem": session.problem,
             "not_known": [word for word in KNOWABLE if not peer.knows(word)],
@@ -150,12 +146,20 @@ class _Watched:
         }
 
 
-def _group(group: GroupView) -> dict[str, Any]:
+def _line(event: Event) -> str:
+    why, partitions = f" ({event.cause})" if event.cause else "", counted(event.count, "partition")
+    return _NOTED[event.kind].format(cause=event.cause, why=why, partitions=partitions, node=event.told.get("node"))
+
+
+def _group(group: GroupView, *, of_cluster: bool) -> dict[str, Any]:
     ages_ns = [at.lag_ns for at in group.offsets if at.lag_ns is not None]
     return {
+        "type": group.kind or CLASSIC,
         "state": group.state,
         "members": len(group.members),
         "lag": group.lag,
         "lag_ms": max(ages_ns) // NS_PER_MS if ages_ns else None,
         "lag_not_known": group.lag_unknown,
+        # Partitions of which a transaction's marker may count.
+        "lag_may_be_marker": sum(map(may_be_marker, group.offsets)) if of_cluster else 0,
     }

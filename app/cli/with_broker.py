@@ -11,10 +11,10 @@ from typing import Any, get_args
 import msgspec
 
 from app.cli.errors import CommandError
-from app.cli.numbers import whole
-from app.cli.parser import Command, Parser, with_exits
+from app.cli.parser import Command, Parser, arguments, with_exits
 from app.cli.share import check_target, write_page
 from app.cli.signals import ended_by_signals
+from app.cli.target import cluster, properties
 from app.cli.waiting import note
 from app.environment.did_you_mean import meant
 from app.environment.exits import Exit
@@ -40,59 +40,21 @@ def command() -> Command:
         f"command's; if that is 0 but an assertion fails, {FAILED.value}, and what happened is printed.",
         **with_exits(),
     )
-    parser.add_argument(
-        "--topic", action="append", default=[], metavar="NAME[:PARTITIONS]", help="create a topic; repeatable"
-    )
-    parser.add_argument("--queue", action="append", default=[], metavar="NAME", help="create a queue; repeatable")
-    parser.add_argument(
-        "--create-topics", type=whole(0), default=0, metavar="N", help="create unknown topics with N partitions"
-    )
-    parser.add_argument(
-        "--env",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="for the command, with {bootstrap_servers} and {http_url} in it; repeatable",
-    )
-    parser.add_argument(
-        "--fault",
-        action="append",
-        default=[],
-        type=_fault,
-        metavar="FAULT",
-        help='as "error Produce NOT_LEADER_OR_FOLLOWER times=3" or "delay Fetch 200 topic=orders"; repeatable. '
-        f"Effects: {', '.join(_EFFECTS)}. APIs and errors are in the testing reference: Help of the window, or "
-        "resources/guides/testing-reference.md",
-    )
-    parser.add_argument(
-        "--assert",
-        action="append",
-        default=[],
-        dest="asserted",
-        metavar="WHAT",
-        help=f"{', '.join(VERDICTS)}, or a condition as 'group = \"billing\" and lag = 0', which has {END_S:g} s to "
-        "come to hold; repeatable",
-    )
-    parser.add_argument(
-        "--session", type=Path, metavar="DIR", help="keep the recording in this folder, for brokerscope open and report"
-    )
-    parser.add_argument(
-        "--page", type=Path, metavar="FILE.html", help="write what happened as a page, like brokerscope share"
-    )
-    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="what to run, after --")
+    said = {"effects": ", ".join(_EFFECTS), "verdicts": ", ".join(VERDICTS), "end_s": f"{END_S:g}"}
+    arguments(parser, "with", {"cluster": cluster, "properties": properties, "fault": _fault}, said)
     return parser, run
 
 
 def run(options: argparse.Namespace) -> int:
     """Open the broker, run the command, judge. Raises what keeps the broker from being set up."""
-    words = options.command[1:] if options.command[:1] == ["--"] else options.command
+    words = options.command = options.command[1:] if options.command[:1] == ["--"] else options.command
     if not words:
         raise CommandError("There is no command to run; write it after --, as in brokerscope with -- npm test.")
     if options.page is not None:
         check_target(options.page)
     if options.session is not None and options.session.is_dir() and any(options.session.iterdir()):
         raise BrokerError(ErrorCode.FOLDER_NOT_EMPTY, f"cannot record into {options.session}; give another one")
-    with ended_by_signals(), EmbeddedBroker(create_topics=options.create_topics) as broker:
+    with ended_by_signals(), _broker(options) as broker:
         for text in options.topic:
             broker.create_topic(*_topic(text))
         for name in options.queue:
@@ -104,11 +66,29 @@ def run(options: argparse.Namespace) -> int:
         faults = [broker.faults.begin(fault) for fault in options.fault]
         code = _run(
             words,
-            {"KAFKA_BOOTSTRAP_SERVERS": broker.bootstrap_servers, "BROKERSCOPE_URL": broker.http_url} | environment,
+            {
+                "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrap_servers,
+                **({} if options.cluster else {"BROKERSCOPE_URL": broker.http_url}),
+                **environment,
+            },
         )
         failures = [told for text in options.asserted if (told := _failure(broker, text))]
         _tell(broker, options, failures, faults, failed=code != 0 or bool(failures))
     return code or (FAILED if failures else Exit.DONE)
+
+
+def _broker(options: argparse.Namespace) -> EmbeddedBroker:
+    """One of our own, or the cluster that is named, which has the same words for what it can do."""
+    if options.cluster is None:
+        if options.config is not None:
+            raise CommandError("--config says how to connect to a cluster; name it with --cluster HOST:PORT.")
+        return EmbeddedBroker(create_topics=options.create_topics)
+    if options.queue or options.create_topics:
+        only = "--queue" if options.queue else "--create-topics"
+        raise CommandError(f"{only} is for a broker of our own; a cluster is used as it is.")
+    from broker_core.testing.cluster_broker import ClusterBroker
+
+    return ClusterBroker(options.cluster, config=options.config)
 
 
 def _topic(text: str) -> tuple[str, int]:
@@ -217,4 +197,6 @@ def _tell(
 
 
 def _save(broker: EmbeddedBroker, options: argparse.Namespace, folder: Path) -> Path:
-    return broker.save(folder, title=" ".join(options.command), about="brokerscope with")
+    program, *others = options.command
+    title = " ".join((Path(program).name, *(Path(word).name if Path(word).is_absolute() else word for word in others)))
+    return broker.save(folder, title=title, about="brokerscope with")

@@ -1,14 +1,12 @@
 from __future__ import annotations
 
 from app.commands.context import CommandContext, Handlers
-from app.commands.forms import not_there
-from app.commands.registry import Command
+from app.commands.forms import choice, not_there
 from app.sessions.collectors.alerts import AlertCollector, Raised
 from broker_core.broker.occurrences import FIELDS
 from broker_core.events import EventKind
 from broker_core.filters import parse
 from broker_core.simulation.actions.faults import RemoveAlert, SetAlert
-from widgets.dialogs.form import Field
 from widgets.formats import session_time
 from widgets.hint_bar import Notice
 from widgets.i18n import tr
@@ -16,11 +14,6 @@ from widgets.panels.events import EventsPanel
 
 
 class AlertHandlers(Handlers):
-    COMMANDS = (
-        Command("set_alert", "Set alert...", "Session", "Ctrl+Alt+Y", "warning", "A condition to watch for."),
-        Command("remove_alert", "Remove alert...", "Session", "", "close", "It is no longer watched."),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         self._told = self._told_corrupt = 0
@@ -39,32 +32,18 @@ class AlertHandlers(Handlers):
     def ask(self) -> None:
         name = self._context.selected("queue") or self._context.selected_group()
         what = "depth" if self._context.selected("queue") else "lag"
+        called, when = tr("{name} behind", name=name) if name else "", f'{what}("{name}") > 100' if name else ""
         self.form(
-            tr("Set alert"),
-            tr(
-                "Conditions are written like filters and refer to things by name: {examples}. The alert is raised "
-                "once each time the condition has been met for that long.",
-                examples='lag("billing") > 100; dead("jobs") > 0 and ready("jobs") > 20',
-            ),
-            (
-                Field("name", tr("Name"), "text", tr("{name} behind", name=name) if name else ""),
-                Field("when", tr("Condition"), "text", f'{what}("{name}") > 100' if name else ""),
-                Field("for_s", tr("For at least"), "decimal", 5.0, most=1_000_000, suffix=" s"),
-            ),
-            tr("Set"),
+            "set_alert",
             lambda v: SetAlert(v["name"].strip(), v["when"].strip(), v["for_s"]),
+            {"name": {"value": called}, "when": {"value": when}},
             why_not=lambda v: not_there(self._snapshot, parse(v["when"], FIELDS)),
+            examples='lag("billing") > 100; dead("jobs") > 0 and ready("jobs") > 20',
         )
 
     def ask_remove(self) -> None:
-        known = [(alert.name, f"{alert.name}: {alert.condition}") for alert in self._collector.alerts.values()]
-        self.form(
-            tr("Remove alert"),
-            tr("Past alerts stay on the timeline and in the recording."),
-            (Field("name", tr("Alert"), "choice", known[0][0], choices=tuple(known)),),
-            tr("Remove"),
-            lambda v: RemoveAlert(v["name"]),
-        )
+        known = {alert.name: f"{alert.name}: {alert.condition}" for alert in self._collector.alerts.values()}
+        self.form("remove_alert", lambda v: RemoveAlert(v["name"]), {"name": choice(known, next(iter(known)))})
 
     def _opened(self) -> None:
         self._told, self._told_corrupt, self._hint, self._lasting = 0, 0, "", None

@@ -1,51 +1,32 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QInputDialog
 
 from app.commands.context import CommandContext, Handlers
-from app.commands.registry import Command
+from app.commands.forms import choice, form_of
+from app.commands.recordings import MIB
 from app.environment.language import languages
 from app.environment.paths import sessions_folder
 from widgets.canvas.arranging import from_text, to_text
 from widgets.canvas.layout import Shift
+from widgets.dialogs.form import Values
 from widgets.dialogs.settings import SettingsDialog
-from widgets.i18n import mark, tr
+from widgets.formats import byte_size
+from widgets.i18n import tr
 from widgets.theme import SCALES, scale
 from widgets.window_layout import SHIPPED
 
 _SHIPPED = {"layout_teach": "Teach", "layout_debug": "Debug", "layout_dead_letters": "Dead letters"}
 # Settings that are shown and kept as they are.
 _KEPT = ("language", "reduced_motion", "record", "keep_spark", "recordings_most", "recordings_mib")
-_THEMES = (("system", mark("Same as the system")), ("light", mark("Light")), ("dark", mark("Dark")))
 
 
 class AppearanceHandlers(Handlers):
-    COMMANDS = (
-        Command("layout_teach", "Teach", "Layout", "Ctrl+Alt+1", "", "Canvas and scenario, nothing else."),
-        Command("layout_debug", "Debug", "Layout", "Ctrl+Alt+2", "", "All panels, with Events in front."),
-        Command("layout_dead_letters", "Dead letters", "Layout", "Ctrl+Alt+3", "", "A large table of dead letters."),
-        Command("layout_choose", "Choose a layout...", "Layout", "", "", "One of the layouts you have saved."),
-        Command("layout_save", "Save this layout as...", "Layout", "", "", "Saves the current layout under a name."),
-        Command("layout_forget", "Forget a layout...", "Layout", "", "", "A bundled layout is reset."),
-        Command(
-            "arrange",
-            "Arrange by hand",
-            "Layout",
-            "",
-            "move",
-            "Drag boxes, or Shift+arrow keys.",
-            checkable=True,
-        ),
-        Command("arrange_reset", "Arrange by itself", "Layout", "", "", "Moves every box back to its place."),
-        Command("theme", "Light or dark", "View", "Ctrl+T", "moon", "Switches the theme."),
-        Command("type_larger", "Larger text", "View", "", "", "The next larger text size."),
-        Command("type_smaller", "Smaller text", "View", "", "", "The next smaller text size."),
-        Command("present", "Presentation", "View", "F11", "", "Full screen with large text.", checkable=True),
-        Command("settings", "Settings...", "File", "Ctrl+,", "settings", "Theme, text size, language, recording."),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         bind, look = context.registry.bind, context.appearance
@@ -138,7 +119,11 @@ class AppearanceHandlers(Handlers):
         )
 
     def _scenario(self) -> str:
-        return self._context.controller.scenario.title if self._context.controller.scenario is not None else ""
+        return (
+            self._context.controller.source.scenario.title
+            if self._context.controller.source.scenario is not None
+            else ""
+        )
 
     def _keep_arrangement(self) -> None:
         settings, text = self._context.settings, to_text(self._context.canvas.arrangement)
@@ -153,20 +138,27 @@ class AppearanceHandlers(Handlers):
 
     def _ask_settings(self) -> None:
         settings, look = self._context.settings, self._context.appearance
-        values: dict[str, object] = {
-            "theme": look.theme,
-            "scale": scale(),
-            **{name: getattr(settings, name) for name in _KEPT},
+        counts = {count: tr("{count:,} recordings", count=count) for count in (20, 50, 100, 200, 500)}
+        sizes = {
+            size: tr("{size} of recordings", size=byte_size(size * MIB)) for size in (512, 1024, 5 * 1024, 20 * 1024)
         }
-        dialog = SettingsDialog(
-            values,
-            themes=[(name, tr(words)) for name, words in _THEMES],
-            scales=SCALES,
-            languages=languages(),
-            places=[(tr("Sessions"), str(sessions_folder()))],
-            parent=self._context.window,
-        )
+        given: dict[str, dict[str, Any]] = {
+            "theme": {"value": look.theme},
+            "scale": choice({factor: f"{factor:.0%}" for factor in SCALES}, scale()),
+            **{name: {"value": getattr(settings, name)} for name in _KEPT},
+        }
+        given["language"]["choices"] = languages()
+        given["recordings_most"]["choices"] = counts | {0: tr("Any number of recordings")}
+        given["recordings_mib"]["choices"] = sizes | {0: tr("Recordings of any size")}
+
+        def tell(values: Values) -> str:
+            later = tr("The language changes the next time Brokerscope starts.")
+            return later if values["language"] != given["language"]["value"] else ""
+
+        places = [(tr("Sessions"), str(sessions_folder()))]
+        dialog = SettingsDialog(form_of("settings", given).fields, tell, places, self._context.window)
         dialog.changed.connect(self._change)
+        dialog.placeWanted.connect(lambda path: QDesktopServices.openUrl(QUrl.fromLocalFile(path)))
         dialog.open()
 
     def _change(self, name: str, value: object) -> None:

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from PySide6.QtCore import QObject
 
 from app.commands.context import CommandContext, Handlers
-from app.commands.jobs import WorkJob
-from app.commands.registry import Command
+from app.commands.jobs import Job
 from app.sessions.audit import audit, table_of
 from app.sessions.work import Work
 from broker_core.events import Event
@@ -16,36 +16,37 @@ from widgets.i18n import tr
 
 
 class AuditHandlers(Handlers):
-    COMMANDS = (
-        Command("audit", "Was anything lost?", "Session", "Ctrl+Shift+L", "check", "Accounts for every message."),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         context.registry.bind("audit", self._ask, self._why_not)
 
     def _why_not(self) -> str:
-        if self._controller.scenario is None:
+        if self._controller.source.scenario is None:
             return tr("No session is open.")
-        if not self._controller.knows("beginning"):
+        if not self._controller.source.knows("beginning"):
             return tr("This session began in the middle: what was published before is not known.")
-        if self._controller.folder is None and self._controller.events.first_seq > 0:
+        if self._controller.source.folder is None and self._controller.collectors.events.first_seq > 0:
             return tr("This session is not recorded, and its first events are no longer in memory.")
         return ""
 
     def _ask(self) -> None:
-        snapshot, scenario = self._controller.snapshot, self._controller.scenario
+        snapshot, scenario = self._controller.snapshot, self._controller.source.scenario
         assert scenario is not None
-        events, outside = self._events(snapshot.events), self._controller.source.outside_clients
+        events, source = self._events(snapshot.events), self._controller.source
+        more: dict[str, Any] = {"unseen_seeks": source.outside_clients, "problems": source.missing_events}
         work_out(
             self._context,
             tr("Was anything lost?"),
             tr("Checking every message..."),
-            lambda work: table_of(audit(events(work), snapshot, scenario, work, unseen_seeks=outside)),
+            lambda work: table_of(audit(events(work), snapshot, scenario, work, **more)),
         )
 
     def _events(self, count: int) -> Callable[[Work], Iterable[Event]]:
-        folder, ring, recorder = self._controller.folder, self._controller.events, self._controller.recorder
+        folder, ring, recorder = (
+            self._controller.source.folder,
+            self._controller.collectors.events,
+            self._controller.recorder,
+        )
         if folder is None:
             return lambda _work: ring.between(0, count)
 
@@ -58,7 +59,9 @@ class AuditHandlers(Handlers):
 
 
 def work_out(context: CommandContext, title: str, beginning: str, work: Callable[[Work], FactsTable]) -> None:
-    """Do `work` as a job, with its progress in a dialog and then its result; closing that does not end the job."""
+    """Do `work` as a job, showing its progress in a dialog and then its result. Closing the dialog does not cancel the
+    job.
+    """
     dialog = FactsTableDialog(title, beginning, context.window)
     job = context.jobs.work(title, work, lambda found: found.sentence)
     job.changed.connect(_Follower(job, dialog).follow)
@@ -68,7 +71,7 @@ def work_out(context: CommandContext, title: str, beginning: str, work: Callable
 class _Follower(QObject):
     """A child of the dialog: Qt ends the connection with whichever of job and dialog goes first."""
 
-    def __init__(self, job: WorkJob, dialog: FactsTableDialog) -> None:
+    def __init__(self, job: Job, dialog: FactsTableDialog) -> None:
         super().__init__(dialog)
         self._job, self._dialog = job, dialog
 

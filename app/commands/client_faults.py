@@ -1,49 +1,60 @@
 from __future__ import annotations
 
+from functools import partial
+
 from app.commands.context import CommandContext, Handlers
-from app.commands.forms import choice, choices, for_s, group_names, request_field, topic_names
-from app.commands.registry import Command
-from app.presenters.other_clients import other_producers
+from app.commands.forms import as_is, group_names, topic_names
+from app.presenters.clients import other_producers
+from app.sessions.causes import rule_text
 from broker_core.faults.client_faults import ClientFault
 from broker_core.faults.kafka_names import FATAL, KAFKA_APIS, RETRIABLE
+from broker_core.limits import MAX_PARTITIONS
 from broker_core.operations.faults import BeginFault
-from broker_core.simulation.actions.faults import BreakRequests
-from widgets.dialogs.form import Field, Values
+from broker_core.simulation.actions.faults import BreakRequests, EndRequestFault
+from broker_core.snapshots import FaultView
+from widgets.dialogs.form import Values
 from widgets.formats import sentence
-from widgets.i18n import mark, tr
+from widgets.hint_bar import Notice
+from widgets.i18n import tr
 
-EFFECTS = {
-    "error": mark("answered with an error"),
-    "leader_change": mark("told that the partition's leader has changed"),
-    "coordinator_change": mark("told that the coordinator has changed"),
-    "delay": mark("served late"),
-    "drop": mark("connection closed, not served"),
-    "lose_reply": mark("served, and the reply is lost"),
-    "cut_reply": mark("served, and the reply is cut in the middle"),
-    "throttle": mark("served, and the client is throttled"),
-    "bandwidth": mark("served slowly, at a number of bytes/s"),
-    "slice": mark("served, and the reply comes in pieces"),
-    "hold": mark("held until the fault ends"),
-}
+_OF_REQUESTS = "fault "  # as the core begins their names
 
 
 class ClientFaultHandlers(Handlers):
-    COMMANDS = (
-        Command(
-            "break_requests",
-            "Break requests...",
-            "Faults",
-            "",
-            "warning",
-            "Gives Kafka programs delays, errors, lost replies.",
-        ),
-    )
-
     MENU = ((("consumer", "producer", "topic", "group", ""), ("break_requests",)),)
 
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         self.bind_action("break_requests", BreakRequests, self.ask)
+        self.bind_action("stop_faults", EndRequestFault, self.stop, self._active, tr("No program meets a fault."))
+        self._banner = ""
+        context.views.refreshed.connect(self._tell)
+        context.controller.opened.connect(self._tell)
+
+    def _active(self) -> list[FaultView]:
+        return [each for each in self._snapshot.faults if each.fault.startswith(_OF_REQUESTS)]
+
+    def stop(self) -> None:
+        for each in self._active():
+            self._controller.perform(EndRequestFault(each.fault.removeprefix(_OF_REQUESTS)))
+
+    def _tell(self) -> None:
+        """A real cluster is never disturbed without a banner, nor are rights at it given away."""
+        source = self._controller.source
+        faults = source.latest.faults if source.passing is not None else ()
+        what = "; ".join(rule_text(each.what) for each in faults)
+        told = tr("Programs of a real cluster meet faults: {what}.", what=what) if faults else ""
+        rights = source.rights if source.passing is not None else ""
+        told = " ".join(filter(None, (told, rights)))
+        if told == self._banner:
+            return
+        hint = self._context.window.hint
+        hint.take_back(self._banner)
+        self._banner = told
+        if told:
+            stops = partial(self._context.registry.trigger, "stop_faults")
+            offer = tr("Stop all faults") if faults else ""
+            hint.show_notice(Notice(told, offer, stops, look="problem" if faults else "hint", pinned=True))
 
     def ask(self) -> None:
         context, snapshot = self._context, self._snapshot
@@ -51,46 +62,20 @@ class ClientFaultHandlers(Handlers):
         members = {member.client for group in snapshot.groups for member in group.members} - ours
         producers = {other.name for other in other_producers(snapshot, context.views.rates)}
         selected = context.selected("consumer") or context.selected("producer")
-        errors = {**{name: tr("{name} (retriable)", name=name) for name in RETRIABLE}, **choices(FATAL)}
-        any_one = {"": tr("any")}
         self.form(
-            tr("Break requests"),
-            tr("Breaks requests of Kafka programs, as often and for as long as you choose."),
-            (
-                choice("effect", tr("What happens"), {effect: tr(words) for effect, words in EFFECTS.items()}, "error"),
-                choice("error", tr("Error"), errors, "NOT_LEADER_OR_FOLLOWER", shown_for=_for("error")),
-                _number("delay_ms", tr("How long"), 500, 600_000, " ms", "delay", "throttle", "slice"),
-                _number("bytes_per_s", tr("How fast"), 10_000, 10**9, tr(" bytes/s"), "bandwidth"),
-                _number("slice_bytes", tr("Pieces of"), 100, 10**9, tr(" bytes"), "slice"),
-                choice("api", tr("Request"), {**any_one, **choices(KAFKA_APIS)}, ""),
-                Field(
-                    "client",
-                    tr("Client"),
-                    value=selected if selected in members | producers else "",
-                    hint=tr("any client.id; * for any characters"),
-                ),
-                choice("topic", tr("Topic"), {**any_one, **choices(topic_names(snapshot))}, ""),
-                choice("group", tr("Group"), {**any_one, **choices(group_names(snapshot))}, ""),
-                Field("every", tr("Every n-th request"), "whole", 1, least=1, most=1_000_000),
-                request_field(
-                    ClientFault, "times", tr("How often"), most=1_000_000, suffix=tr(" times"), none=tr("no limit")
-                ),
-                for_s(None),
-            ),
-            tr("Break them"),
+            "break_requests",
             lambda values: BreakRequests(_fault(values)),
-            tell=lambda values: sentence(_fault(values).what),
+            {
+                "error": {"choices": {name: tr("{name} (retriable)", name=name) for name in RETRIABLE} | as_is(FATAL)},
+                "api": {"choices": KAFKA_APIS},
+                "client": {"value": selected if selected in members | producers else ""},
+                "topic": {"choices": topic_names(snapshot)},
+                "partition": {"most": MAX_PARTITIONS},
+                "group": {"choices": group_names(snapshot)},
+            },
+            of=(ClientFault,),
+            tell=lambda values: sentence(rule_text(_fault(values).what)),
         )
-
-
-def _for(*effects: str) -> tuple[str, tuple[str, ...]]:
-    return "effect", effects
-
-
-def _number(name: str, label: str, value: int, most: int, suffix: str, *effects: str) -> Field:
-    return request_field(
-        ClientFault, name, label, value=value, least=1, most=most, suffix=suffix, shown_for=_for(*effects)
-    )
 
 
 def _fault(values: Values) -> BeginFault:

@@ -5,7 +5,6 @@ from pathlib import Path
 from app.commands.audit import work_out
 from app.commands.context import CommandContext, Handlers
 from app.commands.recordings import line_of
-from app.commands.registry import Command
 from app.sessions.compare import comparison, figures_of
 from app.sessions.library import Entry, Library
 from app.sessions.stored import BRANCHED_FROM
@@ -19,18 +18,6 @@ from widgets.i18n import tr
 
 
 class CompareHandlers(Handlers):
-    COMMANDS = (
-        Command(
-            "compare_last",
-            "Compare with the last run",
-            "Session",
-            "Ctrl+Alt+C",
-            "",
-            "Differences from the previous run.",
-        ),
-        Command("compare", "Compare two sessions...", "Session", "", "", "Any two recorded sessions."),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         self._library = Library(context.controller.sessions)
@@ -39,7 +26,7 @@ class CompareHandlers(Handlers):
 
     def last(self) -> Entry | None:
         """The run before the present one: what it branched from, else the last of the same scenario."""
-        folder, scenario = self._controller.folder, self._controller.scenario
+        folder, scenario = self._controller.source.folder, self._controller.source.scenario
         if folder is None or scenario is None:
             return None
         before = [entry for entry in self._library.entries() if entry.folder.resolve() != folder.resolve()]
@@ -47,16 +34,17 @@ class CompareHandlers(Handlers):
             origin = read_metadata(folder).extra.get(BRANCHED_FROM) or {}
         except BrokerError:
             origin = {}
-        for entry in before:
-            if entry.folder.name == origin.get("name"):
-                return entry
-        return next((entry for entry in before if entry.title == scenario.title), None)
+        same = next((entry for entry in before if entry.title == scenario.title), None)
+        return next((entry for entry in before if entry.folder.name == origin.get("name")), same)
 
     def _compare_last(self) -> None:
-        entry, folder = self.last(), self._controller.folder
+        entry, folder = self.last(), self._controller.source.folder
         if entry is None or folder is None:
+            # Not every recording can be started again.
             self._context.show_message(
-                tr("There is no other recorded run of this scenario yet. Start it again (Ctrl+R), then compare.")
+                tr("There is no other recorded run of this scenario yet.")
+                if self._context.why_not_simulated()
+                else tr("There is no other recorded run of this scenario yet. Start it again (Ctrl+R), then compare.")
             )
             return
         self.compare(folder, entry.folder)
@@ -85,4 +73,4 @@ class CompareHandlers(Handlers):
         work_out(self._context, title, tr("Comparing..."), work)
 
     def _recorder_of(self, folder: Path) -> Recorder | None:
-        return self._controller.recorder if self._controller.folder == folder else None
+        return self._controller.recorder if self._controller.source.folder == folder else None

@@ -6,7 +6,6 @@ from PySide6.QtWidgets import QMenu
 
 from app.commands.context import CommandContext, Handlers
 from app.commands.forms import free_name, group_names, name_error
-from app.commands.registry import Command
 from app.presenters.ghost import ghost
 from broker_core.simulation.actions.groups import MoveConsumer, Start
 from broker_core.snapshots import Snapshot
@@ -17,11 +16,6 @@ from widgets.theme_states import state_style
 
 
 class ConsumerHandlers(Handlers):
-    COMMANDS = (
-        Command("move_consumer", "Move to group...", "Consumer", "Ctrl+M", "move", "Moves the selected consumer."),
-        Command("bench_consumer", "Send to the bench", "Consumer", "Ctrl+Shift+B", "bench", "Leaves its group."),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         canvas = context.canvas
@@ -29,13 +23,21 @@ class ConsumerHandlers(Handlers):
         canvas.consumerDroppedOnEmpty.connect(lambda consumer: self.ask_where(consumer, NEW_GROUP))
         canvas.moveRequested.connect(self.ask_where)
         canvas.ghostRequested.connect(self._show_ghost)
-        bind = context.registry.bind
-        bind("move_consumer", lambda: self.ask_where(self._consumer()), self._why_no_consumer, MoveConsumer)
-        bind("bench_consumer", lambda: self.move(self._consumer(), ""), self._why_not_bench, MoveConsumer)
+        bind, select = self.bind_action, tr("Select a consumer on the canvas first.")
+        bind("move_consumer", MoveConsumer, lambda: self.ask_where(self._consumer()), self._consumer, select)
+        put = partial(self.move, group="")
+        bind(
+            "bench_consumer",
+            MoveConsumer,
+            lambda: put(self._consumer()),
+            self._consumer,
+            select,
+            why_not=lambda: why_not_benched(self._snapshot, self._consumer()),
+        )
 
     def _show_ghost(self, consumer: str, target: str) -> None:
         context = self._context
-        snapshot, why = context.controller.snapshot, context.why_ended()
+        snapshot, why = context.controller.snapshot, context.controller.why_not()
         if not why and (other := why_not_to(snapshot, consumer, target)):
             why = tr("{consumer} cannot go there.", consumer=consumer) + "\n" + other
         context.canvas.set_ghost(why or ghost(snapshot, context.views.owners, consumer, target))
@@ -43,23 +45,14 @@ class ConsumerHandlers(Handlers):
     def _consumer(self) -> str:
         return self._context.selected("consumer")
 
-    def _why_no_consumer(self) -> str:
-        return self._context.why_not(self._consumer(), tr("Select a consumer on the canvas first."))
-
-    def _why_not_bench(self) -> str:
-        why = self._why_no_consumer()
-        if why or current_group(self._snapshot, self._consumer()):
-            return why
-        return tr("{consumer} is already on the bench.", consumer=self._consumer())
-
     def move(self, consumer: str, group: str, start: Start = "earliest") -> None:
         """Move `consumer` to `group`; "" is the bench, and a new group reads from `start`."""
-        self._context.perform(MoveConsumer(consumer, group, start))
+        self._controller.perform(MoveConsumer(consumer, group, start))
 
     def ask_where(self, consumer: str, target: str = "") -> None:
         context = self._context
         snapshot = context.controller.snapshot
-        if why := context.why_ended() or why_not_to(snapshot, consumer, target):
+        if why := context.controller.why_not() or why_not_to(snapshot, consumer, target):
             context.show_message(why)
             return
         taken = group_names(snapshot)
@@ -82,7 +75,7 @@ class ConsumerHandlers(Handlers):
     def _add_to_menu(self, kind: str, consumer: str, menu: QMenu) -> None:
         if kind != "consumer":
             return
-        ended = self._context.why_ended()
+        ended = self._controller.why_not()
         for choice in move_choices(self._snapshot, consumer):
             if choice.target == NEW_GROUP:
                 continue
@@ -120,6 +113,11 @@ def why_not_to(snapshot: Snapshot, consumer: str, target: str) -> str:
     )
 
 
+def why_not_benched(snapshot: Snapshot, consumer: str) -> str:
+    on_bench = not current_group(snapshot, consumer)
+    return tr("{consumer} is already on the bench.", consumer=consumer) if on_bench else ""
+
+
 def move_choices(snapshot: Snapshot, consumer: str) -> list[MoveChoice]:
     """Every group, the bench, and a new group; if the consumer already is says so.
 
@@ -140,7 +138,7 @@ def move_choices(snapshot: Snapshot, consumer: str) -> list[MoveChoice]:
         )
         reason = tr("{consumer} is already in this group.", consumer=consumer) if group.name == now else ""
         choices.append(MoveChoice(group.name, group.name, about, reason))
-    benched = tr("{consumer} is already on the bench.", consumer=consumer) if not now else ""
+    benched = why_not_benched(snapshot, consumer)
     choices.append(MoveChoice(BENCH, tr("The bench"), tr("Reads nothing until it is moved again"), benched))
     if not why_not_to(snapshot, consumer, NEW_GROUP):
         choices.append(MoveChoice(NEW_GROUP, tr("New group..."), tr("Has all partitions to itself")))

@@ -1,39 +1,40 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
+from msgspec import Struct
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QMenu
 
+from app.commands.forms import Given, form_of
 from app.commands.jobs import Jobs
-from app.commands.registry import ActionRegistry, Command
+from app.commands.leaving import Leaving
+from app.commands.registry import ActionRegistry
 from app.commands.undo_stack import UndoStack
 from app.environment.settings import Settings
 from app.presenters.appearance import Appearance
 from app.presenters.views import Views
+from app.sessions.causes import error_text
 from app.sessions.history.history import History
 from app.sessions.queries import Answers
 from app.sessions.session_controller import SessionController
-from broker_core.engine.runner import Mode
 from broker_core.errors import ArrivalError, BrokerError, ScenarioError
 from broker_core.operations.request import Request
 from broker_core.simulation.actions import UserAction
+from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot
 from widgets.canvas.canvas import Canvas
 from widgets.dialogs.form import Field, FormDialog, Values
 from widgets.formats import sentence
-from widgets.i18n import mark, tr
+from widgets.i18n import tr
 from widgets.main_window import MainWindow
 
 T = TypeVar("T")
-
-ENDED = mark("The session has ended. Continue it (Shift+F8) or start it again (Ctrl+R) to change it.")
-
-PAST = mark("This is the past: follow live (Alt+Right), or branch here, to change anything.")
 
 # Adds the commands for (kind, name) of a thing on the canvas, such as ("consumer", "indexer-1"), to its menu.
 MenuPart = Callable[[str, str, QMenu], object]
@@ -55,36 +56,28 @@ class CommandContext:
     undo: UndoStack = field(default_factory=UndoStack)
     menu_parts: list[MenuPart] = field(default_factory=list)
 
+    @cached_property
+    def leaving(self) -> Leaving:
+        return Leaving(self.window)
+
     def show_message(self, sentence: str) -> None:
         self.window.status.show_message(sentence)
 
-    def why_ended(self) -> str:
-        if self.controller.scenario is None:
-            return tr("No session is open.")
-        if not self.controller.live:
-            return tr(PAST)
-        over = self.controller.stopped or self.controller.status.mode in {Mode.FINISHED, Mode.FAILED}
-        return tr(ENDED) if over else ""
+    def why_not_simulated(self) -> str:
+        """Why what is shown cannot be run anew, or on; "" if it can."""
+        return (
+            self.controller.source.why_not(Simulation) if self.controller.source.scenario else tr("No session is open.")
+        )
 
     def why_not_recorded(self) -> str:
-        return "" if self.controller.folder else tr("This session is not recorded.")
-
-    def why_not(self, there: object, otherwise: str) -> str:
-        """Why nothing can be changed now; `otherwise` if that to be changed is not `there`; else ""."""
-        return self.why_ended() or ("" if there else otherwise)
-
-    def perform(self, action: UserAction) -> None:
-        if why := self.why_ended() or self.controller.why_not(type(action)):
-            self.show_message(why)
-        else:
-            self.controller.perform(action)
+        return "" if self.controller.source.folder else tr("This session is not recorded.")
 
     def attempt(self, call: Callable[[], object]) -> bool:
-        """Whether `call` succeeded; otherwise its error is shown and nothing has changed."""
+        """Whether `call` succeeded; if not, its error is shown and nothing has changed."""
         try:
             call()
         except (ScenarioError, ArrivalError, BrokerError, OSError) as error:
-            self.controller.failed.emit(str(error))
+            self.controller.failed.emit(error_text(error))
             return False
         return True
 
@@ -93,8 +86,11 @@ class CommandContext:
         return Path(found) if found else None
 
     def open_scenario(self, path: Path) -> None:
-        if self.attempt(lambda: self.controller.open(path)):
-            self.controller.run()
+        def show() -> None:
+            if self.attempt(lambda: self.controller.open(path)):
+                self.controller.time.run()
+
+        self.leaving.then(show)
 
     def selected_group(self) -> str:
         consumer = self.selected("consumer")
@@ -106,12 +102,16 @@ class CommandContext:
         return name if found == kind else ""
 
 
+def lacking(needs: Callable[[], object], otherwise: str) -> Callable[[], str]:
+    """Says `otherwise` while there is nothing that is needed."""
+    return lambda: "" if needs() else otherwise
+
+
 class Handlers(QObject):
     """A family of commands. `MENU` has those that stand in the context menus of kinds of things, "" for empty ground;
     None is a line.
     """
 
-    COMMANDS: ClassVar[tuple[Command, ...]] = ()
     MENU: ClassVar[tuple[tuple[tuple[str, ...], tuple[str | None, ...]], ...]] = ()
 
     def __init__(self, context: CommandContext) -> None:
@@ -121,20 +121,26 @@ class Handlers(QObject):
 
     def bind_with(self, command: str, do: Callable[[], object], needs: Callable[[], object], otherwise: str) -> None:
         """Bind a command that changes nothing in the session; `otherwise` says what it `needs`."""
-        self._context.registry.bind(command, do, lambda: "" if needs() else otherwise)
+        self._context.registry.bind(command, do, lacking(needs, otherwise))
 
     def bind_action(
         self,
         command: str,
-        does: type[Any],
+        does: type[Any] | None,
         ask: Callable[[], object],
         needs: Callable[[], object] = lambda: True,
         otherwise: str = "",
+        *,
+        why_not: Callable[[], str] = str,
     ) -> None:
-        """Bind a command that does an action of the kind `does`; without what it `needs` the sentence `otherwise` says
-        why it cannot.
+        """Bind a command that does an action of the kind `does`, None for one of several; without what it `needs` the
+        sentence `otherwise` says why it cannot, as does `why_not`.
         """
-        self._context.registry.bind(command, ask, lambda: self._context.why_not(needs(), otherwise), does)
+
+        def reason() -> str:
+            return self._controller.why_not(does) or ("" if needs() else otherwise) or why_not()
+
+        self._context.registry.bind(command, ask, reason)
 
     @cached_property
     def _answers(self) -> Answers:
@@ -146,27 +152,26 @@ class Handlers(QObject):
 
     def form(
         self,
-        title: str,
-        about: str,
-        fields: Sequence[Field],
-        button: str,
+        name: str,
         make: Callable[[Values], UserAction],
+        fields: Given = MappingProxyType({}),
+        /,
         *,
+        of: Sequence[type[Struct]] = (),
+        more: Iterable[Field] = (),
         why_not: Callable[[Values], str] = lambda _values: "",
         tell: Callable[[Values], str] = lambda _values: "",
-        danger: bool = False,
-        known: Request[T] | None = None,
+        known: Callable[[Values], Request[T]] | None = None,
         values: Callable[[T], Values] = lambda _found: {},
-    ) -> FormDialog | None:
-        """Ask for what `make` needs, and do what it gives; None if nothing can be changed now.
+        by: str = "",
+        **words: object,
+    ) -> FormDialog:
+        """Ask for what `make` needs by the form `name`, as `form_of`, and do what it gives.
 
         What `make` or `why_not` refuses with ValueError or a BrokerError is said in the form, as what `why_not` says.
-        The answer to `known` gives `values` to begin with.
+        The answer to `known` gives `values` to begin with, and anew when the field `by` changes; `more` fields come
+        after those of the form.
         """
-        context = self._context
-        if why := context.why_ended():
-            context.show_message(why)
-            return None
 
         def judge(values: Values) -> str:
             try:
@@ -174,21 +179,27 @@ class Handlers(QObject):
                     return why
                 make(values)
             except (ValueError, BrokerError) as error:
-                return sentence(str(error))
+                return sentence(error_text(error))
             return ""
 
-        dialog = FormDialog(title, about, fields, button, why_not=judge, tell=tell, parent=context.window)
-        if danger:
-            dialog.warn()
-        dialog.chosen.connect(lambda values: context.perform(make(values)))
+        form = form_of(name, fields, of, **words)
+        dialog = form._replace(fields=(*form.fields, *more)).dialog(self._context.window, judge, tell)
+        dialog.chosen.connect(lambda values: self._controller.perform(make(values)))
         dialog.open()
         if known is not None:
-            self._answers.drop()
-            self._answers.ask(known, lambda found: dialog.set_values(values(found)))
+
+            def ask() -> None:
+                self._answers.drop()
+                self._answers.ask(known(dialog.values()), lambda found: dialog.set_values(values(found)))
+
+            if by:
+                dialog.widgets[by].currentTextChanged.connect(lambda _text: ask())  # type: ignore[attr-defined]
+            dialog.finished.connect(lambda _result: self._answers.drop())
+            ask()
         return dialog
 
     def add_entry(self, menu: QMenu, words: str, do: Callable[[], object], why_not: str = "", tip: str = "") -> None:
-        """An entry of a menu that is no command: it is about the thing that the menu is of."""
+        """An entry of a context menu that is no command, because it concerns only the thing clicked."""
         entry = menu.addAction(words)
         entry.setEnabled(not why_not)
         entry.setToolTip(why_not or tip)

@@ -10,7 +10,9 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMenu, QMessageBox
 
 from app.commands.context import CommandContext, Handlers
-from app.commands.registry import Command
+from app.commands.forms import form_of
+from app.commands.reviews import open_review
+from app.commands.topic_redrives import TopicRedrives
 from app.commands.undo import UNDO_WINDOW_MINUTES
 from app.presenters.dead_letters import DeadLettersPresenter, dead_letter_facts, is_programs
 from app.presenters.message_facts import request_of
@@ -22,9 +24,11 @@ from broker_core.filters import quoted
 from broker_core.operations.browse import DeadLetterPage, ListDeadOffsets, Present, ReadDeadLetters
 from broker_core.operations.dead_letters import Redrive as RedriveRequest
 from broker_core.operations.dead_letters import Redriven
+from broker_core.operations.guarded import PlanTopicRedrive
 from broker_core.simulation.actions.dead_letters import EditDeadLetter, PurgeDeadLetters, Redrive, StopRedrive
+from widgets.dialogs.form import Values
 from widgets.dialogs.message_form import EditDeadLetterDialog, MessageText
-from widgets.dialogs.redrive import Outcome, RedriveDialog
+from widgets.dialogs.review import Review
 from widgets.formats import plain_text
 from widgets.i18n import tr
 from widgets.panels.dead_letters import DeadLettersPanel
@@ -48,12 +52,12 @@ class Redrives(QObject):
         self._paced.clear()
 
     def add(self, letters: Mapping[str, tuple[int, ...]], rate_per_s: float | None = None) -> None:
-        if why := self._context.why_ended():
+        if why := self._context.controller.why_not():
             self._context.show_message(why)
             return
         for queue, offsets in letters.items():
             if rate_per_s is not None:
-                self._context.perform(Redrive(queue=queue, offsets=list(offsets), rate_per_s=rate_per_s))
+                self._context.controller.perform(Redrive(queue=queue, offsets=list(offsets), rate_per_s=rate_per_s))
                 self._paced[queue] = None
                 continue
             self._waiting += [
@@ -69,12 +73,12 @@ class Redrives(QObject):
             self._context.show_message(tr("No redrive is under way."))
         self._waiting.clear()
         for queue in self._paced:
-            self._context.perform(StopRedrive(queue=queue))
+            self._context.controller.perform(StopRedrive(queue=queue))
         self._paced.clear()
 
     def _next(self) -> None:
-        if self._waiting and not self._context.why_ended():
-            self._context.perform(self._waiting.popleft())
+        if self._waiting and not self._context.controller.why_not():
+            self._context.controller.perform(self._waiting.popleft())
         else:
             self._waiting.clear()
 
@@ -97,67 +101,39 @@ class Redrives(QObject):
         def over(count: int) -> str:
             return tr("The redrive of {count} has finished; the view Redriven lists the results.", count=f"{count:,}")
 
-        self._context.jobs.work(tr("Redrive of {count} dead letters", count=f"{total:,}"), watch, over)
+        self._context.jobs.work(tr("Redrive of dead letters: {count}", count=f"{total:,}"), watch, over)
 
 
 TRIED = 100
 
 
 class DeadLetterHandlers(Handlers):
-    COMMANDS = (
-        Command("redrive_selected", "Redrive selected", "Dead letters", "Ctrl+D", "redrive", "Back to their origin."),
-        Command("redrive_all", "Redrive all", "Dead letters", "Ctrl+Shift+D", "redrive", "All listed dead letters."),
-        Command("try_redrive", "Redrive...", "Dead letters", "Ctrl+Alt+D", "redrive", "With a dry run and a rate."),
-        Command("try_redrive_all", "Redrive all...", "Dead letters", "", "redrive", "With a dry run and a rate."),
-        Command("edit_letter", "Edit...", "Dead letters", "", "message", "Changes the message that a redrive appends."),
-        Command(
-            "purge_selected", "Purge selected...", "Dead letters", "", "close", "Deletes the selected dead letters."
-        ),
-        Command("purge_all", "Purge all...", "Dead letters", "", "close", "Deletes all listed dead letters."),
-        Command(
-            "stop_redrive", "Stop the redrive", "Dead letters", "", "stop", "The remaining messages stay dead letters."
-        ),
-        Command(
-            "show_redriven",
-            "What was redriven",
-            "Dead letters",
-            "Ctrl+Shift+R",
-            "redrive",
-            "The result of each redrive.",
-        ),
-        Command(
-            "mark_dead_letters",
-            "Dead-letter topic",
-            "Dead letters",
-            "",
-            "dead-letter",
-            "Marks or unmarks the messages of the selected topic as dead letters.",
-        ),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         self._redrives = Redrives(context, self)
+        self._topics = TopicRedrives(context, self)
         self._shown = context.views.presenter(DeadLettersPresenter)
         panel = self._panel = context.window.tab(DeadLettersPanel)
         panel.currentChanged.connect(self._read)
         panel.redriveRequested.connect(self.redrive)
         panel.redrivenChosen.connect(self._look_at_redriven)
-        bind = context.registry.bind
-        why_not_selected, why_not_all = self._or_unseen(panel.why_not_selected), self._or_unseen(panel.why_not_all)
-        bind("redrive_selected", panel.redrive_selected, why_not_selected, Redrive)
-        bind("redrive_all", panel.redrive_all, why_not_all, Redrive)
-        bind("try_redrive", lambda: self._try(panel.selected_keys() or panel.shown_keys()), why_not_all, Redrive)
-        bind("try_redrive_all", lambda: self._try(panel.shown_keys()), why_not_all, Redrive)
-        bind("edit_letter", lambda: self.ask_edit(panel.current_key()), panel.why_not_current, EditDeadLetter)
-        purge = PurgeDeadLetters
-        bind("purge_selected", lambda: self.ask_purge(letters_of(panel.selected_keys())), why_not_selected, purge)
-        bind("purge_all", lambda: self.ask_purge(letters_of(panel.shown_keys())), why_not_all, purge)
-        self.bind_action("stop_redrive", StopRedrive, self._redrives.stop)
-        bind("show_redriven", self._show_redriven)
+        # What can be planned can be redriven; a cluster that is locked says so in the plan.
+        plan, purge, selected, shown = PlanTopicRedrive, PurgeDeadLetters, panel.selected_keys, panel.shown_keys
+        for command, does, do, why_not in (
+            ("redrive_selected", plan, panel.redrive_selected, panel.why_not_selected),
+            ("redrive_all", plan, panel.redrive_all, panel.why_not_all),
+            ("try_redrive", plan, lambda: self._try(selected() or shown()), panel.why_not_all),
+            ("try_redrive_all", plan, lambda: self._try(shown()), panel.why_not_all),
+            ("purge_selected", purge, lambda: self.ask_purge(selected()), lambda: panel.why_not_own(selected=True)),
+            ("purge_all", purge, lambda: self.ask_purge(shown()), lambda: panel.why_not_own(selected=False)),
+        ):
+            self.bind_action(command, does, do, why_not=self._or_unseen(why_not))
+        self.bind_action("edit_letter", EditDeadLetter, self._edit_current, why_not=panel.why_not_current)
+        self.bind_action("stop_redrive", plan, self._stop)
+        context.registry.bind("show_redriven", self._show_redriven)
         topic = tr("Choose a topic first.")
         self.bind_with("mark_dead_letters", self._mark, lambda: context.selected("topic"), topic)
-        self._shown.topics.by_hand = frozenset(context.settings.dead_letter_topics)
+        self._shown.topics.by_hand = lambda: context.settings.dead_letter_topics
         more = (("try_redrive", "try_redrive_all", "edit_letter"), ("purge_selected", "purge_all"), ("stop_redrive",))
         panel.set_more([[context.registry.action(command) for command in part] for part in more])
         of_rows = ("redrive_selected", "redrive_all", *more[0], *more[1])
@@ -168,6 +144,7 @@ class DeadLetterHandlers(Handlers):
     def _forget(self) -> None:
         self._answers.drop()
         self._redrives.forget()
+        self._topics.forget()
 
     def _read(self, key: Hashable) -> None:
         if not isinstance(key, tuple):
@@ -191,8 +168,8 @@ class DeadLetterHandlers(Handlers):
 
     def _mark(self) -> None:
         topic, settings = self._context.selected("topic"), self._context.settings
-        marked = self._shown.topics.by_hand ^ {topic}
-        self._shown.topics.by_hand, settings.dead_letter_topics = marked, tuple(sorted(marked))
+        marked = {*settings.dead_letter_topics} ^ {topic}
+        settings.dead_letter_topics = tuple(sorted(marked))
         self._context.show_message(
             tr("{topic} contains dead letters.", topic=topic)
             if topic in marked
@@ -204,7 +181,7 @@ class DeadLetterHandlers(Handlers):
 
         def reason() -> str:
             why = why_not()
-            unseen = not self._panel.isVisible() and not self._context.why_ended()
+            unseen = not self._panel.isVisible() and not self._controller.why_not()
             if why and unseen and any(queue.dead for queue in self._snapshot.queues):
                 return tr("The panel Dead letters (Ctrl+4) lists them; open it first.")
             return why
@@ -212,27 +189,31 @@ class DeadLetterHandlers(Handlers):
         return reason
 
     def redrive(self, keys: Sequence[tuple[str, int]], rate_per_s: float | None = None) -> None:
-        self._redrives.add(_by_queue(letters_of(keys)), rate_per_s)
+        if letters := letters_of(keys):
+            self._redrives.add(_by_queue(letters), rate_per_s)
+        self._topics.ask([key for key in keys if is_programs(key)])
+
+    def _stop(self) -> None:
+        if not self._topics.stop():
+            self._redrives.stop()
 
     def _try(self, rows: Sequence[Hashable]) -> None:
-        keys = letters_of(rows)
-        dialog = RedriveDialog(len(keys), self._context.window)
-        dialog.redriveRequested.connect(lambda rate: self.redrive(keys, rate))
-        tried = _by_queue(keys[:TRIED])
-        found: dict[str, Redriven] = {}
-
-        def answered(queue: str, outcome: Redriven) -> None:
-            found[queue] = outcome
-            if len(found) == len(tried):
-                dialog.set_outcome(outcome_of([(each, found[each]) for each in tried], max(0, len(keys) - TRIED)))
-
-        for queue, offsets in tried.items():
-            self._answers.ask(
-                RedriveRequest(queue=queue, offsets=list(offsets), dry_run=True),
-                partial(answered, queue),
-                lambda why: dialog.set_outcome(Outcome(0, len(keys), [why])),
+        self._topics.ask([key for key in rows if is_programs(key)])
+        for queue, offsets in _by_queue(letters_of(rows)).items():
+            open_review(
+                self._context,
+                form_of("redrive_letters", {}, queue=queue, count=f"{len(offsets):,}"),
+                partial(_dry_run, queue, offsets),
+                partial(_review, max(0, len(offsets) - TRIED)),
+                partial(self._redrive_tried, queue, offsets),
+                Redrive,
             )
-        dialog.open()
+
+    def _redrive_tried(self, queue: str, offsets: tuple[int, ...], values: Values, _tried: Redriven) -> None:
+        self._redrives.add({queue: offsets}, values["rate"])
+
+    def _edit_current(self) -> None:
+        self.ask_edit(self._panel.current_key())
 
     def ask_edit(self, key: Hashable) -> None:
         if not isinstance(key, tuple):
@@ -253,14 +234,15 @@ class DeadLetterHandlers(Handlers):
         self._answers.ask(ReadDeadLetters(queue=queue, offsets=[offset]), answered, self._context.show_message)
 
     def _edit(self, queue: str, offset: int, text: MessageText, redrive: bool) -> None:
-        self._context.perform(EditDeadLetter(queue, offset, **text._asdict()))
+        self._controller.perform(EditDeadLetter(queue, offset, **text._asdict()))
         if redrive:
-            self._context.perform(Redrive(queue=queue, offsets=[offset]))
+            self._controller.perform(Redrive(queue=queue, offsets=[offset]))
 
-    def ask_purge(self, keys: Sequence[tuple[str, int]]) -> QMessageBox:
+    def ask_purge(self, rows: Sequence[Hashable]) -> QMessageBox:
+        keys = letters_of(rows)
         box = QMessageBox(self._context.window, icon=QMessageBox.Icon.Warning, textFormat=Qt.TextFormat.PlainText)
         box.setWindowTitle(tr("Purge"))
-        box.setText(tr("Purge {count} dead letters?", count=f"{len(keys):,}"))
+        box.setText(tr("Dead letters to purge: {count}", count=f"{len(keys):,}"))
         brings = tr(
             "Undo (Ctrl+Z) brings them back for {minutes} minutes of session time.", minutes=UNDO_WINDOW_MINUTES
         )
@@ -274,7 +256,7 @@ class DeadLetterHandlers(Handlers):
 
     def purge(self, keys: Sequence[tuple[str, int]]) -> None:
         for queue, offsets in _by_queue(keys).items():
-            self._context.perform(PurgeDeadLetters(queue=queue, offsets=list(offsets)))
+            self._controller.perform(PurgeDeadLetters(queue=queue, offsets=list(offsets)))
 
     def _show_redriven(self) -> None:
         self._context.window.show_tab("dead_letters")
@@ -296,7 +278,7 @@ class DeadLetterHandlers(Handlers):
             return
         queues = self._snapshot.queues
         count = next((queue.dead for queue in queues if queue.name == name), 0)
-        why = self._context.why_ended() or ("" if count else tr("There are no dead letters."))
+        why = self._controller.why_not() or ("" if count else tr("There are no dead letters."))
         tip = tr("{count} dead letters", count=f"{count:,}")
         self.add_entry(menu, tr("Redrive all ({shown:,})", shown=count), lambda: self._redrive_queue(name), why, tip)
         self.add_entry(menu, tr(DeadLettersPanel.info.title), lambda: self._list(name))
@@ -323,23 +305,26 @@ def _by_queue(keys: Sequence[tuple[str, int]]) -> dict[str, tuple[int, ...]]:
     return {queue: tuple(sorted(offsets)) for queue, offsets in by_queue.items()}
 
 
-def outcome_of(found: Sequence[tuple[str, Redriven]], more: int) -> Outcome:
-    lines = []
-    going = refused = 0
-    for queue, preview in found:
-        going += len(preview.redriven)
-        refused += len(preview.refused)
-        for one in preview.redriven:
-            key = tr("no key") if one.key is None else plain_text(one.key, 30)
-            lines.append(
-                tr(
-                    "{queue} {offset:,} -> {topic}, {key}, {size:,} bytes",
-                    queue=queue,
-                    offset=one.offset,
-                    topic=one.to_topic,
-                    key=key,
-                    size=one.size_bytes or 0,
-                )
-            )
-        lines += [f"{queue} {one.offset:,}: {one.message}" for one in preview.refused]
-    return Outcome(going, refused, lines, more)
+def _dry_run(queue: str, offsets: tuple[int, ...], _values: Values) -> RedriveRequest:
+    return RedriveRequest(queue=queue, offsets=list(offsets[:TRIED]), dry_run=True)
+
+
+def _review(more: int, _values: Values, found: Redriven) -> Review:
+    going, refused = len(found.redriven), len(found.refused)
+    words = tr("Dry run: {going} would be appended.", going=f"{going:,}")
+    if refused:
+        words += " " + tr("{refused} would stay.", refused=f"{refused:,}")
+    if more:
+        words += " " + tr("The other {more} were not tried.", more=f"{more:,}")
+    rows = [
+        (
+            f"{one.offset:,}",
+            f"{one.size_bytes or 0:,}",
+            tr("no key") if one.key is None else plain_text(one.key, 30),
+            one.to_topic,
+        )
+        for one in found.redriven
+    ]
+    rows += [(f"{one.offset:,}", "", "", one.message) for one in found.refused]
+    columns = (tr("Dead letter"), tr("Bytes"), tr("Key"), tr("Goes to"))
+    return Review(columns, tuple(rows), words, "" if going or more else words)

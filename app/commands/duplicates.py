@@ -8,7 +8,6 @@ import msgspec
 
 from app.commands.context import CommandContext, Handlers
 from app.commands.forms import free_name, group_names, name_error, place_names
-from app.commands.registry import Command
 from app.presenters.what_if import group_of
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.assignors import ASSIGNORS
@@ -19,30 +18,19 @@ from broker_core.simulation.actions.groups import CreateGroup
 from broker_core.simulation.actions.queues import CreateQueue, CreateSubscription
 from broker_core.simulation.actions.topics import CreateTopic
 from broker_core.snapshots import TopicView
-from widgets.dialogs.form import Field, Values
+from widgets.dialogs.form import Values
 from widgets.i18n import tr
 
 KINDS = ("topic", "queue", "group")
 
 
 class DuplicateHandlers(Handlers):
-    COMMANDS = (
-        Command(
-            "duplicate_place",
-            "Duplicate topic, queue or group...",
-            "Topics",
-            "",
-            "copy",
-            "Another one of the same kind.",
-        ),
-    )
-
     MENU = (((*KINDS, "lane"), ("duplicate_place",)),)
 
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         select = tr("Select a topic, a queue or a group on the canvas first.")
-        context.registry.bind("duplicate_place", self.ask, lambda: context.why_not(self._selected()[1], select))
+        self.bind_action("duplicate_place", None, self.ask, lambda: self._selected()[1], select)
 
     def _selected(self) -> tuple[str, str]:
         context = self._context
@@ -66,26 +54,13 @@ class DuplicateHandlers(Handlers):
                 show,
             )
 
-    def _ask(self, name: str, what: str, about: str, taken: list[str], make: Callable[[Values], UserAction]) -> None:
-        self.form(
-            tr("Duplicate {name}", name=name),
-            about,
-            (Field("name", tr("Name"), value=free_name(name, taken, 2)),),
-            tr("Create"),
-            make,
-            why_not=lambda v: name_error(v["name"], what, taken),
-        )
+    def _ask(self, name: str, what: str, taken: list[str], make: Callable[[Values], UserAction]) -> None:
+        fields = {"name": {"value": free_name(name, taken, 2)}}
+        self.form(f"duplicate_{what}", make, fields, why_not=lambda v: name_error(v["name"], what, taken), name=name)
 
     def _ask_topic(self, topic: TopicView, flow: FlowConfig | None) -> None:
-        partitions = len(topic.partitions)
-        about = tr("A topic with the same number of partitions and the same limits, but without the messages.")
-        self._ask(
-            topic.name,
-            "topic",
-            about,
-            place_names(self._snapshot),
-            lambda v: CreateTopic(name=v["name"], partitions=partitions, flow=flow),
-        )
+        partitions, taken = len(topic.partitions), place_names(self._snapshot)
+        self._ask(topic.name, "topic", taken, lambda v: CreateTopic(name=v["name"], partitions=partitions, flow=flow))
 
     def _ask_queue(self, name: str, known: QueueConfigAnswer) -> None:
         # It gets a dead-letter queue of its own.
@@ -101,8 +76,7 @@ class DuplicateHandlers(Handlers):
                 name=name, topic=topic, settings=settings, max_messages=flow.max_messages, policy=flow.policy
             )
 
-        about = tr("A queue with the same settings and limits, but without the messages.")
-        self._ask(name, "queue", about, place_names(self._snapshot), made)
+        self._ask(name, "queue", place_names(self._snapshot), made)
 
     def _ask_group(self, name: str) -> None:
         snapshot = self._snapshot
@@ -111,5 +85,4 @@ class DuplicateHandlers(Handlers):
             return
         topics = group.topics or tuple(sorted({at.topic for at in group.offsets}))
         assignor: Any = group.assignor if group.assignor in ASSIGNORS else "range"
-        about = tr("A group that reads the same topics with the same assignor, without members at first.")
-        self._ask(name, "group", about, group_names(snapshot), lambda v: CreateGroup(v["name"], topics, assignor))
+        self._ask(name, "group", group_names(snapshot), lambda v: CreateGroup(v["name"], topics, assignor))

@@ -6,7 +6,6 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QMenu
 
 from app.commands.context import CommandContext, Handlers
-from app.commands.registry import Command
 from app.presenters.events_presenter import EventsPresenter
 from broker_core.events import Event
 from broker_core.filters import quoted
@@ -16,11 +15,6 @@ from widgets.panels.events import EventsPanel
 
 
 class EventHandlers(Handlers):
-    COMMANDS = (
-        Command("my_actions", "My actions", "View", "Ctrl+Shift+M", "command", "My actions, in their order."),
-        Command("show_moment", "Show this moment", "Time", "", "clock", "Goes to the time of the chosen event."),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         panel = self._panel = context.window.tab(EventsPanel)

@@ -1,4 +1,4 @@
-"""All families of commands, in the order of the menus. A new family is added here."""
+"""All families of commands. A new family is added here."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from app.commands.events import EventHandlers
 from app.commands.faults import FaultHandlers
 from app.commands.flow import FlowHandlers
 from app.commands.groups import GroupHandlers
+from app.commands.guarded import GuardHandlers
 from app.commands.help import HelpHandlers
 from app.commands.inspector import InspectorHandlers
 from app.commands.leases import LeaseHandlers
@@ -26,7 +27,6 @@ from app.commands.messages import MessageHandlers
 from app.commands.offsets import OffsetHandlers
 from app.commands.queues import QueueHandlers
 from app.commands.recordings import CleaningHandlers, RecordingHandlers
-from app.commands.registry import Command
 from app.commands.reports import ReportHandlers
 from app.commands.scenarios import ScenarioHandlers
 from app.commands.session import SessionHandlers, UntilHandlers
@@ -39,6 +39,7 @@ from app.commands.view import FilterHandlers, ViewHandlers
 FAMILIES = (
     SessionHandlers,
     AttachHandlers,
+    GuardHandlers,
     UndoHandlers,
     UntilHandlers,
     AlertHandlers,
@@ -73,5 +74,3 @@ FAMILIES = (
     AccessHandlers,
     HelpHandlers,
 )
-
-COMMANDS: tuple[Command, ...] = tuple(command for family in FAMILIES for command in family.COMMANDS)

@@ -1,21 +1,86 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
+from PySide6.QtWidgets import QWidget
 
+import resources
 from broker_core.broker.occurrences import unknown_thing
 from broker_core.errors import BrokerError
 from broker_core.filters import Filter
 from broker_core.names import check_name
 from broker_core.operations.field_info import field_info
 from broker_core.snapshots import Snapshot
-from widgets.dialogs.form import Field
+from widgets.dialogs.form import Field, FormDialog, Values
 from widgets.formats import sentence
 from widgets.i18n import tr
 
 MOST = 1_000_000_000  # what a spin box of Qt holds
+#: What is known when a form is opened goes before what the table says of a field; a field with None is left out.
+Given = Mapping[str, Mapping[str, Any] | None]
+_DECLARED: dict[str, Any] = tomllib.loads(resources.path("forms.toml").read_text(encoding="utf-8"))
+
+
+class Form(NamedTuple):
+    title: str
+    about: str
+    fields: tuple[Field, ...]
+    button: str
+    danger: bool
+
+    def dialog(
+        self, parent: QWidget, why_not: Callable[[Values], str], tell: Callable[[Values], str] = lambda _values: ""
+    ) -> FormDialog:
+        dialog = FormDialog(*self[:4], why_not=why_not, tell=tell, parent=parent)
+        if self.danger:
+            dialog.warn()
+        return dialog
+
+
+def form_of(name: str, given: Given, of: Sequence[type[msgspec.Struct]] = (), /, **words: object) -> Form:
+    """The form `name` of `resources/forms.toml`, with `words` filled in.
+
+    Fields without a kind take it from the one of the requests `of` that has them, with range, default and help.
+    """
+    declared = _DECLARED[name]
+    title, fields = tr(declared["title"], **words), list(_fields(declared.get("fields", ())))
+    if unknown := given.keys() - {each["name"] for each in fields}:
+        raise KeyError(f"the form {name} has no field {', '.join(sorted(unknown))}")
+    shown = ({**each, **more} for each in fields if (more := given.get(each["name"], {})) is not None)
+    button = tr(declared["button"], **words) if "button" in declared else title
+    made = tuple(_field(each, of) for each in shown)
+    return Form(title, tr(declared.get("about", ""), **words), made, button, declared.get("danger", False))
+
+
+def part_names(part: str) -> list[str]:
+    return [each["name"] for each in _DECLARED["parts"][part]]
+
+
+def _fields(declared: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    for each in declared:
+        if isinstance(each, str):
+            yield from _DECLARED["parts"][each]
+        else:
+            yield {**(_DECLARED["like"][each["like"]] if "like" in each else {}), **each}
+
+
+def _field(about: dict[str, Any], of: Sequence[type[msgspec.Struct]]) -> Field:
+    about.pop("like", None)
+    name, words = about.pop("name"), about.pop("words", {})
+    about |= {text: tr(about[text]) for text in ("label", "hint", "suffix", "none") if text in about}
+    if about.get("shown_for"):
+        chooser, values = about["shown_for"]
+        about["shown_for"] = (chooser, tuple(values))
+    for request in of:
+        if "kind" not in about and name in request.__struct_fields__:
+            return request_field(request, name, words=words, **about)
+    known = about.get("choices", ())
+    more = known if isinstance(known, dict) else as_is(known)
+    about["choices"] = tuple(({value: tr(word) for value, word in words.items()} | more).items())
+    return Field(name, **about)
 
 
 def request_field(
@@ -71,7 +136,7 @@ def name_error(name: str, what: str, taken: Iterable[str]) -> str:
 
 
 def not_there(snapshot: Snapshot, condition: Filter) -> str:
-    """What a condition asks of a thing that is not there, in a sentence; "" for nothing."""
+    """The sentence that names what a condition asks for and the session does not have; "" if it has everything."""
     things = {"group": group_names(snapshot), "queue": queue_names(snapshot), "client": client_names(snapshot)}
     found = unknown_thing(condition, things)
     return "" if found is None else found.translated(tr)
@@ -99,14 +164,14 @@ def group_names(snapshot: Snapshot) -> list[str]:
     return [group.name for group in snapshot.groups]
 
 
-def choices(names: Iterable[str]) -> dict[str, str]:
+def as_is(names: Iterable[str]) -> dict[str, str]:
+    """Choices that need no words."""
     return {name: name for name in names}
 
 
-def choice(name: str, label: str, known: Sequence[str] | dict[str, str], value: Any = None, **more: Any) -> Field:
-    """A field of one of the `known` names, or of what stands for words."""
-    words = known if isinstance(known, dict) else choices(known)
-    return Field(name, label, "choice", value, choices=tuple(words.items()), **more)
+def choice(known: Iterable[str] | Mapping[Any, str], value: object = None) -> dict[str, object]:
+    """What is chosen of the `known` names, or of what stands for words."""
+    return {"choices": known, "value": value}
 
 
 def free_name(base: str, taken: Iterable[str], first: int = 1) -> str:
@@ -115,10 +180,3 @@ def free_name(base: str, taken: Iterable[str], first: int = 1) -> str:
     while f"{base}-{first}".lower() in known:
         first += 1
     return f"{base}-{first}"
-
-
-def for_s(value: float | None) -> Field:
-    """How long a fault lasts, in seconds of session time; None until it is ended."""
-    return Field(
-        "for_s", tr("For"), "decimal", value, most=86_400, suffix=tr(" s of session time"), none=tr("until it is ended")
-    )

@@ -7,73 +7,38 @@ from PySide6.QtGui import QDesktopServices
 
 import resources
 from app.commands.context import CommandContext, Handlers
-from app.commands.registry import Command
-from app.presenters.help import CANVAS, FILTERS, about
+from app.commands.menus import COMMANDS
+from app.presenters.help import about, page
 from widgets.dialogs.reading import ReadingDialog
 from widgets.hint_bar import Notice
 from widgets.i18n import mark, tr
 
 # Files of resources/guides. A name is translated: each language has its own file.
 GUIDES = {
-    mark("window.md"): Command(
-        "help_window", "The window", "Help", "", "help", "Canvas, panels, time, sessions, keys."
-    ),
-    mark("command-line.md"): Command(
-        "help_command_line", "The command line", "Help", "", "command", "Every command, reports, exit codes."
-    ),
-    mark("attach.md"): Command(
-        "help_attach", "Attach", "Help", "", "running", "The window on a broker that runs elsewhere."
-    ),
-    mark("library.md"): Command(
-        "help_library", "The library", "Help", "", "layers", "A broker in your own process; actors; packages."
-    ),
-    mark("kafka.md"): Command(
-        "help_kafka", "Kafka clients", "Help", "", "group", "What they can do here, and which faults you can give them."
-    ),
-    mark("http.md"): Command(
-        "help_http", "HTTP", "Help", "", "message", "The broker for any program that speaks HTTP."
-    ),
-    mark("testing.md"): Command(
-        "help_testing", "Testing programs", "Help", "", "check", "Recipes for tests with a broker."
-    ),
-    mark("testing-api.md"): Command(
-        "help_testing_api", "Classes for tests", "Help", "", "layers", "Every public class and method of the test kit."
-    ),
+    name: next(each for each in COMMANDS if each.id == f"help_{name.removesuffix('.md').replace('-', '_')}")
+    for name in (
+        mark("window.md"),
+        mark("command-line.md"),
+        mark("attach.md"),
+        mark("between.md"),
+        mark("library.md"),
+        mark("kafka.md"),
+        mark("kafka-settings.md"),
+        mark("http.md"),
+        mark("testing.md"),
+        mark("testing-api.md"),
+    )
 }
 REFERENCE = "testing-reference.md"
 
 
 class HelpHandlers(Handlers):
-    COMMANDS = (
-        Command("help_panel", "Help for this panel", "Help", "F1", "help", "Explains the open panel, or the canvas."),
-        Command(
-            "help_canvas",
-            "Help for the canvas",
-            "Help",
-            "Shift+F1",
-            "help",
-            "What the canvas shows, and how to use it.",
-        ),
-        Command("help_filters", "Filters", "Help", "", "filter", "The language of all filters."),
-        *GUIDES.values(),
-        Command(
-            "help_testing_reference",
-            "Testing reference",
-            "Help",
-            "",
-            "search",
-            "Conditions, verdicts, faults and the clock for tests.",
-        ),
-        Command("help_keys", "Keys", "Help", "", "command", "All keys, by menu."),
-        Command("about", "About Brokerscope", "Help", "", "info", "Version and licences."),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         bind = context.registry.bind
         bind("help_panel", self._help_panel)
         bind("help_canvas", self._help_canvas)
-        bind("help_filters", lambda: self._read(tr("Filters"), tr(FILTERS)))
+        bind("help_filters", lambda: self._read(tr("Filters"), page("filters")))
         for guide, command in GUIDES.items():
             bind(command.id, partial(self._show_guide, guide))
         bind("help_testing_reference", self._show_reference)
@@ -89,10 +54,10 @@ class HelpHandlers(Handlers):
             self._help_canvas()
             return
         panel = window.panel(window.shown_tab())
-        self._read(panel.title, tr(panel.info.help))
+        self._read(panel.title, page(panel.info.name))
 
     def _help_canvas(self) -> None:
-        self._read(tr("Canvas"), tr(CANVAS))
+        self._read(tr("Canvas"), page("canvas"))
 
     def _read(self, title: str, markdown: str) -> None:
         ReadingDialog(title, f"## {title}\n\n{markdown}", self._context.window).open()
@@ -126,7 +91,7 @@ class HelpHandlers(Handlers):
         self._read(tr("Keys"), "\n".join(rows))
 
     def _hint(self) -> None:
-        scenario, context = self._context.controller.scenario, self._context
+        scenario, context = self._context.controller.source.scenario, self._context
         context.window.hint.clear()
         if not context.settings.hints or scenario is None or scenario.lesson or not scenario.try_:
             return

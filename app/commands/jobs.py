@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from abc import abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,8 @@ from PySide6.QtCore import QObject, Signal
 from app.reports.process import ReportError, ReportProcess
 from app.reports.warm_spark import WarmSpark
 from app.sessions.work import Cancelled, Work
-from spark_reports.outcome import Outcome
-from spark_reports.request import Request
+from spark_reports.jobs.outcome import Outcome
+from spark_reports.request.request import Request
 from widgets.i18n import tr
 from widgets.panels.jobs import JobFacts
 
@@ -21,19 +20,40 @@ FINAL_STATES = frozenset({"Done", "Failed", "Cancelled"})
 
 
 class Job(QObject):
-    """Work in a thread. `changed` comes in the window's thread; `page` is what it has written to read, if anything."""
+    """Work in a thread. `changed` comes in the window's thread; `result` is what the work returned, once it is done.
+
+    `folder` is where a report goes, `page` what is there to read, once `written` has come; more may be made after it.
+    """
 
     changed = Signal()
-    _progressed = Signal(float, str)
+    written = Signal()
+    progressed = Signal(float, str)
+    paged = Signal(str)
     _ended = Signal(str, str, object)
 
-    def __init__(self, job_id: str, title: str, beginning: str, parent: QObject | None) -> None:
+    def __init__(
+        self,
+        job_id: str,
+        title: str,
+        work: Callable[[Work], object],
+        describe: Callable[[Any], str],
+        parent: QObject | None = None,
+        *,
+        beginning: str = "",
+        stop: Callable[[], object] = lambda: None,
+    ) -> None:
+        """`describe(result)` is the sentence of a good end; `stop` ends work that does not ask whether to go on."""
         super().__init__(parent)
+        self.folder: Path | None = None
         self.page: Path | None = None
-        self.facts = JobFacts(job_id, title, "Running", beginning, progress=None, cancellable=True)
+        self.result: Any = None
+        self.facts = JobFacts(job_id, title, "Running", beginning or tr("Starting"), progress=None, cancellable=True)
+        self._function, self._describe, self._stop_work = work, describe, stop
+        self._handle = Work(self.progressed.emit)
         self._cancelling = False
         self._thread = threading.Thread(target=self._work, name=job_id, daemon=True)
-        self._progressed.connect(self._show_progress)
+        self.progressed.connect(self._show_progress)
+        self.paged.connect(self._show_page)
         self._ended.connect(self._show_end)
 
     def start(self) -> None:
@@ -50,13 +70,21 @@ class Job(QObject):
         self._stop()
         self._thread.join(timeout_s)
 
-    @abstractmethod
-    def _work(self) -> None:
-        """Do it, in a thread of its own, and tell its end."""
-
-    @abstractmethod
     def _stop(self) -> None:
-        """Let it end soon."""
+        self._handle.cancelled = True
+        self._stop_work()
+
+    def _work(self) -> None:
+        try:
+            result = self._function(self._handle)
+        except Cancelled:
+            self._ended.emit("Cancelled", tr("Cancelled; nothing was left half-done."), "")
+        except ReportError as error:
+            self._ended.emit("Cancelled" if self._handle.cancelled else "Failed", str(error), error.log)
+        except Exception as error:  # the job ends and reports any error
+            self._ended.emit("Failed", str(error) or type(error).__name__, "")
+        else:
+            self._ended.emit("Done", "", result)
 
     def _show(self, **changes: Any) -> None:
         self.facts = dataclasses.replace(self.facts, **changes)
@@ -66,51 +94,34 @@ class Job(QObject):
         if not self._cancelling and self.facts.state not in FINAL_STATES:
             self._show(message=message, progress=fraction)
 
-    def _show_end(self, state: str, message: str, _result: object) -> None:
-        progress = 1.0 if state == "Done" else self.facts.progress
-        self._show(state=state, message=message, progress=progress, cancellable=False)
-
-
-class ReportJob(Job):
-    written = Signal()  # the page is there; more may be made
-    _paged = Signal(str)
-
-    def __init__(
-        self, job_id: str, request: Request, title: str, warm: WarmSpark | None = None, parent: QObject | None = None
-    ) -> None:
-        super().__init__(job_id, title, tr("Starting Spark"), parent)
-        self._process = ReportProcess(request, warm)
-        self.folder = Path(request.out)
-        self._paged.connect(self._show_page)
-
-    def _stop(self) -> None:
-        self._process.cancel()
-
-    def _work(self) -> None:
-        try:
-            page = str(self._process.run(self._tell))
-        except ReportError as error:
-            self._ended.emit("Cancelled" if self._process.cancelled else "Failed", str(error), error.log)
-        except OSError as error:
-            self._ended.emit("Failed", tr("The report job could not be started: {error}.", error=error), "")
-        else:
-            self._paged.emit(page)
-            self._ended.emit("Done", _written(page, self._process.outcome), page)
-
-    def _tell(self, progress: dict[str, Any]) -> None:
-        self._progressed.emit(float(progress["fraction"]), str(progress["stage"]))
-        if "page" in progress:
-            self._paged.emit(str(progress["page"]))
-
     def _show_page(self, page: str) -> None:
         if self.page is None:
             self.page = Path(page)
             self._show(result=page)
             self.written.emit()
 
-    def _show_end(self, state: str, message: str, result: object) -> None:
-        self.facts = dataclasses.replace(self.facts, result=str(result))
-        super()._show_end(state, message, result)
+    def _show_end(self, state: str, message: str, result: Any) -> None:
+        if state == "Done":
+            self.result = result
+            self._show(state=state, message=self._describe(result), progress=1.0, cancellable=False)
+        else:  # the result is the path of a log, "" for none
+            self._show(state=state, message=message, result=result, cancellable=False)
+
+
+def _report(process: ReportProcess, job: Job) -> str:
+    """Make the report, in the job's thread; the path of its page."""
+
+    def tell(progress: dict[str, Any]) -> None:
+        job.progressed.emit(float(progress["fraction"]), str(progress["stage"]))
+        if "page" in progress:
+            job.paged.emit(str(progress["page"]))
+
+    try:
+        page = str(process.run(tell))
+    except OSError as error:
+        raise ReportError(tr("The report job could not be started: {error}.", error=error)) from error
+    job.paged.emit(page)
+    return page
 
 
 def _written(page: str, outcome: Outcome) -> str:
@@ -123,42 +134,6 @@ def _written(page: str, outcome: Outcome) -> str:
         words = tr("1 assertion does not hold") if count == 1 else tr("{count} assertions do not hold", count=count)
         return tr("Written to {page}; {words}", page=page, words=words)
     return tr("Written to {message}", message=page)
-
-
-class WorkJob(Job):
-    """A function in a thread; `result` is what it returned, once it is done."""
-
-    def __init__(
-        self,
-        job_id: str,
-        title: str,
-        work: Callable[[Work], object],
-        describe: Callable[[Any], str],
-        parent: QObject | None = None,
-    ) -> None:
-        """`describe(result)` is the sentence of a good end."""
-        super().__init__(job_id, title, tr("Starting"), parent)
-        self._function = work
-        self._describe = describe
-        self._handle = Work(self._progressed.emit)
-        self.result: Any = None
-
-    def _stop(self) -> None:
-        self._handle.cancelled = True
-
-    def _work(self) -> None:
-        try:
-            result = self._function(self._handle)
-        except Cancelled:
-            self._ended.emit("Cancelled", tr("Cancelled; nothing was left half-done."), None)
-        except Exception as error:  # the job ends and reports any error
-            self._ended.emit("Failed", str(error) or type(error).__name__, None)
-        else:
-            self._ended.emit("Done", "", result)
-
-    def _show_end(self, state: str, message: str, result: object) -> None:
-        self.result = result
-        super()._show_end(state, self._describe(result) if state == "Done" else message, result)
 
 
 class Jobs(QObject):
@@ -176,8 +151,18 @@ class Jobs(QObject):
         self._warm: WarmSpark | None = None
         self._reported: set[str] = set()
 
-    def report(self, request: Request, title: str) -> ReportJob:
-        job = ReportJob(f"report-{len(self._jobs) + 1}", request, title, self._warm, self)
+    def report(self, request: Request, title: str) -> Job:
+        process = ReportProcess(request, self._warm)
+        job = Job(
+            f"report-{len(self._jobs) + 1}",
+            title,
+            lambda _work: _report(process, job),
+            lambda page: _written(page, process.outcome),
+            self,
+            beginning=tr("Starting Spark"),
+            stop=process.cancel,
+        )
+        job.folder = Path(request.out)
         job.written.connect(lambda: self.written.emit(job))
         self._begin(job)
         return job
@@ -197,8 +182,8 @@ class Jobs(QObject):
         if warm is not None:
             warm.close()
 
-    def work(self, title: str, work: Callable[[Work], object], describe: Callable[[Any], str]) -> WorkJob:
-        job = WorkJob(f"work-{len(self._jobs) + 1}", title, work, describe, self)
+    def work(self, title: str, work: Callable[[Work], object], describe: Callable[[Any], str]) -> Job:
+        job = Job(f"work-{len(self._jobs) + 1}", title, work, describe, self)
         self._begin(job)
         return job
 

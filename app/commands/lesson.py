@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QPoint, QRect, QTimer
 
@@ -27,12 +29,6 @@ READING_MS = 4_000  # what the last step was about stays in sight so long
 
 
 class LessonHandlers(Handlers):
-    COMMANDS = (
-        Command("toggle_lesson", "Lesson", "View", "Ctrl+Alt+J", "", "The steps of the lesson.", checkable=True),
-        Command("next_lesson", "Next lesson", "Help", "", "chevron-right", "Opens the scenario of the next lesson."),
-        Command("lesson_over", "Start the lesson over", "Help", "", "restart", "No step is done, from time 0 on."),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         self._panel = context.window.parts.lesson
@@ -42,6 +38,7 @@ class LessonHandlers(Handlers):
         self._current = -1
         self._held_at_s = self._late_s = 0.0  # since when the schedule waits; how much later it is for that
         self._waited_for: set[Step | None] = set()  # each once
+        self._names: set[str] = set()  # of all that this session has had
         self._bring = QTimer(self, singleShot=True)
         self._bring.timeout.connect(self._bring_into_sight)
         bind = context.registry.bind
@@ -76,7 +73,7 @@ class LessonHandlers(Handlers):
         self._kept = context.settings.lessons.get(self._name, frozenset())
         self._next, self._next_title, self._current = None, "", -1
         self._held_at_s = self._late_s = 0.0
-        self._waited_for = set()
+        self._waited_for, self._names = set(), set()
         if lesson is not None and lesson.next:
             self._next = next((path for path in _beside(controller.path) if path.stem == lesson.next), None)
         if self._next is not None:
@@ -91,7 +88,7 @@ class LessonHandlers(Handlers):
 
     def _refresh(self) -> None:
         context, controller = self._context, self._context.controller
-        collector, scenario = controller.collectors.lesson, controller.scenario
+        collector, scenario = controller.collectors.lesson, controller.source.scenario
         lesson = collector.lesson
         if lesson is None or scenario is None:
             self._panel.set_facts(None)
@@ -99,12 +96,12 @@ class LessonHandlers(Handlers):
         live = controller.stored is None
         if live:
             if context.views.selected:
-                collector.selected(context.views.selected, controller.end_ns)
+                collector.selected(context.views.selected, controller.source.end_ns)
             if context.window.shows_panels:  # however it was opened
-                collector.did(f"show_{context.window.shown_tab()}", controller.end_ns)
+                collector.did(f"show_{context.window.shown_tab()}", controller.source.end_ns)
                 panel = context.window.panel(context.window.shown_tab())
                 if isinstance(panel, TablePanel) and panel.selected_count():
-                    collector.selected(f"row:{panel.info.name}", controller.end_ns)
+                    collector.selected(f"row:{panel.info.name}", controller.source.end_ns)
             self._keep(self._kept | done_texts(lesson, collector))
         facts = lesson_facts(
             tr(scenario.title),
@@ -112,6 +109,7 @@ class LessonHandlers(Handlers):
             by_ns=None if live else controller.snapshot.time_ns,
             kept=self._kept,
             next_title=self._next_title,
+            why_not=self._why_cannot if controller.live else lambda _step: "",
         )
         self._panel.set_facts(facts)
         if live and facts is not None:
@@ -121,6 +119,18 @@ class LessonHandlers(Handlers):
             self._current = current
             context.window.ring.clear()
             self._bring.start(READING_MS if current > 0 else 0)
+
+    def _why_cannot(self, step: Step) -> str:
+        """What a step waits for is gone, or the session has ended before it."""
+        at = self._context.controller.snapshot
+        things: Any = (*at.actors, *at.groups, *at.topics, *at.queues)
+        now = {each.name for each in things}
+        self._names |= now
+        named = re.findall(r"[\w.-]+", f"{step.when} {step.point_at.object if step.point_at else ''}")
+        for gone in (name for name in named if name in self._names - now):
+            return tr("This can no longer be done: {name} is not there any more.", name=gone)
+        ended = step.when and not (step.commands or step.select) and self._controller.why_not()
+        return tr("This can no longer be done: the session has ended.") if ended else ""
 
     def _bring_into_sight(self) -> None:
         """A panel may hide what a step is about; nothing moves under the pointer, nor what is selected."""
@@ -132,15 +142,15 @@ class LessonHandlers(Handlers):
     def _hold_schedule(self, lesson: Lesson) -> None:
         """What is scheduled waits a while for a reader who is at a step, and comes on time for who runs on or fast."""
         controller = self._context.controller
-        now_s, scenario = s_from_ns(controller.end_ns), controller.scenario
+        now_s, scenario = s_from_ns(controller.source.end_ns), controller.source.scenario
         assert scenario is not None
         done = done_steps(lesson, controller.collectors.lesson)
         at = next((step for number, step in enumerate(lesson.steps) if number not in done), None)
-        hurries = controller.fast or controller.status.mode is Mode.EXPRESS
+        hurries = controller.time.fast or controller.source.status.mode is Mode.EXPRESS
         waits = at is not None and bool(at.try_) and not hurries
         due = (each.at_s + self._late_s for each in scenario.schedule if not each.after_events)
         soon = next((at_s for at_s in sorted(due) if at_s > now_s), math.inf) - now_s < HOLD_AHEAD_S
-        if self._held_at_s == 0 and waits and soon and controller.moving and at not in self._waited_for:
+        if self._held_at_s == 0 and waits and soon and controller.time.moving and at not in self._waited_for:
             self._held_at_s = now_s
             self._waited_for.add(at)
             controller.perform(HoldSchedule(True))
@@ -157,7 +167,7 @@ class LessonHandlers(Handlers):
     def _did(self, command: str) -> None:
         controller = self._context.controller
         if controller.stored is None:
-            controller.collectors.lesson.did(command, controller.end_ns)
+            controller.collectors.lesson.did(command, controller.source.end_ns)
 
     def _toggle(self) -> None:
         self._panel.set_folded(not self._panel.is_folded)
@@ -169,11 +179,19 @@ class LessonHandlers(Handlers):
         self._context.open_scenario(self._next)
 
     def start_over(self) -> None:
-        self._keep(frozenset())
-        self._context.attempt(self._context.controller.restart)
+        def restart() -> None:
+            self._keep(frozenset())
+            self._context.attempt(self._context.controller.restart)
+
+        self._context.leaving.then(restart)
 
     def point(self, number: int) -> bool:
-        """Draw a ring around what a step points at; False if it is nowhere, and the status bar says so."""
+        """Draw a ring around what a step points at; False if it is nowhere, and the status bar says so.
+
+        A step that can no longer be done needs another beginning.
+        """
+        if self._panel.facts is not None and self._panel.facts.steps[number].cannot:
+            return self._context.registry.trigger("lesson_over")
         lesson = self._context.controller.collectors.lesson.lesson
         at = lesson.steps[number].point_at if lesson is not None else None
         if at is None:

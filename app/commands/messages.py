@@ -7,8 +7,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 
 from app.commands.context import CommandContext, Handlers
-from app.commands.registry import Command
 from app.presenters.message_facts import message_json, request_of
+from app.presenters.segments import LogOnDiskPanel
 from app.sessions.history.life import Place, place_of
 from broker_core.errors import BrokerError
 from broker_core.messages import StoredMessage
@@ -19,19 +19,12 @@ from widgets.dialogs.produce import ProduceDialog
 from widgets.facts import Fact
 from widgets.formats import exact_size, plain_text, sentence, session_time
 from widgets.i18n import tr
-from widgets.panels.log_on_disk import LogOnDiskPanel
 from widgets.panels.messages import MessagesPanel, Start
 
 PRODUCE = "produce"
 
 
 class MessageHandlers(Handlers):
-    COMMANDS = (
-        Command(PRODUCE, "Produce...", "Messages", "Ctrl+Shift+P", "add", "Sends a message, or a stream of them."),
-        Command("show_life", "Show its history", "Messages", "Ctrl+L", "message", "The message's whole history."),
-        Command("copy_message", "Copy as JSON", "Messages", "Ctrl+Shift+C", "copy", "The complete message."),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         self._message: StoredMessage | None = None
@@ -49,7 +42,6 @@ class MessageHandlers(Handlers):
         logs.linkFollowed.connect(context.views.select)
         panel.currentChanged.connect(self._read)
         panel.opened.connect(lambda _key: self._show_life())
-        panel.produceWanted.connect(self.ask_produce)
         panel.details.lifeWanted.connect(self._show_life)
         panel.details.copyWanted.connect(self._copy)
         panel.details.againWanted.connect(self._produce_again)
@@ -57,7 +49,6 @@ class MessageHandlers(Handlers):
         select = tr("Select a message in the panel Messages first.")
         self.bind_with("show_life", self._show_life, lambda: self._place, select)
         self.bind_with("copy_message", self._copy, lambda: self._place, select)
-        context.views.refreshed.connect(self._show_reason)
         context.controller.travel.changed.connect(lambda: self._read(self._place) if self._place is not None else None)
         context.controller.opened.connect(self._forget)
 
@@ -65,13 +56,9 @@ class MessageHandlers(Handlers):
     def _offered(self) -> str:
         return "follow_live" if self._controller.stored is None else "branch"
 
-    def _show_reason(self) -> None:
-        self._panel.forbid_produce(self._context.why_ended())
-
     def _forget(self) -> None:
         self._message = self._place = None
         self._panel.details.set_nothing(tr("Select a message to read it here."))
-        self._show_reason()
 
     def _browse(self, name: str) -> None:
         """To "topic/partition", or to the message in "topic/partition/offset", which is inspected, too."""
@@ -158,7 +145,7 @@ class MessageHandlers(Handlers):
 
     def ask_produce(self, target: str = "") -> ProduceDialog | None:
         context = self._context
-        if why := context.why_ended():
+        if why := context.controller.why_not():
             context.show_message(why)
             return None
         snapshot = context.controller.snapshot
@@ -182,7 +169,7 @@ class MessageHandlers(Handlers):
         except (ValueError, BrokerError) as error:
             dialog.show_message(sentence(str(error)), wrong=True)
             return
-        if why := self._context.why_ended():
+        if why := self._controller.why_not():
             dialog.show_message(why, wrong=True)
             return
         self._asking.append(dialog)
@@ -197,7 +184,7 @@ class MessageHandlers(Handlers):
         if kind not in {"topic", "lane", "queue"}:
             return
         self.add_entry(menu, tr("Browse messages"), lambda: self._browse_from_menu(kind, name))
-        self.add_entry(menu, tr("Produce..."), lambda: self.ask_produce(target), self._context.why_ended())
+        self.add_entry(menu, tr("Produce..."), lambda: self.ask_produce(target), self._controller.why_not())
 
     def _browse_from_menu(self, kind: str, name: str) -> None:
         if kind == "lane":

@@ -4,51 +4,34 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from app.commands.context import CommandContext, Handlers
-from app.commands.forms import choice, choices, group_names
-from app.commands.registry import Command
+from app.commands.forms import Form, choice, form_of, group_names
+from app.commands.reviews import open_review
+from app.presenters.offsets import OffsetsPanel
+from app.presenters.plan_review import offsets_review
 from app.presenters.reset_review import preview_of, reset_review, seek_preview, seek_review
 from app.presenters.what_if import group_of
-from app.sessions.queries import Answers
-from broker_core.errors import BrokerError
 from broker_core.groups.offset_reset import Change, Target
 from broker_core.operations.groups import PartitionPlace
 from broker_core.operations.groups import ResetOffsets as Reset
-from broker_core.simulation.actions.groups import ResetOffsets, Seek
+from broker_core.operations.guarded import PlanOffsets
+from broker_core.simulation.actions.groups import ResetOffsets, Seek, SetPlannedOffsets
 from broker_core.snapshots import GroupView, Snapshot
-from widgets.dialogs.form import Field, Values
-from widgets.dialogs.review import Review, ReviewDialog
-from widgets.formats import sentence
+from widgets.dialogs.form import Values
+from widgets.dialogs.review import Review
 from widgets.i18n import tr
-from widgets.panels.offsets import OffsetsPanel
 
 ALL = ""
 A = TypeVar("A", ResetOffsets, Seek)
 
 
 class OffsetHandlers(Handlers):
-    COMMANDS = (
-        Command("reset_offsets", "Reset offsets...", "Offsets", "Ctrl+Alt+O", "restart", "Where a group reads from."),
-        Command("seek", "Seek...", "Offsets", "Ctrl+Alt+K", "offsets", "Where a consumer continues reading."),
-    )
-
     MENU = ((("group",), ("reset_offsets",)), (("consumer",), ("seek",)))
 
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         no_group, no_owner = tr("There is no group."), tr("No consumer owns a partition now.")
-        self.bind_action("reset_offsets", ResetOffsets, self.ask_reset, lambda: self._snapshot.groups, no_group)
+        self.bind_action("reset_offsets", PlanOffsets, self.ask_reset, lambda: self._snapshot.groups, no_group)
         self.bind_action("seek", Seek, self.ask_seek, self._is_any_owned, no_owner)
-        panel = context.window.tab(OffsetsPanel)
-        panel.resetWanted.connect(lambda: context.registry.trigger("reset_offsets"))
-        panel.seekWanted.connect(lambda: context.registry.trigger("seek"))
-        panel.currentChanged.connect(lambda _key: context.registry.refresh("reset_offsets", "seek"))
-        for command in ("reset_offsets", "seek"):
-            context.registry.action(command).changed.connect(self._show_reasons)
-
-    def _show_reasons(self) -> None:
-        action = self._context.registry.action
-        reasons = [str(action(command).data() or "") for command in ("reset_offsets", "seek")]
-        self._context.window.tab(OffsetsPanel).forbid(*reasons)
 
     def _row(self) -> tuple[str, str, int] | None:
         """(group, topic, partition) of the row that is chosen in the panel, while that is in front."""
@@ -70,70 +53,62 @@ class OffsetHandlers(Handlers):
 
     def ask_reset(self) -> None:
         snapshot, found = self._snapshot, self._group()
-        chosen = found.name if found is not None else ""
-        groups = group_names(snapshot)
-        row = self._row()
+        groups, row = group_names(snapshot), self._row()
         topics = sorted({at.topic for each in snapshot.groups for at in each.offsets})
-        self._review(
-            tr("Reset offsets"),
-            tr("Changes the committed offsets of a group. Its members continue from there after a restart."),
-            (
-                choice("group", tr("Group"), groups, chosen),
-                choice(
-                    "topic", tr("Of"), {ALL: tr("everything that it reads"), **choices(topics)}, row[1] if row else ALL
-                ),
-                Field(
-                    "partition",
-                    tr("Partition"),
-                    "whole",
-                    row[2] if row else None,
-                    least=-1,
-                    most=100_000,
-                    none=tr("all of them"),
-                    shown_for=("topic", tuple(topics)),
-                ),
-                *_target_fields(groups),
-                Field(
-                    "restart",
-                    tr("Stop its consumers, reset, and start them again"),
-                    "check",
-                    bool(found is not None and found.members),
-                ),
-            ),
-            _reset,
-            preview_of,
-            reset_review,
+        has_members = bool(found is not None and found.members)
+        form = form_of(
+            "reset_offsets",
+            {
+                "group": choice(groups, found.name if found is not None else ""),
+                "topic": choice(topics, row[1] if row else ALL),
+                "partition": {"value": row[2] if row else None, "shown_for": ("topic", topics)},
+                "form": {"choices": {"group": tr("where another group is")}},
+                "other": {"choices": groups},
+                "restart": {"value": has_members} if self._restarts else None,
+            },
+        )
+        if self._restarts:
+            self._review(form, _reset, preview_of, reset_review, ResetOffsets)
+            return
+
+        def plan(values: Values) -> PlanOffsets:
+            asked = preview_of(self._snapshot, _reset(values), self._epoch_ms)
+            fields = ("group", "form", "offset", "timestamp_ms", "from_group", "partitions")
+            return PlanOffsets(**{name: getattr(asked, name) for name in fields})
+
+        open_review(
+            self._context,
+            form,
+            plan,
+            lambda _values, found: offsets_review(found),
+            lambda _values, found: self._controller.perform(SetPlannedOffsets(group=found.group, plan=found)),
+            SetPlannedOffsets,
+            _why_not_target,
         )
 
     def _review(
         self,
-        title: str,
-        about: str,
-        fields: Sequence[Field],
+        form: Form,
         make: Callable[[Values], A],
         preview: Callable[[Snapshot, A, int], Reset],
         told: Callable[[Snapshot, A, Sequence[Change]], Review],
+        does: type[A],
     ) -> None:
         """Ask for what `make` needs; `told` shows what the dry run `preview` finds before it is done."""
-        context = self._context
-        dialog = ReviewDialog(title, about, fields, why_not=_why_not_target, parent=context.window)
-        answers = Answers(context.controller, dialog)
+        open_review(
+            self._context,
+            form,
+            lambda values: preview(self._snapshot, make(values), self._epoch_ms),
+            lambda values, found: told(self._snapshot, make(values), found.changes),
+            lambda values, _found: self._controller.perform(make(values)),
+            does,
+            _why_not_target,
+        )
 
-        def fail(why: str) -> None:
-            dialog.problem.setText(sentence(why))
-
-        def review(values: Values) -> None:
-            now, action = self._snapshot, make(values)
-            try:
-                request = preview(now, action, self._epoch_ms)
-            except BrokerError as error:
-                fail(str(error))
-            else:
-                answers.ask(request, lambda found: dialog.set_review(told(now, action, found.changes)), fail)
-
-        dialog.reviewWanted.connect(review)
-        dialog.chosen.connect(lambda values: context.perform(make(values)))
-        dialog.open()
+    @property
+    def _restarts(self) -> bool:
+        """Whether members of a group can be stopped and started here; where they cannot, offsets are planned."""
+        return not self._controller.source.why_not(ResetOffsets)
 
     def ask_seek(self) -> None:
         keys = {
@@ -150,61 +125,12 @@ class OffsetHandlers(Handlers):
             client, topic, partition = keys[values["place"]]
             return Seek(client, topic, partition, _target(values))
 
-        self._review(
-            tr("Seek"),
-            tr("Moves the position of a consumer. The committed offsets of its group do not change."),
-            (
-                choice(
-                    "place",
-                    tr("Partition"),
-                    {
-                        key: tr("{topic}/{partition}, read by {client}", topic=t, partition=p, client=c)
-                        for key, (c, t, p) in keys.items()
-                    },
-                    first or next(iter(keys), ""),
-                ),
-                *_target_fields([]),
-            ),
-            made,
-            seek_preview,
-            seek_review,
-        )
-
-
-def _target_fields(groups: list[str]) -> tuple[Field, ...]:
-    forms = [
-        ("earliest", tr("the earliest message")),
-        ("latest", tr("the end: skip everything")),
-        ("offset", tr("an offset")),
-        ("timestamp", tr("a session time")),
-        ("shift-by", tr("forwards or backwards by a number of messages")),
-    ]
-    fields = [
-        Field("offset", tr("Offset"), "whole", 0, most=2_000_000_000, shown_for=("form", ("offset",))),
-        Field(
-            "time_s",
-            tr("Published from"),
-            "decimal",
-            0,
-            most=1_000_000,
-            suffix=tr(" s of session time"),
-            shown_for=("form", ("timestamp",)),
-        ),
-        Field(
-            "shift",
-            tr("By"),
-            "whole",
-            -10,
-            least=-2_000_000_000,
-            most=2_000_000_000,
-            suffix=tr(" messages"),
-            shown_for=("form", ("shift-by",)),
-        ),
-    ]
-    if groups:
-        forms.append(("group", tr("where another group is")))
-        fields.append(choice("other", tr("Other group"), groups, shown_for=("form", ("group",))))
-    return (Field("form", tr("To"), "choice", "earliest", choices=tuple(forms)), *fields)
+        known = {
+            key: tr("{topic}/{partition}, read by {client}", topic=t, partition=p, client=c)
+            for key, (c, t, p) in keys.items()
+        }
+        form = form_of("seek", {"place": choice(known, first or next(iter(keys), "")), "other": None})
+        self._review(form, made, seek_preview, seek_review, Seek)
 
 
 def _target(values: Values) -> Target:
@@ -226,7 +152,7 @@ def _reset(values: Values) -> ResetOffsets:
         timestamp_ms=target.timestamp_ms,
         from_group=target.group or None,
         partitions=[PartitionPlace(topic=topic, partition=values.get("partition"))] if topic else None,
-        restart_members=values["restart"],
+        restart_members=values.get("restart", False),
     )
 
 

@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.commands.context import CommandContext, Handlers
 from app.commands.jobs import Job
-from app.commands.registry import Command
 from app.environment.paths import drafts_folder
 from app.sessions.cleaning import Cleaned, Limits, clean, keep
-from app.sessions.export import Run, save_scenario, save_test
+from app.sessions.export import RecordedRun, save_scenario, save_test
 from app.sessions.library import Entry, Library
+from app.sessions.stored import StoredSession
 from app.sessions.work import Work
 from broker_core.errors import BrokerError
 from broker_core.recording.copying import copy_session
@@ -42,9 +42,9 @@ class CleaningHandlers(Handlers):
     def _look(self) -> None:
         """Only where a recording has begun: nobody else's folder is looked at."""
         controller, settings = self._context.controller, self._context.settings
-        if controller.folder is None or controller.stored is not None:
+        if controller.source.folder is None or controller.stored is not None:
             return
-        spared = {Path(name).resolve() for name in (str(controller.folder), *settings.recent_sessions)}
+        spared = {Path(name).resolve() for name in (str(controller.source.folder), *settings.recent_sessions)}
         limits = Limits(settings.recordings_most, settings.recordings_mib * MIB)
         worker = ThreadPoolExecutor(1, thread_name_prefix="cleaning")
         self._answers.follow(worker.submit(clean, self._parent, limits, spared), self.cleaned.emit)
@@ -70,18 +70,6 @@ MOST_RECENT = 20
 
 
 class RecordingHandlers(Handlers):
-    COMMANDS = (
-        Command("open_session", "Open session...", "File", "Ctrl+Shift+O", "folder", "A previously recorded session."),
-        Command("save_copy", "Save session as...", "File", "Ctrl+S", "copy", "Copies the recording elsewhere."),
-        Command(
-            "save_scenario", "Save as scenario...", "File", "", "layers", "With the actions of this session in it."
-        ),
-        Command("save_test", "Save as test...", "File", "", "check", "A file for pytest that replays this session."),
-        Command(
-            "record", "Record", "Session", "Ctrl+G", "record", "Whether new sessions are recorded.", checkable=True
-        ),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         self.library = Library(context.controller.sessions)
@@ -105,26 +93,32 @@ class RecordingHandlers(Handlers):
             lines,
             parent=self._context.window,
         )
-        dialog.chosen.connect(lambda keys: self.open(Path(keys[0])))
+        dialog.chosen.connect(lambda keys: self._leave_for(Path(keys[0])))
         dialog.browseRequested.connect(self._browse)
         dialog.open()
 
     def _browse(self) -> None:
         found = QFileDialog.getExistingDirectory(self._context.window, tr("Open session"), str(self.library.parent))
         if found:
-            self.open(Path(found))
+            self._leave_for(Path(found))
+
+    def _leave_for(self, folder: Path) -> None:
+        self._context.leaving.then(partial(self.open, folder))
 
     def open(self, folder: Path, at_ns: int = 0) -> bool:
         def call() -> None:
-            stored = self._controller.open_session(folder, at_ns)
-            self._context.show_message(stored.summary())
-            if stored.problems:
-                self._context.window.hint.show_notice(Notice(" ".join(stored.problems), look="problem"))
+            self.tell(self._controller.open_session(folder, at_ns))
 
         done = self._context.attempt(call)
         if done:
             self._remember(folder)
         return done
+
+    def tell(self, stored: StoredSession) -> None:
+        """Say what was opened, and what is missing of it."""
+        self._context.show_message(stored.summary())
+        if stored.problems:
+            self._context.window.hint.show_notice(Notice(" ".join(stored.problems), look="problem"))
 
     def _remember(self, folder: Path) -> None:
         keep(folder)
@@ -142,12 +136,12 @@ class RecordingHandlers(Handlers):
             Notice(
                 tr(
                     "{title}, started {started}, was still open when the program died.{more}",
-                    title=newest.title,
+                    title=tr(newest.title),
                     started=newest.started,
                     more=more,
                 ),
                 tr("Open it"),
-                partial(self.open, newest.folder),
+                partial(self._leave_for, newest.folder),
                 partial(self._close_all, [entry.folder for entry in left]),
             )
         )
@@ -169,14 +163,14 @@ class RecordingHandlers(Handlers):
         )
 
     def _ask_target(self) -> None:
-        folder = self._controller.folder
+        folder = self._controller.source.folder
         assert folder is not None
         if target := self._context.ask_target(tr("Save session as"), Path.home() / folder.name):
             self.save_copy(target)
 
     def save_copy(self, target: Path) -> None:
         """Copy the session's folder, as a job; a session that is being recorded is copied as far as it is written."""
-        folder = self._controller.folder
+        folder = self._controller.source.folder
         assert folder is not None
         recorder = self._controller.recorder
         keep(folder)
@@ -192,9 +186,9 @@ class RecordingHandlers(Handlers):
         self._context.show_message(tr("Copying the session to {target}.", target=target))
 
     def _why_no_export(self) -> str:
-        if self._controller.scenario is None:
+        if self._controller.source.scenario is None:
             return tr("No session is open.")
-        why = self._controller.why_no_branch()
+        why = self._controller.source.why_no_branch()
         return why and tr("{why} Save its recording (Ctrl+S) or a page of it (Ctrl+Shift+H) instead.", why=why)
 
     def _ask_scenario(self) -> None:
@@ -209,15 +203,15 @@ class RecordingHandlers(Handlers):
             self.export(target, save_test)
 
     def _name(self, between: str = "-") -> str:
-        scenario = self._controller.scenario
+        scenario = self._controller.source.scenario
         title = "session" if scenario is None else scenario.title
         return re.sub(r"[^a-z0-9]+", between, title.lower()).strip(between) or "session"
 
-    def export(self, target: Path, save: Callable[[Run, Path, Work], Path]) -> None:
+    def export(self, target: Path, save: Callable[[RecordedRun, Path, Work], Path]) -> None:
         """Write the session as a scenario or a test, as a job: it is run again first, to verify the result."""
         run = self._run()
-        if self._controller.folder is not None:
-            keep(self._controller.folder)
+        if self._controller.source.folder is not None:
+            keep(self._controller.source.folder)
         job = self._context.jobs.work(
             tr("Save {name}", name=target.name),
             lambda work: save(run, target, work),
@@ -230,18 +224,19 @@ class RecordingHandlers(Handlers):
         if job.facts.id in self._saving:
             self._context.show_message(job.facts.message)
 
-    def _run(self) -> Run:
+    def _run(self) -> RecordedRun:
         controller = self._controller
         assert controller.path is not None
         inputs = controller.source.inputs()
-        return Run(inputs.text, inputs.seed, inputs.actions, controller.end_ns, controller.path)
+        return RecordedRun(inputs.text, inputs.seed, inputs.actions, controller.source.end_ns, controller.path)
 
     def _toggle_record(self) -> None:
         controller = self._controller
         controller.record = self._context.registry.action("record").isChecked()
-        recorded = controller.folder is not None and not controller.stopped
+        recorded = controller.source.folder is not None and not controller.time.stopped
         if controller.record:
-            this = "" if recorded else tr(" This one is not: branch here (Ctrl+B) to rerun and record it up to now.")
+            can_be = not recorded and controller.simulated is not None
+            this = "" if not can_be else tr(" This one is not: branch here (Ctrl+B) to rerun and record it up to now.")
             self._context.show_message(tr("New sessions are recorded.{this}", this=this))
         else:
             this = tr(" This one will still be recorded to its end.") if recorded else ""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QAction, QIcon, QKeyEvent, QKeySequence
@@ -40,15 +39,17 @@ class Command:
     """The name, key and help of a command.
 
     `shortcut` is in Qt's portable form, "" for none; `icon` is a name from `widgets.icons`; `hint` is one sentence.
+    `category` is the title of its menu. What is `late` is found in the palette after all others whose names fit.
     """
 
     id: str
     title: str
-    category: str
-    shortcut: str = ""
-    icon: str = ""
     hint: str = ""
+    icon: str = ""
+    shortcut: str = ""
+    category: str = ""
     checkable: bool = False
+    late: bool = False
 
 
 class ActionRegistry(QObject):
@@ -67,15 +68,13 @@ class ActionRegistry(QObject):
         self._commands = {command.id: command for command in commands}
         self._handlers: dict[str, Handler] = {}
         self._reasons: dict[str, Reason] = {}
-        self._does: dict[str, type[Any]] = {}
-        #: Why what a command does is not possible in what is shown at all; asked before its own reason.
-        self.why_never: Callable[[type[Any]], str] = lambda _does: ""
         self.actions: dict[str, QAction] = {command.id: self._make(command) for command in self._commands.values()}
         self._window: QWidget | None = None
 
     def _make(self, command: Command) -> QAction:
         action = QAction(tr(command.title), self, checkable=command.checkable)
         action.setObjectName(command.id)
+        action.setWhatsThis(tr(command.hint))
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
         if command.shortcut:
             action.setShortcut(QKeySequence(command.shortcut))
@@ -85,16 +84,13 @@ class ActionRegistry(QObject):
         self._describe(command, action, "")
         return action
 
-    def bind(self, command_id: str, handler: Handler, reason: Reason = str, does: type[Any] | None = None) -> None:
+    def bind(self, command_id: str, handler: Handler, reason: Reason = str) -> None:
         """Give a command its handler. `reason` returns "" if it can run, else the sentence that says why not.
 
-        `does` is the kind of action that it does: a source that has no such thing disables it. KeyError for an unknown
-        id.
+        KeyError for an unknown id.
         """
         self._handlers[self._commands[command_id].id] = handler
         self._reasons[command_id] = reason
-        if does is not None:
-            self._does[command_id] = does
         self.actions[command_id].setVisible(True)
         self.refresh(command_id)
         self.changed.emit()
@@ -124,8 +120,7 @@ class ActionRegistry(QObject):
     def reason(self, command_id: str) -> str:
         if command_id not in self._handlers:
             return tr("This command is not available.")
-        does = self._does.get(command_id)
-        return (self.why_never(does) if does is not None else "") or self._reasons[command_id]()
+        return self._reasons[command_id]()
 
     def set_checked(self, command_id: str, checked: bool) -> None:
         action = self.actions[command_id]
@@ -166,6 +161,7 @@ class ActionRegistry(QObject):
                 reason=str(self.actions[command.id].data() or ""),
                 icon=self.actions[command.id].icon(),
                 more=tr(command.hint),
+                late=command.late,
             )
             for command in self.commands()
             if command.id != "palette"
@@ -197,8 +193,20 @@ class ActionRegistry(QObject):
             if belongs_to_focus(event):
                 event.accept()
                 return True
+            if self._is_command_here(event):
+                event.ignore()  # a text field would move its cursor by it
+                return True
             self._say_why_not(event)
         return super().eventFilter(watched, event)
+
+    def _is_command_here(self, event: QKeyEvent) -> bool:
+        """Whether Ctrl with a letter is a command of ours, and none of those that every text field has."""
+        pressed = QKeySequence(event.keyCombination())
+        if event.modifiers() != Qt.KeyboardModifier.ControlModifier or not Qt.Key.Key_A <= event.key() <= Qt.Key.Key_Z:
+            return False
+        return event.key() not in _EDITING and any(
+            action.isEnabled() and action.shortcut() == pressed for action in self.actions.values()
+        )
 
     def _say_why_not(self, event: QKeyEvent) -> None:
         pressed = QKeySequence(event.keyCombination())
@@ -208,6 +216,7 @@ class ActionRegistry(QObject):
 
 
 _MODIFIERS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
+_EDITING = {Qt.Key.Key_A, Qt.Key.Key_C, Qt.Key.Key_V, Qt.Key.Key_X, Qt.Key.Key_Y, Qt.Key.Key_Z}
 _TEXT_FIELDS = (QLineEdit, QAbstractSpinBox, QTextEdit, QPlainTextEdit)
 
 

@@ -7,17 +7,16 @@ from PySide6.QtCore import QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
 
 from app.commands.context import CommandContext, Handlers
-from app.commands.jobs import Job, ReportJob
-from app.commands.registry import Command
+from app.commands.jobs import Job
 from app.presenters.reports import ReportsPresenter
 from app.reports.recent import Reports
 from app.sessions.cleaning import keep
 from app.sessions.library import Entry, Library
 from broker_core.clock import ns_from_s
-from spark_reports.assertions import check
 from spark_reports.errors import ReportError
-from spark_reports.parts import IN_HISTORY, PARTS
-from spark_reports.request import Request
+from spark_reports.request.assertions import check
+from spark_reports.request.parts import IN_HISTORY, PARTS
+from spark_reports.request.request import Request
 from widgets.dialogs.export_report import (
     SESSION,
     ExportReportDialog,
@@ -44,7 +43,8 @@ TITLES = {
     "schemas": mark("Schema refusals"),
     "keys": mark("Keys and partitions"),
     "events": mark("Faults and user actions"),
-    "audit": mark("Delivery audit"),
+    "cluster": mark("Brokers of a cluster"),
+    "audit": mark("Account of every message"),
     "recording": mark("Gaps in the recording"),
     "totals": mark("Totals and reconciliation"),
 }
@@ -66,10 +66,6 @@ PREPARE_AFTER_MS = 2_000  # a session that ends is sealed first, and often the w
 
 
 class ReportHandlers(Handlers):
-    COMMANDS = (
-        Command("export_report", "Export report...", "File", "Ctrl+E", "report", "Makes a report of sessions."),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         self._jobs = context.jobs
@@ -85,8 +81,7 @@ class ReportHandlers(Handlers):
         jobs.openRequested.connect(self._open_result)
         panel.openRequested.connect(self._open_report)
         panel.folderRequested.connect(lambda key: self._open(Path(key)) if key is not None else None)
-        panel.exportRequested.connect(lambda: context.registry.trigger("export_report"))
-        context.views.presenter(ReportsPresenter).attach(self.reports.all, self._why_no_report)
+        context.views.presenter(ReportsPresenter).reports = self.reports.all
 
     def _show_jobs(self) -> None:
         window = self._context.window
@@ -94,17 +89,17 @@ class ReportHandlers(Handlers):
         window.set_tab_count("jobs", len(self._jobs.running))
 
     def _entries(self) -> list[Entry]:
-        folder = self._controller.folder
+        folder = self._controller.source.folder
         others = [folder] if folder is not None else []
         return [entry for entry in Library(self._controller.sessions).entries(others) if not entry.recording]
 
     def _why_no_report(self) -> str:
-        if self._controller.folder is None:
-            return "" if self._controller.stopped else tr("This session is not recorded.")
-        return "" if self._controller.stopped else tr("Stop the session first (F8); this seals its recording.")
+        if self._controller.source.folder is None:
+            return "" if self._controller.time.stopped else tr("This session is not recorded.")
+        return "" if self._controller.time.stopped else tr("Stop the session first (F8); this seals its recording.")
 
     def _ask_report(self) -> None:
-        entries, folder = self._entries(), self._controller.folder
+        entries, folder = self._entries(), self._controller.source.folder
         if not entries:
             self._context.show_message(tr("No session has been recorded yet, so there is nothing to report on."))
             return
@@ -145,14 +140,14 @@ class ReportHandlers(Handlers):
             self._open_when_finished.add(job.facts.id)
         self._context.window.show_tab("jobs")
 
-    def _page_written(self, job: ReportJob) -> None:
-        self.reports.add(job.folder, job.facts.title)
+    def _page_written(self, job: Job) -> None:
+        self._report_done(job)
         self._context.show_message(tr("The report has been written to {page}", page=job.page))
         if job.facts.id in self._open_when_finished:
             self._open_result(job.facts.id)
 
     def _report_done(self, job: Job) -> None:
-        if isinstance(job, ReportJob):
+        if job.folder is not None:
             self.reports.add(job.folder, job.facts.title)
 
     def _open_result(self, job_id: str) -> None:

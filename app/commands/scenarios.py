@@ -6,6 +6,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
+import resources
 from app.commands.context import CommandContext, Handlers
 from app.commands.lesson import window_names
 from app.commands.registry import Command
@@ -21,35 +22,10 @@ from widgets.dialogs.scenario_picker import ScenarioFacts, ScenarioPicker
 from widgets.i18n import mark, tr
 
 REQUIRED = mark("required")
-
-NEW_SCENARIO = """\
-title: My scenario
-about: >
-  Describe here what the scenario teaches.
-watch:
-  - What to look at.
-try:
-  - What to change.
-seed: 1
-until_s: 120
-topics:
-  - {name: orders, partitions: 3}
-groups:
-  - {name: billing, topics: [orders], assignor: range}
-producers:
-  - {name: shop, to: orders, arrivals: {kind: rate, per_s: 10, keys: 20}}
-consumers:
-  - {name: biller, count: 2, group: billing, processing: {mean_ms: 80}}
-"""
+NEW_SCENARIO = resources.path("templates", "new_scenario.yaml").read_text(encoding="utf-8")
 
 
 class ScenarioHandlers(Handlers):
-    COMMANDS = (
-        Command("pick_scenario", "Scenarios...", "File", "Ctrl+N", "layers", "All scenarios, with what each teaches."),
-        Command("edit_scenario", "Edit scenario...", "File", "Ctrl+Shift+E", "", "The text of the open scenario."),
-        Command("new_scenario", "New scenario...", "File", "", "add", "A small scenario to start from."),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         self._editors: dict[str, ScenarioEditor] = {}  # the last one of each source
@@ -167,10 +143,11 @@ def scenario_facts(name: str, scenario: Scenario, kept: frozenset[str]) -> Scena
     )
     holds = ", ".join(one if number == 1 else many for number, one, many in counts if number)
     lasts = tr("{holds}; lasts {seconds} s", holds=holds, seconds=f"{scenario.until_s:g}")
-    about = " ".join(scenario.about.split())
+    about = tr(" ".join(scenario.about.split()))
+    watch, tries = (tuple(tr(" ".join(line.split())) for line in lines) for lines in (scenario.watch, scenario.try_))
     steps = () if scenario.lesson is None else scenario.lesson.steps
     done = sum(step.text in kept for step in steps)
-    return ScenarioFacts(name, scenario.title, about, scenario.watch, scenario.try_, lasts, len(steps), done)
+    return ScenarioFacts(name, tr(scenario.title), about, watch, tries, lasts, len(steps), done)
 
 
 def _draft_path(title: str) -> Path:
@@ -178,14 +155,13 @@ def _draft_path(title: str) -> Path:
     return drafts_folder() / f"{name}.yaml"
 
 
-CATEGORY = mark("Scenarios")
-
-
 def scenario_commands() -> dict[str, tuple[Command, Path]]:
     found: dict[str, tuple[Command, Path]] = {}
     for path in shipped_scenarios():
         head = _head(path)
-        command = Command(f"scenario_{path.stem}", head["title"], CATEGORY, hint=" ".join(head["about"].split()))
+        command = Command(
+            f"scenario_{path.stem}", head["title"], " ".join(head["about"].split()), category="Scenarios", late=True
+        )
         found[command.id] = (command, path)
     return found
 

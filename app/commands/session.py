@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.commands.context import CommandContext, Handlers
 from app.commands.forms import not_there
-from app.commands.registry import Command
 from app.filters.parsing import help_rows
 from app.sessions.event_text import event_line
 from broker_core.broker.occurrences import FIELDS, BrokerState, occurrences, tester
@@ -69,39 +68,40 @@ class RunUntil:
 
 
 class UntilHandlers(Handlers):
-    COMMANDS = (
-        Command("run_until", "Run until...", "Session", "Ctrl+F5", "clock", "Stops when a condition is first met."),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         self._last = ""
-        none = tr("No session is open.")
-        context.registry.bind("run_until", self._ask, lambda: "" if self._controller.scenario else none, Simulation)
+        context.registry.bind("run_until", self._ask, context.why_not_simulated)
 
     def _ask(self) -> None:
         dialog = RunUntilDialog(
             why_no_condition,
             help_rows(FIELDS),
             text=self._last,
-            why_not_here=self._context.why_ended(),
+            why_not_here=self._controller.why_not(),
             parent=self._context.window,
         )
-        dialog.chosen.connect(self.run)
+        dialog.chosen.connect(self._begin)
         dialog.open()
 
-    def run(self, text: str, beginning: str = HERE) -> None:
+    def _begin(self, text: str, beginning: str) -> None:
+        def anew() -> None:
+            if self._context.attempt(lambda: self._controller.restart(new_seed=beginning == NEW_SEED)):
+                self.run(text)
+
+        if beginning == HERE:
+            self.run(text)
+        else:
+            self._context.leaving.then(anew)
+
+    def run(self, text: str) -> None:
         self._last = text
         condition = parse(text, FIELDS)
-        if beginning != HERE and not self._context.attempt(
-            lambda: self._controller.restart(new_seed=beginning == NEW_SEED)
-        ):
-            return
         source = self._controller.simulated
         if source is None:
             return
         task = RunUntil(source.session.simulation, condition, ns_from_s(source.scenario.until_s))
-        self._controller.run_background(task.go_on, task.summary)
+        self._controller.time.run_background(task.go_on, task.summary)
         message = tr("Running until {words}; Space stops it.", words=text)
         absent = not_there(self._controller.snapshot, condition)  # it may come yet
         self._context.show_message(" ".join(filter(None, (message, absent))))
@@ -118,28 +118,6 @@ def why_no_condition(text: str) -> str:
 
 
 class SessionHandlers(Handlers):
-    COMMANDS = (
-        Command("restart", "Start again", "Session", "Ctrl+R", "restart", "The same scenario with the same seed."),
-        Command("restart_new_seed", "Start again with a new seed", "Session", "Ctrl+Alt+N", "", "Another run of it."),
-        Command("pause", "Pause", "Session", "Space", "pause", "Stops the session clock.", checkable=True),
-        Command("step", "Step", "Session", "F4", "step", "Runs to the next event, then pauses."),
-        Command("run", "Run", "Session", "F5", "play", "Runs at the chosen speed.", checkable=True),
-        Command("fast", "Fast", "Session", "F6", "fast", "Ten times the chosen speed.", checkable=True),
-        Command("express", "Express", "Session", "F7", "express", "As fast as possible.", checkable=True),
-        Command(
-            "continue",
-            "Continue",
-            "Session",
-            "Shift+F8",
-            "play",
-            "Continues from where it was stopped, or past the end of its scenario.",
-        ),
-        Command("stop", "Stop", "Session", "F8", "stop", "Ends the session and seals its recording."),
-        Command("open_scenario", "Open scenario...", "File", "Ctrl+O", "folder", "Opens a scenario file."),
-        Command("open_session_folder", "Show session folder", "File", "", "folder", "The folder of the recording."),
-        Command("quit", "Quit", "File", "Ctrl+Q", "", "Seals the recording and closes the window."),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         bind, controller = context.registry.bind, context.controller
@@ -147,30 +125,28 @@ class SessionHandlers(Handlers):
             partial(controller.restart, new_seed=True),
             tr("The past can be played no faster than fast (F6)."),
         )
-        bind("restart", lambda: context.attempt(controller.restart), does=Simulation)
-        bind("restart_new_seed", lambda: context.attempt(anew), does=Simulation)
-        bind("pause", self._pause, self._why_still)
-        bind("step", controller.step, self._why_still, Engine)
-        bind("run", controller.run, self._why_still, Engine)
-        bind("fast", partial(controller.run, fast=True), self._why_still, Engine)
-        bind("express", controller.express, lambda: context.why_ended() if controller.live else past_is_slow, Engine)
-        bind("continue", lambda: context.attempt(controller.go_on), controller.why_not_continued, Engine)
+        for command, begin in (("restart", controller.restart), ("restart_new_seed", anew)):
+            bind(command, partial(context.leaving.then, partial(context.attempt, begin)), context.why_not_simulated)
+        bind("pause", self._pause, lambda: "" if controller.travel.looking_back else controller.why_not())
+        driven = partial(controller.why_not, Engine)
+        for command, do in (("step", controller.time.step), ("run", controller.time.run)):
+            bind(command, do, driven)
+        bind("fast", partial(controller.time.run, fast=True), driven)
+        bind("express", controller.time.express, lambda: driven() if controller.live else past_is_slow)
+        bind("continue", lambda: context.attempt(controller.branching.go_on), controller.branching.why_not_continued)
         controller.overran.connect(self._offer_the_end)
-        bind("stop", controller.stop, lambda: tr("The session has already ended.") if controller.stopped else "")
+        stop = partial(context.leaving.then, controller.stop)
+        bind("stop", stop, lambda: tr("The session has already ended.") if controller.time.stopped else "")
         bind("open_scenario", self._open_scenario)
         bind("open_session_folder", self._open_folder, context.why_not_recorded)
         bind("quit", context.window.close)
         context.window.toolbar.speedChosen.connect(self._choose_speed)
 
-    def _why_still(self) -> str:
-        """Why time cannot pass: the past can be played, whether the session has ended or not."""
-        return "" if self._controller.travel.looking_back else self._context.why_ended()
-
     def _pause(self) -> None:
-        if self._controller.moving:
-            self._controller.pause()
+        if self._controller.time.moving:
+            self._controller.time.pause()
         else:
-            self._controller.run()
+            self._controller.time.run()
 
     def _offer_the_end(self) -> None:
         """Other programs take part: the end of the scenario does not end the session, a person does."""
@@ -183,9 +159,9 @@ class SessionHandlers(Handlers):
         )
 
     def _choose_speed(self, speed: float) -> None:
-        self._controller.speed = speed
-        if self._controller.moving:
-            self._controller.run(speed)
+        self._controller.time.speed = speed
+        if self._controller.time.moving:
+            self._controller.time.run(speed)
 
     def _open_scenario(self) -> None:
         found, _ = QFileDialog.getOpenFileName(
@@ -195,5 +171,5 @@ class SessionHandlers(Handlers):
             self._context.open_scenario(Path(found))
 
     def _open_folder(self) -> None:
-        if self._controller.folder is not None:
-            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._controller.folder)))
+        if self._controller.source.folder is not None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._controller.source.folder)))

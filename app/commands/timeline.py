@@ -4,11 +4,10 @@ from collections.abc import Callable
 from functools import partial
 
 from app.commands.context import CommandContext, Handlers
-from app.commands.registry import Command
+from app.commands.forms import form_of
 from app.sessions.bookmarks import Bookmark, Bookmarks
 from app.sessions.event_text import event_line
 from broker_core.clock import NS_PER_S
-from widgets.dialogs.form import Field, FormDialog
 from widgets.formats import session_time, time_of
 from widgets.i18n import tr
 from widgets.timeline import BookmarkField
@@ -17,33 +16,16 @@ _STEPS_S = {"back_1s": -1, "forward_1s": 1, "back_10s": -10, "forward_10s": 10}
 
 
 class TimelineHandlers(Handlers):
-    COMMANDS = (
-        Command("back_1s", "Back 1 s", "Time", "Left", "", "Shows the session one second earlier."),
-        Command("forward_1s", "Forward 1 s", "Time", "Right", "", "One second later; at the end, live again."),
-        Command("back_10s", "Back 10 s", "Time", "Shift+Left", "", "Ten seconds earlier."),
-        Command("forward_10s", "Forward 10 s", "Time", "Shift+Right", "", "Ten seconds later."),
-        Command(
-            "previous_event", "Previous event", "Time", "Ctrl+Left", "chevron-left", "Right after the previous one."
-        ),
-        Command("next_event", "Next event", "Time", "Ctrl+Right", "chevron-right", "Right after the next one."),
-        Command("first_moment", "To the beginning", "Time", "Home", "", "Second 0 of the session."),
-        Command("last_moment", "To the end", "Time", "End", "", "The last moment so far."),
-        Command("go_to", "Go to a moment...", "Time", "Ctrl+J", "clock", "A time such as 00:42, or a bookmark's name."),
-        Command("follow_live", "Follow live", "Time", "Alt+Right", "running", "Back to the present."),
-        Command("branch", "Branch here", "Time", "Ctrl+B", "branch", "Reruns it up to here; live from here on."),
-        Command("add_bookmark", "Add bookmark", "Time", "Ctrl+K", "bookmark", "Marks the moment shown."),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         self.bookmarks = Bookmarks()
         bind, travel = context.registry.bind, context.controller.travel
         for name, seconds in _STEPS_S.items():
             bind(name, partial(travel.by, seconds * NS_PER_S), self._why_nowhere)
-        bind("previous_event", lambda: travel.step(-1, self._controller.present), self._why_no_events)
-        bind("next_event", lambda: travel.step(1, self._controller.present), self._why_no_next)
+        bind("previous_event", lambda: travel.step(-1), self._why_no_events)
+        bind("next_event", lambda: travel.step(1), self._why_no_next)
         bind("first_moment", partial(travel.to, 0), self._why_nowhere)
-        bind("last_moment", lambda: travel.to(self._controller.end_ns), self._why_nowhere)
+        bind("last_moment", lambda: travel.to(self._controller.source.end_ns), self._why_nowhere)
         bind("go_to", self._ask_where, self._why_nowhere)
         bind("follow_live", travel.to_present, self._why_not_live)
         bind("branch", self.branch, self._why_no_branch)
@@ -59,13 +41,13 @@ class TimelineHandlers(Handlers):
     # -- why not
 
     def _why_nowhere(self) -> str:
-        if self._controller.scenario is None:
+        if self._controller.source.scenario is None:
             return tr("No session is open.")
-        return "" if self._controller.end_ns else tr("Nothing has happened yet.")
+        return "" if self._controller.source.end_ns else tr("Nothing has happened yet.")
 
     def _why_no_events(self) -> str:
         unrecorded = tr("This session is not recorded: only some of its moments can be shown.")
-        return self._why_nowhere() or ("" if self._controller.folder else unrecorded)
+        return self._why_nowhere() or ("" if self._controller.source.folder else unrecorded)
 
     def _why_no_next(self) -> str:
         present = tr("This is the present: F4 steps to the next event.")
@@ -78,9 +60,9 @@ class TimelineHandlers(Handlers):
 
     def _why_no_branch(self) -> str:
         controller = self._controller
-        if controller.rerunning:
+        if controller.branching.rerunning:
             return tr("The rerun has not reached that moment yet.")
-        return self._why_nowhere() or controller.why_no_branch()
+        return self._why_nowhere() or controller.source.why_no_branch()
 
     # -- going
 
@@ -88,9 +70,9 @@ class TimelineHandlers(Handlers):
         travel = self._controller.travel
         self._context.registry.refresh()
         if not travel.looking_back:
-            ended = self._controller.stopped
+            ended = self._controller.time.stopped
             self._context.show_message(tr("This is how the session ended.") if ended else tr("Live again."))
-        elif self._controller.stored is None and not self._controller.stopped:
+        elif self._controller.stored is None and not self._controller.time.stopped:
             self._context.show_message(
                 tr("This is the past; the session continues in the background. Alt+Right follows it again.")
             )
@@ -106,8 +88,8 @@ class TimelineHandlers(Handlers):
 
     def _ask_where(self) -> None:
         marks = {mark.name.casefold(): mark.time_ns for mark in self.bookmarks.all()}
-        names = "".join(f"\n{session_time(mark.time_ns)}   {mark.name}" for mark in self.bookmarks.all()[:12])
-        about = tr("A session time, such as 00:42 or 42.5") + (tr(", or a bookmark:") + names if names else ".")
+        marked = "".join(f"\n{session_time(mark.time_ns)}   {mark.name}" for mark in self.bookmarks.all()[:12])
+        names = tr(", or a bookmark:") + marked if marked else "."
 
         def moment(text: str) -> int | None:
             found = marks.get(" ".join(text.casefold().split()))
@@ -117,17 +99,11 @@ class TimelineHandlers(Handlers):
             found = moment(text)
             if found is None:
                 return tr("This is neither a time, such as 00:42 or 42.5, nor the name of a bookmark.")
-            end_ns = self._controller.end_ns
+            end_ns = self._controller.source.end_ns
             return "" if found <= end_ns else tr("The session has reached {time} so far.", time=session_time(end_ns))
 
-        dialog = FormDialog(
-            tr("Go to a moment"),
-            about,
-            (Field("moment", tr("Moment")),),
-            tr("Go"),
-            why_not=lambda v: why_not(v["moment"]),
-            parent=self._context.window,
-        )
+        form = form_of("go_to", {})
+        dialog = form._replace(about=form.about + names).dialog(self._context.window, lambda v: why_not(v["moment"]))
         dialog.chosen.connect(lambda v: self._controller.travel.to(moment(v["moment"]) or 0))
         dialog.open()
 
@@ -135,13 +111,12 @@ class TimelineHandlers(Handlers):
 
     def _opened(self) -> None:
         self._name.hide()
-        self.bookmarks = Bookmarks(self._controller.folder)
+        self.bookmarks = Bookmarks(self._controller.source.folder)
         self._show_bookmarks()
         if self.bookmarks.problem:
             self._context.show_message(self.bookmarks.problem)
 
     def _mark(self) -> None:
-        """Bookmark the moment that is shown, and edit its name; one that is there already is only edited."""
         time_ns = self._controller.snapshot.time_ns
         mark = self.bookmarks.at(time_ns)
         if mark is None:
@@ -180,6 +155,9 @@ class TimelineHandlers(Handlers):
     # -- branches
 
     def branch(self) -> None:
+        self._context.leaving.then(self._branch)
+
+    def _branch(self) -> None:
         moment_ns = self._controller.snapshot.time_ns
-        if self._context.attempt(self._controller.branch):
+        if self._context.attempt(self._controller.branching.branch):
             self._context.show_message(tr("Rerunning it up to {time}...", time=session_time(moment_ns)))

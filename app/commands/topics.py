@@ -5,8 +5,7 @@ from itertools import islice
 import msgspec
 
 from app.commands.context import CommandContext, Handlers
-from app.commands.forms import choice, choices, name_error, place_names, request_field
-from app.commands.registry import Command
+from app.commands.forms import Given, as_is, choice, name_error, part_names, place_names
 from app.commands.undo import UNDO_WINDOW_MINUTES
 from broker_core.limits import MAX_PARTITIONS, SEGMENT_BYTES
 from broker_core.operations.topics import CreateTopic as NewTopic
@@ -14,41 +13,13 @@ from broker_core.operations.topics import LogSettings, TopicConfig
 from broker_core.schemas.rule import SchemaRule
 from broker_core.simulation.actions.topics import AddPartitions, ConfigureTopic, CreateTopic, DeleteRecords, DeleteTopic
 from broker_core.snapshots import PartitionView, TopicView
-from widgets.dialogs.form import Field, Values
-from widgets.i18n import mark, tr
+from widgets.dialogs.form import Values
+from widgets.i18n import tr
 
-KIB = 1_024
-PARTITIONERS = {"crc32": "CRC-32", "murmur2": mark("Murmur2, like Kafka's own clients")}
-CLEANUPS = {
-    "delete": mark("age and size: delete old segments"),
-    "compact": mark("key: keep the last message of each"),
-    "delete,compact": mark("age, size and key: both"),
-    "none": mark("nothing: keep everything"),
-}
-TIMESTAMP_TYPES = {
-    "CreateTime": mark("of the producer (CreateTime)"),
-    "LogAppendTime": mark("of the broker (LogAppendTime)"),
-}
-COMPRESSION_TYPES = {"producer": mark("as the producer sends them"), "uncompressed": mark("none")}
-RULES = {"refuse": mark("are refused"), "dead_letter": mark("become dead letters")}
+_LOG = {"segment_bytes": {"value": SEGMENT_BYTES // 1_024}}
 
 
 class TopicHandlers(Handlers):
-    COMMANDS = (
-        Command("create_topic", "Create topic...", "Topics", "Ctrl+Alt+T", "add", "A topic with some partitions."),
-        Command(
-            "add_partitions",
-            "Add partitions...",
-            "Topics",
-            "",
-            "layers",
-            "More lanes; keys may move to other partitions.",
-        ),
-        Command("configure_topic", "Configure topic...", "Topics", "", "settings", "Retention and compaction."),
-        Command("delete_records", "Delete records...", "Topics", "", "", "Trims the beginning of a log."),
-        Command("delete_topic", "Delete topic...", "Topics", "", "close", "With its messages; can be undone."),
-    )
-
     MENU = (
         (("topic", "lane"), (None, "add_partitions", "configure_topic", "delete_records", "delete_topic")),
         (("",), ("create_topic",)),
@@ -74,18 +45,11 @@ class TopicHandlers(Handlers):
         return first[0] if len(first) == 1 else None
 
     def ask_topic(self) -> None:
-        taken = place_names(self._snapshot)
+        taken, controller = place_names(self._snapshot), self._controller
+        subjects = tuple(controller.collectors.schemas.at(controller.snapshot.time_ns).registry.subjects())
+        of_rule: Given = {"subject": {"choices": subjects}, "mode": {"shown_for": ("subject", subjects)}}
         self.form(
-            tr("Create topic"),
-            "",
-            (
-                Field("topic", tr("Name"), hint=tr("such as payments")),
-                request_field(NewTopic, "partitions", tr("Partitions"), value=3),
-                request_field(NewTopic, "partitioner", tr("Keys go by"), words=PARTITIONERS),
-                *_log_fields(),
-                *self._rule_fields(),
-            ),
-            tr("Create"),
+            "create_topic",
             lambda v: CreateTopic(
                 name=v["topic"],
                 partitions=v["partitions"],
@@ -93,52 +57,34 @@ class TopicHandlers(Handlers):
                 log=_log(v),
                 rule=SchemaRule(subject=v["subject"], mode=v["mode"]) if v.get("subject") else None,
             ),
+            {**_LOG, **(of_rule if subjects else dict.fromkeys(of_rule))},
+            of=(NewTopic, LogSettings, SchemaRule),
             why_not=lambda v: name_error(v["topic"], "topic", taken),
         )
 
-    def _rule_fields(self) -> tuple[Field, ...]:
-        controller = self._controller
-        subjects = tuple(controller.collectors.schemas.at(controller.snapshot.time_ns).registry.subjects())
-        if not subjects:
-            return ()
-        return (
-            choice(
-                "subject", tr("Values follow"), {"": tr("no schema"), **{subject: subject for subject in subjects}}, ""
-            ),
-            request_field(
-                SchemaRule, "mode", tr("Those that do not match"), words=RULES, shown_for=("subject", subjects)
-            ),
-        )
-
     def ask_partitions(self) -> None:
-        topic = self._topic()
-        if topic is None:
-            return
-        there = len(topic.partitions)
-        self.form(
-            tr("Add partitions to {topic}", topic=topic.name),
-            tr("It has {count}. Keys may land in other partitions from then on. This cannot be undone.", count=there),
-            (Field("partitions", tr("Partitions in all"), "whole", there + 1, least=there + 1, most=MAX_PARTITIONS),),
-            tr("Add"),
-            lambda v: AddPartitions(topic=topic.name, total=v["partitions"]),
-        )
+        if topic := self._topic():
+            there = len(topic.partitions)
+            self.form(
+                "add_partitions",
+                lambda v: AddPartitions(topic=topic.name, total=v["partitions"]),
+                {"partitions": {"value": there + 1, "least": there + 1, "most": MAX_PARTITIONS}},
+                topic=topic.name,
+                count=there,
+            )
 
     def ask_settings(self) -> None:
-        topic = self._topic()
-        if topic is None:
-            return
-        name = topic.name
-        self.form(
-            tr("Configure {topic}", topic=name),
-            tr(
-                "Retention deletes whole segments within a second of their expiry. Deleted segments cannot be restored."
-            ),
-            _log_fields(),
-            tr("Configure"),
-            lambda v: ConfigureTopic(topic=name, log=_log(v)),
-            known=TopicConfig(topic=name),
-            values=lambda settings: msgspec.structs.asdict(settings.log),
-        )
+        if topic := self._topic():
+            name = topic.name
+            self.form(
+                "configure_topic",
+                lambda v: ConfigureTopic(topic=name, log=_log(v)),
+                _LOG,
+                of=(LogSettings,),
+                known=lambda _v: TopicConfig(topic=name),
+                values=lambda settings: msgspec.structs.asdict(settings.log),
+                topic=name,
+            )
 
     def ask_records(self) -> None:
         topic = self._topic()
@@ -155,86 +101,37 @@ class TopicHandlers(Handlers):
         def gone(values: Values) -> int:
             return sum(max(0, offset - parts[number].start_offset) for number, offset in before(values).items())
 
+        known = {**as_is(parts), "": tr("all of them, up to their ends")}
         self.form(
-            tr("Delete records of {topic}", topic=topic.name),
-            tr("Deletes the messages below an offset from the log. This cannot be undone."),
-            (
-                choice(
-                    "partition",
-                    tr("Partition"),
-                    {**choices(parts), "": tr("all of them, up to their ends")},
-                    lane or next(iter(parts), ""),
-                ),
-                Field(
-                    "offset",
-                    tr("Below offset"),
-                    "whole",
-                    0,
-                    most=2_000_000_000,
-                    shown_for=("partition", tuple(parts)),
-                ),
-            ),
-            tr("Delete"),
+            "delete_records",
             lambda v: DeleteRecords(topic=topic.name, before=before(v)),
+            {
+                "partition": choice(known, lane or next(iter(parts), "")),
+                "offset": {"shown_for": ("partition", (*parts,))},
+            },
             why_not=lambda v: (
                 _why_not_trimmed(v, parts) or ("" if gone(v) else tr("There are no messages below that offset."))
             ),
             tell=lambda v: tr("{count} messages will be deleted for good.", count=f"{gone(v):,}"),
-            danger=True,
+            topic=topic.name,
         )
 
     def ask_delete(self) -> None:
-        topic = self._topic()
-        if topic is None:
-            return
-        count = sum(part.messages_count for part in topic.partitions)
-        readers = [group.name for group in self._snapshot.groups if topic.name in group.topics]
-        read = tr(" It is read by {groups}.", groups=", ".join(readers)) if readers else ""
-        self.form(
-            tr("Delete topic"),
-            tr(
-                "{topic} has {count} messages in {partitions} partitions.{read} It can be restored for {minutes} "
-                "minutes of session time (Ctrl+Z).",
+        if topic := self._topic():
+            readers = [group.name for group in self._snapshot.groups if topic.name in group.topics]
+            self.form(
+                "delete_topic",
+                lambda _v: DeleteTopic(topic=topic.name),
                 minutes=UNDO_WINDOW_MINUTES,
                 topic=topic.name,
-                count=f"{count:,}",
+                count=f"{sum(part.messages_count for part in topic.partitions):,}",
                 partitions=len(topic.partitions),
-                read=read,
-            ),
-            (),
-            tr("Delete {topic}", topic=topic.name),
-            lambda _v: DeleteTopic(topic=topic.name),
-            danger=True,
-        )
-
-
-def _limit(name: str, label: str, unit: int, suffix: str, for_cleanup: str = "") -> Field:
-    shown_for = ("cleanup", (for_cleanup, "delete,compact")) if for_cleanup else None
-    return request_field(LogSettings, name, label, unit=unit, suffix=suffix, none=tr("no limit"), shown_for=shown_for)
-
-
-def _log_fields() -> tuple[Field, ...]:
-    return (
-        request_field(LogSettings, "cleanup", tr("Cleaned up by"), words=CLEANUPS),
-        _limit("retention_ms", tr("Keep for"), 1_000, tr(" s"), for_cleanup="delete"),
-        _limit("retention_bytes", tr("Keep at most"), KIB, tr(" KiB a partition"), for_cleanup="delete"),
-        _limit("segment_ms", tr("A new segment every"), 1_000, tr(" s")),
-        request_field(
-            LogSettings,
-            "segment_bytes",
-            tr("Segments of"),
-            unit=KIB,
-            value=SEGMENT_BYTES // KIB,
-            least=1,
-            suffix=tr(" KiB"),
-        ),
-        request_field(LogSettings, "timestamp_type", tr("Time of messages"), words=TIMESTAMP_TYPES),
-        request_field(LogSettings, "compression_type", tr("Compression"), words=COMPRESSION_TYPES),
-    )
+                read=tr(" It is read by {groups}.", groups=", ".join(readers)) if readers else "",
+            )
 
 
 def _log(values: Values) -> LogSettings:
-    return LogSettings(**{field.name: values.get(field.name) for field in _log_fields()})
+    return LogSettings(**{name: values.get(name) for name in part_names("log")})
 
 
 def _why_not_trimmed(values: Values, parts: dict[str, PartitionView]) -> str:

@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections import deque
 
 from app.commands.context import CommandContext, Handlers
-from app.commands.registry import Command
 from app.commands.undo_stack import UndoStep
+from app.sessions.causes import cause_text
 from broker_core.limits import UNDO_WINDOW_MS
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.faults import HoldSchedule
@@ -16,11 +16,6 @@ UNDO_WINDOW_MINUTES = UNDO_WINDOW_MS // 60_000  # of session time
 
 
 class UndoHandlers(Handlers):
-    COMMANDS = (
-        Command("undo", "Undo", "Edit", "Ctrl+Z", "undo", "Undoes the last action."),
-        Command("redo", "Redo", "Edit", "Ctrl+Shift+Z", "redo", "Redoes the last undone action."),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         # What was asked of the engine and not answered yet, in order.
@@ -104,8 +99,8 @@ class _BrokerStep:
         self.inverse = inverse
         self.again = performed.action
         self.step: UndoStep = context.undo.push(
-            performed.sentence,
+            cause_text(performed.sentence),
             lambda: handlers.ask(self, self.inverse, UNDO),
             lambda: handlers.ask(self, self.again, REDO),
-            context.why_ended,
+            context.controller.why_not,
         )

@@ -47,7 +47,7 @@ class UndoStack(QObject):
         return step
 
     def note_final(self, why: str) -> None:
-        """Something was done that nothing undoes, because of `why`; what was done before it can still be undone."""
+        """Something irreversible was done, for the reason `why`; earlier steps can still be undone."""
         self.final = why
         self._undone.clear()
         self.changed.emit()
@@ -86,7 +86,7 @@ class UndoStack(QObject):
             self.changed.emit()
 
     def put_back(self, step: UndoStep) -> None:
-        """What was just taken up, to be undone or done again, was not done: it stands where it stood."""
+        """Undoing or redoing `step` failed: it returns to its place."""
         if self.next is step:
             self._done.append(self._undone.pop())
         elif self.last is step:

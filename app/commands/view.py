@@ -8,7 +8,6 @@ from PySide6.QtCore import QObject, QPoint, Signal
 from PySide6.QtWidgets import QMenu
 
 from app.commands.context import CommandContext, Handlers
-from app.commands.registry import Command
 from app.environment.settings import Settings
 from app.presenters.palette_search import PaletteSearch, things
 from app.presenters.panels import PANELS
@@ -56,10 +55,6 @@ class SavedFilters(QObject):
 
 
 class FilterHandlers(Handlers):
-    COMMANDS = (
-        Command("filter_help", "Filter help", "View", "Ctrl+Shift+F", "help", "Fields, examples and saved filters."),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         self.saved = SavedFilters(context.settings, self)
@@ -98,6 +93,7 @@ _PANELS_OF = {
 }
 
 _OPENS = {
+    "node": "show_brokers",
     "topic": "show_offsets",
     "lane": "show_offsets",
     "group": "show_assignments",
@@ -109,35 +105,6 @@ _OPENS = {
 
 
 class ViewHandlers(Handlers):
-    COMMANDS = (
-        Command("filter", "Filter", "View", "Ctrl+F", "filter", "Goes to the filter of the open panel."),
-        Command("palette", "Find...", "View", "Ctrl+P", "search", "Commands, names, messages, keys and moments."),
-        *(
-            Command(f"show_{panel.name}", panel.title, "View", panel.shortcut, panel.icon, panel.hint)
-            for panel in PANELS
-        ),
-        Command("toggle_left", "Navigator", "View", "Ctrl+Alt+L", "", "The tree on the left.", checkable=True),
-        Command("toggle_right", "Right side", "View", "Ctrl+Alt+R", "", "Rebalances and inspector.", checkable=True),
-        Command("toggle_bottom", "Panels", "View", "Ctrl+Alt+B", "", "The panels below the canvas.", checkable=True),
-        Command(
-            "toggle_timeline", "Timeline", "View", "Ctrl+Alt+I", "", "Its lanes, or a single line.", checkable=True
-        ),
-        Command(
-            "beside",
-            "Panel beside the canvas",
-            "View",
-            "",
-            "panel-beside",
-            "Not below the current one.",
-            checkable=True,
-        ),
-        Command("focus", "Focus", "View", "F9", "focus", "Canvas and timeline alone.", checkable=True),
-        Command("maximise", "Maximise the panel", "View", "Shift+F9", "maximise", "Full height.", checkable=True),
-        Command("zoom_in", "Zoom in", "View", "Ctrl++", "zoom-in", "Canvas."),
-        Command("zoom_out", "Zoom out", "View", "Ctrl+-", "zoom-out", "Canvas."),
-        Command("zoom_fit", "Fit to window", "View", "Ctrl+0", "fit", "Canvas."),
-    )
-
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         self._palette = CommandPalette(context.window)
@@ -185,7 +152,7 @@ class ViewHandlers(Handlers):
     def _open_palette(self) -> None:
         context = self._context
         named = things(context.controller.snapshot, context.views.rates, context.window.timeline.facts.ticks)
-        search = self._search = PaletteSearch(context.controller.snapshot, context.controller.end_ns)
+        search = self._search = PaletteSearch(context.controller.snapshot, context.controller.source.end_ns)
         events = context.controller.snapshot.events
         context.history.ask(lambda past: published(past, events), lambda found: self._know(search, found))
         self._palette.show_entries([*context.registry.entries(), *named], search.found)
@@ -254,7 +221,6 @@ class ViewHandlers(Handlers):
             self._choose(new)
 
     def _filter_navigator(self, text: str) -> None:
-        """Rows that do not match are hidden there, and dimmed on the canvas."""
         views, navigator = self._context.views, self._context.window.parts.navigator
         navigator.set_filter_problem(views.navigator.set_filter(text))
         views.refresh(self._snapshot)

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from importlib import metadata
 from typing import Literal
 
 DISTRIBUTION = "brokerscope"
@@ -11,6 +10,8 @@ _NEEDED_BY: dict[Extra, str] = {"gui": "The window", "report": "The report"}
 
 
 def _requirements() -> Sequence[str]:
+    from importlib import metadata  # loads a mail parser: a sixth of what --help takes
+
     try:
         return metadata.requires(DISTRIBUTION) or ()
     except metadata.PackageNotFoundError:  # a source tree that was never installed promises nothing
@@ -27,7 +28,8 @@ def packages(
 
 
 def version_of(distribution: str) -> str:
-    """ "" if it is not installed."""
+    from importlib import metadata
+
     try:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:

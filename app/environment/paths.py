@@ -53,6 +53,11 @@ def sessions_folder() -> Path:
     return Path(platformdirs.user_data_dir(APP_NAME)) / "sessions"
 
 
+def deeds_file() -> Path:
+    """What this user has done to clusters that run elsewhere."""
+    return Path(platformdirs.user_state_dir(APP_NAME)) / "deeds.jsonl"
+
+
 def logs_folder() -> Path:
     return Path(platformdirs.user_log_dir(APP_NAME))
 

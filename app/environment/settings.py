@@ -70,6 +70,8 @@ class Settings:
     recent_sessions = _json("sessions/recent", (), tuple[str, ...])
     #: Of brokers elsewhere that were attached to lately, the newest first.
     recent_addresses = _json("attach/recent", (), tuple[str, ...])
+    #: The filter of the navigator by such a broker.
+    cluster_filters = _json("attach/filters", {}, dict[str, str])
     #: Topics that hold dead letters, whatever they are called.
     dead_letter_topics = _json("dead_letters/topics", (), tuple[str, ...])
     #: Filters that the user keeps, by name.

@@ -93,6 +93,8 @@ class Happenings:
             yield f"{'queue' if is_queue else 'topic'}:{event.topic}"
             if event.partition is not None and not is_queue:
                 yield lane_id(event.topic, event.partition)
+        if (node := (event.detail or {}).get("node")) is not None:
+            yield f"node:{node}"
         of_queue = event.group in self._queues
         if event.group and event.group != event.topic:
             yield f"{'queue' if of_queue else 'group'}:{event.group}"
@@ -104,7 +106,6 @@ class Happenings:
 
 
 def _named(event: Event) -> Iterator[str]:
-    """The partitions that a control event lists in its detail, and who owns them then."""
     if event.kind not in _LISTING:
         return
     detail = event.detail or {}

@@ -82,6 +82,7 @@ class MomentViews:
                 "clock": session_time(snapshot.time_ns),
                 "wall": self._times.wall(snapshot.time_ns),
                 "rate": status.rate,
+                "rates": self._rates.window_words(snapshot.time_ns),
                 "in_flight": status.in_flight,
                 "scene": self._scene.tree(view),
                 "facts": dict(self._facts(snapshot, view, second)),
@@ -141,8 +142,8 @@ class MomentViews:
 
 
 def _inspected(view: CanvasView) -> Iterator[str]:
-    for producer in view.producers:
-        yield producer.id
+    for card in (*view.nodes, *view.producers):
+        yield card.id
     for topic in view.topics:
         yield topic.id
     for group in view.groups:
@@ -151,8 +152,8 @@ def _inspected(view: CanvasView) -> Iterator[str]:
             yield member.id
     if view.has_bench:
         yield BENCH_ID
-    for card in view.bench:
-        yield card.id
+    for idle in view.bench:
+        yield idle.id
     for queue in view.queues:
         yield queue.id
         for worker in queue.workers:
@@ -178,7 +179,6 @@ def facts_tree(facts: InspectorFacts, second: str = "") -> Tree:
 
 
 def _by_name(cards: Sequence[RebalanceFacts]) -> dict[str, RebalanceFacts]:
-    """Each with a name that stays; several of a group may begin at the same moment."""
     found: dict[str, RebalanceFacts] = {}
     for card in cards:
         names = (f"{card.key[1]} {number} {card.group}" for number in count())
@@ -242,9 +242,12 @@ def gather(stored: StoredSession, wanted: PagePart, report: Report) -> dict[str,
     times = Times(stored.started_at)
     views = MomentViews(collectors, times, shown)
     columns = Columns()
+    open_ns: int | None = None  # a page of a broker that was empty at first opens where something is
     for moment, time_ns in enumerate(moments_ns):
         report(0.4 + 0.5 * moment / len(moments_ns), session_time(time_ns))
-        columns.add(views.tree(stored.playback.at(time_ns), happenings.second(moment)))
+        tree = views.tree(stored.playback.at(time_ns), happenings.second(moment))
+        open_ns = time_ns if open_ns is None and not tree["scene"]["notice"] else open_ns
+        columns.add(tree)
     charts = _charts(collectors, stored.end_ns, first_ns, last_ns, shown)
     timeline = _timeline(stored, collectors, first_ns, last_ns, shown)
     return {
@@ -253,6 +256,7 @@ def gather(stored: StoredSession, wanted: PagePart, report: Report) -> dict[str,
         "started": contained(stored.metadata.started_at),
         "from_ms": first_ns // NS_PER_MS,
         "to_ms": -(-last_ns // NS_PER_MS),
+        "open_ms": (first_ns if open_ns is None else open_ns) / NS_PER_MS,
         "session_ms": -(-stored.end_ns // NS_PER_MS),
         "moments_ms": [time_ns / NS_PER_MS for time_ns in moments_ns],
         "columns": columns.plain(),
@@ -336,7 +340,6 @@ def _charts(
 
 
 def _strips(charts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The largest lag of a group and the depth of the fullest queue, by time; none if there is never any."""
     found = []
     for chart in charts:
         if chart["key"] not in {"lag", "depth"}:

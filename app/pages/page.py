@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import dataclasses
 import hashlib
 import os
 import tempfile
+import tomllib
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +20,7 @@ from markupsafe import Markup
 
 import resources
 from app.pages.moments import WITHOUT, PagePart, Report, gather
+from app.reports.recent import findings_of
 from app.sessions.stored import StoredSession
 from broker_core.clock import NS_PER_MS, s_from_ns
 from broker_core.errors import BrokerError, ErrorCode
@@ -30,71 +33,21 @@ from widgets.canvas.step import Step
 from widgets.canvas.topic_item import LEGEND
 from widgets.formats import session_time
 from widgets.i18n import tr
+from widgets.panels.report import FindingFacts
 from widgets.theme_palette import COLOUR_TOKENS, DARK, LIGHT, Theme
+
+_WORDS = tomllib.loads(resources.path("session_page", "words.toml").read_text(encoding="utf-8"))
 
 
 def words() -> dict[str, str]:
-    return {
-        "language": tr("en"),
-        "play": tr("Play"),
-        "pause": tr("Pause"),
-        "speed": tr("Speed"),
-        "back": tr("1 s back"),
-        "on": tr("1 s on"),
-        "previous": tr("Previous event"),
-        "next": tr("Next event"),
-        "theme": tr("Light or dark"),
-        "copy": tr("Copy a link to this moment"),
-        "copied": tr("Copied: {link}"),
-        "state_of": tr("state of {clock}"),
-        "each_second": tr("The page has the state at each whole second; in between, it shows the earlier one."),
-        "sideways": tr("The drawing scrolls sideways."),
-        "after": tr("first state after {clock}"),
-        "legend": tr("What the drawing means"),
-        "of_tracks": tr(LEGEND),
-        "of_owners": tr("A colour and a letter are a consumer; a dashed box is a partition without an owner."),
-        "of_groups": tr("Above the letters: how the name of each group begins."),
-        "of_unknown": tr("Hatched: nothing committed yet. Hatched in amber: no owner while the group rebalances."),
-        "of_rings": f"{tr('A ring is a message in flight, in the colour of its worker.')} {tr(RINGS_LEGEND)}",
-        "of_blocked": tr("A producer is waiting because its target is full."),
-        "of_stopped": tr("A group does not read while it rebalances."),
-        "close": tr("Close"),
-        "figures": tr("Figures"),
-        "events": tr("Events"),
-        "rebalances": tr("Rebalances"),
-        "charts": tr("Charts"),
-        "canvas": tr("Producers, topics, groups and queues at this moment"),
-        "timeline": tr("Timeline"),
-        "select": tr(
-            "Select something on the canvas (a group, a consumer, a partition) to see its figures at this moment."
-        ),
-        "not_here": tr("It does not exist at this moment."),
-        "in_second": tr("In this second"),
-        "around": tr("Events before and after this moment"),
-        "no_events": tr("No event so far."),
-        "all_events": tr("All events"),
-        "its_events": tr("Only from {name}"),
-        "no_rebalance": tr("No rebalance so far."),
-        "nobody": tr("nobody"),
-        "and_more": tr("and {count} more"),
-        "end": tr("end"),
-        "clear": tr("Clear the selection"),
-        "published": tr("Messages/s"),
-        "keys": tr(
-            "Space plays; Left and Right move by a second, with Shift by ten, with Ctrl by an event; Home and End go "
-            "to the ends; Tab moves through the drawing, Up and Down through partitions."
-        ),
-        "broken": tr("This page could not be drawn: {error}."),
-        "not_whole": tr("This recording is incomplete."),
-        "went_on": tr("The session was still running when this page was made."),
-        "needs_script": tr("This page needs JavaScript. All of it is contained in the page; nothing is loaded."),
-        "made_with": tr("Charts by Apache ECharts (Apache License 2.0). This page loads nothing from anywhere."),
-        "no_chart": tr("There is nothing to chart."),
-    }
+    found = {name: tr(text) for name, text in _WORDS.items()}
+    return {**found, "of_tracks": tr(LEGEND), "of_rings": f"{found['of_rings']} {tr(RINGS_LEGEND)}"}
 
 
 MOST_BYTES = 25_000_000  # what mail and tickets take
 SUFFIX = ".html"
+REPORT = "report"  # in the folder of a session: where its report is made, if nobody chooses another place
+MOST_FINDINGS = 6
 _ICONS = ("info", "play", "pause", "step", "chevron-left", "chevron-right", "close", "copy", "sun", "moon", "warning")
 #: What the page draws with, as the window does.
 _SIZES = {
@@ -116,7 +69,7 @@ _SIZES = {
 }
 
 
-class Made(NamedTuple):
+class WrittenPage(NamedTuple):
     """A page that was written; `problems` says in sentences what the recording lacks."""
 
     path: Path
@@ -124,23 +77,36 @@ class Made(NamedTuple):
     problems: tuple[str, ...]
 
 
-def share(folder: Path, target: Path, wanted: PagePart, report: Report = lambda _share, _message: None) -> Made:
-    """Write the page of the session in `folder` to `target`, whole or not at all.
+def share(
+    folder: Path,
+    target: Path,
+    wanted: PagePart,
+    report: Report = lambda _share, _message: None,
+    findings_in: Path | None = None,
+) -> WrittenPage:
+    """Write the page of the session in `folder` to `target`, whole or not at all. It begins with what the report in
+    `findings_in` has found, by default the one in the folder of the session, if there is one.
 
     `report(share, message)` tells how far it is, and may raise to end it. Raises BrokerError: as `open_session`,
     INVALID_REQUEST if the part that is wanted is empty or too large for a page; OSError if it cannot be written.
     """
     stored = StoredSession(folder)
-    made = page_of(stored, wanted, report)
+    found = findings_of(findings_in or folder / REPORT)
+    if found is None and findings_in is not None:
+        about = f"{findings_in} is no report with tables: make it with --format html,csv or html,parquet"
+        raise BrokerError(ErrorCode.INVALID_REQUEST, about)
+    made = page_of(stored, wanted, report, found or ())
     if len(made) > MOST_BYTES:
         raise BrokerError(ErrorCode.INVALID_REQUEST, _too_large(stored, wanted, len(made)))
     report(0.97, tr("Writing {name}", name=target.name))
     _write(target, made)
-    return Made(target, len(made), tuple(stored.problems))
+    return WrittenPage(target, len(made), tuple(stored.problems))
 
 
-def page_of(stored: StoredSession, wanted: PagePart, report: Report) -> bytes:
-    """The page of an open session. Raises BrokerError as `moments_of`, and what `report` raises."""
+def page_of(stored: StoredSession, wanted: PagePart, report: Report, found: Sequence[FindingFacts] = ()) -> bytes:
+    """The page of an open session, which begins with what was `found` in it. Raises BrokerError as `moments_of`, and
+    what `report` raises.
+    """
     data = gather(stored, wanted, report)
     report(0.92, tr("Packing"))
     said = words()
@@ -162,6 +128,7 @@ def page_of(stored: StoredSession, wanted: PagePart, report: Report) -> bytes:
             facts=_facts(stored, data),
             left_out=_left_out(wanted, data["unlisted"]),
             problems=[contained(problem) for problem in stored.problems],
+            findings=[FindingFacts(*map(contained, dataclasses.astuple(one))) for one in found[:MOST_FINDINGS]],
             recording=stored.recording,
             said=said,
         )
@@ -207,7 +174,7 @@ def _too_large(stored: StoredSession, wanted: PagePart, size_bytes: int) -> str:
 
 
 def _write(target: Path, page: bytes) -> None:
-    """Beside it first: what is there stays if the disk is full. A device is written to."""
+    """Beside it first, so that what is there stays if the disk is full."""
     target = target.resolve()
     if target.exists() and not target.is_file():
         target.write_bytes(page)
@@ -244,7 +211,7 @@ def _text(name: str) -> str:
 
 
 def _hash(source: str) -> str:
-    """The hash by which the page's content security policy allows only this script or style."""
+    """For the content security policy of the page, which allows only this script or style."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"
 
 
@@ -273,6 +240,7 @@ def _icons(data: Mapping[str, Any]) -> set[str]:
 
 
 _KINDS = {
+    "node": "layers",
     "producer": "producer",
     "topic": "topic",
     "group": "group",

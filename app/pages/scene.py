@@ -71,8 +71,8 @@ class Scene:
             self._arrangement = best_arrangement(view, *ROOM, 1.0, self._arrangement)
             self._layout = lay_out(view, self._arrangement)
         boxes: dict[str, Tree] = {}
-        for producer in view.producers:
-            boxes[producer.id] = _card("producer", producer)
+        for card in (*view.nodes, *view.producers):
+            boxes[card.id] = _card(card.kind, card)
         for topic in view.topics:
             boxes[topic.id] = self._topic(topic)
         for group in view.groups:
@@ -80,7 +80,7 @@ class Scene:
             boxes |= {member.id: _card("consumer", member) for member in group.members}
         if view.has_bench:
             boxes[BENCH_ID] = {"kind": "bench", "name": tr("Bench"), "note": idle_text(len(view.bench))}
-        boxes |= {card.id: _card("consumer", card) for card in view.bench}
+        boxes |= {idle.id: _card("consumer", idle) for idle in view.bench}
         for queue in view.queues:
             boxes[queue.id] = _queue(queue)
             boxes[queue.workers_id] = {
@@ -149,6 +149,8 @@ def _lane(topic: str, lane: Lane, shown: int, scale: int) -> Tree:
         "id": lane_id(topic, lane.partition),
         "name": f"P{lane.partition}",
         "end": count_text(lane.end_offset),
+        "mark": state_of(lane.replication),
+        "placed": lane.placed,
         "groups": [_standing(lane, group, scale) for group in lane.groups[:shown]],
     }
 
@@ -188,7 +190,7 @@ def _heat(topic: TopicBox, at: int, name: str, scale: int) -> Tree:
 def _card(kind: str, card: Card) -> Tree:
     found = {
         "kind": kind,
-        "name": card.name,
+        "name": card.title,
         "state": state_of(card.state),
         "note": card_note(card),
         "rate": rate_text(card.rate_per_s),
@@ -202,7 +204,7 @@ def _group(group: GroupBox) -> Tree:
         "name": group.name,
         "state": state_of(group.state),
         "note": tr("generation {generation:,}", generation=group.generation) if group.generation >= 0 else "",
-        "lag": lag_texts(group, near=True)[0],
+        "lags": list(lag_texts(group, near=True)),
         "trend": state_of(group.trend if group.lag else ""),
         "empty": "" if group.members else tr("No consumer reads."),
     }

@@ -6,7 +6,8 @@ from app.presenters.table import SnapshotModel
 from broker_core.access import ANY, AccessRow, Acl, ClientQuota
 from broker_core.snapshots import Snapshot
 from widgets.i18n import localized, mark, tr
-from widgets.panels.access import AccessPanel
+from widgets.panels.panel import declared
+from widgets.panels.table_panel import TablePanel
 from widgets.roles import Role
 
 RIGHTS = {"read": mark("read"), "write": mark("write"), "admin": mark("administer"), "all": mark("do anything")}
@@ -82,6 +83,10 @@ def details(row: AccessRow) -> str:
     if row.prefixed:
         return tr("{kind}: all that begin with {name}", kind=kind, name=row.name)
     return tr("{kind}: all", kind=kind) if row.name == ANY else f"{kind}: {row.name}" if row.name else kind
+
+
+class AccessPanel(TablePanel):
+    info = declared("access")
 
 
 class AccessPresenter(TablePresenter[AccessPanel]):

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from broker_core.snapshots import NOT_SEEN, FaultView, Snapshot
+from app.sessions.causes import rule_text
+from broker_core.snapshots import NOT_SEEN, FaultView, GroupView, Snapshot
 from widgets.formats import duration
 from widgets.i18n import mark, tr
 
@@ -15,7 +16,7 @@ _WORDS = {
 }
 
 
-DISK_FULL = "Disk full"
+DISK_FULL, LOST = "Disk full", "Connection lost"
 
 
 def state_of(fault: FaultView) -> str:
@@ -37,8 +38,16 @@ def program_state(active: Iterable[FaultView], client: str, per_s: float) -> str
     return next(map(state_of, faults), "waiting")
 
 
-def reader_state(active: Iterable[FaultView], client: str, per_s: float, group_state: str) -> str:
-    return NOT_SEEN if group_state == NOT_SEEN else program_state(active, client, per_s)
+def lost_ns(group: GroupView | None, client: str) -> int | None:
+    """Since when a member of another program has no connection."""
+    members = () if group is None else group.members
+    return next((member.lost_ns for member in members if member.client == client), None)
+
+
+def reader_state(active: Iterable[FaultView], client: str, per_s: float, group: GroupView | None) -> str:
+    if lost_ns(group, client) is not None:
+        return LOST
+    return NOT_SEEN if group is not None and group.state == NOT_SEEN else program_state(active, client, per_s)
 
 
 def left_of(fault: FaultView, now_ns: int) -> str:
@@ -51,7 +60,7 @@ def left_of(fault: FaultView, now_ns: int) -> str:
 def fault_text(fault: FaultView, now_ns: int) -> str:
     broker = tr("requests") if fault.fault.startswith("fault ") else tr("the disk")
     who = fault.client or broker
-    return tr("{who}: {what} ({time})", who=who, what=fault.what, time=left_of(fault, now_ns))
+    return tr("{who}: {what} ({time})", who=who, what=rule_text(fault.what), time=left_of(fault, now_ns))
 
 
 def marks(snapshot: Snapshot) -> dict[str, str]:

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from app.filters.parsing import help_rows
 from app.presenters.columns import Column, number_column, state_column, time_column
 from app.presenters.owners import Owners
 from app.presenters.panel_presenter import Sources, TablePresenter
@@ -26,14 +25,11 @@ class OwnershipRow(NamedTuple):
     partition: int
     spans: tuple[Span, ...]
     time_ns: int
+    since_ns: int | None
 
     @property
     def owner(self) -> str:
         return self.spans[-1].owner if self.spans and self.spans[-1].end_ns is None else ""
-
-    @property
-    def since_ns(self) -> int | None:
-        return self.spans[-1].start_ns if self.owner else None
 
     @property
     def owners(self) -> tuple[str, ...]:
@@ -74,10 +70,14 @@ class OwnershipModel(TableModel[OwnershipRow]):
         self.set_rows(())
 
     def update(self, snapshot: Snapshot, group: str) -> None:
-        at_ns, ownership = snapshot.time_ns, self._ownership
-        spans = {place: ownership.spans(place, at_ns, snapshot.events) for place in ownership.places(group)}
+        ownership, at = self._ownership, (snapshot.time_ns, snapshot.events)
+        spans = {place: ownership.spans(place, *at) for place in ownership.places(group)}
         self.set_rows(
-            tuple(OwnershipRow(topic, part, found, at_ns) for (_group, topic, part), found in spans.items() if found)
+            tuple(
+                OwnershipRow(*place[1:], found, at[0], ownership.since_ns(place, found[-1].owner, *at))
+                for place, found in spans.items()
+                if found
+            )
         )
 
     def _owned_times(self, row: OwnershipRow) -> tuple[OwnedTime, ...]:
@@ -149,7 +149,8 @@ class AssignmentsModel(SnapshotModel[AssignmentRow]):
                 times,
                 (160,),
                 field="since",
-                about="When the owner got this partition; wall time on hover.",
+                about="When the owner got this partition; rebalances that left it there do not count. Wall time on "
+                "hover.",
             ),
             state_column("State", lambda row: row.state, (190, 1), about="The state of the group."),
         )
@@ -194,13 +195,15 @@ class AssignmentsPresenter(TablePresenter[AssignmentsPanel]):
         self.ownership = OwnershipModel(sources.owners, sources.times)
         super().__init__(sources, self.model, self.ownership)
         self.panel.groupChosen.connect(lambda _name: self.show_again())
-        self.panel.historyShown.connect(self._turn)
-        self.ownership.filter_checked.connect(self.panel.set_filter_problem)
+        self.panel.historyShown.connect(lambda on: self.filter_in(self.ownership if on else self.model))
 
     def restart(self) -> None:
         super().restart()
         for model in (self.model, self.ownership):
             model.attach(self._controller.collectors.ownership)
+
+    def thing_of(self, key: Any) -> str:
+        return f"lane:{key[-2]}/{key[-1]}"
 
     def show_around(self, snapshot: Snapshot) -> None:
         names = [group.name for group in snapshot.groups]
@@ -209,10 +212,3 @@ class AssignmentsPresenter(TablePresenter[AssignmentsPanel]):
         self.panel.set_groups(names, shown)
         if self.panel.history:
             self.ownership.update(snapshot, shown)
-
-    def _turn(self, history: bool) -> None:
-        models = (self.model, self.ownership)
-        before, now = models if history else models[::-1]
-        self.panel.filterChanged.disconnect(before.set_filter)
-        self.panel.filterChanged.connect(now.set_filter)
-        self.panel.set_filter_help(help_rows(now.fields))

@@ -110,7 +110,7 @@ def gate_turned_away(gate: GateView) -> str:
 
 
 def gauge_facts(gate: GateView, kind: str, now_ns: int, *, changeable: bool = True) -> GaugeFacts:
-    """One gate as texts. That of a subscription is made with it, and not `changeable`."""
+    """The gate of a subscription is made with it, and not `changeable`."""
     depth = (
         tr("{depth:,} of {limit:,}", depth=gate.depth, limit=gate.limit)
         if gate.limit
@@ -212,7 +212,6 @@ def _slowest_worker(snapshot: Snapshot, queue: str, rates: Rates) -> ActorView |
 
 
 def _can_be_judged(actor: ActorView, now_ns: int) -> bool:
-    """A worker without any processing time yet is not slow."""
     return actor.state in STANDING or actor.processed + actor.failed > 0 or now_ns - actor.since_ns >= NS_PER_S
 
 

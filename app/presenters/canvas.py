@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from app.presenters.active_faults import DISK_FULL, marks, reader_state, state_of
+from app.presenters.active_faults import DISK_FULL, lost_ns, marks, reader_state, state_of
 from app.presenters.backpressure import (
     gate_of,
     gate_state,
@@ -12,22 +13,38 @@ from app.presenters.backpressure import (
     turned_away,
     turned_away_words,
 )
+from app.presenters.clients import Client, other_producers
 from app.presenters.excerpt import DRAWN_MAX, Excerpt, Excerpts
 from app.presenters.lag_trend import counts_removed, lag_trend
-from app.presenters.other_clients import OtherProducer, other_producers
 from app.presenters.owners import Owners
+from app.presenters.placement import BrokerRow, broker_facts, broker_rows, placed_words
 from app.presenters.rates import Rates
-from app.sessions.history.series import Key, dead_lettered, delivered, of_actor, published, received, sent
+from app.sessions.history.series import (
+    Key,
+    dead_lettered,
+    delivered,
+    of_actor,
+    of_member,
+    of_reading,
+    published,
+    received,
+    sent,
+)
 from broker_core.snapshots import (
+    LEADERLESS,
     NOT_SEEN,
+    SHARE,
+    UNDER,
     ActorView,
     FaultView,
     GateView,
     GroupView,
+    MemberView,
     OffsetView,
     QueueView,
     Snapshot,
     TopicView,
+    replication,
 )
 from widgets.canvas.view import (
     CanvasView,
@@ -37,13 +54,14 @@ from widgets.canvas.view import (
     LaneGroup,
     LeaseRing,
     Link,
+    NodeCard,
     ProducerCard,
     QueueBox,
     Rest,
     TopicBox,
     WorkerCard,
 )
-from widgets.formats import count
+from widgets.formats import count, per_second, session_time
 from widgets.i18n import tr
 
 RINGS_MAX = 24
@@ -66,33 +84,38 @@ def _readers(groups: Iterable[GroupView]) -> dict[str, list[Reader]]:
 
 
 class CanvasModel:
-    """Snapshots in, pictures out; rates and trends are those of their moments."""
+    """Makes what the canvas draws of a snapshot; rates and trends are those at its time."""
 
     def __init__(self, owners: Owners, rates: Rates) -> None:
         self._owners = owners
         self._rates = rates
         self.has_bench = True
-        self._drawn = Excerpts(DRAWN_MAX)
+        self._drawn = Excerpts(DRAWN_MAX, has_map=True)
         self._now_ns = -1
         self._compacted: frozenset[str] = frozenset()
         self._window = ""
         self._marks: dict[str, str] = {}
         self._disk_full = False
         self._faults: tuple[FaultView, ...] = ()
+        self._gone: frozenset[int] = frozenset()
 
-    def view(self, snapshot: Snapshot, running: bool = True, selected: str = "") -> CanvasView:
-        """The picture of a snapshot; `running` while session time moves.
-
-        Of more than anybody can look at it has a part, what is `selected` before others, and says how much is left out.
+    def view(
+        self, snapshot: Snapshot, running: bool = True, selected: str = "", dimmed: frozenset[str] = frozenset()
+    ) -> CanvasView:
+        """What the canvas draws; `running` while session time advances. At most `DRAWN_MAX` things of a kind are drawn,
+        the `selected` one among them, and the `dimmed` of a cluster last; the view says how many are left out.
         """
         self._owners.update_all(snapshot)
-        excerpt = self._drawn.of(snapshot, selected)
+        self._sizes = {topic.name: len(topic.partitions) for topic in snapshot.topics}
+        nodes = tuple(map(_node, broker_rows(snapshot)))
+        excerpt = self._drawn.of(snapshot, selected, dimmed)
         snapshot = excerpt.snapshot
         self._now_ns = snapshot.time_ns
         self._compacted = snapshot.compacted
         self._window = f"\n{self._rates.window_words(snapshot.time_ns)}"
         self._marks = marks(snapshot)
         self._faults = snapshot.faults
+        self._gone = snapshot.nodes_gone
         self._disk_full = any(state_of(fault) == DISK_FULL for fault in snapshot.faults)
         others = other_producers(snapshot, self._rates)
         readers = [actor for actor in snapshot.actors if actor.role == "consumer"]
@@ -117,6 +140,7 @@ class CanvasModel:
             links=self._links(snapshot, others, queue_names),
             rests=_rests(excerpt, len(producers) - PRODUCERS_MAX),
             running=running,
+            nodes=nodes,
             notice=tr("This broker is empty: create a topic or a queue (menu Broker), or open another scenario."),
         )
 
@@ -135,13 +159,13 @@ class CanvasModel:
             + self._window,
         )
 
-    def _other_producer(self, other: OtherProducer) -> ProducerCard:
-        targets = ", ".join(other.topics)
+    def _other_producer(self, other: Client) -> ProducerCard:
         return ProducerCard(
             other.name,
             other.state,
-            self._rate(sent(other.name)),
-            detail=tr("Another program, publishes to {target}", target=targets) + self._window,
+            self._rate(other.rate),
+            note=_since(other.ended_ns),
+            detail=tr("Another program, publishes to {target}", target=other.target) + self._window,
         )
 
     def _topic(self, topic: TopicView, read: Sequence[Reader]) -> TopicBox:
@@ -151,6 +175,8 @@ class CanvasModel:
                 part.start_offset,
                 part.end_offset,
                 tuple(self._standing(group, ats.get(part.partition)) for group, ats in read),
+                replication(part, topic.min_in_sync, self._gone),
+                placed_words(part, topic.min_in_sync),
             )
             for part in topic.partitions
         )
@@ -182,7 +208,7 @@ class CanvasModel:
 
     def _group(self, group: GroupView, readers: list[ActorView]) -> GroupBox:
         actors = {actor.name: actor for actor in readers}
-        counts = {member.client: len(member.partitions) for member in group.members}
+        counts = {member.client: self._partitions_of(member, group) for member in group.members}
         # An actor that is on its way into the group is shown there before the coordinator knows it.
         names = [actor.name for actor in readers if actor.target == group.name or actor.name in counts]
         names += [name for name in counts if name not in actors]
@@ -192,7 +218,7 @@ class CanvasModel:
             group.generation,
             group.lag,
             lag_trend(self._rates, self._now_ns, group.name).word,
-            tuple(self._consumer(name, actors.get(name), counts.get(name, 0), group.state) for name in names),
+            tuple(self._consumer(name, actors.get(name), counts.get(name, 0), group) for name in names),
             detail=tr(
                 "{assignor} assignor, reads {topics}",
                 assignor=group.assignor,
@@ -203,20 +229,36 @@ class CanvasModel:
             takes_members=self.has_bench,
         )
 
-    def _consumer(self, name: str, actor: ActorView | None, partitions: int, group_state: str = "") -> ConsumerCard:
+    def _partitions_of(self, member: MemberView, group: GroupView) -> int:
+        """A member of a cluster's share group may take from all partitions of its topics."""
+        if group.kind == SHARE:
+            return sum(self._sizes.get(topic, 0) for topic in member.topics)
+        return len(member.partitions)
+
+    def _consumer(
+        self, name: str, actor: ActorView | None, partitions: int, group: GroupView | None = None
+    ) -> ConsumerCard:
         processed = actor.processed if actor is not None else 0
-        rate = self._rate(of_actor(actor) if actor is not None else received(name))
+        fetched = self._rate(received(name) if group is None else of_reading(group, name))
+        key = of_actor(actor) if actor is not None else received(name) if group is None else of_member(group, name)
+        told = tr("{rate}/s fetched", rate=per_second(fetched))
+        if key == received(name):
+            told = tr("{rate}/s fetched: its group keeps its offsets elsewhere", rate=per_second(fetched))
+        if group is not None and group.kind == SHARE:
+            told = tr("{rate}/s acknowledged in its group", rate=per_second(fetched))
         return ConsumerCard(
             name,
-            reader_state(self._faults, name, rate, group_state) if actor is None else actor.state,
+            reader_state(self._faults, name, fetched, group) if actor is None else actor.state,
             max(0, self._owners.hue(name)),
             self._owners.letter(name),
-            partitions,
-            rate,
-            note=self._marks.get(name, ""),
-            detail=tr("{processed:,} acknowledged", processed=processed)
+            self._rate(key),
+            partitions=partitions,
+            note=_since(lost_ns(group, name)) or self._marks.get(name, ""),
+            detail=(tr("{processed:,} acknowledged", processed=processed) if actor is not None else "")
+            + ("\n" if actor is not None else "")
+            + told
             + (tr(", {failed:,} failed", failed=actor.failed) if actor is not None and actor.failed else "")
-            + self._window,
+            + f"\n{self._rates.window_words(self._now_ns, key)}",
         )
 
     def _queue(self, queue: QueueView, actors: tuple[ActorView, ...]) -> QueueBox:
@@ -271,7 +313,6 @@ class CanvasModel:
         )
 
     def _place_state(self, name: str, gate: GateView | None) -> str:
-        """The state of a topic or queue: blocked on a full disk, or failing if a rule makes messages fail."""
         if self._disk_full:
             return DISK_FULL
         state = gate_state(gate)
@@ -282,7 +323,7 @@ class CanvasModel:
         # Hundredths are enough for a ring, and let an unchanged ring be recognised.
         return round(min(1.0, max(0.0, (deadline_ns - self._now_ns) / whole)), 2) if whole > 0 else 0.0
 
-    def _links(self, snapshot: Snapshot, others: tuple[OtherProducer, ...], queue_names: set[str]) -> tuple[Link, ...]:
+    def _links(self, snapshot: Snapshot, others: tuple[Client, ...], queue_names: set[str]) -> tuple[Link, ...]:
         links = [
             self._publish_link(actor.name, actor.state, actor.target, of_actor(actor), snapshot, queue_names)
             for actor in snapshot.actors
@@ -291,7 +332,7 @@ class CanvasModel:
         links += [
             self._publish_link(other.name, "", topic, sent(other.name, topic), snapshot, queue_names)
             for other in others
-            for topic in other.topics
+            for topic in other.targets
         ]
         over = _stopped(snapshot.actors)
         for group in snapshot.groups:
@@ -332,6 +373,17 @@ class CanvasModel:
         return Link(*ends, "publish", self._rate(key), blocked, reason, state == "stopped")
 
 
+def _node(row: BrokerRow) -> NodeCard:
+    behind = row.replicas - row.in_sync
+    note = tr("{count:,} behind", count=behind) if behind else tr("leads {count:,}", count=row.leads)
+    detail = "\n".join(f"{label}: {value}" for label, value in broker_facts(row))
+    return NodeCard(str(row.view.node), row.state, note=note, detail=detail)
+
+
+def _since(time_ns: int | None) -> str:
+    return "" if time_ns is None else tr("since {time}", time=session_time(time_ns))
+
+
 def _stopped(actors: tuple[ActorView, ...]) -> set[str]:
     readers = [actor for actor in actors if actor.role != "producer"]
     return {actor.target for actor in readers} - {actor.target for actor in readers if actor.state != "stopped"}
@@ -341,11 +393,26 @@ def _rests(excerpt: Excerpt, producers: int) -> tuple[Rest, ...]:
     hint = tr("The filter of the navigator finds each of them.")
     rests = (
         Rest("producers", tr("{count:,} more producers", count=producers), hint) if producers > 0 else None,
-        Rest("topics", tr("{count:,} more topics", count=excerpt.topics), hint) if excerpt.topics else None,
+        _topics_left(excerpt, hint) if excerpt.topics else None,
         Rest("groups", tr("{count:,} more groups", count=excerpt.groups), hint) if excerpt.groups else None,
         Rest("queues", tr("{count:,} more queues", count=excerpt.queues), hint) if excerpt.queues else None,
     )
     return tuple(rest for rest in rests if rest is not None)
+
+
+def _topics_left(excerpt: Excerpt, hint: str) -> Rest:
+    if not excerpt.cells:
+        return Rest("topics", tr("{count:,} more topics", count=excerpt.topics), hint)
+    states = Counter(cell.state for cell in excerpt.cells)
+    leaderless, under = states[LEADERLESS], sum(states[word] for word in UNDER)
+    behind = sum(bool(cell.lag) for cell in excerpt.cells)
+    parts = [tr("{count:,} leaderless", count=leaderless)] if leaderless else []
+    parts += [tr("{count:,} under-replicated", count=under)] if under else []
+    words = tr("{count:,} more topics", count=excerpt.topics) if parts else ""
+    if behind:
+        words = tr("{count:,} more topics, {behind:,} behind", count=excerpt.topics, behind=behind)
+    quiet = tr("{count:,} quiet topics", count=excerpt.topics)
+    return Rest("topics", words or quiet, ", ".join(parts), excerpt.cells)
 
 
 def _holding(offsets: list[int]) -> str:

@@ -1,22 +1,20 @@
 from __future__ import annotations
 
-from collections.abc import Container
 from typing import NamedTuple
 
 import numpy as np
 
-from app.presenters.backpressure import producer_state
+from app.presenters.clients import Client, producers, readers
 from app.presenters.columns import Column, number_column
 from app.presenters.lag_trend import counts_removed
-from app.presenters.other_clients import other_producers
 from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.presenters.rates import Rates
 from app.presenters.table import TableModel
 from app.sessions.collectors.collectors import Collectors
 from app.sessions.collectors.latencies import Bin, percentile_ns
-from app.sessions.history.series import BLOCKED, WINDOW_NS, of_actor, published, sent, stored_bytes
+from app.sessions.history.series import BLOCKED, WINDOW_NS, published, stored_bytes
 from broker_core.clock import NS_PER_MS, NS_PER_S, s_from_ns
-from broker_core.snapshots import ActorView, GroupView, Snapshot, total_lag
+from broker_core.snapshots import Snapshot, total_lag
 from resources.units import KIB
 from widgets.formats import at_most, byte_rate, count, duration, per_second
 from widgets.i18n import tr
@@ -61,8 +59,8 @@ class RateTable(TableModel[RateRow]):
                 lambda row: row.per_s,
                 (84,),
                 shown=per_second,
-                about="Messages published to a topic, published by a producer, or delivered to a consumer or worker: "
-                "the mean over 2 s.",
+                about="Messages published to a topic, published by a producer, acknowledged by a consumer, or "
+                "delivered to a worker: the mean over 2 s, or between the last two commits.",
             ),
             number_column(
                 "Bytes/s",
@@ -90,50 +88,41 @@ class RateTable(TableModel[RateRow]):
 
     def set_snapshot(self, snapshot: Snapshot) -> None:
         rows = [self._topic(topic.name, snapshot.time_ns) for topic in snapshot.topics]
-        readers = [self._actor(snapshot, actor) for actor in snapshot.actors if actor.role != "producer"]
-        readers.sort(key=lambda row: (-(row.behind_ns or 0), -(row.behind or 0), row.name))
+        rows += [self._client(snapshot, each) for each in producers(snapshot, self._rates)]
+        reading = [self._client(snapshot, each) for each in readers(snapshot, self._rates)]
+        reading.sort(key=lambda row: (-(row.behind_ns or 0), -(row.behind or 0), row.name))
         # A client with its first message has delayed nothing yet.
-        if readers and readers[0].behind and readers[0].behind_ns:
-            readers[0] = readers[0]._replace(slowest=True)
-        rows += [self._actor(snapshot, actor) for actor in snapshot.actors if actor.role == "producer"]
-        for other in other_producers(snapshot, self._rates):
-            per_s = self._rates.of(sent(other.name), snapshot.time_ns)
-            rows.append(RateRow("producer", other.name, other.state, per_s, None, None, None, False))
-        self.set_rows(tuple(rows + readers))
+        if reading and reading[0].behind and reading[0].behind_ns:
+            reading[0] = reading[0]._replace(slowest=True)
+        self.set_rows(tuple(rows + reading))
 
     def _topic(self, name: str, now_ns: int) -> RateRow:
         per_s, bytes_per_s = (self._rates.of(key, now_ns) for key in (published(name), stored_bytes(name)))
         return RateRow("topic", name, "", per_s, bytes_per_s, None, None, False)
 
-    def _actor(self, snapshot: Snapshot, actor: ActorView) -> RateRow:
-        per_s = self._rates.of(of_actor(actor), snapshot.time_ns)
-        behind, behind_ns, is_at_most = _behind_of(snapshot, actor)
-        return RateRow(actor.role, actor.name, producer_state(actor), per_s, None, behind, behind_ns, False, is_at_most)
+    def _client(self, snapshot: Snapshot, client: Client) -> RateRow:
+        per_s = self._rates.of(client.rate, snapshot.time_ns)
+        behind, behind_ns, is_at_most = _behind_of(snapshot, client)
+        return RateRow(client.kind, client.name, client.state, per_s, None, behind, behind_ns, False, is_at_most)
 
 
 Behind = tuple[int | None, int | None, bool]
 
 
-def _behind_of(snapshot: Snapshot, actor: ActorView) -> Behind:
-    """How many messages wait for an actor, since when the oldest does in ns, and whether compaction may have removed
+def _behind_of(snapshot: Snapshot, client: Client) -> Behind:
+    """How many messages wait for a client, since when the oldest does in ns, and whether compaction may have removed
     some; None if nothing can be said.
     """
-    if actor.role == "producer":
+    group = next((one for one in snapshot.groups if one.name == client.target), None)
+    queue = next((one for one in snapshot.queues if one.name == client.target), None)
+    if client.kind == "producer" or (group is None and queue is None):
         return None, None, False
-    group = next((one for one in snapshot.groups if one.name == actor.target), None)
     if group is not None:
-        return _behind_in_group(group, actor.name, snapshot.compacted)
-    queue = next((one for one in snapshot.queues if one.name == actor.target), None)
-    if queue is None:
-        return None, None, False
-    held = [lease for lease in queue.leases if lease.holder == actor.name]
+        owned = [one for one in group.offsets if one.owner == client.name]
+        lag, is_at_most = total_lag(one.lag for one in owned), counts_removed(owned, snapshot.compacted)
+        return lag, None if lag is None else max(one.lag_ns or 0 for one in owned), is_at_most
+    held = [lease for lease in (() if queue is None else queue.leases) if lease.holder == client.name]
     return len(held), max((snapshot.time_ns - lease.acquired_ns for lease in held), default=None), False
-
-
-def _behind_in_group(group: GroupView, client: str, compacted: Container[str]) -> Behind:
-    owned = [one for one in group.offsets if one.owner == client]
-    lag = total_lag(one.lag for one in owned)
-    return lag, None if lag is None else max(one.lag_ns or 0 for one in owned), counts_removed(owned, compacted)
 
 
 POINTS_MAX = 600
@@ -153,7 +142,7 @@ class ChartsPresenter(PanelPresenter[ChartsPanel]):
     def show(self, snapshot: Snapshot) -> None:
         self.model.set_snapshot(snapshot)
         if self._looks % EVERY_LOOKS == 0 or not self.panel.charts():
-            end_ns = max(snapshot.time_ns, self._controller.end_ns)
+            end_ns = max(snapshot.time_ns, self._controller.source.end_ns)
             self.panel.set_charts(chart_facts(self._controller.collectors, end_ns), s_from_ns(end_ns))
         self._looks += 1
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -15,6 +16,7 @@ from widgets.roles import CellKind, ColumnLook, Role
 Row = TypeVar("Row")
 Place = tuple[int] | tuple[int, int] | tuple[int, int, int]
 Index = QModelIndex | QPersistentModelIndex
+WAITING = "…"
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
@@ -105,6 +107,13 @@ def state_column(title: str, word: Callable[[Row], str], place: Place, **more: A
     return Column(title, word, place, "state", roles={Role.STATE: word}, **more)
 
 
+def facts_of(columns: Iterable[Column[Row]], row: Row, *titles: str) -> tuple[tuple[str, str], ...]:
+    """The columns of these titles as the inspector has them: label and text; those without a text are left out."""
+    by_title = {column.title: column for column in columns}
+    found = ((tr(title), by_title[title].text(row)) for title in titles)
+    return tuple(fact for fact in found if fact[1])
+
+
 class ColumnModel(QAbstractTableModel, Generic[Row]):
     """A table model under declared columns; its rows are a subclass's.
 
@@ -134,11 +143,23 @@ class ColumnModel(QAbstractTableModel, Generic[Row]):
             getters[int(Role.TOOLTIP)] = column.hint
         return getters
 
-    def of_column(self, place: int, role: int) -> object:
-        """Properties that all cells of a column share."""
-        if role == Role.NUMERIC:
-            return self.columns[place].numeric
-        return self.columns[place].alignment if role == Qt.ItemDataRole.TextAlignmentRole else None
+    @abstractmethod
+    def row_at(self, place: int) -> Row | None:
+        """The row that is shown at a place; None if it is not here yet."""
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        place = index.column()
+        getter = self._getters[place].get(role)
+        if getter is None:
+            if role == Role.NUMERIC:
+                return self.columns[place].numeric
+            return self.columns[place].alignment if role == Qt.ItemDataRole.TextAlignmentRole else None
+        row = self.row_at(index.row())
+        if row is None:
+            return WAITING if role == Qt.ItemDataRole.DisplayRole else None
+        return getter(row)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
         return 0 if parent.isValid() else len(self.columns)

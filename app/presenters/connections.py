@@ -100,8 +100,6 @@ class ConnectionsModel(TableModel[ConnectionView]):
 
 
 class ApisModel(TableModel[ApiView]):
-    """One row an API of the selected connection, the busiest first."""
-
     def __init__(self) -> None:
         columns: tuple[Column[ApiView], ...] = (
             Column("API", lambda row: row.api, (110, 2)),

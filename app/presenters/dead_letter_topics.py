@@ -4,16 +4,16 @@ headers, and what the broker keeps of the values that a topic's schema refuses."
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 
 from PySide6.QtCore import QObject, Signal
 
-from app.sessions.queries import Answers, Asked
+from app.sessions.queries import Answers, HasSource
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError
+from broker_core.guarded.origins import Origin, is_named_so, origin_of
 from broker_core.messages import StoredMessage
-from broker_core.observation.kafka.dead_letters import Origin, is_named_so, origin_of
 from broker_core.operations.browse import BrowseMessages, ListDeadOffsets, MergeStep, MessageRow
 from broker_core.queues.dead_letter_record import PREFIX, decode
 from broker_core.snapshots import DeadLetterView, Snapshot, TopicView
@@ -45,16 +45,16 @@ class _Topic:
 
 
 class DeadLetterTopics(QObject):
-    """`changed` when more are here; `by_hand` are topics that hold dead letters whatever they are called."""
+    """`changed` when more are here; `by_hand()` are topics that hold dead letters whatever they are called."""
 
     changed = Signal()
 
-    def __init__(self, asked: Asked, times: Times, parent: QObject | None = None) -> None:
+    def __init__(self, asked: HasSource, times: Times, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._answers = Answers(asked, self)
         self._times = times
         self._read: dict[str, _Topic] = {}
-        self.by_hand: frozenset[str] = frozenset()
+        self.by_hand: Callable[[], Collection[str]] = tuple
         self.problem = ""
 
     def restart(self) -> None:
@@ -63,20 +63,20 @@ class DeadLetterTopics(QObject):
         self.problem = ""
 
     def look_again(self) -> None:
-        """Something was redriven or purged."""
+        """Call it after a redrive or a purge."""
         for kept in self._read.values():
             kept.ends = {}
 
     def topics(self, snapshot: Snapshot) -> Sequence[TopicView]:
+        by_hand = self.by_hand()
         of_queues = {name for queue in snapshot.queues for name in (queue.name, queue.dead_letter_topic)}
         return [
             topic
             for topic in snapshot.topics
-            if topic.name not in of_queues and (is_named_so(topic.name) or topic.name in self.by_hand)
+            if topic.name not in of_queues and (is_named_so(topic.name) or topic.name in by_hand)
         ]
 
     def counts(self, snapshot: Snapshot) -> dict[str, int]:
-        """Dead letters by topic."""
         topics = self.topics(snapshot)
         return {each.name: each.messages_count - self._read.setdefault(each.name, _Topic()).gone for each in topics}
 

@@ -4,23 +4,24 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import chain
 from operator import attrgetter
+from typing import Any
 
 from PySide6.QtCore import Signal
 
-from app.filters.parsing import help_rows
+from app.presenters.beyond_snapshot import DeadLetterSync
 from app.presenters.columns import Column, number_column, time_column
-from app.presenters.dead_letter_sync import DeadLetterSync
 from app.presenters.dead_letter_topics import DeadLetterTopics, TopicLetter
 from app.presenters.panel_presenter import Sources, TablePresenter, overfull_words
 from app.presenters.redriven import RedrivenModel
 from app.presenters.table import SnapshotModel
+from app.sessions.history.life import Place
 from app.sessions.history.redrives import redriven_messages
 from broker_core.clock import NS_PER_S
 from broker_core.filters import Field
-from broker_core.snapshots import DeadLetterView, QueueView, Snapshot
+from broker_core.snapshots import AttemptView, DeadLetterView, QueueView, Snapshot
 from widgets.formats import Times, duration, plain_text, session_time
 from widgets.i18n import localized, mark, tr
-from widgets.panels.dead_letters import AttemptFacts, DeadLetterFacts, DeadLettersPanel
+from widgets.panels.dead_letters import DeadLetterFacts, DeadLettersPanel
 
 PREVIEW_CHARS = 80
 # More than this is not laid out as text: the pane says how much there is.
@@ -200,19 +201,15 @@ def dead_letter_facts(letter: DeadLetterView, times: Times) -> DeadLetterFacts:
             (tr("Size"), tr("no value") if letter.value is None else tr("{count:,} bytes", count=len(value))),
         ),
         headers=tuple((name, plain_text(data, 400)) for name, data in letter.headers),
-        attempts=tuple(
-            AttemptFacts(
-                number=number,
-                holder=attempt.holder,
-                delivered=session_time(attempt.delivered_ns),
-                lasted=duration(attempt.ended_ns - attempt.delivered_ns),
-                outcome=attempt.outcome,
-                hint=times.hint(attempt.delivered_ns),
-            )
-            for number, attempt in enumerate(letter.attempts, 1)
-        ),
+        attempts=tuple((f"{number}.", _attempt(attempt)) for number, attempt in enumerate(letter.attempts, 1)),
+        hints=tuple(times.hint(attempt.delivered_ns) for attempt in letter.attempts),
         payload=tr("(no value)") if letter.value is None else text,
     )
+
+
+def _attempt(attempt: AttemptView) -> str:
+    lasted = duration(attempt.ended_ns - attempt.delivered_ns)
+    return f"{attempt.outcome}\n{attempt.holder}, {session_time(attempt.delivered_ns)}, {lasted}"
 
 
 def _told(letter: DeadLetterView, times: Times) -> tuple[tuple[str, str], ...]:
@@ -231,7 +228,6 @@ def _moment(time_ns: int, times: Times) -> str:
 
 
 def _readable(value: bytes) -> str:
-    """Text with its line ends and tabs, everything else unprintable escaped."""
     return "\n".join("\t".join(plain_text(cell) for cell in line.split(b"\t")) for line in value.split(b"\n"))
 
 
@@ -255,10 +251,6 @@ class DeadLettersPresenter(TablePresenter[DeadLettersPanel]):
         self._sync.changed.connect(self.show_again)
         sources.controller.acted.connect(lambda _performed, _source: self.topics.look_again())
         self.panel.programs_count = self.model.programs_count
-        # A filter asks the table that is shown: the other has other fields.
-        self.panel.filterChanged.disconnect(self.model.set_filter)
-        self.panel.filterChanged.connect(self._filter)
-        self.redriven.filter_checked.connect(self.panel.set_filter_problem)
         self.panel.viewChanged.connect(self._turn)
 
     def restart(self) -> None:
@@ -270,16 +262,17 @@ class DeadLettersPresenter(TablePresenter[DeadLettersPanel]):
         self.redriven.set_rows(())
 
     def _turn(self, redriven: bool) -> None:
-        self.panel.set_filter_help(help_rows((self.redriven if redriven else self.model).fields))
+        self.filter_in(self.redriven if redriven else self.model)
         self._redriven_ns = -1
         self.show_again()
-        self._filter("")
 
-    def _filter(self, text: str) -> None:
-        (self.redriven if self.panel.shows_redriven else self.model).set_filter(text)
+    def thing_of(self, key: Any) -> str:
+        letter = self.model.row_of(key)
+        if letter is None or letter.origin_offset < 0:
+            return ""
+        return Place(letter.origin_topic, letter.origin_partition, letter.origin_offset).id
 
     def _look_redriven(self, now_ns: int) -> None:
-        """Live at most once a second of the session."""
         least_ns = NS_PER_S if self._controller.live else 1
         if self._redriven_ns < 0 or abs(now_ns - self._redriven_ns) >= least_ns:
             self._redriven_ns = now_ns
@@ -295,7 +288,7 @@ class DeadLettersPresenter(TablePresenter[DeadLettersPanel]):
         self.panel.set_totals(snapshot.totals.dead_lettered, snapshot.totals.redriven)
         if self.topics.problem and not self.model.rowCount():
             self.panel.set_empty_words(tr("The dead letters of topics cannot be read."), self.topics.problem)
-        elif not self._controller.knows("leases"):
+        elif not self._controller.source.knows("leases"):
             self.panel.set_empty_words(tr("No dead-letter topic has a message."), tr(OF_TOPICS))
         whole = self.model.whole + sum(self.topics.counts(snapshot).values())
         self.panel.set_note(overfull_words(self.model.total, whole, tr("dead letters")))

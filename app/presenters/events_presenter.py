@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from app.filters.parsing import help_rows, parsed
 from app.presenters.columns import Column, number_column, state_column, time_column
 from app.presenters.owners import Owners
-from app.presenters.paged import PagedModel
+from app.presenters.paged import PAGE, PagedModel
 from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.sessions.event_text import about, event_word, kinds_of, place_text
 from broker_core.events import MESSAGE_KINDS, Event, EventKind, is_users
@@ -31,7 +31,7 @@ class EventsModel(PagedModel[Event]):
             number_column("#", lambda row: row.seq, (74, 0, 2), field="seq"),
             time_column("Time (session)", lambda row: row.time_ns, times, (110,)),
             state_column("Kind", event_word, (170,), kind="text", value=lambda row: (event_word(row), row.kind.value)),
-            Column("Where", place_text, (150, 2), "place"),
+            Column("Where", place_text, (180, 2), "place"),
             number_column(
                 "Messages",
                 lambda row: row.count,
@@ -87,7 +87,7 @@ SEARCH_EVENTS = 20_000
 
 CHOICES: dict[str, frozenset[EventKind] | None] = {
     "all": None,
-    **{choice: kinds_of(choice) for choice in ("mine", "rebalances", "failures")},
+    **{choice: kinds_of(choice) for choice in ("mine", "rebalances", "brokers", "failures")},
     "alerts": frozenset({EventKind.ALERT_RAISED, EventKind.ALERT_OVER}),
     "control": frozenset(EventKind) - MESSAGE_KINDS,
     "messages": MESSAGE_KINDS,
@@ -131,6 +131,10 @@ class EventsPresenter(PanelPresenter[EventsPanel]):
             at_end = self.panel.follows()
             self.model.move_bounds(min(self._history.first_seq, self._end), self._end)
             if at_end:
+                # Before they are painted as rows that are not here yet.
+                first = max(self.model.bounds[0], self._end - PAGE)
+                if self._is_in_ring(first, self._end):
+                    self._page(first, self._end)
                 self.panel.table.scrollToBottom()
         self._say()
 
@@ -151,12 +155,14 @@ class EventsPresenter(PanelPresenter[EventsPanel]):
     def _page(self, first: int, end: int) -> None:
         if self.model.lists:
             return
-        ring = self._history.ring
-        if first >= ring.first_seq and ring.end_seq >= end:
-            self.model.put(first, ring.between(first, end), end)
+        if self._is_in_ring(first, end):
+            self.model.put(first, self._history.ring.between(first, end), end)
         else:
             shown = partial(self._paged, self._round, first, end)
             self._history.ask(lambda past: past.between(first, end), shown)
+
+    def _is_in_ring(self, first: int, end: int) -> bool:
+        return first >= self._history.ring.first_seq and self._history.ring.end_seq >= end
 
     def _paged(self, asked_in: int, first: int, end: int, events: list[Event]) -> None:
         if asked_in != self._round:

@@ -53,7 +53,6 @@ def _title(consumer: str, target: str) -> str:
 def _read_anew(
     snapshot: Snapshot, owners: Owners, consumer: str, target: str, old: GroupView | None
 ) -> list[GhostMove]:
-    """Every partition of what a new group would read: the topics of the group before, from the bench of the first."""
     model = old or next(iter(snapshot.groups), None)
     wanted = model.topics if model is not None else ()
     return [

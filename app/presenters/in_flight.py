@@ -3,19 +3,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import chain
 from operator import attrgetter
+from typing import Any
 
 import msgspec
 
+from app.presenters.beyond_snapshot import LeaseSweep
 from app.presenters.columns import Column, number_column, time_column
-from app.presenters.lease_sweep import LeaseSweep
 from app.presenters.owners import Owners
 from app.presenters.panel_presenter import Sources, TablePresenter, overfull_words
 from app.presenters.table import SnapshotModel
+from app.sessions.history.life import Place
 from broker_core.filters import Field
 from broker_core.snapshots import LeaseView, QueueView, Snapshot
 from widgets.formats import NOT_APPLICABLE, Times, messages, plain_text
 from widgets.i18n import localized, tr
-from widgets.panels.in_flight import InFlightPanel
+from widgets.panels.panel import declared
+from widgets.panels.table_panel import TablePanel
 from widgets.roles import Role
 
 KEY_CHARS = 40
@@ -64,6 +67,14 @@ def attempt_words(lease: LeaseView) -> str:
     if not lease.has_limits:
         return str(lease.attempt)
     return tr("{attempt} of {max_attempts}", attempt=lease.attempt, max_attempts=lease.max_attempts or "∞")
+
+
+def in_flight_words(snapshot: Snapshot) -> str:
+    """How many messages are in flight; of what a group holds of a compacted topic, some may be removed."""
+    held = (at for group in snapshot.groups for at in group.offsets if at.in_flight)
+    at_most = any(at.topic in snapshot.compacted for at in held)
+    words = tr("{count:,} in flight", count=in_flight_of(snapshot))
+    return tr("at most {messages}", messages=words) if at_most else words
 
 
 def in_flight_of(snapshot: Snapshot) -> int:
@@ -206,6 +217,11 @@ class InFlightModel(SnapshotModel[Row]):
         self.set_rows(())
 
 
+class InFlightPanel(TablePanel):
+    info = declared("in_flight")
+    multiple = True
+
+
 class InFlightPresenter(TablePresenter[InFlightPanel]):
     panel_class = InFlightPanel
 
@@ -220,6 +236,14 @@ class InFlightPresenter(TablePresenter[InFlightPanel]):
         super().restart()
         self._sweep.restart()
         self.model.restart()
+
+    def thing_of(self, key: Any) -> str:
+        queue, second, third = key
+        if isinstance(second, str):
+            return f"lane:{second}/{third}"
+        scenario = self._controller.source.scenario
+        topic = queue if scenario is None else scenario.subscriptions.get(queue, queue)
+        return Place(topic, second, third).id
 
     def show_around(self, snapshot: Snapshot) -> None:
         if self._controller.live:

@@ -3,19 +3,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from app.presenters.active_faults import left_of, program_state, state_of
+from app.presenters.active_faults import left_of, lost_ns, reader_state, state_of
 from app.presenters.backpressure import gate_of, gate_state, gauge_facts, only_rate, producer_state, turned_away
+from app.presenters.clients import Client, other_producers
 from app.presenters.in_flight import attempt_words
 from app.presenters.lag_trend import counts_removed, lag_words
-from app.presenters.other_clients import OtherProducer, other_producers
+from app.presenters.placement import broker_facts, broker_rows, placed_words
 from app.presenters.rates import Rates
 from app.presenters.transactions import transaction_facts
+from app.sessions.causes import rule_text
 from app.sessions.event_text import kind_word
-from app.sessions.history.series import Key, delivered, of_actor, published, received, sent
+from app.sessions.history.series import Key, delivered, of_actor, of_member, of_reading, published, sent
 from broker_core.clock import ns_from_ms
 from broker_core.events import EventKind
 from broker_core.recording.ownership import Ownership
 from broker_core.snapshots import (
+    SHARE,
     ActorView,
     GateView,
     GroupView,
@@ -24,12 +27,14 @@ from broker_core.snapshots import (
     PartitionView,
     Snapshot,
     TopicView,
+    may_be_marker,
     total_lag,
 )
 from widgets.facts import Fact
 from widgets.formats import NOT_APPLICABLE, byte_size, count, duration, messages, per_second, session_time
 from widgets.i18n import tr
 from widgets.panels.inspector import MOMENT, InspectorFacts
+from widgets.theme import state_style
 
 Facts = tuple[Fact, ...]
 Section = tuple[str, Facts]
@@ -52,7 +57,11 @@ def inspector_facts(
         maker = _MAKERS.get(kind)
         facts = maker(snapshot, name, rates) if maker is not None else None
     lasting = tuple(
-        (state_of(fault), f"{fault.what} ({left_of(fault, snapshot.time_ns)})", _at(fault.since_ns))
+        (
+            state_style(state_of(fault)).word,
+            f"{rule_text(fault.what)} ({left_of(fault, snapshot.time_ns)})",
+            _at(fault.since_ns),
+        )
         for fault in snapshot.faults
         if fault.client == name
     )
@@ -78,7 +87,7 @@ def _work(actor: ActorView, now_ns: int, rates: Rates) -> Facts:
 
 
 def _rate(label: str, key: Key, now_ns: int, rates: Rates) -> Fact:
-    start_ns, end_ns = rates.series.window_ns(now_ns)
+    start_ns, end_ns = rates.series.window_ns(now_ns, key)
     words = tr(
         "{rate} messages/s, mean of {time}", rate=per_second(rates.of(key, now_ns)), time=duration(end_ns - start_ns)
     )
@@ -158,14 +167,15 @@ def _waits(snapshot: Snapshot, producer: str, target: str) -> list[Fact]:
     ]
 
 
-def _other_producer(snapshot: Snapshot, other: OtherProducer, rates: Rates) -> InspectorFacts:
+def _other_producer(snapshot: Snapshot, other: Client, rates: Rates) -> InspectorFacts:
     rows: list[Fact] = []
-    for topic in other.topics:
+    for topic in other.targets:
         rate = per_second(rates.of(sent(other.name, topic), snapshot.time_ns))
         words = tr("{topic}, {rate} messages/s", topic=topic, rate=rate)
         rows += [_linked(tr("Publishes to"), words, target_of(snapshot, topic)), *_waits(snapshot, other.name, topic)]
     published = NOT_APPLICABLE if other.published is None else messages(other.published)
-    rows += [(tr("Published"), published), _rate(tr("Rate"), sent(other.name), snapshot.time_ns, rates)]
+    rows += [(tr("Published"), published), _rate(tr("Rate"), other.rate, snapshot.time_ns, rates)]
+    rows += [] if other.ended_ns is None else [_since(other.ended_ns, snapshot.time_ns)]
     rows.append((tr("Program"), tr("another program; see its requests in the panels Connections and Requests")))
     return InspectorFacts(tr("Producer"), other.name, other.state, (("", tuple(rows)),))
 
@@ -180,23 +190,35 @@ def _consumer(snapshot: Snapshot, name: str, rates: Rates, ownership: Ownership)
         group_of = _linked(tr("Group"), actor.target or tr("none, on the bench"), target_of(snapshot, actor.target))
         first: Facts = (group_of, *_work(actor, snapshot.time_ns, rates))
     else:  # another program's
-        state = program_state(snapshot.faults, name, rates.of(received(name), snapshot.time_ns))
-        first = (_rate(tr("Rate"), received(name), snapshot.time_ns, rates),)
+        per_s = rates.of(of_reading(seats[0][0], name), snapshot.time_ns)
+        state = reader_state(snapshot.faults, name, per_s, seats[0][0])
+        ended_ns = lost_ns(seats[0][0], name)
+        first = (
+            *(() if ended_ns is None else (_since(ended_ns, snapshot.time_ns),)),
+            _rate(tr("Rate"), of_member(seats[0][0], name), snapshot.time_ns, rates),
+        )
     sections: list[Section] = [("", first)]
     for group, member in seats:
         places = set(member.partitions)
         owned = [at for at in group.offsets if (at.topic, at.partition) in places]
         unknown, is_at_most = sum(at.lag is None for at in owned), counts_removed(owned, snapshot.compacted)
         lag = lag_words(total_lag(at.lag for at in owned), unknown, is_at_most)
+        owns = (*_owned(group.name, member, ownership, snapshot), (tr("Lag"), lag))
         rows = (
-            *_owned(group.name, member, ownership, snapshot),
-            (tr("Lag"), lag),
+            *(_shared(member) if group.kind == SHARE else owns),
             (tr("Joined"), session_time(member.joined_ns), _at(member.joined_ns)),
             (tr("Heartbeat"), tr("{time} ago", time=duration(snapshot.time_ns - member.last_heartbeat_ns))),
             (tr("Member id"), member.member_id),
         )
         sections.append((tr("Member of {name}", name=group.name), rows))
     return InspectorFacts(tr("Consumer"), name, state, tuple(sections))
+
+
+def _shared(member: MemberView) -> Facts:
+    """Of a member of a cluster's share group."""
+    return (
+        (tr("Reads"), tr("{topics}, with the others of its group", topics=", ".join(member.topics) or tr("nothing"))),
+    )
 
 
 def _owned(group: str, member: MemberView, ownership: Ownership, at: Snapshot) -> Facts:
@@ -307,6 +329,7 @@ def lane_facts(
     first: Facts = (
         (tr("Offsets"), tr("{first:,} to {end:,}", first=part.start_offset, end=part.end_offset)),
         *_transactions_of(part, snapshot),
+        *(((tr("Replicas"), placed),) if (placed := placed_words(part, topic.min_in_sync)) else ()),
         (tr("Stored"), f"{messages(part.messages_count)}, {_size((part,))}"),
     )
     sections: list[Section] = [("", first)]
@@ -324,6 +347,8 @@ def lane_facts(
 def lag_told(topic: TopicView, at: OffsetView) -> str:
     """The lag of a group in a partition, and how far behind it is in time."""
     lag = lag_words(at.lag, 0, bool(at.lag) and topic.compacted)
+    if topic.partitions[0].leader is not None and may_be_marker(at):
+        lag += tr(" (a transaction's marker may count)")
     return lag + tr(", {time} behind", time=duration(at.lag_ns)) if at.lag_ns else lag
 
 
@@ -338,7 +363,7 @@ def _group_rows(group: GroupView, at: Snapshot) -> Facts:
     return (
         (tr("Generation"), str(group.generation) if group.generation >= 0 else tr("not known")),
         _since(group.state_since_ns, at.time_ns),
-        (tr("Assignor"), group.assignor),
+        (tr("Assignor"), group.assignor or NOT_APPLICABLE),
         (tr("Leader"), group.leader or (tr("not known") if group.generation < 0 else tr("none"))),
         (tr("Reads"), ", ".join(group.topics) or tr("nothing")),
         (tr("Lag"), lag_words(group.lag, group.lag_unknown, counts_removed(group.offsets, at.compacted))),
@@ -349,7 +374,9 @@ def _members(group: GroupView) -> Section:
     rows = tuple(
         (
             member.client,
-            tr("1 partition")
+            ", ".join(member.topics)
+            if group.kind == SHARE
+            else tr("1 partition")
             if len(member.partitions) == 1
             else tr("{count} partitions", count=len(member.partitions)),
             f"consumer:{member.client}",
@@ -404,7 +431,15 @@ def _bench(snapshot: Snapshot) -> InspectorFacts:
     return InspectorFacts(tr("Bench"), tr("Bench"), "", ((tr("Consumers"), rows),))
 
 
+def _node(snapshot: Snapshot, name: str, _rates: Rates) -> InspectorFacts | None:
+    row = next((row for row in broker_rows(snapshot) if str(row.view.node) == name), None)
+    if row is None:
+        return None
+    return InspectorFacts(tr("Broker"), f"{tr('Broker')} {name}", row.state, (("", broker_facts(row)),))
+
+
 _MAKERS: dict[str, Callable[[Snapshot, str, Rates], InspectorFacts | None]] = {
+    "node": _node,
     "producer": _producer,
     "worker": _worker,
     "topic": _topic,

@@ -1,4 +1,4 @@
-"""Whether a reader catches up: the slope of its lag over the last five seconds, for every place that tells of it."""
+"""Whether a reader catches up: the slope of its lag over the last seconds, for every place that tells of it."""
 
 from __future__ import annotations
 

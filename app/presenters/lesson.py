@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from app.sessions.collectors.lesson import LessonCollector
 from broker_core.simulation.lesson import Lesson, Step
 from widgets.formats import session_time
@@ -14,10 +16,12 @@ def lesson_facts(
     by_ns: int | None,
     kept: frozenset[str] = frozenset(),
     next_title: str = "",
+    why_not: Callable[[Step], str] = lambda _step: "",
 ) -> LessonFacts | None:
     """The steps that this run had done at session time `by_ns`; None is all so far, and those of earlier runs as well.
 
-    `kept` holds the texts of all that were ever done. None if the session has no lesson.
+    `kept` holds the texts of all that were ever done; `why_not` says why a step can no longer be done, "" if it can.
+    None if the session has no lesson.
     """
     lesson = collector.lesson
     if lesson is None:
@@ -33,6 +37,7 @@ def lesson_facts(
             number == current,
             step.point_at is not None,
             by_ns is None and step.text in kept,
+            "" if number in done else why_not(step),
         )
         for number, step in enumerate(lesson.steps)
     )

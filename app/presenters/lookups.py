@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from textwrap import shorten
 
 from PySide6.QtCore import QObject, Signal
 
-from app.presenters.inspector import inspector_facts
+from app.presenters.inspector import LISTED, inspector_facts
 from app.presenters.message_facts import client_id, message_facts, request_of
 from app.presenters.rates import Rates
 from app.presenters.rebalances import RebalanceCards
 from app.sessions.causes import cause_text
-from app.sessions.event_text import about, event_word, place_text
+from app.sessions.event_text import details, event_word, place_text
 from app.sessions.history.history import History
 from app.sessions.history.keys import KeyCounts, partition_keys
 from app.sessions.history.life import Life, Place, life_in, place_of, touching
@@ -22,11 +23,12 @@ from broker_core.events import Event
 from broker_core.operations.browse import BatchKeys, CountKeys, Present
 from broker_core.snapshots import RebalanceView, Snapshot
 from widgets.facts import Fact
-from widgets.formats import Times, plain_text, session_time
+from widgets.formats import Times, count, plain_text, session_time
 from widgets.i18n import tr
 from widgets.panels.inspector import MOMENT, InspectorFacts
 
 REFRESH_NS = NS_PER_S
+HEADING_CHARS = 80
 KEYS_SHOWN = 12
 KEYS_READ_AT_ONCE, BATCHES_READ = 2_000, 5_000
 
@@ -218,7 +220,7 @@ class EventLookup(Lookup):
             self._seq, self._event = seq, None
             self._history.ask(lambda past: past.between(seq, seq + 1), lambda found: self._answered(seq, found))
         if self._event is None:
-            return InspectorFacts(tr("Event"), f"#{seq:,}", note=tr("Searching..."))
+            return InspectorFacts(tr("Event"), f"#{count(seq)}", note=tr("Searching..."))
         return event_facts(self._event, snapshot, self._times)
 
     def _answered(self, seq: int, found: list[Event]) -> None:
@@ -250,8 +252,8 @@ def event_facts(event: Event, snapshot: Snapshot, times: Times) -> InspectorFact
         found = kinds.get(event.group)
         facts.append((tr("Group"), event.group, f"{found}:{event.group}") if found else (tr("Group"), event.group))
     more: tuple[tuple[str, object], ...] = (
-        (tr("Messages"), f"{event.count:,}" if event.count else None),
-        (tr("Bytes"), f"{event.size_bytes:,}" if event.size_bytes else None),
+        (tr("Messages"), count(event.count) if event.count else None),
+        (tr("Bytes"), count(event.size_bytes) if event.size_bytes else None),
         (tr("Attempt"), event.attempt),
         (tr("Generation"), event.generation if (event.generation or 0) >= 0 else tr("not known")),
         (tr("Key"), None if event.key is None else plain_text(event.key, 400)),
@@ -259,14 +261,19 @@ def event_facts(event: Event, snapshot: Snapshot, times: Times) -> InspectorFact
         (tr("Published"), None if event.published_ns is None else session_time(event.published_ns)),
     )
     facts += [(name, str(value)) for name, value in more if value is not None]
-    detail = tuple(
-        (name.replace("_", " "), plain_text(str(value).encode(errors="replace"), 2_000))
-        for name, value in (event.detail or {}).items()
-    )
+    detail: list[Fact] = []
+    for each in details(event.detail):
+        label = each.label[:1].upper() + each.label[1:]
+        link = () if each.time_ns is None else (f"{MOMENT}{each.time_ns}",)
+        detail += [("" if place else label, words, *link) for place, words in enumerate(each.words[:LISTED])]
+        if (rest := len(each.words) - LISTED) > 0:
+            detail.append(("", tr("and {count:,} more", count=rest)))
     sections: tuple[tuple[str, tuple[Fact, ...]], ...] = (("", tuple(facts)),)
     if detail:
-        sections = (*sections, (tr("Detail"), detail))
-    return InspectorFacts(tr("Event"), f"#{event.seq:,}  {about(event)[:120]}", event_word(event), sections)
+        sections = (*sections, (tr("Detail"), tuple(detail)))
+    # All of it stands below.
+    what = shorten(cause_text(event.cause) or place_text(event), HEADING_CHARS, placeholder=" …")
+    return InspectorFacts(tr("Event"), f"#{count(event.seq)}  {what}".rstrip(), event_word(event), sections)
 
 
 class RebalanceLookup(Lookup):

@@ -29,7 +29,7 @@ from broker_core.operations.browse import (
 from broker_core.snapshots import PartitionView, Snapshot
 from widgets.formats import Times, byte_size, plain_text, session_time
 from widgets.i18n import tr
-from widgets.panels.messages import MessagesPanel, Start, Where
+from widgets.panels.messages import MessagesPanel
 from widgets.roles import Role
 
 PREVIEW_CHARS = 160
@@ -172,7 +172,7 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
             self.begin()
         elif self.model.lists:
             self.panel.set_total(max(self.model.rowCount(), self._whole()))
-            if self._start.kind == "tail":
+            if self.panel.start().kind == "tail":
                 self._step()
             elif self._found_none and (self._newer or abs(snapshot.time_ns - self._begun_ns) >= NS_PER_S):
                 self.begin()  # a session that has just begun, or is run again, has none yet
@@ -186,7 +186,6 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
 
     @property
     def _newer(self) -> int:
-        """How many messages were published since the list was begun at the newest; 0 in the past."""
         if not self._live:
             return 0
         ends = self._ends
@@ -194,7 +193,6 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
 
     @property
     def _found_none(self) -> bool:
-        """Whether all was looked through, without a filter, and nothing is listed."""
         return self._done and not self._filter_text and not self.model.rowCount()
 
     def _ask_sources(self, now_ns: int) -> None:
@@ -208,14 +206,6 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
                     self._say()
 
             self._source_answers.ask(ListLogs(), show, self._failed)
-
-    @property
-    def _where(self) -> Where:
-        return self.panel.where()
-
-    @property
-    def _start(self) -> Start:
-        return self.panel.start()
 
     @property
     def _moment_ns(self) -> int | None:
@@ -239,7 +229,7 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
         self._begun, self._begun_ns = True, self._snapshot.time_ns
         if went or self.model.rowCount():
             self.panel.set_loading(True)
-        where, start = self._where, self._start
+        where, start = self.panel.where(), self.panel.start()
         if not where.topic or not where.partitions:
             self.model.show_list()
             self._say()
@@ -258,7 +248,7 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
         self._answers.ask(self._find(), self._measured, self._failed)
 
     def _find(self, from_ns: int | None = None) -> FindOffsets:
-        where = self._where
+        where = self.panel.where()
         only = where.partitions[0] if len(where.partitions) == 1 else None
         return FindOffsets(topic=where.topic, partition=only, until_ns=self._moment_ns, from_ns=from_ns)
 
@@ -271,12 +261,12 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
         self.model.move_bounds(start, end) if not first_time else self.model.show_range(start, end)
         if first_time and end > start:
             self._go_to_start()
-        elif at_end and self._start.kind == "newest":
+        elif at_end and self.panel.start().kind == "newest":
             self.panel.table.scrollToBottom()
         self._say()
 
     def _go_to_start(self) -> None:
-        start = self._start
+        start = self.panel.start()
         if start.kind == "newest":
             self.panel.table.scrollToBottom()
         elif start.kind == "oldest":
@@ -298,7 +288,7 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
             self.panel.scroll_to(place)
 
     def _page(self, first: int, end: int) -> None:
-        where = self._where
+        where = self.panel.where()
         if self.model.lists or len(where.partitions) != 1:
             return
 
@@ -317,7 +307,7 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
             self._page(page.end, end)
 
     def _find_cursors(self) -> None:
-        where, start = self._where, self._start
+        where, start = self.panel.where(), self.panel.start()
 
         def cursor(at: Bounds) -> int:
             first, end = self._bounds_then(at)
@@ -346,15 +336,15 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
             self._step()
 
     def _step(self) -> None:
-        if self._stepping or not self._cursors or (self._done and self._start.kind != "tail"):
+        if self._stepping or not self._cursors or (self._done and self.panel.start().kind != "tail"):
             return
         if self.model.rowCount() >= LIST_MOST:
             return
         self._stepping = True
         request = BrowseMessages(
-            topic=self._where.topic,
+            topic=self.panel.where().topic,
             cursors=dict(self._cursors),
-            back=self._start.kind == "newest",
+            back=self.panel.start().kind == "newest",
             filter=self._filter_text,
             until_ns=self._moment_ns,
             ends=self._ends_then,
@@ -364,7 +354,7 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
 
     def _stepped(self, step: MergeStep) -> None:
         self._stepping = False
-        tail = self._start.kind == "tail"
+        tail = self.panel.start().kind == "tail"
         at_end = self.panel.is_at_end()
         self._cursors, self._done = step.cursors, step.done
         self._looked += step.looked
@@ -390,12 +380,12 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
         """How many messages the chosen partitions hold, loaded or not; of a queue, when the list was begun."""
         if self._parts is None:
             return self._there
-        return sum(part.messages_count for part in self._parts if part.partition in self._where.partitions)
+        return sum(part.messages_count for part in self._parts if part.partition in self.panel.where().partitions)
 
     @property
     def _parts(self) -> tuple[PartitionView, ...] | None:
         topics = () if self._snapshot is None else self._snapshot.topics
-        return next((topic.partitions for topic in topics if topic.name == self._where.topic), None)
+        return next((topic.partitions for topic in topics if topic.name == self.panel.where().topic), None)
 
     def _failed(self, sentence: str) -> None:
         self._stepping = self._measuring = False
@@ -417,7 +407,7 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
             note = tr("The first {count} are listed. Filter, or start elsewhere.", count=f"{LIST_MOST:,}")
         elif self._problem and shown:
             note = self._problem
-        elif self._filter_text and self._start.kind != "tail":
+        elif self._filter_text and self.panel.start().kind != "tail":
             end = tr("all of them") if self._done else tr("so far")
             note = tr(
                 "{looked} messages were searched, {end}; {found} match.",
@@ -425,7 +415,7 @@ class MessagesPresenter(PanelPresenter[MessagesPanel]):
                 end=end,
                 found=f"{self._found:,}",
             )
-        elif model.lists and self._start.kind == "tail" and shown >= TAIL_ROWS:
+        elif model.lists and self.panel.start().kind == "tail" and shown >= TAIL_ROWS:
             note = tr("The last {count} are listed while you follow.", count=f"{TAIL_ROWS:,}")
         elif (moment_ns := self._moment_ns) is not None:
             note = tr("As it was at {time}.", time=session_time(moment_ns))

@@ -5,28 +5,25 @@ from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
 from app.presenters.active_faults import fault_text, left_of, state_of
-from app.presenters.backpressure import gate_state, producer_state
+from app.presenters.backpressure import gate_state
+from app.presenters.clients import Client, producers, readers
 from app.presenters.inspector import target_of
 from app.presenters.lag_trend import counts_removed, lag_words
 from app.presenters.message_facts import client_id
-from app.presenters.other_clients import OtherConsumer, OtherProducer, other_consumers, other_producers
 from app.presenters.rates import Rates
 from app.presenters.transactions import transaction_section
-from app.sessions.history.series import Key, dead, depth, of_actor, published, received, sent
+from app.sessions.history.series import Key, dead, depth, published
 from app.sessions.history.series import lag as lag_key
 from broker_core.filters import Field, Fields, FilterError, parse
-from broker_core.snapshots import ActorView, FaultView, GroupView, QueueView, Snapshot, TopicView
+from broker_core.snapshots import FaultView, GroupView, QueueView, Snapshot, TopicView
 from widgets.formats import at_most, count, per_second
 from widgets.i18n import localized, tr
 from widgets.navigator import ROWS_MAX, NavRow, NavSection
 
 T = TypeVar("T")
-Client = ActorView | OtherProducer | OtherConsumer
 
 
 class _Bin(NamedTuple):
-    """The dead letters of a queue, or those in a topic."""
-
     id: str
     name: str
     dead: int
@@ -87,10 +84,7 @@ class NavigatorModel:
             *(_Bin(f"topic:{topic}", topic, letters) for topic, letters in self.dead_by_topic(snapshot).items()),
         ]
         own = [topic for topic in snapshot.topics if topic.name not in queues]
-        producers = [actor for actor in snapshot.actors if actor.role == "producer"]
-        consumers = [actor for actor in snapshot.actors if actor.role != "producer"]
-        publishing: list[Client] = [*producers, *other_producers(snapshot, self._rates)]
-        reading: list[Client] = [*consumers, *other_consumers(snapshot, self._rates)]
+        publishing, reading = producers(snapshot, self._rates), readers(snapshot, self._rates)
         no_producer, no_consumer = tr("No producer publishes."), tr("No consumer reads.")
         if not self.programs:
             no_producer, no_consumer = tr("Not known from outside."), tr("No group has a member.")
@@ -136,9 +130,9 @@ class NavigatorModel:
         self.dimmed = hidden | _boxes_of_workers(snapshot, hidden)
         lasting = {fault.client for fault in snapshot.faults}
         broken = tuple(
-            self._client(actor)
-            for actor in (*producers, *consumers)
-            if producer_state(actor).lower() in BROKEN and actor.name not in lasting and self._fits_client(actor)
+            self._client(each)
+            for each in (*publishing, *reading)
+            if each.actor and each.state.lower() in BROKEN and each.name not in lasting and self._fits_client(each)
         )
         broken = (*(_lasting(fault, snapshot) for fault in snapshot.faults), *broken)
         return (
@@ -164,8 +158,8 @@ class NavigatorModel:
         return fits
 
     def _fits_client(self, client: Client) -> bool:
-        kind, state, key, target = _facts_of(client)
-        return self._fits(kind, client.name, state, rate=self._rates.of(key, self._now_ns), target=target)
+        rate = self._rates.of(client.rate, self._now_ns)
+        return self._fits(client.kind, client.name, client.state, rate=rate, target=client.target)
 
     def _topic(self, topic: TopicView) -> NavRow:
         key, now_ns = published(topic.name), self._now_ns
@@ -175,15 +169,14 @@ class NavigatorModel:
         return NavRow(f"topic:{topic.name}", topic.name, state, figure, series, tip=self._rates.window_words(now_ns))
 
     def _client(self, client: Client) -> NavRow:
-        kind, state, key, target = _facts_of(client)
         now_ns = self._now_ns
         return NavRow(
-            f"{kind}:{client.name}",
+            f"{client.kind}:{client.name}",
             client.name,
-            state,
-            f"{per_second(self._rates.of(key, now_ns))}/s",
-            self._rates.spark(key, now_ns),
-            tip="\n".join(part for part in (target, self._rates.window_words(now_ns)) if part),
+            client.state,
+            f"{per_second(self._rates.of(client.rate, now_ns))}/s",
+            self._rates.spark(client.rate, now_ns),
+            tip="\n".join(part for part in (client.target, self._rates.window_words(now_ns, client.rate)) if part),
         )
 
     def _level(self, key: Key) -> tuple[float, ...]:
@@ -205,22 +198,11 @@ class NavigatorModel:
         return NavRow(one.id, one.name, _bin_state(one), localized(f"{one.dead:,}"), level)
 
 
-def _facts_of(client: Client) -> tuple[str, str, Key, str]:
-    match client:
-        case OtherProducer():
-            return "producer", client.state, sent(client.name), ", ".join(client.topics)
-        case OtherConsumer():
-            return "consumer", client.state, received(client.name), client.group
-    kind = client.role if client.role in {"producer", "consumer"} else "worker"
-    return kind, producer_state(client), of_actor(client), client.target
-
-
 def _bin_state(one: _Bin) -> str:
     return "Dead letter" if one.dead else "Empty"
 
 
 def _boxes_of_workers(snapshot: Snapshot, hidden: frozenset[str]) -> frozenset[str]:
-    """The ids of the boxes in which neither their queue nor any worker fits the filter."""
     workers = (actor for actor in snapshot.actors if actor.role not in {"producer", "consumer"})
     shown = {actor.target for actor in workers if f"worker:{actor.name}" not in hidden}
     return frozenset(

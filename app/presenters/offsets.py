@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from app.presenters.columns import Column, Place, number_column
 from app.presenters.lag_trend import FALLING, RISING, STEADY, LagTrend, counts_removed, lag_trend
@@ -13,7 +13,8 @@ from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.snapshots import Snapshot
 from widgets.formats import NOT_APPLICABLE, at_most, count, duration, per_second, with_unknown
 from widgets.i18n import localized, mark, tr
-from widgets.panels.offsets import OffsetsPanel
+from widgets.panels.panel import declared
+from widgets.panels.table_panel import TablePanel
 from widgets.roles import Role
 
 _WARN = {RISING: "lag_up", FALLING: "lag_down"}
@@ -88,7 +89,8 @@ class OffsetsModel(SnapshotModel[OffsetRow]):
                 text=lambda row: at_most(count(row.lag), row.is_at_most),
                 roles={Role.WARN: lambda row: _WARN.get(row.trend.word, "") if row.lag else ""},
                 about="Messages from the committed offset, or from where the group began, to the end; n/a if not "
-                "known. In a compacted topic, ≤ marks an upper bound: offsets emptied by compaction are counted, too.",
+                "known. In a compacted topic, ≤ marks an upper bound: offsets emptied by compaction are counted, too. "
+                "On a cluster a transaction's marker may count, which is no message.",
             ),
             number_column(
                 "Lag (s)",
@@ -171,12 +173,19 @@ class OffsetsModel(SnapshotModel[OffsetRow]):
         self.set_rows(tuple(sorted(rows)))
 
 
+class OffsetsPanel(TablePanel):
+    info = declared("offsets")
+
+
 class OffsetsPresenter(TablePresenter[OffsetsPanel]):
     panel_class = OffsetsPanel
 
     def __init__(self, sources: Sources) -> None:
         self.model = OffsetsModel(sources.owners, sources.rates)
         super().__init__(sources, self.model)
+
+    def thing_of(self, key: Any) -> str:
+        return f"lane:{key[-2]}/{key[-1]}"
 
     def show_around(self, snapshot: Snapshot) -> None:
         self.panel.set_note(self.model.summary())

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, Signal
 
 from app.presenters.columns import Column, ColumnModel, Index, Row
 from broker_core.filters import Field
 
 PAGE = 100
 PAGES_HELD = 300
-WAITING = "…"
 
 
 class PagedModel(ColumnModel[Row]):
@@ -45,17 +44,6 @@ class PagedModel(ColumnModel[Row]):
         if parent.isValid():
             return 0
         return self._end - self._first if self._list is None else len(self._list)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid():
-            return None
-        getter = self._getters[index.column()].get(role)
-        if getter is None:
-            return self.of_column(index.column(), role)
-        row = self.row_at(index.row())
-        if row is None:
-            return WAITING if role == Qt.ItemDataRole.DisplayRole else None
-        return getter(row)
 
     @property
     def bounds(self) -> tuple[int, int]:

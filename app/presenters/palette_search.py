@@ -6,7 +6,7 @@ from itertools import islice
 
 from PySide6.QtGui import QIcon
 
-from app.presenters.other_clients import other_consumers, other_producers
+from app.presenters.clients import producers, readers
 from app.presenters.rates import Rates
 from app.sessions.causes import cause_text
 from app.sessions.history.keys import Published
@@ -39,6 +39,7 @@ def things(snapshot: Snapshot, rates: Rates, ticks: Sequence[Tick]) -> list[Pale
             for topic in snapshot.topics
             for part in topic.partitions
         ),
+        *_hot_keys(snapshot, made),
         *(entry("queue", queue.name, tr("Queue")) for queue in snapshot.queues),
         *(entry("dlq", queue.name, tr("Dead letters"), "dead-letter") for queue in snapshot.queues if queue.dead),
         *(entry("group", group.name, tr("Group")) for group in snapshot.groups),
@@ -60,6 +61,14 @@ class _Entries:
         return PaletteEntry(
             target, title, about, icon=self._icons[picture], is_thing=True, enter=tr(enter), fixed_rank=rank
         )
+
+
+def _hot_keys(snapshot: Snapshot, entry: _Entries) -> Iterator[PaletteEntry]:
+    for topic in snapshot.topics:
+        if topic.partitions:
+            busiest = max(topic.partitions, key=lambda part: part.end_offset).partition
+            lane = f"{topic.name}/{busiest}"
+            yield entry(f"lane:{lane}", tr("Hot keys of {topic}", topic=topic.name), lane, "layers")
 
 
 def _rebalances(snapshot: Snapshot, entry: _Entries) -> Iterator[PaletteEntry]:
@@ -90,13 +99,8 @@ def _moments(ticks: Sequence[Tick], entry: _Entries) -> Iterator[PaletteEntry]:
 
 def _clients(snapshot: Snapshot, rates: Rates) -> Iterator[tuple[str, str, str]]:
     names = {"producer": tr("Producer"), "consumer": tr("Consumer"), "worker": tr("Worker")}
-    for actor in snapshot.actors:
-        kind = actor.role if actor.role in names else "worker"
-        yield kind, actor.name, f"{names[kind]}, {actor.target}" if actor.target else names[kind]
-    for other in other_producers(snapshot, rates):
-        yield "producer", other.name, f"{names['producer']}, {', '.join(other.topics)}"
-    for reader in other_consumers(snapshot, rates):
-        yield "consumer", reader.name, f"{names['consumer']}, {reader.group}"
+    for each in (*producers(snapshot, rates), *readers(snapshot, rates)):
+        yield each.kind, each.name, ", ".join((names[each.kind], *each.targets))
 
 
 GO_THERE = mark("Enter goes to this moment, Escape closes.")

@@ -37,6 +37,7 @@ class PanelPresenter(QObject, Generic[P]):
     """Makes its panel over its models. The filter of the panel is that of the first one, if it is a table in memory."""
 
     panel_class: type[P]
+    counts_all = False  # of a snapshot that is too large to be listed
     travels = 0  # through time before it was shown for the last time
 
     def __init__(self, sources: Sources, *models: ColumnModel[Any]) -> None:
@@ -45,9 +46,23 @@ class PanelPresenter(QObject, Generic[P]):
         self.panel: P = self.panel_class(*models)  # type: ignore[arg-type]  # each takes its models
         for model in models:
             model.setParent(self)
-        for table in models[:1]:
-            if isinstance(table, TableModel):
-                connect_filter(self.panel, table)
+        tables = [model for model in models if isinstance(model, TableModel)]
+        for table in tables:
+            table.filter_checked.connect(self.panel.set_filter_problem)
+        self._filtered: TableModel[Any] | None = None
+        if tables and tables[0] is models[0]:
+            self.filter_in(tables[0])
+            if isinstance(self.panel, TablePanel):
+                tables[0].filtering_changed.connect(self.panel.set_filtering)
+                tables[0].counted.connect(lambda _shown, total: self.panel.set_total(total))
+
+    def filter_in(self, table: TableModel[Any]) -> None:
+        """The panel's filter, and its help, are those of `table` from now on."""
+        if self._filtered is not None:
+            self.panel.filterChanged.disconnect(self._filtered.set_filter)
+        self._filtered = table
+        self.panel.filterChanged.connect(table.set_filter)
+        self.panel.set_filter_help(help_rows(table.fields))
 
     def show(self, snapshot: Snapshot) -> None:
         """The panel is in front: bring it up to date."""
@@ -58,19 +73,13 @@ class PanelPresenter(QObject, Generic[P]):
     def let_in(self) -> None:
         """Another moment is shown: new rows do not wait."""
 
+    def thing_of(self, _key: Any) -> str:
+        """The id of what the inspector shows when the row with this key is chosen; "" for nothing."""
+        return ""
+
     def tab_count(self, _snapshot: Snapshot) -> int | None:
         """The count behind the title of the tab, 0 for none; None if it does not follow snapshots."""
         return None
-
-
-def connect_filter(panel: Panel, model: TableModel[Any]) -> None:
-    """The panel's filter is the model's, with its fields in the help; a table panel shows the counts."""
-    panel.filterChanged.connect(model.set_filter)
-    model.filter_checked.connect(panel.set_filter_problem)
-    panel.set_filter_help(help_rows(model.fields))
-    if isinstance(panel, TablePanel):
-        model.filtering_changed.connect(panel.set_filtering)
-        model.counted.connect(lambda _shown, total: panel.set_total(total))
 
 
 class TablePresenter(PanelPresenter[P]):
@@ -92,7 +101,7 @@ class TablePresenter(PanelPresenter[P]):
         self.show_around(snapshot)
 
     def show_again(self) -> None:
-        """More is known of what is shown."""
+        """Show the same snapshot again, of which more is known now."""
         if self._snapshot is not None:
             self.show(self._snapshot)
 

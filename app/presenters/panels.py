@@ -1,6 +1,6 @@
 """All panels below the canvas, in the order of their tabs, those of a group together. A new panel is added here.
 
-A presenter makes its panel, whose class holds the registration: tab, menu entry, key, palette, help.
+A presenter makes its panel; tab, menu entry, key, words and buttons of that are in `resources/panels.toml`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any
 from app.presenters.access import AccessPresenter
 from app.presenters.assignments import AssignmentsPresenter
 from app.presenters.backpressure import BackpressurePresenter
+from app.presenters.brokers import BrokersPresenter
 from app.presenters.charts import ChartsPresenter
 from app.presenters.connections import ConnectionsPresenter
 from app.presenters.dead_letters import DeadLettersPresenter
@@ -37,6 +38,7 @@ PRESENTERS: tuple[type[PanelPresenter[Any]], ...] = (
     BackpressurePresenter,
     ChartsPresenter,
     EventsPresenter,
+    BrokersPresenter,
     ConnectionsPresenter,
     RequestsPresenter,
     AccessPresenter,

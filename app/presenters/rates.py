@@ -1,10 +1,10 @@
-"""Rates and trends of the moment that is shown. One source for all of the window: the series of the session."""
+"""Rates and trends at the shown time, all computed from the series of the session."""
 
 from __future__ import annotations
 
 import math
 
-from app.sessions.history.series import Key, SessionSeries
+from app.sessions.history.series import ALL_PUBLISHED, WINDOW_NS, Key, SessionSeries, committed
 from broker_core.clock import NS_PER_S
 from widgets.formats import duration
 from widgets.i18n import tr
@@ -15,7 +15,7 @@ TREND_NS = 5 * NS_PER_S
 
 
 class Rates:
-    """Every figure is one of a session and a moment: nothing is remembered between two looks."""
+    """Each figure depends on the session and the time only; nothing is remembered between calls."""
 
     def __init__(self) -> None:
         self.series = SessionSeries()
@@ -27,7 +27,7 @@ class Rates:
         self._sparks.clear()
 
     def of(self, key: Key, time_ns: int) -> float:
-        """How many a second, as the mean over the last two; NaN while a recording has not been read so far."""
+        """How many a second, as the mean of `window_words`; NaN while a recording has not been read so far."""
         return self.series.rate(key, time_ns)
 
     def spark(self, key: Key, time_ns: int, *, level: bool = False) -> tuple[float, ...]:
@@ -45,14 +45,18 @@ class Rates:
         return found
 
     def levels(self, key: Key, time_ns: int) -> list[tuple[int, float]]:
-        """(ns, level) over the last `TREND_NS`, oldest first, as far back as it is known without a gap."""
+        """(ns, level) over the last `TREND_NS`, of a group that commits seldom over its last commits; oldest first, as
+        far back as it is known without a gap.
+        """
         line, grid_ns = self.series.line(time_ns), self.series.grid_ns
-        lines = range(max(0, line - TREND_NS // grid_ns), line + 1)
+        start_ns, end_ns = self.series.window_ns(time_ns, committed(key[1]))
+        over_ns = max(TREND_NS, (end_ns - start_ns) * TREND_NS // WINDOW_NS)
+        lines = range(max(0, line - over_ns // grid_ns), line + 1)
         known: list[tuple[int, float]] = []
         for at, value in zip(lines, self.series.values(key, lines), strict=True):
             known = [*known, (at * grid_ns, value)] if not math.isnan(value) else []
         return known
 
-    def window_words(self, time_ns: int) -> str:
-        start_ns, end_ns = self.series.window_ns(time_ns)
+    def window_words(self, time_ns: int, key: Key = ALL_PUBLISHED) -> str:
+        start_ns, end_ns = self.series.window_ns(time_ns, key)
         return tr("Rates are the mean of the last {time}.", time=duration(end_ns - start_ns))

@@ -46,7 +46,7 @@ class RebalanceCards:
         )
 
     def no_reader(self, view: RebalanceView, at: Snapshot) -> str:
-        """The time without a reader because of this rebalance, as its card says it."""
+        """How long nobody read because of this rebalance, as its card says it."""
         return self._card(view, at.time_ns, at.events).no_reader
 
     def _card(self, view: RebalanceView, now_ns: int, events: int) -> RebalanceFacts:
@@ -83,6 +83,7 @@ class RebalanceCards:
             no_reader=no_reader if self._deliveries else _from_outside(view, now_ns),
             gaps=_listed(longest_first, now_ns) if self._deliveries else "",
             running=running,
+            from_outside=not self._deliveries,
             moved=tuple(
                 Move(f"{topic}/{partition}", self._owners.party(old), self._owners.party(new))
                 for topic, partition, old, new in moved
@@ -95,6 +96,9 @@ class RebalanceCards:
 
 
 def _from_outside(view: RebalanceView, now_ns: int) -> str:
+    if view.is_late and view.ended_ns is not None:
+        between = {"start": session_time(view.started_ns), "end": session_time(view.ended_ns)}
+        return tr("some time between {start} and {end}; for how long is not known from outside", **between)
     took = duration((view.ended_ns or now_ns) - view.started_ns)
     return tr("about {time}; for how long nobody read is not known from outside", time=took)
 

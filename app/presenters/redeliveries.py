@@ -1,21 +1,23 @@
 from __future__ import annotations
 
+from typing import Any
+
 from app.presenters.columns import Column, number_column, state_column, time_column
 from app.presenters.owners import Owners
 from app.presenters.panel_presenter import PanelPresenter, Sources, overfull_words
 from app.presenters.table import TableModel
-from app.sessions.event_text import kind_word
 from app.sessions.history.life import Place
 from app.sessions.history.redeliveries import Redelivery, redeliveries
 from broker_core.filters import Field
 from broker_core.snapshots import Snapshot
+from resources.account import REASONS
 from widgets.formats import NOT_APPLICABLE, Times, duration
 from widgets.i18n import localized, mark, tr
-from widgets.panels.panel import PanelInfo
+from widgets.panels.panel import declared
 from widgets.panels.table_panel import TablePanel
 
-# The reader asked for earlier offsets by itself.
-SOUGHT = mark("Read again")
+# Its owner asked once more for what it had in hand.
+SOUGHT = mark("Fetched again")
 
 
 def place_of(row: Redelivery) -> Place:
@@ -23,7 +25,7 @@ def place_of(row: Redelivery) -> Place:
 
 
 def why_word(row: Redelivery) -> str:
-    return SOUGHT if row.why is None or row.is_fetched else kind_word(row.why.kind)
+    return REASONS[row.reason].title if row.reason else SOUGHT
 
 
 def _where(row: Redelivery) -> str:
@@ -52,7 +54,7 @@ class RedeliveriesModel(TableModel[Redelivery]):
                 (118,),
                 shown=some,
                 field="again",
-                about="Messages that had already been acknowledged, or whose reader had left.",
+                about="Messages that their owner had lost, or had acknowledged: they may have been handled twice.",
             ),
             number_column(
                 "Fetched again",
@@ -60,8 +62,8 @@ class RedeliveriesModel(TableModel[Redelivery]):
                 (110,),
                 shown=some,
                 field="fetched",
-                about="Messages that a client fetched once more: after a seek or a pause, or because it had discarded "
-                "them.",
+                about="Messages that their owner fetched once more: after a seek or a pause, or because it had "
+                "discarded them.",
             ),
             Column("Reader", lambda row: row.delivered.group, (110, 2), about="The group or the queue."),
             owners.owner_column("To", lambda row: row.delivered.client, (120, 1), known=True),
@@ -86,8 +88,8 @@ class RedeliveriesModel(TableModel[Redelivery]):
                 why_word,
                 (160, 1),
                 kind="text",
-                value=lambda row: (why_word(row), "" if row.why is None else row.why.kind.value),
-                about="What happened between the two deliveries.",
+                value=lambda row: (why_word(row), row.reason),
+                about="Why its reader had it no more when it was delivered again.",
             ),
             Column("Cause", cause, (140, 4, 1), hint=cause),
             number_column(
@@ -103,26 +105,7 @@ class RedeliveriesModel(TableModel[Redelivery]):
 
 
 class RedeliveriesPanel(TablePanel):
-    info = PanelInfo(
-        "redeliveries",
-        "Delivered twice",
-        "redo",
-        "Messages that a reader was given more than once: to whom, when and why.",
-        "Every delivery of a message that its reader (a group or a queue) **had already been given**: to whom now, to "
-        "whom before, how much later, and what happened in between.\n\n**Delivered again**: the message had already "
-        "been acknowledged, or a member that has left had been given it. **Fetched again**: a client merely fetched "
-        "it once more, after a seek or a pause, or because it had discarded it.\n\n- **Nacked**, **Lease expired**, "
-        "**Released**: the message came back to its queue.\n- **Rebalance completed**: a consumer was given messages "
-        "and left, or lost the partition, before its offsets were committed.\n- **Offsets reset**: somebody moved the "
-        "group back.\n\nThe inspector shows the selected row with the message's whole history; Enter opens *Messages* "
-        "at that message. A filter looks like `reader = builds and why = nacked`.",
-        group="Groups",
-        needs="deliveries",
-        empty="No message was delivered twice.",
-        how="A message is delivered again after a nack or an expired lease, after a crash or a rebalance "
-        "before its commit, and after a reset of offsets.",
-        filter_hint="Filter: words, reader = builds, why = nacked",
-    )
+    info = declared("redeliveries")
 
 
 class RedeliveriesPresenter(PanelPresenter[RedeliveriesPanel]):
@@ -136,6 +119,10 @@ class RedeliveriesPresenter(PanelPresenter[RedeliveriesPanel]):
         self._history = sources.history
         self.restart()
 
+    def thing_of(self, key: Any) -> str:
+        row = self.model.row_of(key)
+        return "" if row is None else place_of(row).id
+
     def restart(self) -> None:
         self._count = 0
         self._asking = False
@@ -148,11 +135,13 @@ class RedeliveriesPresenter(PanelPresenter[RedeliveriesPanel]):
         if count == self._count or self._asking:
             return
         self._asking = True
+        self.panel.set_empty_words(tr("Counting..."))
 
         def answered(found: list[Redelivery]) -> None:
             self._count, self._asking = count, False
             listed = sum(row.messages for row in found)
             self.model.set_rows(tuple(found))
+            self.panel.set_empty_words()
             self.panel.set_messages(listed)
             self.panel.set_note(overfull_words(listed, count, tr("redelivered messages")))
 

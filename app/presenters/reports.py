@@ -31,16 +31,11 @@ class ReportsPresenter(PanelPresenter[ReportPanel]):
     def __init__(self, sources: Sources) -> None:
         self.model = ReportsModel()
         super().__init__(sources, self.model)
-        self._all: Callable[[], tuple[Report, ...]] = tuple
-        self._why_not: Callable[[], str] = str
+        self.reports: Callable[[], tuple[Report, ...]] = tuple
         self.panel.currentChanged.connect(self._show_findings)
 
-    def attach(self, all_reports: Callable[[], tuple[Report, ...]], why_not: Callable[[], str]) -> None:
-        self._all, self._why_not = all_reports, why_not
-
     def show(self, snapshot: Snapshot) -> None:
-        self.model.set_rows(self._all())
-        self.panel.forbid_export(self._why_not())
+        self.model.set_rows(self.reports())
         self._show_findings(self.panel.current_key())
 
     def _show_findings(self, key: Hashable) -> None:

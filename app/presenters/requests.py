@@ -9,7 +9,7 @@ from broker_core.listeners.connections import RequestView, quantile
 from broker_core.snapshots import Snapshot
 from widgets.formats import Times, byte_size
 from widgets.i18n import localized, tr
-from widgets.panels.panel import PanelInfo
+from widgets.panels.panel import declared
 from widgets.panels.table_panel import TablePanel
 from widgets.roles import Role
 
@@ -45,21 +45,7 @@ class RequestsModel(TableModel[RequestView]):
 
 
 class RequestsPanel(TablePanel):
-    """A row a request, the newest first; the note tells of the busiest APIs."""
-
-    info = PanelInfo(
-        "requests",
-        "Requests",
-        "events",
-        "The requests of Kafka programs, one by one.",
-        "Every request of the connected **Kafka programs**: API and version, size, time until the reply, and error. "
-        "The last 2,000 are kept. Filter them by client, API or error.",
-        group="System",
-        needs="requests",
-        empty="No Kafka program has asked for anything.",
-        how="Open Kafka in the panel Connections, then point bootstrap.servers of a program at it.",
-        filter_hint="Filter by client, API or error",
-    )
+    info = declared("requests")
 
 
 class RequestsPresenter(PanelPresenter[RequestsPanel]):
@@ -69,18 +55,20 @@ class RequestsPresenter(PanelPresenter[RequestsPanel]):
         self.model = RequestsModel(sources.times)
         super().__init__(sources, self.model)
         self._ask: Callable[[], tuple[RequestView, ...]] = tuple
+        self._how: Callable[[], str] = str
 
-    def attach(self, requests: Callable[[], tuple[RequestView, ...]]) -> None:
-        self._ask = requests
+    def attach(self, requests: Callable[[], tuple[RequestView, ...]], how: Callable[[], str]) -> None:
+        """`how` programs come here, or why they do not; "" where a listener may be opened."""
+        self._ask, self._how = requests, how
 
     def show(self, snapshot: Snapshot) -> None:
-        requests = self._ask()
+        requests, info, how = self._ask(), self.panel.info, self._how()
+        self.panel.set_empty_words(tr(info.empty), how or tr(info.how))
         self.model.set_rows(requests[::-1])
         self.panel.set_note(by_api(requests))
 
 
 def by_api(requests: Sequence[RequestView]) -> str:
-    """The busiest APIs with their count, median and 99th percentile of latency, in a line."""
     latencies: dict[str, list[int]] = {}
     for request in requests:
         latencies.setdefault(request.api, []).append(request.latency_ns)

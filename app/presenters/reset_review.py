@@ -10,7 +10,7 @@ from broker_core.simulation.actions.groups import ResetOffsets, Seek
 from broker_core.snapshots import Snapshot
 from widgets.dialogs.review import Review
 from widgets.formats import NOT_APPLICABLE, count
-from widgets.i18n import tr
+from widgets.i18n import mark, tr
 
 
 def effect(old: int | None, new: int) -> str:
@@ -19,6 +19,11 @@ def effect(old: int | None, new: int) -> str:
     if new < old:
         return tr("{count} read again", count=count(old - new))
     return tr("{count} skipped", count=count(new - old)) if new > old else tr("stays")
+
+
+def in_messages(group: str, again: int, skipped: int) -> str:
+    words = mark("Messages of {group} that will be read again: {again}, skipped: {skipped}.")
+    return tr(words, group=group, again=count(again), skipped=count(skipped))
 
 
 def reset_review(snapshot: Snapshot, action: ResetOffsets, changes: Sequence[Change]) -> Review:
@@ -36,12 +41,7 @@ def reset_review(snapshot: Snapshot, action: ResetOffsets, changes: Sequence[Cha
     )
     again = sum(max(0, (each.from_offset or each.to_offset) - each.to_offset) for each in changes)
     skipped = sum(max(0, each.to_offset - each.from_offset) for each in changes if each.from_offset is not None)
-    summary = tr(
-        "{group}: {again} messages will be read again, {skipped} will be skipped.",
-        group=action.group,
-        again=count(again),
-        skipped=count(skipped),
-    )
+    summary = in_messages(action.group, again, skipped)
     problem = ""
     if not changes:
         problem = tr("There is nothing to reset.")

@@ -1,15 +1,16 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple
 
 import msgspec
 from PySide6.QtCore import Signal
 
-from app.presenters.columns import Column, number_column, time_column
+from app.presenters.columns import Column, facts_of, number_column, time_column
 from app.presenters.lookups import Lookup
 from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.presenters.table import TableModel
+from app.sessions.causes import error_text
 from app.sessions.collectors.refusals import Refusal
 from app.sessions.collectors.schemas import Registered
 from broker_core.errors import BrokerError
@@ -105,6 +106,9 @@ class SchemasPresenter(PanelPresenter[SchemasPanel]):
         self.panel.currentChanged.connect(self._show_details)
         self.panel.checkRequested.connect(self._check)
 
+    def thing_of(self, key: Any) -> str:
+        return f"schema:{key[0]}/{key[1]}"
+
     def restart(self) -> None:
         self.model.set_rows(())
         self.refusals.set_rows(())
@@ -144,7 +148,7 @@ class SchemasPresenter(PanelPresenter[SchemasPanel]):
         try:
             problems = tuple(map(str, self._shown.registry.problems_of(subject, text.encode())))
         except BrokerError as error:
-            self.reported.emit(str(error))
+            self.reported.emit(error_text(error))
         else:
             self.panel.set_verdict(not problems, problems or (tr("The latest version accepts this message."),))
 
@@ -167,15 +171,16 @@ def pretty(text: str) -> str:
 
 
 class SchemaLookup(Lookup):
-    """A version, by subject/version; `rows` gives those that the panel Schemas lists."""
+    """A version, by subject/version; `model` gives that of the panel Schemas."""
 
-    def __init__(self, rows: Callable[[], Sequence[VersionRow]]) -> None:
+    def __init__(self, model: Callable[[], TableModel[VersionRow]]) -> None:
         super().__init__()
-        self._rows = rows
+        self._model = model
 
     def facts(self, snapshot: Snapshot, name: str) -> InspectorFacts | None:
         subject, _, number = name.rpartition("/")
-        versions = [row for row in self._rows() if row.found.subject == subject]
+        model = self._model()
+        versions = [row for row in model.rows if row.found.subject == subject]
         row = next((row for row in versions if str(row.found.version) == number), None)
         if row is None:
             return None
@@ -183,9 +188,7 @@ class SchemaLookup(Lookup):
         used = [one.strip() for one in row.topics.split(",") if one.strip()]
         facts: list[Fact] = [
             (tr("Version"), tr("{version} of {count}", version=number, count=newest)),
-            (tr("Kind"), row.found.kind.value),
-            (tr("Compatibility"), row.compatibility),
-            (tr("Id"), str(row.found.id)),
+            *facts_of(model.columns, row, "Kind", "Compatibility", "Id"),
             *(_used(one, topics) for one in used),
         ]
         facts += [

@@ -3,6 +3,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
+from PySide6.QtCore import QAbstractItemModel, Signal
+from PySide6.QtWidgets import QWidget
+
 from app.presenters.columns import Column, number_column, state_column, time_column
 from app.presenters.not_kept import not_recorded, only_of_now
 from app.presenters.panel_presenter import PanelPresenter, Sources
@@ -14,10 +17,12 @@ from broker_core.log.config import LogConfig
 from broker_core.log.segment import SegmentView
 from broker_core.operations.browse import DescribeLogs, PartitionState
 from broker_core.snapshots import Snapshot
-from widgets.facts import Fact
+from widgets.boxes import scrolled, vbox
+from widgets.facts import Fact, FactsGrid, plain_label
 from widgets.formats import Times, byte_size, duration
 from widgets.i18n import tr
-from widgets.panels.log_on_disk import LogOnDiskPanel
+from widgets.panels.panel import declared, side_by_side
+from widgets.panels.table_panel import TablePanel
 
 # So many partitions are looked at in one step of the engine.
 PARTITIONS_AT_ONCE = 60
@@ -150,6 +155,39 @@ def _retention(config: LogConfig) -> str:
         if limits
         else tr("nothing: all segments are kept")
     )
+
+
+class LogOnDiskPanel(TablePanel):
+    """`currentChanged(key)` is answered with `set_facts`; `linkFollowed(target)` from those."""
+
+    info = declared("log_on_disk")
+
+    linkFollowed = Signal(str)
+
+    def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
+        self.facts = FactsGrid()
+        self._hint = plain_label(tr("Choose a segment to see how its partition is stored."), "hint", wrap=True)
+        super().__init__(model, parent)
+        self.facts.linkFollowed.connect(self.linkFollowed)
+        self.summary = plain_label("", "muted", self)
+        self.title_row.insertWidget(2, self.summary)
+
+    def body(self) -> QWidget:
+        inner = QWidget()
+        vbox(self._hint, self.facts, 1, on=inner, margins=(8, 4, 8, 8))
+        area = scrolled(inner)
+        area.setMinimumWidth(220)
+        self.table.setMinimumWidth(260)
+        return side_by_side(self, self.table, area, stretch=(1, 0), widths=(900, 300), collapsible=True)
+
+    def set_facts(self, facts: Sequence[Fact]) -> None:
+        self._hint.setVisible(not facts)
+        self.facts.set_facts(facts)
+
+    def set_summary(self, size: str, *, in_memory: bool, damaged: int) -> None:
+        where = tr("{size} in memory, nothing on disk", size=size) if in_memory else tr("{size} on disk", size=size)
+        bad = "" if not damaged else "; " + tr("{count} partitions are corrupt", count=damaged)
+        self.summary.setText(where + bad)
 
 
 class LogOnDiskPresenter(PanelPresenter[LogOnDiskPanel]):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.presenters.in_flight import in_flight_of
+from app.presenters.in_flight import in_flight_words
 from app.presenters.rates import Rates
 from app.sessions.history.series import ALL_PUBLISHED
 from broker_core.snapshots import Snapshot
@@ -36,7 +36,7 @@ class StatusModel:
             seed=self.origin,
             rate=tr("{rate} messages/s", rate=per_second(per_s)),
             rate_tip=f"{tr('Messages published in each session second.')}\n{window}",
-            in_flight=tr("{count:,} in flight", count=in_flight_of(snapshot)) if self.deliveries else "",
+            in_flight=in_flight_words(snapshot) if self.deliveries else "",
             recording=""
             if self.recording_bytes is None
             else tr("Recording {size}", size=byte_size(self.recording_bytes)),

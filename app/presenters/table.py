@@ -133,13 +133,6 @@ class TableModel(ColumnModel[Row]):
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
         return 0 if parent.isValid() else len(self._shown)
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid():
-            return None
-        place = index.column()
-        getter = self._getters[place].get(role)
-        return self.of_column(place, role) if getter is None else getter(self._shown[index.row()])
-
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Sort by a column from now on; -1 for the order in which the rows are given."""
         self._rearranged = True
@@ -195,7 +188,6 @@ class TableModel(ColumnModel[Row]):
         return len(self.rows)
 
     def row_of(self, key: Hashable) -> Row | None:
-        """The row with `key`, shown or not."""
         return next((row for row in self.rows if self._key(row) == key), None)
 
     def row_at(self, place: int) -> Row:
@@ -232,7 +224,6 @@ class TableModel(ColumnModel[Row]):
         self._row_filter.settle()
 
     def _held(self, new: list[Row]) -> list[Row]:
-        """The rows that are shown, where they are, as they stand in `new`."""
         old, key = self._shown, self._key
         first = common_prefix(old, new)
         tail = common_suffix(old, new, first)

@@ -9,6 +9,7 @@ views.refresh(snapshot)     # as often as the window draws; only what is visible
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Signal
@@ -41,6 +42,7 @@ from widgets.navigator import Navigator, NavRow, NavSection
 from widgets.panels.inspector import InspectorFacts, InspectorPanel
 from widgets.panels.lesson import LessonPanel
 from widgets.panels.rebalances import RebalancesPanel
+from widgets.panels.table_panel import TablePanel
 from widgets.theme import current_theme
 
 VISITS_MAX = 200
@@ -111,6 +113,8 @@ class Views(QObject):
         self._presenters = {presenter.panel_class.info.name: presenter(sources) for presenter in PRESENTERS}
         for presenter in self._presenters.values():
             presenter.setParent(self)
+            if isinstance(presenter.panel, TablePanel):
+                presenter.panel.currentChanged.connect(partial(self._look_at, presenter))
         self.rebalances = RebalanceCards(self.owners, self.times)
         self.navigator = NavigatorModel(self.rates, self._bookmarks)
         self.navigator.dead_by_topic = self.presenter(DeadLettersPresenter).topics.counts
@@ -125,7 +129,7 @@ class Views(QObject):
         self.running = True
         self.snapshot: Snapshot | None = None
         self._listed = Excerpts(LISTED_MAX)
-        self._drawn: tuple[bool, str] | None = None
+        self._drawn: tuple[bool, str, frozenset[str]] | None = None
         self._looks_at_ns = _PRESENT
         self._travels = 0
         self._window: MainWindow | None = None
@@ -157,6 +161,11 @@ class Views(QObject):
         self.visits.visit(selected)
         self.inspect(selected)
 
+    def _look_at(self, presenter: PanelPresenter[Any], key: object) -> None:
+        thing = "" if key is None else presenter.thing_of(key)
+        if thing:
+            self.select(thing)
+
     def inspect(self, selected: str) -> None:
         self.selected = selected
         if self._window is not None:
@@ -173,21 +182,22 @@ class Views(QObject):
         self.rebalances.attach(collectors.ownership, deliveries=collectors.deliveries)
         self.status.deliveries = collectors.deliveries
         self.navigator.programs = self.canvas.has_bench = collectors.deliveries
-        scenario = self._controller.scenario
+        scenario = self._controller.source.scenario
         self.about = None if scenario is None else scenario_facts(scenario, tr(self._controller.source.described))
         self.visits.forget()
         for lookup in self.lookups.values():
             lookup.restart()
         for presenter in self._presenters.values():
             needs = presenter.panel.info.needs
-            unknown = bool(needs) and not self._controller.knows(needs)
+            unknown = bool(needs) and not self._controller.source.knows(needs)
             presenter.panel.set_source(unknown=unknown, goes_on=self._controller.source.goes_on)
+            presenter.panel.clear_filter()
             presenter.restart()
 
     def refresh(self, snapshot: Snapshot, *, drawing: bool = True, panels: bool = True) -> None:
         """Show a snapshot: canvas, clock and status bar with `drawing`; with `panels`, whatever else is visible."""
         window = self._window
-        shown = self.running, self.selected
+        shown = self.running, self.selected, self.navigator.dimmed
         # If the present has not changed, neither has any rate; those of the past may still be read from a file.
         is_drawn = self._controller.live and snapshot is self.snapshot and shown == self._drawn
         self.snapshot, self._drawn = snapshot, shown if drawing else None
@@ -242,7 +252,7 @@ class Views(QObject):
             return
         presenter = self._presenters.get(window.shown_tab())
         if presenter is not None:
-            excerpt = self._listed.of(snapshot, self.selected)
+            excerpt = Excerpt(snapshot) if presenter.counts_all else self._listed.of(snapshot, self.selected)
             presenter.panel.set_part(_part_words(excerpt))
             presenter.show(excerpt.snapshot)
             if presenter.travels != self._travels:  # rows of another moment hold no place
@@ -272,8 +282,10 @@ def _part_words(excerpt: Excerpt) -> str:
 
 
 def scenario_facts(scenario: Scenario, kind: str) -> InspectorFacts:
-    sections: list[tuple[str, tuple[Fact, ...]]] = [("", (("", " ".join(scenario.about.split())),))]
+    sections: list[tuple[str, tuple[Fact, ...]]] = [("", (("", tr(" ".join(scenario.about.split()))),))]
     for title, lines in ((tr("Try"), scenario.try_), (tr("Watch"), scenario.watch)):
         if lines:
-            sections.append((title, tuple((f"{number}.", line) for number, line in enumerate(lines, start=1))))
-    return InspectorFacts(kind, scenario.title, "", tuple(sections))
+            sections.append(
+                (title, tuple((f"{number}.", tr(" ".join(line.split()))) for number, line in enumerate(lines, start=1)))
+            )
+    return InspectorFacts(kind, tr(scenario.title), "", tuple(sections))

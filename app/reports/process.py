@@ -16,9 +16,9 @@ from app.reports.warm_spark import JOB_FOLDER, SharedSpark, WarmSpark, end_proce
 from broker_core.errors import BrokerError
 from broker_core.recording.reader import seal
 from spark_reports.errors import ReportError as RequestError
-from spark_reports.outcome import Outcome
-from spark_reports.request import HISTORY, Request, arguments_of
-from spark_reports.session import is_remote
+from spark_reports.jobs.outcome import Outcome
+from spark_reports.request.request import HISTORY, Request, arguments_of
+from spark_reports.sessions.session import is_remote
 
 Progress = Callable[[dict[str, Any]], object]
 LOGS_KEPT = 10
@@ -42,7 +42,7 @@ class ReportProcess:
         """With `warm` the report is made by a Spark that is kept, if that is free."""
         self._warm = warm
         self._arguments = [
-            *(sys.executable, "-m", "spark_reports.job"),
+            *(sys.executable, "-m", "spark_reports.jobs.job"),
             *(*arguments_of(request), "--progress", "json"),
         ]
         self._request = request
@@ -96,7 +96,6 @@ class ReportProcess:
         return self._page(last, code, whole)
 
     def _page(self, last: dict[str, Any], code: int | None, whole: str) -> Path:
-        """The outcome, from the last line, the exit code if it is specific, and the log."""
         tail = whole[-2_000:].strip()
         if self.cancelled:
             written = f"its page is there: {self.page}" if self.page else "nothing was written"

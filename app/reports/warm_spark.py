@@ -21,14 +21,14 @@ import platformdirs
 
 import spark_reports
 from broker_core.files import private
-from spark_reports.request import LOCAL, Request, arguments_of
-from spark_reports.session import is_remote
+from spark_reports.request.request import LOCAL, Request, arguments_of
+from spark_reports.sessions.session import is_remote
 
 JOB_FOLDER = Path(spark_reports.__file__).resolve().parents[1]  # from which its modules are found
 END_TIMEOUT_S = 10.0
 START_TIMEOUT_S = 30.0
 NEEDED_BYTES = 2_000_000_000  # what Spark and its Python take at most
-COMMAND = [sys.executable, "-m", "spark_reports.warm"]
+COMMAND = [sys.executable, "-m", "spark_reports.jobs.warm"]
 
 
 def memory_allows() -> bool:
@@ -178,7 +178,7 @@ class SharedSpark:
         return None
 
     def lines(self, request: Request) -> Iterator[str]:
-        """What it says about `request`, up to its last line; ends early where it dies, or is closed."""
+        """Ends early if the process dies or is closed."""
         connection = self._connection
         assert connection is not None
         with contextlib.suppress(OSError, ValueError):

@@ -1,121 +1,123 @@
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from app.sessions.work import Work
 from broker_core.events import Event
-from broker_core.recording.accounts import Account, Accounts
+from broker_core.recording.account import Account, Row
 from broker_core.recording.checker import Checker
+from broker_core.recording.verdicts import Finding, Order, findings, not_known
 from broker_core.recording.violation import Violation
 from broker_core.simulation.scenario import Scenario
 from broker_core.snapshots import Snapshot
+from resources.account import STATES, VERDICTS, VerdictName
 from widgets.dialogs.facts_table import FactsTable
+from widgets.formats import sentence
 from widgets.i18n import localized, tr
 
 CHECKED_EVENTS = 2_000_000  # beyond, the checker's memory would outgrow the machine's
 REPORT_EVERY = 5_000
+MOST_TOLD = 4  # of what makes a verdict false
+ALWAYS = ("waiting", "in_hand", "acknowledged", "dead_lettered")
 
 
 @dataclass
 class Audit:
-    """`sums` by topic or queue and reader; `broken` the promise that the history breaks, "" if it breaks none."""
+    """`broken` is the guarantee of the broker that the history breaks, "" if it breaks none."""
 
-    accounts: list[Account] = field(default_factory=list)
+    account: Account
+    order: Order = field(default_factory=Order)
+    miscounted: list[str] = field(default_factory=list)
     broken: str = ""
-    events: int = 0
     checked: bool = True
-
-    @property
-    def missing(self) -> int:
-        return sum(abs(account.missing) for account in self.accounts)
+    problems: tuple[str, ...] = ()  # of the recording: then nothing is judged
 
 
 def audit(
-    events: Iterable[Event], snapshot: Snapshot, scenario: Scenario, work: Work, *, unseen_seeks: bool = False
+    events: Iterable[Event],
+    snapshot: Snapshot,
+    scenario: Scenario,
+    work: Work,
+    *,
+    unseen_seeks: bool = False,
+    problems: Iterable[str] = (),
 ) -> Audit:
-    """Count `events`, the first `snapshot.events` of the session, and compare with `snapshot`; check the history.
+    """The account of `events`, the first `snapshot.events` of the session; the history is checked.
 
-    With `unseen_seeks`, clients of other programs took part: what they have committed unread they have skipped.
+    With `unseen_seeks`, clients of other programs took part. `problems` say what is missing of the recording.
     """
-    found = Audit()
-    checker: Checker | None = Checker.of(scenario, unseen_seeks=unseen_seeks)
-    accounts = Accounts(unseen_seeks=unseen_seeks)
+    checker = Checker.of(scenario, unseen_seeks=unseen_seeks)
+    found = Audit(checker.account, problems=tuple(problems))
+    judging = not found.problems
     for event in events:
-        found.events += 1
-        if found.events % REPORT_EVERY == 0:
-            work.report(
-                found.events / max(1, snapshot.events),
-                tr("{done:,} of {whole:,} events", done=found.events, whole=snapshot.events),
-            )
-        if checker is not None and not found.broken:
-            try:
-                checker(event)
-            except Violation as violation:
-                if not (unseen_seeks and violation.is_loss):  # the accounts tell what was skipped
-                    found.broken = str(violation).splitlines()[0]
-                    checker = None
-        if found.events > CHECKED_EVENTS and checker is not None:
-            checker, found.checked = None, False
-        accounts(event)
-    compacted = {topic.name for topic in scenario.topics if topic.log and "compact" in str(topic.log.cleanup)}
-    found.accounts = accounts.compared(snapshot, compacted)
+        found.order(event)
+        done = found.account.events
+        if done % REPORT_EVERY == 0:
+            words = tr("{done:,} of {whole:,} events", done=done, whole=snapshot.events)
+            work.report(done / max(1, snapshot.events), words)
+        if judging and done >= CHECKED_EVENTS:
+            judging = found.checked = False
+        try:
+            (checker if judging else checker.account)(event)
+        except Violation as violation:
+            if not violation.is_loss:  # the account tells what was skipped
+                found.broken, judging = str(violation).splitlines()[0], False
+    found.miscounted = list(_miscounted(found.account, snapshot))
     return found
 
 
+def _miscounted(account: Account, snapshot: Snapshot) -> Iterator[str]:
+    queues = {queue.name: queue.ready + queue.delayed + queue.in_flight for queue in snapshot.queues}
+    for row in account.rows():
+        if row.reader in queues and queues[row.reader] != row.open:
+            yield f"{row.reader} has {queues[row.reader]:,} messages, and its events tell of {row.open:,}"
+
+
 def table_of(found: Audit) -> FactsTable:
-    published = sum({account.source: account.published for account in found.accounts}.values())
-    if found.missing:
-        sentence = tr(
-            "{count} messages are missing: nothing in the recording explains where they are.",
-            count=f"{found.missing:,}",
-        )
-    elif found.broken:
-        sentence = tr("Every message is accounted for, but a guarantee was broken: {promise}", promise=found.broken)
+    rows, verdicts = found.account.rows(), findings(found.account, found.order)
+    broken = found.broken or next(iter(found.miscounted), "")
+    if found.problems:
+        told = tr("The recording is incomplete, so nothing is judged: {problem}", problem=found.problems[0])
+    elif verdicts["nothing_lost"]:
+        told = tr("{count} messages were lost.", count=f"{found.account.lost(rows):,}")
+    elif broken:
+        told = tr("Every message is accounted for, but a guarantee was broken: {promise}", promise=broken)
     else:
-        sentence = tr(
+        told = tr(
             "Nothing was lost: all {count} messages are accounted for, for every reader.",
-            count=f"{published:,}",
+            count=f"{found.account.published:,}",
         )
-    history = (
-        tr("The history checker found no broken guarantee in {count} events.", count=f"{found.events:,}")
-        if found.checked and not found.broken
-        else tr(
+    shown = [name for name in STATES if name in ALWAYS or any(row.counts[name] for row in rows)]
+    headers = (tr("Topic or queue"), tr("Reader"), tr("Published"), *(tr(STATES[name].title) for name in shown))
+    return FactsTable(
+        told,
+        (*headers, tr("Lost")),
+        tuple(_cells(row, shown) for row in rows),
+        strong=frozenset(number for number, row in enumerate(rows) if row.lost),
+        numeric=frozenset(range(2, len(headers) + 1)),
+        note="\n".join(_notes(found, {} if found.problems else verdicts)),
+        state="failure" if found.problems or broken or verdicts["nothing_lost"] else "stable",
+    )
+
+
+def _cells(row: Row, shown: Iterable[str]) -> tuple[str, ...]:
+    figures = (row.published, *(row.counts[name] for name in shown), row.lost)
+    return (row.source, row.reader or tr("nobody"), *(localized(f"{figure:,}") for figure in figures))
+
+
+def _notes(found: Audit, verdicts: dict[VerdictName, list[Finding]]) -> Iterator[str]:
+    for name, because in verdicts.items():
+        answer = tr("no") if because else tr("yes")
+        told = ", ".join(["", *(each.sentence.translated(tr) for each in because[:MOST_TOLD])])
+        yield sentence(f"{tr(VERDICTS[name].words)}: {answer}{told}")
+    if not found.checked:
+        yield tr(
             "The history checker stopped after {count} events; the totals include all of them.",
             count=f"{CHECKED_EVENTS:,}",
         )
-        if not found.checked
-        else ""
-    )
-    note = tr(
+    yield from found.problems[1:]
+    yield from (each.translated(tr) for each in not_known(found.account, found.order))
+    yield tr(
         "If a consumer acknowledges a message before it has finished with it, the broker counts the message as done."
-    )
-    return FactsTable(
-        sentence,
-        (
-            tr("Topic or queue"),
-            tr("Reader"),
-            tr("Published"),
-            tr("Redriven"),
-            tr("Read or acknowledged"),
-            tr("Waiting"),
-            tr("In flight"),
-            tr("Dead-lettered"),
-            tr("Taken out or deleted"),
-            tr("Skipped by reset or seek"),
-            tr("Aborted"),
-            tr("Missing"),
-        ),
-        tuple(
-            (
-                account.source,
-                account.reader or tr("queue"),
-                *(localized(f"{figure:,}") for figure in (*account[2:], account.missing)),
-            )
-            for account in found.accounts
-        ),
-        strong=frozenset(row for row, account in enumerate(found.accounts) if account.missing),
-        numeric=frozenset(range(2, 12)),
-        note=f"{history} {note}".strip(),
-        state="failure" if found.missing or found.broken else "stable",
     )

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from app.sessions.session_time import SessionTime
 from app.sessions.source import Inputs, Source
-from app.sessions.stored import BRANCHED_FROM
+from app.sessions.stored import BRANCHED_FROM, StoredSession
+from app.sessions.timeline_position import TimelinePosition
 from broker_core.clock import s_from_ns
-from broker_core.engine.runner import BackgroundTask
+from broker_core.engine.runner import BackgroundTask, Engine
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.recording.live_session import LiveSession
 from broker_core.simulation.replay import Rerun
 from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot
@@ -64,8 +68,89 @@ class Branch:
         return tr("This branch was stopped before it reached {at}; it is live from there.", at=at)
 
 
-def branch_of(source: Source, moment: Snapshot, *, by_event: bool) -> Branch:
-    """Raises BrokerError if the inputs of the session cannot be had again."""
-    if why := source.why_no_branch():
-        raise BrokerError(ErrorCode.INVALID_REQUEST, why.rstrip("."))
-    return Branch(source.inputs(), moment, by_event)
+#: Makes a session of inputs, with more metadata, in place of the one before. Raises BrokerError, ScenarioError.
+Begin = Callable[[Inputs, dict[str, Any]], LiveSession]
+
+
+class Branching:
+    """Runs the session again, as a new one, up to a moment of it. `origin` says which session a branch has left, and
+    `at_ns` where: up to there it is that session.
+    """
+
+    def __init__(self, time: SessionTime, travel: TimelinePosition, begin: Begin) -> None:
+        self._time, self._travel, self._begin = time, travel, begin
+        self.attach(Source())
+
+    def attach(self, source: Source) -> None:
+        self._source = source
+        self.origin = ""
+        self.at_ns: int | None = None
+        self.rerun_until_ns = 0  # of a branch, and of what was continued: up to where it is run again
+        self.at_end: Snapshot | None = None  # right before the session was ended
+
+    @property
+    def rerunning(self) -> bool:
+        return self._time.background_tasks > 0 and self._source.end_ns < self.rerun_until_ns
+
+    def branch(self) -> None:
+        """Run the session again up to the moment that is shown, as a new one, which is live from there.
+
+        From the end of the scenario on it has no other end. Raises BrokerError, ScenarioError if its inputs cannot be
+        had again; the session before goes on then.
+        """
+        shown, event = self._travel.snapshot, self._travel.shown_event
+        branch, live = self._run_again(shown or self._source.latest, by_event=event is not None or shown is None)
+        self.origin, self.at_ns = branch.origin, branch.moment.time_ns
+        if self._time.is_past_the_end(branch.moment.time_ns):
+            self._time.go_past_the_end()
+        self._time.run_background(branch.task(live.simulation), branch.done)
+
+    def why_not_continued(self) -> str:
+        source, time = self._source, self._time
+        if isinstance(source, StoredSession):
+            return tr(source.why_past)
+        if why := source.why_not(Engine):
+            return why
+        if not time.stopped:
+            return tr("The session is already continuing past its end.") if time.open_ended else ""
+        if self.at_end is None or not self.at_end.events or source.status.error:
+            return tr("There is nothing to continue from; start it again (Ctrl+R).")
+        return source.why_no_branch()
+
+    def go_on(self) -> None:
+        """Go on where the session has ended, or past the end of its scenario without another end.
+
+        A session that has ended is run again up to there, as a new one. One that was stopped before the end of its
+        scenario still ends with it. Raises BrokerError, ScenarioError if its inputs cannot be had again.
+        """
+        time, past_the_end = self._time, tr("The session continues past the end of its scenario; F8 ends it.")
+        if not time.stopped:
+            time.go_past_the_end()
+            time.reported.emit(past_the_end)
+            return
+        end, has_no_end = self.at_end, time.open_ended or time.is_past_the_end(self._source.end_ns)
+        assert end is not None
+        branched = self.origin, self.at_ns
+        branch, live = self._run_again(end, by_event=not has_no_end)
+        # It is the session that has ended, not another one.
+        self.origin, self.at_ns = branched
+        if has_no_end:
+            time.go_past_the_end()
+        at = session_time(end.time_ns)
+
+        def there(done: bool) -> str:
+            if not done:
+                return tr("The session was stopped before it reached {at} again.", at=at)
+            time.run()
+            return past_the_end if has_no_end else tr("The session continues from {at}, where it was stopped.", at=at)
+
+        time.reported.emit(tr("Rerunning it up to {time}...", time=at))
+        time.run_background(branch.task(live.simulation), there)
+
+    def _run_again(self, moment: Snapshot, *, by_event: bool) -> tuple[Branch, LiveSession]:
+        if why := self._source.why_no_branch():
+            raise BrokerError(ErrorCode.INVALID_REQUEST, why.rstrip("."))
+        branch = Branch(self._source.inputs(), moment, by_event)
+        live = self._begin(branch.inputs, branch.extra)
+        self.rerun_until_ns = moment.time_ns
+        return branch, live

@@ -1,42 +1,68 @@
-"""Causes of rebalances in the language of the program. Recordings keep the sentences of the broker, in English."""
+"""Sentences of the core in the language of the program. Recordings keep them, in English."""
 
 from __future__ import annotations
 
 import re
+import tomllib
+from functools import cache
 
-from widgets.i18n import localized, mark, tr
+import resources
+from broker_core.errors import BrokerError
+from widgets.i18n import localized, tr
 
-_SENTENCES = (
-    mark("{client} joined"),
-    mark("{client} left"),
-    mark("{client} changed its subscription"),
-    mark("{client} asked for a rebalance"),
-    mark("{client} came back as {name}"),
-    mark("{client} came back during a rebalance"),
-    mark("{client} did not rejoin within {time}"),
-    mark("{client} did not sync within {time}"),
-    mark("{client} did not give up its partitions within {time}"),
-    mark("{client} was moved to the bench"),
-    mark("{client} was removed"),
-    mark("{client} unsubscribed"),
-    mark("{client} missed its heartbeats for {time}"),
-    mark("{client} did not poll for {time}"),
-    mark("the broker was started again"),
-    mark("and {count} more"),
-)
-_PATTERNS = [(re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+)", re.escape(text))), text) for text in _SENTENCES]
+_DECLARED = tomllib.loads(resources.path("sentences.toml").read_text(encoding="utf-8"))
+_NUMBERS = frozenset({"count", "factor", "most", "rate", "time"})
+_WITHOUT_SPACES = frozenset({"error", "group", "queue", "topic"})
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    def value(found: re.Match[str]) -> str:
+        return f"(?P<{found[1]}>{r'[^ ]+' if found[1] in _WITHOUT_SPACES else '.+'})"
+
+    return re.compile(re.sub(r"\\\{(\w+)\\\}", value, re.escape(text)))
+
+
+# Parts of rules are words such as "of", which others use otherwise.
+_RULES = [(_pattern(text), text) for text in _DECLARED.pop("rules_of_faults").values()]
+_PARTS_OF_RULES = frozenset({"messages", "requests", "what"})
+_SENTENCES = [(_pattern(text), text) for part in _DECLARED.values() for text in part.values()]
+
+
+def error_text(error: BaseException) -> str:
+    """`str(error)`; what has happened is translated, what it is about is as the broker has it."""
+    said = error.code.sentence if isinstance(error, BrokerError) else ""
+    return tr(said) + str(error).removeprefix(said)
+
+
+def rule_text(what: str) -> str:
+    """What a fault does, which is the rule of its requests or messages."""
+    return _sentence(what, of_rules=True)
 
 
 def cause_text(cause: str) -> str:
-    """`cause` with each sentence translated that is the broker's own; clients give causes of any wording."""
+    """`cause`, or what was done, with each sentence translated that is the broker's own; clients use any wording."""
     return "; ".join(_sentence(part) for part in cause.split("; "))
 
 
-def _sentence(text: str) -> str:
-    for pattern, known in _PATTERNS:
+def _sentence(text: str, of_rules: bool = False) -> str:
+    known, values = _found(text, of_rules)
+    if not known:
+        return text
+
+    def told(name: str, value: str) -> str:
+        if name in _NUMBERS:
+            return localized(value)
+        if of_rules and name not in _PARTS_OF_RULES:
+            return value
+        return _sentence(value, of_rules or name == "rule")
+
+    return tr(known, **{name: told(name, value) for name, value in values.items()})
+
+
+@cache
+def _found(text: str, of_rules: bool) -> tuple[str, dict[str, str]]:
+    """The sentence of the core that `text` is, and its values; "" if it is none."""
+    for pattern, known in _RULES if of_rules else _SENTENCES:
         if found := pattern.fullmatch(text):
-            values = found.groupdict()
-            if "time" in values:
-                values["time"] = localized(values["time"])
-            return tr(known, **values)
-    return text
+            return known, found.groupdict()
+    return "", {}

@@ -1,20 +1,21 @@
 from __future__ import annotations
 
-from typing import NamedTuple
+import re
+import tomllib
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
+import resources
 from app.sessions.causes import cause_text
+from broker_core.clock import ns_from_ms
 from broker_core.events import WITHDRAWN, Event, EventKind, is_users
 from resources.outcomes import OUTCOMES
-from widgets.formats import plain_text, session_time
-from widgets.i18n import mark, tr
+from widgets.formats import byte_size, duration, per_second, plain_text, session_time
+from widgets.i18n import localized, mark, tr
 
 
 class KindInfo(NamedTuple):
-    """Properties of a kind of event in the window.
-
-    `word` is its state word; `choice` the choice of the panel Events that lists it, beside those for messages and for
-    all others; `lane` and `tick`, where it stands on the timeline: the lane, and the text of `count` of them.
-    """
+    """Properties of a kind of event in the window, as `resources/events.toml` describes them."""
 
     word: str
     choice: str = ""
@@ -22,54 +23,15 @@ class KindInfo(NamedTuple):
     tick: str = ""
 
 
-# One line a kind of event. A kind that is not here is shown by its name.
+_DECLARED = tomllib.loads(resources.path("events.toml").read_text(encoding="utf-8"))
 KINDS: dict[EventKind, KindInfo] = {
-    EventKind.PUBLISHED: KindInfo(mark("Published")),
-    EventKind.DELIVERED: KindInfo(mark("Delivered")),
-    EventKind.ACKNOWLEDGED: KindInfo(mark("Acknowledged")),
-    EventKind.PASSED_OVER: KindInfo(mark("Aborted, passed over")),
-    EventKind.NACKED: KindInfo(mark("Nacked"), "failures"),
-    EventKind.RELEASED: KindInfo(mark("Released")),
-    EventKind.LEASE_EXTENDED: KindInfo(mark("Lease extended")),
-    EventKind.LEASE_EXPIRED: KindInfo(mark("Lease expired"), "failures"),
-    EventKind.DEAD_LETTERED: KindInfo(
-        mark("Dead-lettered"), "failures", "dead letter", mark("{count:,} dead-lettered")
-    ),
-    EventKind.REDRIVEN: KindInfo(mark("Redriven"), "", "redrive", mark("{count:,} redriven")),
-    EventKind.PURGED: KindInfo(mark("Purged")),
+    **{EventKind(kind): KindInfo(**info) for kind, info in _DECLARED["kinds"].items()},
     **{EventKind(kind): KindInfo(word, "failures") for kind, word in OUTCOMES.items()},
-    EventKind.SESSION_STARTED: KindInfo(mark("Session started")),
-    EventKind.SESSION_ENDED: KindInfo(mark("Session ended")),
-    EventKind.TOPIC_CREATED: KindInfo(mark("Topic created")),
-    EventKind.TOPIC_DELETED: KindInfo(mark("Topic deleted")),
-    EventKind.PARTITIONS_ADDED: KindInfo(mark("Partitions added")),
-    EventKind.RECORDS_DELETED: KindInfo(mark("Records deleted")),
-    EventKind.QUEUE_CREATED: KindInfo(mark("Queue created")),
-    EventKind.CLIENT_STARTED: KindInfo(mark("Client started")),
-    EventKind.CLIENT_STOPPED: KindInfo(mark("Client stopped")),
-    EventKind.MEMBER_JOINED: KindInfo(mark("Member joined"), "rebalances"),
-    EventKind.MEMBER_LEFT: KindInfo(mark("Member left"), "rebalances"),
-    EventKind.GROUP_STATE: KindInfo(mark("Group state"), "rebalances"),
-    EventKind.REBALANCE_STARTED: KindInfo(mark("Rebalance started"), "rebalances"),
-    EventKind.PARTITIONS_REVOKED: KindInfo(mark("Partitions revoked"), "rebalances"),
-    EventKind.PARTITIONS_ASSIGNED: KindInfo(mark("Partitions assigned"), "rebalances"),
-    EventKind.REBALANCE_COMPLETED: KindInfo(mark("Rebalance completed"), "rebalances"),
-    EventKind.READING_BEGAN: KindInfo(mark("Reading began")),
-    EventKind.OFFSETS_RESET: KindInfo(mark("Offsets reset")),
-    EventKind.PRODUCER_BLOCKED: KindInfo(mark("Producer blocked"), "failures"),
-    EventKind.PRODUCER_UNBLOCKED: KindInfo(mark("Producer unblocked")),
-    EventKind.TRANSACTION_STARTED: KindInfo(mark("Transaction started")),
-    EventKind.TRANSACTION_ENDED: KindInfo(mark("Transaction ended")),
-    EventKind.ALERT_RAISED: KindInfo(mark("Alert"), "failures", "alert", mark("Alert: {cause}")),
-    EventKind.ALERT_OVER: KindInfo(mark("Alert over")),
-    EventKind.FAULT: KindInfo(mark("Fault"), "failures", "fault", "{who}: {cause}"),
-    EventKind.DAMAGE: KindInfo(mark("Corruption"), "failures"),
-    EventKind.GAP: KindInfo(mark("Not observed"), "failures", "fault", mark("Not observed: {cause}")),
-    EventKind.USER_ACTION: KindInfo(mark("My action"), "mine", "action", "{cause}"),
 }
-
-
-_MOMENTS = frozenset({"from_ns", "heard_ns", "since_ns", "started_ns", "until_ns"})  # of a detail: session times
+_DETAILS: dict[str, str] = _DECLARED["details"]["words"]
+_MOMENTS = frozenset({"began_ns", "from_ns", "heard_ns", "since_ns", "started_ns", "until_ns"})
+_UNIT = re.compile("_(ns|ms|per_s|s)$")
+_UNIX_TIMES = frozenset({"at_ms", "timestamp_ms"})
 
 
 def kinds_of(choice: str) -> frozenset[EventKind]:
@@ -95,13 +57,13 @@ def place_text(event: Event) -> str:
     if event.partition is None:
         return event.topic
     where = f"{event.topic}/{event.partition}"
-    if event.offset is None:
-        return where
-    if event.count > 1:
-        return tr(
-            "{where} at {first:,} to {last:,}", where=where, first=event.offset, last=event.offset + event.count - 1
-        )
-    return tr("{where} at {offset:,}", where=where, offset=event.offset)
+    return where if event.offset is None else _run_text(where, event.offset, event.count)
+
+
+def _run_text(where: str, first: int, count: int) -> str:
+    if count > 1:
+        return tr("{where} at {first:,} to {last:,}", where=where, first=first, last=first + count - 1)
+    return tr("{where} at {offset:,}", where=where, offset=first)
 
 
 def about(event: Event) -> str:
@@ -113,33 +75,75 @@ def about(event: Event) -> str:
         parts.append(tr("to {place}", place=to + at))
     if event.generation is not None and event.generation >= 0:
         parts.append(tr("generation {number}", number=event.generation))
-    detail = event.detail or {}
-    # The cause of an action is its sentence.
+    # The cause of an action is its sentence, as that of a silence says whether it is over.
     if event.kind is not EventKind.USER_ACTION:
         parts += [
-            f"{name.removesuffix('_ns').replace('_', ' ')} {session_time(value) if name in _MOMENTS else _short(value)}"
-            for name, value in detail.items()
-            if value not in (None, "", [], ())
+            plain_text(f"{each.label} {', '.join(each.words)}".encode(errors="replace"), 80)
+            for each in details(event.detail)
+            if each.name != "is_over"
         ]
     return "; ".join(parts)
 
 
+class Detail(NamedTuple):
+    """What the detail of an event has under a name: one text or several, and the session time if it is a moment."""
+
+    name: str
+    label: str
+    words: list[str]
+    time_ns: int | None = None
+
+
+def details(detail: dict[str, Any] | None, of: str = "") -> Iterator[Detail]:
+    """All that is not empty, in words, with units."""
+    for name, value in (detail or {}).items():
+        plain = _UNIT.sub("", name)
+        label = of + (tr(_DETAILS[plain]) if plain in _DETAILS else plain.replace("_", " "))
+        if value in (None, "") or (plain != name and not value and name not in _MOMENTS):
+            continue
+        if isinstance(value, dict):
+            yield from details(value, f"{label}: ")
+        elif isinstance(value, list | tuple):
+            if words := [_row(name, each) for each in value]:
+                yield Detail(name, label, words)
+        elif name in _MOMENTS:
+            yield Detail(name, label, [session_time(value)], value)
+        else:
+            yield Detail(name, label, [_value(name, value)])
+
+
+def _row(name: str, row: object) -> str:
+    if not isinstance(row, list | tuple):
+        return _value("", row)
+    match row:
+        case [str(topic), int(partition), int(first), *count] if name in {"aborted", "markers"}:
+            return _run_text(f"{topic}/{partition}", first, sum(count))
+        case [str(topic), int(partition), *rest]:
+            found = (_row("", each) for each in rest)
+            return " ".join([f"{topic}/{partition}", *([" → ".join(found)] if name == "changes" else found)])
+    return ", ".join(_row("", each) for each in row)
+
+
+def _value(name: str, value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return tr("yes") if value else tr("none") if value is None else tr("no")
+    if name == "bytes_per_s":
+        return f"{byte_size(value)}/s"
+    if name.endswith("_bytes"):
+        return byte_size(value)
+    if name.endswith("_per_s"):
+        return f"{per_second(value)}/s"
+    if name.endswith("_ms") and name not in _UNIX_TIMES:
+        return duration(ns_from_ms(value))
+    if name.endswith("_s"):
+        return localized(f"{value:g} s")
+    return plain_text(str(value).encode(errors="replace"), 2_000)
+
+
 def event_line(event: Event) -> str:
-    """One event in a line: number, time, kind, place, client, and details in parentheses."""
     group = "" if event.group == event.topic else event.group  # a queue is called as its topic
     who = " ".join(part for part in (group, event.client) if part)
     attempt = "" if event.attempt is None else tr("attempt {number}", number=event.attempt)
     words = [f"#{event.seq:,}", session_time(event.time_ns), event_word(event), place_text(event), who]
     rest = "; ".join(part for part in (attempt, about(event)) if part)
     return " ".join([word for word in words if word] + ([f"({rest})"] if rest else []))
-
-
-def _short(value: object) -> str:
-    text = str(value)
-    if isinstance(value, list | tuple):
-        match value:
-            case [str(topic), int(partition), *owner]:
-                text = " ".join([f"{topic}/{partition}", *map(str, owner)])
-            case _:
-                text = ", ".join(map(_short, value))
-    return plain_text(text.encode(errors="replace"), 80)

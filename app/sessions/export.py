@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+import resources
 from app.sessions.work import Work
 from broker_core.clock import NS_PER_S, s_from_ns
 from broker_core.errors import BrokerError, ErrorCode, ScenarioError
@@ -22,7 +23,7 @@ from broker_core.snapshots import Totals
 _encoder = msgspec.json.Encoder(enc_hook=str)
 
 
-class Run(NamedTuple):
+class RecordedRun(NamedTuple):
     """The inputs of a session: its scenario, seed and actions, and its length."""
 
     text: str
@@ -32,7 +33,7 @@ class Run(NamedTuple):
     scenario_path: Path
 
 
-class Outcome(NamedTuple):
+class RunOutcome(NamedTuple):
     """The results of a run. `effects` is an `EffectsDigest`, `counts` its count before each action."""
 
     totals: Totals
@@ -60,7 +61,7 @@ class EffectsDigest:
         return self._hash.hexdigest()
 
 
-def outcome_of(run: Run, work: Work) -> Outcome:
+def outcome_of(run: RecordedRun, work: Work) -> RunOutcome:
     """Rerun it. Raises BrokerError, ScenarioError if that is not possible."""
     simulation = Simulation(parse_scenario(run.text), seed=run.seed, find_file=DataFiles(run.scenario_path))
     digest, effects = EventDigest(simulation.events), EffectsDigest(simulation.events)
@@ -79,12 +80,12 @@ def outcome_of(run: Run, work: Work) -> Outcome:
         return False
 
     replayed.go_on(report)
-    found = Outcome(simulation.totals(), digest.hex, effects.hex, simulation.events.count, tuple(counts))
+    found = RunOutcome(simulation.totals(), digest.hex, effects.hex, simulation.events.count, tuple(counts))
     simulation.close()
     return found
 
 
-def scenario_of(run: Run, outcome: Outcome) -> str:
+def scenario_of(run: RecordedRun, outcome: RunOutcome) -> str:
     done = [
         Scheduled(at_s=_seconds(recorded.time_ns), after_events=count, do=recorded.action)
         for recorded, count in zip(run.actions, outcome.counts, strict=True)
@@ -96,7 +97,7 @@ def _seconds(time_ns: int) -> float:
     return time_ns / NS_PER_S
 
 
-def save_scenario(run: Run, target: Path, work: Work) -> Path:
+def save_scenario(run: RecordedRun, target: Path, work: Work) -> Path:
     """Write the scenario, after it was found to give the same events. Raises BrokerError, ScenarioError, OSError."""
     outcome = outcome_of(run, work)
     text = scenario_of(run, outcome)
@@ -132,38 +133,22 @@ def _check_place(scenario: Scenario, before: Path, target: Path) -> None:
                 raise BrokerError(ErrorCode.INVALID_REQUEST, about)
 
 
-_TEST = '''"""A session of "{title}" in virtual time, with all manual actions: the result must be the same.
-
-Saved by Brokerscope. Run it where `pip install brokerscope pytest` was done: python -m pytest {file}
-"""
-
-from broker_core.snapshots import Totals
-
-SCENARIO = {scenario}
-
-
-def test_what_was_done_by_hand_gives_the_same_again(make_virtual_session):
-    session = make_virtual_session(SCENARIO, seed={seed}, folder={folder!r})
-{actions}    session.run(until_s={until_s!r})
-    assert session.totals() == {totals}
-    # Down to the last event. Another version of Brokerscope may have different ones.
-    assert session.event_count == {events}
-    assert session.digest == "{digest}"
-'''
-
-
-def test_text(run: Run, outcome: Outcome, file: str, title: str) -> str:
-    return _TEST.format(
-        title=title.replace('"', "'").replace("\\", "/"),
-        file=file,
-        scenario=_literal(run.text),
-        actions="".join(map(_call, run.actions)),
-        until_s=_seconds(run.end_ns),
-        seed=run.seed,
-        folder=str(run.scenario_path.resolve().parent),
-        totals=_totals(outcome.totals),
-        events=outcome.events,
-        digest=outcome.digest,
+def test_text(run: RecordedRun, outcome: RunOutcome, file: str, title: str) -> str:
+    return (
+        resources.path("templates", "session_test.txt")
+        .read_text(encoding="utf-8")
+        .format(
+            title=title.replace('"', "'").replace("\\", "/"),
+            file=file,
+            scenario=_literal(run.text),
+            actions="".join(map(_call, run.actions)),
+            until_s=_seconds(run.end_ns),
+            seed=run.seed,
+            folder=str(run.scenario_path.resolve().parent),
+            totals=_totals(outcome.totals),
+            events=outcome.events,
+            digest=outcome.digest,
+        )
     )
 
 
@@ -175,7 +160,6 @@ def _call(recorded: RecordedAction) -> str:
 
 
 def _literal(text: str) -> str:
-    """As people would write it, if that can be."""
     if "'''" in text or "\\" in text or not text.endswith("\n"):
         return repr(text)
     return f"'''\\\n{text}'''"
@@ -188,7 +172,7 @@ def _totals(totals: Totals) -> str:
     return f"Totals({', '.join(f'{name}={value}' for name, value in fields)})"
 
 
-def save_test(run: Run, target: Path, work: Work) -> Path:
+def save_test(run: RecordedRun, target: Path, work: Work) -> Path:
     """Write the test. Raises BrokerError, ScenarioError, OSError."""
     outcome = outcome_of(run, work)
     target.write_text(test_text(run, outcome, target.name, parse_scenario(run.text).title), encoding="utf-8")

@@ -29,6 +29,7 @@ class Entry:
 
     folder: Path
     title: str
+    started_s: float
     started: str
     lasted: str
     end: str
@@ -43,14 +44,15 @@ class Library:
         self.parent = sessions_folder() if parent is None else parent
 
     def entries(self, others: Iterable[Path] = ()) -> list[Entry]:
-        """The newest first, at most `MOST`; folders that are no sessions are left out."""
+        """The newest first, at most `MOST`, those that were changed last; folders that are no sessions are left out."""
         try:
             inside = [path for path in self.parent.iterdir() if _is_session(path)]
         except OSError:
             inside = []
         folders = {path.resolve(): path for path in (*inside, *others)}.values()
         newest = sorted(folders, key=_changed, reverse=True)[:MOST]
-        return [entry for entry in map(entry_of, newest) if entry is not None]
+        found = [entry for entry in map(entry_of, newest) if entry is not None]
+        return sorted(found, key=lambda entry: entry.started_s, reverse=True)
 
     def left_open(self) -> list[Entry]:
         return [entry for entry in self.entries() if entry.left_open]
@@ -65,12 +67,14 @@ def entry_of(folder: Path) -> Entry | None:
     recording = is_recording(folder)
     running = metadata.ended == meta.RUNNING
     try:
-        started = datetime.fromisoformat(metadata.started_at).astimezone().strftime("%Y-%m-%d %H:%M")
+        began = datetime.fromisoformat(metadata.started_at).astimezone()
+        started_s, started = began.timestamp(), began.strftime("%Y-%m-%d %H:%M")
     except ValueError:
-        started = tr("at an unknown time")
+        started_s, started = _changed(folder), tr("at an unknown time")
     return Entry(
         folder,
         metadata.scenario or folder.name,
+        started_s,
         started,
         "" if metadata.duration_ns is None else duration(metadata.duration_ns),
         tr("being recorded") if running and recording else tr(_ENDS.get(metadata.ended, metadata.ended)),

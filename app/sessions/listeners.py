@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from PySide6.QtCore import QObject, Signal
 
+from app.sessions.causes import error_text
 from app.sessions.queries import Replies
 from app.sessions.session_controller import SessionController
 from broker_core.engine.engine_host import EngineHost
@@ -95,8 +96,8 @@ class Listeners(QObject):
         self._note(kind, opening=False, where=where)
 
     def _failed(self, kind: Kind, error: BrokerError) -> None:
-        self.reported.emit(str(error))
-        self._note(kind, opening=False, problem=str(error))
+        self.reported.emit(error_text(error))
+        self._note(kind, opening=False, problem=error_text(error))
 
     def shut(self, kind: Kind) -> None:
         if (close := self._close.pop(kind, None)) is not None:

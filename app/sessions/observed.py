@@ -4,18 +4,19 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from app.environment.paths import called, new_session_folder
 from app.sessions.collectors.collectors import Collectors
-from app.sessions.source import BROKER, Source, Standing, closed
+from app.sessions.source import BROKER, Guardable, Source, Standing, closed
 from broker_core.clock import ns_from_s
 from broker_core.engine.engine_host import EngineHost
 from broker_core.engine.runner import Engine, EngineStatus, Mode
 from broker_core.errors import BrokerError, ConfigError
+from broker_core.listeners.connections import Connections
 from broker_core.observation.kafka.config import addresses, is_cluster
 from broker_core.observation.observed_session import ObservedSession
-from broker_core.observation.peer import KNOWABLE, Peer
+from broker_core.observation.peer import KNOWABLE, Facts, Peer
 from broker_core.observation.peers import peer_at
 from broker_core.operations.request import Request
 from broker_core.recording.live_session import LiveSession
@@ -26,7 +27,7 @@ from broker_core.simulation.arrival_files import DataFiles
 from broker_core.simulation.handlers import Performed
 from broker_core.simulation.scenario import Scenario
 from broker_core.snapshots import ConnectionView, Snapshot
-from widgets.formats import duration
+from widgets.formats import duration, sentence
 from widgets.i18n import mark, tr
 
 T = TypeVar("T")
@@ -37,6 +38,15 @@ _LOOKS_MISSED = 3
 _SAID = (
     mark("This is possible only in a session that runs in this window; this one observes a broker elsewhere."),
     mark("The broker runs elsewhere and has no operation that undoes this."),
+    mark("The cluster is locked: Unlock (in the menu Session) opens it for a while."),
+    mark(
+        "Everybody may use this broker, so nobody may disturb its clients; give it a token, or open one for tests, "
+        "with EmbeddedBroker or serve --testing."
+    ),
+    mark(
+        "The clock of this broker cannot be stopped or moved; open one for tests, with EmbeddedBroker or serve "
+        "--testing."
+    ),
     mark("A Kafka cluster is only observed: nothing is changed, and not everything can be known from outside."),
 )
 OWN_SPEED = 1.0  # of a cluster of our own
@@ -44,9 +54,8 @@ OWN_TIME = mark("A broker elsewhere runs on its own time: look back on the timel
 
 
 class OwnCluster:
-    """A cluster for a lesson: its scenario, run beside the window, with a listener for Kafka's clients.
-
-    Runs until it is closed. `address` is its HOST:PORT.
+    """The cluster of a lesson: its scenario, simulated beside the window, with a Kafka listener at `address`
+    (HOST:PORT). Runs until it is closed.
     """
 
     def __init__(self, scenario: Scenario, text: str, path: Path, seed: int | None) -> None:
@@ -110,6 +119,14 @@ def attached_to_own(
     return source
 
 
+@runtime_checkable
+class Passing(Protocol):
+    """A peer that passes clients on."""
+
+    @property
+    def clients(self) -> Connections: ...
+
+
 class ObservedSource(Source):
     """Observes `peer`, from now on. Requests wait for their answers in a thread of their own."""
 
@@ -156,6 +173,8 @@ class ObservedSource(Source):
         session = self.session
         where, facts, age_s = session.peer.address, session.peer.facts, session.age_s
         brief = tr("{where} every {period}", where=where, period=duration(ns_from_s(facts.period_s)))
+        if facts.listens and not self._ended and not session.error:
+            return self._between(facts, where)
         if self._ended:
             return Standing("warning", tr("STOPPED"), tr("It is no longer observed. The broker itself goes on."), brief)
         if session.error:
@@ -171,6 +190,50 @@ class ObservedSource(Source):
             time=duration(ns_from_s(facts.look_s)),
         )
         return Standing("attached", tr("ATTACHED {where}", where=where.rpartition("/")[2]), tip, brief)
+
+    def _between(self, facts: Facts, where: str) -> Standing:
+        faults = self.latest.faults
+        tip = self.clients_come
+        brief = tr("{listens} leads to {where}", listens=facts.listens, where=where)
+        if facts.away_s > _AWAY_S:
+            word = tr("BETWEEN, cluster not seen for {time}", time=duration(ns_from_s(int(facts.away_s))))
+            return Standing("warning", word, tip, brief, stale=True)
+        tip = " ".join(filter(None, (tip, self.rights)))
+        if faults:
+            return Standing("failure", tr("BETWEEN, DISTURBED"), tip, brief)
+        return Standing("attached", tr("BETWEEN {listens}", listens=facts.listens), tip, brief)
+
+    @property
+    def guarded(self) -> Guardable | None:
+        found = getattr(self.session.peer, "guarded", None)
+        return found if isinstance(found, Guardable) and not self._ended else None
+
+    @property
+    def passing(self) -> Connections | None:
+        peer = self.session.peer
+        return peer.clients if isinstance(peer, Passing) and not self._ended else None
+
+    @property
+    def rights(self) -> str:
+        facts = self.session.peer.facts
+        if not facts.rights:
+            return ""
+        return tr(
+            "Whoever connects to {listens} has the rights of {rights} at the cluster.",
+            listens=facts.listens,
+            rights=facts.rights,
+        )
+
+    @property
+    def clients_come(self) -> str:
+        peer = self.session.peer
+        if not peer.facts.listens:
+            return tr("Programs connect to the broker where it runs.")
+        return tr(
+            "Clients with bootstrap.servers={listens} are passed on to {where}, and what they do is seen.",
+            listens=peer.facts.listens,
+            where=peer.address,
+        )
 
     @property
     def connections(self) -> Sequence[ConnectionView]:
@@ -208,7 +271,7 @@ class ObservedSource(Source):
             return closed()
 
     def why_not(self, what: type[Any]) -> str:
-        return tr(OWN_TIME) if what is Engine else tr(self.session.why_not(what))
+        return tr(OWN_TIME) if what is Engine else tr(sentence(self.session.why_not(what)))
 
     def why_no_branch(self) -> str:
         return tr("This session observes a broker elsewhere: it can be replayed, but not rerun.")

@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal
 
+from app.sessions.causes import error_text
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.request import Request
 from widgets.i18n import mark, tr
@@ -14,6 +15,7 @@ from widgets.i18n import mark, tr
 T = TypeVar("T")
 
 NOT_KEPT = mark("A recording contains the events of messages, not the messages: start it again (Ctrl+R) to see them.")
+NEVER_KEPT = mark("A recording contains the events of messages, not the messages. {why}")
 
 
 class Replies(QObject):
@@ -28,7 +30,6 @@ class Replies(QObject):
         self._came.connect(self._answer, Qt.ConnectionType.QueuedConnection)
 
     def drop(self) -> None:
-        """Discards all pending requests."""
         self._round += 1
 
     def follow(
@@ -59,16 +60,22 @@ class Replies(QObject):
 
 
 class Asked(Protocol):
-    """What answers: the controller."""
-
-    def query(self, request: Request[T]) -> Future[T]:
+    def ask(self, request: Request[T]) -> Future[T]:
         """The answer to `request`, which changes nothing; at once where the session has ended."""
+
+    def why_no_branch(self) -> str:
+        """Why the session cannot be run again; "" if it can."""
+
+
+class HasSource(Protocol):
+    @property
+    def source(self) -> Asked: ...
 
 
 class Answers(Replies):
-    def __init__(self, asked: Asked, parent: QObject | None = None) -> None:
+    def __init__(self, of: HasSource, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._asked = asked
+        self._of = of
 
     def ask(
         self,
@@ -76,9 +83,14 @@ class Answers(Replies):
         then: Callable[[T], object],
         failed: Callable[[str], object] = lambda _sentence: None,
     ) -> None:
-        """`failed` gets the sentence of a `BrokerError`."""
+        """`failed` is called with the sentence of a `BrokerError`."""
 
         def tell(error: BrokerError) -> None:
-            failed(tr(NOT_KEPT) if error.code is ErrorCode.CLOSED else str(error))
+            if error.code is not ErrorCode.CLOSED:
+                failed(error_text(error))
+            elif why := self._of.source.why_no_branch():
+                failed(tr(NEVER_KEPT, why=why))
+            else:
+                failed(tr(NOT_KEPT))
 
-        self.follow(self._asked.query(request), then, tell)
+        self.follow(self._of.source.ask(request), then, tell)

@@ -18,7 +18,7 @@ from broker_core.simulation.handlers import Performed
 from broker_core.simulation.scenario import Scenario
 from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot
-from widgets.i18n import tr
+from widgets.i18n import mark, tr
 
 T = TypeVar("T")
 
@@ -27,6 +27,8 @@ class SimulatedSource(Source):
     """`session` stands at 0 until its `engine` is told to run."""
 
     has_present = True
+    why_past = mark("This is the past: follow live (Alt+Right), or branch here, to change anything.")
+    why_over = mark("The session has ended. Continue it (Shift+F8) or start it again (Ctrl+R) to change it.")
 
     def __init__(self, session: LiveSession) -> None:
         self.session = session

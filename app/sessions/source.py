@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from broker_core.engine.runner import Engine, EngineStatus, Mode
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.listeners.connections import Connections
+from broker_core.observation.guard import Guard
 from broker_core.operations.request import Request
 from broker_core.recording.playback import Playback
 from broker_core.recording.recorder import Recorder
@@ -33,9 +35,8 @@ def closed() -> Future[Any]:
 
 
 class Standing(NamedTuple):
-    """How a source says what is shown: `look`, `word` and `tip` of the badge, `brief` for the status bar.
-
-    What is `stale` has not been seen for longer than it should have been.
+    """How a source describes its state: `look`, `word` and `tip` for the badge, `brief` for the status bar. `stale` if
+    it was not seen for longer than expected.
     """
 
     look: str
@@ -56,6 +57,18 @@ class Inputs(NamedTuple):
     name: str
 
 
+@runtime_checkable
+class Guardable(Protocol):
+    """A cluster that is locked until somebody opens it: its name, as whom it knows us, and its guard."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def principal(self) -> str: ...
+    @property
+    def guard(self) -> Guard: ...
+
+
 class Source:
     scenario: Scenario | None = None
     #: What `scenario` describes.
@@ -65,10 +78,14 @@ class Source:
     folder: Path | None = None
     #: None if time is not ours to drive.
     engine: Engine | None = None
+    #: Why nothing can be changed in its past, and once it has ended.
+    why_past = mark("The past: nothing can be changed here. Alt+Right returns to the present.")
+    why_over = mark("The session has already ended.")
+    #: What is missing of its recording between other events, in sentences: then nothing is judged.
+    missing_events: Sequence[str] = ()
 
     @property
     def recorder(self) -> Recorder | None:
-        """None if nothing is recorded now."""
         return None
 
     @property
@@ -77,7 +94,6 @@ class Source:
 
     @property
     def standing(self) -> Standing | None:
-        """The badge; None if the status is enough."""
         return None
 
     @property
@@ -108,12 +124,31 @@ class Source:
         return ()
 
     @property
+    def passing(self) -> Connections | None:
+        """The clients that are passed on to a broker elsewhere, with their requests; None if none are."""
+        return None
+
+    @property
+    def rights(self) -> str:
+        """A sentence that says whose rights clients that are passed on have there; "" if each has its own."""
+        return ""
+
+    @property
+    def clients_come(self) -> str:
+        """How programs come to a broker elsewhere, in a sentence; "" if a listener of this window may be opened."""
+        return ""
+
+    @property
+    def guarded(self) -> Guardable | None:
+        """What may be unlocked for a while: a cluster that is not ours; None if there is none."""
+        return None
+
+    @property
     def goes_on(self) -> str:
-        """A sentence that says how to make something happen."""
+        """How to make something happen, in a sentence."""
         return ""
 
     def open_playback(self) -> Playback:
-        """Its earlier moments."""
         raise AssertionError("no session is open")
 
     def ask(self, request: Request[T]) -> Future[T]:
@@ -133,7 +168,7 @@ class Source:
         return tr("No session is open.")
 
     def inputs(self) -> Inputs:
-        """Only if `why_no_branch` says nothing."""
+        """Only valid if `why_no_branch` returns ""."""
         raise AssertionError(self.why_no_branch())
 
     def knows(self, word: str) -> bool:

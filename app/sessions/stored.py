@@ -16,7 +16,7 @@ from broker_core.recording.reader import Session, open_session, seal
 from broker_core.simulation.arrival_files import DataFiles
 from broker_core.simulation.replay import RecordedAction, recorded_action
 from broker_core.simulation.scenario import Scenario, parse_scenario
-from widgets.i18n import tr
+from widgets.i18n import mark, tr
 
 T = TypeVar("T")
 
@@ -30,6 +30,8 @@ class StoredSession(Source):
     Raises `BrokerError`: NOT_A_SESSION, UNKNOWN_SESSION_VERSION, STORAGE_ERROR.
     """
 
+    why_past = mark("A recorded session is read-only.")
+
     def __init__(self, folder: Path) -> None:
         session = open_session(folder)
         self.was_open = not session.recording and (session.metadata.ended == meta.RUNNING or not session.sealed)
@@ -40,6 +42,7 @@ class StoredSession(Source):
         self.recording = session.recording
         self.event_count = session.event_count
         self.problems = list(session.problems)
+        self.missing_events = self.problems if session.lacks_events else ()
         self.playback = FolderPlayback(folder)
         if not session.recording:
             self.playback.keyframes.check()
@@ -51,6 +54,8 @@ class StoredSession(Source):
         if self._scenario_problem and session.metadata.clock == meta.OBSERVED:
             self.described = BROKER
         self._plain_actions = session.actions
+        if not self.outside_clients:
+            self.why_past = mark("A recorded session is read-only. Branch here (Ctrl+B) to continue from it.")
         self._end_ns = session.metadata.duration_ns or self.playback.end().time_ns
 
     @property

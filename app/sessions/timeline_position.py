@@ -7,6 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.sessions.source import Source
 from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError
 from broker_core.events import Event
@@ -32,12 +33,9 @@ class TimelinePosition(QObject):
     failed = Signal(str)
     _arrived = Signal(object, object)
 
-    def __init__(self, end_ns: Callable[[], int], parent: QObject | None = None) -> None:
-        """`end_ns()` is how far the session has come."""
+    def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._end_ns = end_ns
-        self._make: Callable[[], Playback] | None = None
-        self._has_present = True
+        self._source = Source()
         self.looking_back = False
         self._playback: Playback | None = None
         self._worker: ThreadPoolExecutor | None = None
@@ -48,10 +46,10 @@ class TimelinePosition(QObject):
         self._arrived.connect(self._show)
         self.close()
 
-    def attach(self, make_playback: Callable[[], Playback], *, has_present: bool = True) -> None:
+    def attach(self, source: Source) -> None:
         """Another session. Without a present, as of one that was recorded long ago, the past is all there is."""
         self.close()
-        self._make, self._has_present = make_playback, has_present
+        self._source = source
         self.looking_back = False
 
     def close(self) -> None:
@@ -67,28 +65,28 @@ class TimelinePosition(QObject):
     @property
     def target_ns(self) -> int:
         """The moment that was asked for last; it is shown a moment later."""
-        return self._target_ns if self.looking_back and self._playback is not None else self._end_ns()
+        return self._target_ns if self.looking_back and self._playback is not None else self._source.end_ns
 
     @property
     def exact(self) -> bool:
-        """Whether every moment can be shown, and every event."""
+        """Whether every moment and every event can be shown."""
         return self._playback is None or self._playback.exact
 
     def to(self, time_ns: int) -> None:
         """Show the state at `time_ns`; at the present, if that is not yet past."""
-        if self._has_present and time_ns >= self._end_ns():
+        if self._source.has_present and time_ns >= self._source.end_ns:
             self.to_present()
         else:
-            self._look_at(min(max(0, time_ns), self._end_ns()))
+            self._look_at(min(max(0, time_ns), self._source.end_ns))
             self._anchor = (time.perf_counter(), self._target_ns)
 
     def by(self, delta_ns: int) -> None:
         self.to(self.target_ns + delta_ns)
 
-    def step(self, events: int, present: Snapshot) -> None:
-        """So many events on, or back, nothing before the first; from the present, back from `present`."""
+    def step(self, events: int) -> None:
+        """So many events on, or back, nothing before the first; from the present, back from its last."""
         self.pause()
-        self.to_event(max(0, (self.snapshot or present).events - 1 + events))
+        self.to_event(max(0, (self.snapshot or self._source.latest).events - 1 + events))
 
     def to_event(self, seq: int) -> None:
         self._target_ns = self.target_ns
@@ -100,7 +98,7 @@ class TimelinePosition(QObject):
         self._ask(read)
 
     def to_present(self) -> None:
-        if not self._has_present or not self.looking_back:
+        if not self._source.has_present or not self.looking_back:
             return
         self.close()
         self.looking_back = False
@@ -108,7 +106,7 @@ class TimelinePosition(QObject):
         self.changed.emit()
 
     def stand_still(self) -> None:
-        self._look_at(self._end_ns())
+        self._look_at(self._source.end_ns)
 
     @property
     def playing(self) -> bool:
@@ -128,7 +126,7 @@ class TimelinePosition(QObject):
             return
         began_s, began_ns = self._anchor
         due_ns = began_ns + round((time.perf_counter() - began_s) * self._speed * NS_PER_S)
-        if due_ns >= (end_ns := self._end_ns()):
+        if due_ns >= (end_ns := self._source.end_ns):
             self.pause()
         self._look_at(min(due_ns, end_ns))
 
@@ -137,8 +135,9 @@ class TimelinePosition(QObject):
         self._ask(lambda playback: (playback.at(time_ns), None))
 
     def _ask(self, read: Callable[[Playback], Seen]) -> None:
-        if self._playback is None and self._make is not None:
-            self._playback, self._worker = self._make(), ThreadPoolExecutor(1, thread_name_prefix="playback")
+        if self._playback is None and self._source.scenario is not None:
+            self._playback = self._source.open_playback()
+            self._worker = ThreadPoolExecutor(1, thread_name_prefix="playback")
         if (playback := self._playback) is not None:
             self._request = lambda: read(playback)
             if not self.busy:

@@ -8,7 +8,7 @@ class Cancelled(Exception):
 
 
 class Work:
-    """The argument of a `WorkJob`'s function: reports progress, and learns of cancellation."""
+    """The argument of a `Job`'s function: reports progress, and learns of cancellation."""
 
     def __init__(self, report: Callable[[float, str], object]) -> None:
         self._report = report

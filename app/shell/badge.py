@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from math import isinf
 from typing import NamedTuple
 
 from app.sessions.session_controller import SessionController
@@ -10,36 +11,57 @@ from widgets.i18n import tr
 
 
 class Badge(NamedTuple):
-    """`look` is live, attached, replay, branch, warning or failure; `tip` says what it means and what leads on."""
+    """`look` is live, attached, replay, branch, warning or failure; `tip` says what it means and what leads on. `lock`
+    is the command that opens or locks a cluster that is not ours.
+    """
 
     look: str
     word: str
     tip: str = ""
+    lock: str = ""
 
 
 def shown_badge(controller: SessionController) -> Badge:
-    """The past with its time, a branch, what is run again, or how the session is doing."""
+    """The past with its time, a branch, what is run again, or how the session is doing; and, always in sight, how long
+    a cluster that is not ours stays unlocked.
+    """
+    found, guarded = _found(controller), controller.source.guarded
+    if guarded is None:
+        return found
+    guard, attached = guarded.guard, found.look == "attached"
+    if guard.verbs:
+        left_s = guard.left_s
+        time = "∞" if isinf(left_s) else f"{int(left_s) // 60}:{int(left_s) % 60:02d}"
+        word = tr("{word}, UNLOCKED {time}", word=found.word, time=time)
+        return Badge("warning" if attached else found.look, word, found.tip, "lock")
+    tip = tr("{tip}\nNothing is written to it. Session > Unlock opens it for a while.", tip=found.tip)
+    if not attached:
+        return found._replace(lock="unlock")
+    return Badge(found.look, tr("{word}, read-only", word=found.word), tip, "unlock")
+
+
+def _found(controller: SessionController) -> Badge:
     if not controller.live:
         return _of_the_past(controller)
     if (standing := controller.source.standing) is not None:
         return Badge(standing.look, standing.word, standing.tip)
-    now = badge(controller.status, stopped=controller.stopped)
-    if not controller.branched_from or now.look == "failure":
-        if controller.rerunning:
+    now = badge(controller.source.status, stopped=controller.time.stopped)
+    if not controller.branching.origin or now.look == "failure":
+        if controller.branching.rerunning:
             return Badge("warning", tr("RUNNING AGAIN, {share}", share=_share(controller)))
         return now
     tip = tr(
         "A branch: the same as the original session up to {time} (hatched on the timeline), live from there.",
-        time=session_time(controller.branched_at_ns or 0),
+        time=session_time(controller.branching.at_ns or 0),
     )
-    if controller.rerunning:
+    if controller.branching.rerunning:
         return Badge("branch", tr("BRANCH, {state}", state=_share(controller)), tip)
     word = now.word.replace("LIVE", tr("BRANCH")) if "LIVE" in now.word else tr("BRANCH, {state}", state=now.word)
     return Badge("branch", word, "\n".join(line for line in (tip, now.tip) if line))
 
 
 def _share(controller: SessionController) -> str:
-    return f"{controller.end_ns / controller.rerun_until_ns:.0%}"
+    return f"{controller.source.end_ns / controller.branching.rerun_until_ns:.0%}"
 
 
 def _of_the_past(controller: SessionController) -> Badge:

@@ -20,6 +20,36 @@ MARGIN_S = 0.0015
 REMEMBERED = 300
 
 
+# The canvas and the clock follow every frame, tables and charts every third: faster is not readable. Where the state
+# changes in some frames only, as with a broker elsewhere, they follow in one in which it has not.
+PANELS_EVERY_FRAMES = 3
+# In express mode nobody can follow each frame: every second is left to the engine.
+EXPRESS_EVERY_FRAMES = 2
+
+
+class Pace:
+    """What each frame draws: the canvas, the panels, and whether commands are asked why they are not possible."""
+
+    def __init__(self) -> None:
+        self._number = self._since_panels = 0
+        self._was_still = False
+
+    def next(self, *, moving: bool, express: bool, still: bool) -> tuple[bool, bool, bool]:
+        """(canvas, panels, commands) of the next frame; `still` if the state is that of the frame before."""
+        self._number += 1
+        self._since_panels += 1
+        canvas = not express or self._number % EXPRESS_EVERY_FRAMES == 0
+        due = self._since_panels >= PANELS_EVERY_FRAMES * (EXPRESS_EVERY_FRAMES if express else 1)
+        # In express mode panels are drawn where the canvas is not: a frame with both takes twice as long. Commands come
+        # in the frame after the panels, which are the most costly.
+        panels = not moving or (due and (not canvas if express else still or not self._was_still))
+        if canvas or panels:
+            self._was_still = still
+        if panels:
+            self._since_panels = 0
+        return canvas, panels, canvas and self._since_panels == 1 if express else panels
+
+
 def percentile_ms(tenths: Counter[int], percent: float) -> float:
     """Of durations that are counted by tenths of a millisecond, by nearest rank; 0 if there are none."""
     left = tenths.total() * percent / 100

@@ -4,17 +4,19 @@ import atexit
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, QSettings, Qt, QTimer
-from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
+from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app.commands.context import CommandContext
-from app.commands.families import COMMANDS, FAMILIES
-from app.commands.jobs import Job, Jobs
+from app.commands.families import FAMILIES
+from app.commands.jobs import Jobs
+from app.commands.leaving import ask
+from app.commands.menus import COMMANDS, menu_bar
 from app.commands.recordings import RecordingHandlers
 from app.commands.registry import ActionRegistry
 from app.commands.scenarios import scenario_commands
@@ -26,13 +28,13 @@ from app.presenters.views import Views
 from app.sessions.history.history import History
 from app.sessions.observed import ObservedSource
 from app.sessions.session_controller import SessionController
+from app.sessions.stored import StoredSession
 from app.shell.badge import shown_badge
-from app.shell.frames import Frames
-from app.shell.menu_bar import menu_bar
+from app.shell.frames import Frames, Pace
 from app.shell.opening import paint_first
 from broker_core.clock import ns_from_s
-from broker_core.engine.runner import Engine, Mode
-from broker_core.simulation.actions.dead_letters import Redrive
+from broker_core.engine.runner import Mode
+from broker_core.operations.guarded import PlanTopicRedrive
 from widgets.bytes_text import contained
 from widgets.canvas.canvas import Canvas
 from widgets.i18n import tr
@@ -40,11 +42,6 @@ from widgets.main_window import MainWindow
 from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.theme import current_theme, styled_at_end
 
-# The canvas and the clock follow every frame, tables and charts every third: faster is not readable. Where the state
-# changes in some frames only, as with a broker elsewhere, they follow in one in which it has not.
-PANELS_EVERY_FRAMES = 3
-# In express mode nobody can follow each frame: every second is left to the engine.
-EXPRESS_EVERY_FRAMES = 2
 JOB_END_TIMEOUT_S = 15.0
 FIRST_SIZE = (1600, 1000)
 FIRST_PAINT_MS = 500
@@ -94,20 +91,18 @@ class Workbench(QObject):
             self.appearance,
             self.history,
         )
-        self.registry.why_never = self._why_never
         self._families: dict[type, QObject] = {family: family(self.context) for family in FAMILIES}
         for command, path in scenarios.values():
             self.registry.bind(command.id, partial(self.context.open_scenario, path))
         self.registry.install(self.window)
         self.window.set_menus(menu_bar(self.registry))
-        self.frames = Frames(self.draw, self.controller.grant, lambda: self.controller.moving, self)
-        self._frame_number = self._since_panels = 0
-        self._was_still = False
+        self.frames = Frames(self.draw, self.controller.time.grant, lambda: self.controller.time.moving, self)
+        self._pace = Pace()
         self._connect()
 
     def _connect(self) -> None:
         self.controller.opened.connect(self._opened)
-        self.controller.ending.connect(lambda: self.controller.note_cost(self.frames.session_figures()))
+        self.controller.ending.connect(self._note_cost)
         self.controller.reported.connect(self.window.status.show_message)
         self.controller.failed.connect(self._failed)
         self.registry.refused.connect(self.window.status.show_message)
@@ -123,77 +118,62 @@ class Workbench(QObject):
         assert isinstance(found, kind)
         return found
 
-    def _why_never(self, does: type[Any]) -> str:
-        # The past has a time of its own, which is driven from here.
-        driven = does is Engine and self.controller.travel.looking_back
-        return "" if driven else self.controller.why_not(does)
-
     # -- one session after another
 
     def _opened(self) -> None:
-        scenario = self.controller.scenario
+        scenario = self.controller.source.scenario
         assert scenario is not None
-        self.history.attach(self.controller.events, self.controller.folder)
+        self.history.attach(self.controller.collectors.events, self.controller.source.folder)
         self.views.restart()
         self.views.times.wall_start = self.controller.source.started_at
         self.views.select("")
         self.canvas.start_over()
         self.canvas.setFocus()
-        self.window.toolbar.set_scenario(scenario.title)
-        self.window.setWindowTitle(f"{contained(scenario.title)} - Brokerscope")
-        self.window.status.show_message(tr("Opened {title}.", title=scenario.title))
+        title = tr(scenario.title)
+        self.window.toolbar.set_scenario(title)
+        self.window.setWindowTitle(f"{contained(title)} - Brokerscope")
+        self.window.status.show_message(tr("Opened {title}.", title=title))
         self._measure_recording()
         self.registry.refresh()  # not some frames later: nothing that is impossible here looks possible
         self.frames.forget()
         self.draw()
 
     def draw(self) -> bool:
-        """One frame: what has changed since the last one; False if this one is left out."""
-        controller = self.controller
-        status = controller.status
-        self._frame_number += 1
-        snapshot = controller.snapshot
-        still = snapshot is self.views.snapshot
-        self._since_panels += 1
-        express = controller.moving and status.mode is Mode.EXPRESS
-        drawing = not express or self._frame_number % EXPRESS_EVERY_FRAMES == 0
-        due = self._since_panels >= PANELS_EVERY_FRAMES * (EXPRESS_EVERY_FRAMES if express else 1)
-        # In express mode panels are drawn where the canvas is not: a frame with both takes twice as long.
-        panels = not controller.moving or (due and (not drawing if express else still or not self._was_still))
-        if not (drawing or panels):
-            return False
-        self._was_still = still
-        self.views.running = controller.moving
-        self.views.timeline.set_bounds(
-            controller.end_ns,
-            looking_back=not controller.live,
-            branch_ns=controller.branched_at_ns,
-            scenario_end_ns=controller.passed_end_ns,
+        controller, snapshot, mode = self.controller, self.controller.snapshot, self.controller.source.status.mode
+        moving = controller.time.moving
+        canvas, panels, commands = self._pace.next(
+            moving=moving, express=moving and mode is Mode.EXPRESS, still=snapshot is self.views.snapshot
         )
-        self.views.refresh(snapshot, drawing=drawing, panels=panels)
+        if canvas or panels:
+            self.views.running = moving
+            self.views.timeline.set_bounds(
+                controller.source.end_ns,
+                looking_back=not controller.live,
+                branch_ns=controller.branching.at_ns,
+                scenario_end_ns=controller.time.passed_end_ns,
+            )
+            self.views.refresh(snapshot, drawing=canvas, panels=panels)
         if panels:
-            self._since_panels = 0
             self.views.status.frames = self.frames.figures()
-            self._show_mode(status.mode)
+            self._show_mode(mode)
             controller.check()
-        # In express mode in the frame after the panels, which are the most costly.
-        if panels if not express else self._since_panels == 1:
+        if commands:
             self.registry.refresh()
-        return True
+        return canvas or panels
 
     def _show_mode(self, mode: Mode) -> None:
         controller, registry = self.controller, self.registry
-        moving = controller.moving
+        moving = controller.time.moving
         past = controller.travel.looking_back
         running = mode is Mode.RUNNING or past
-        registry.set_checked("pause", not moving and (past or (not controller.stopped and mode is Mode.PAUSED)))
-        registry.set_checked("run", moving and running and not controller.fast)
-        registry.set_checked("fast", moving and running and controller.fast)
+        registry.set_checked("pause", not moving and (past or (not controller.time.stopped and mode is Mode.PAUSED)))
+        registry.set_checked("run", moving and running and not controller.time.fast)
+        registry.set_checked("fast", moving and running and controller.time.fast)
         registry.set_checked("express", moving and mode is Mode.EXPRESS and not past)
         toolbar = self.window.toolbar
-        toolbar.set_recording(controller.folder is not None and not controller.stopped)
+        toolbar.set_recording(controller.source.folder is not None and not controller.time.stopped)
         badge = shown_badge(controller)
-        toolbar.set_badge(badge.look, badge.word, badge.tip)
+        toolbar.set_badge(*badge)
         standing = controller.source.standing
         self.views.status.origin = (
             standing.brief
@@ -207,15 +187,23 @@ class Workbench(QObject):
         tint = badge.look if badge.look in {"replay", "branch"} else "live" if standing is None else "attached"
         toolbar.set_tint(tint)
         self.window.tint.set_mode(tint, stale=standing is not None and standing.stale)
-        self.window.tab(DeadLettersPanel).forbid_redrive(self.context.why_ended() or self.controller.why_not(Redrive))
+        panel = self.window.tab(DeadLettersPanel)
+        panel.forbid_redrive(controller.why_not(PlanTopicRedrive))
+        panel.forbid_programs(self.controller.source.why_not(PlanTopicRedrive))
 
     def _measure_recording(self) -> None:
         controller = self.controller
-        if controller.folder is None:
+        if controller.source.folder is None:
             self.views.status.recording_bytes = None
-        elif not controller.stopped:
+        elif not controller.time.stopped:
             # Later the folder may hold a report as well, which is no recording.
-            self.views.status.recording_bytes = controller.recorded_bytes()
+            recorder = controller.recorder
+            self.views.status.recording_bytes = 0 if recorder is None else recorder.recorded_bytes
+
+    def _note_cost(self) -> None:
+        """What the window has cost goes into the recording, too."""
+        if (simulated := self.controller.simulated) is not None:
+            simulated.session.cost.add(**self.frames.session_figures())
 
     # -- messages
 
@@ -230,10 +218,16 @@ class Workbench(QObject):
     # -- the end
 
     def _may_close(self) -> bool:
-        running = self.jobs.running
-        if self._quitting or not running:
+        if self._quitting:
             return True
-        ask_to_quit(self.window, running, self.quit)
+        if running := self.jobs.running:
+            names = ", ".join(job.facts.title for job in running)
+            text = tr("{jobs} is not finished. Quit and cancel it?", jobs=names)
+            ask(self.window, text, tr("Let it finish"), tr("Quit"), self.quit)
+        elif question := self.context.leaving.question():
+            ask(self.window, question, tr("Keep the session"), tr("Quit"), self.quit)
+        else:
+            return True
         return False
 
     def quit(self) -> None:
@@ -241,7 +235,6 @@ class Workbench(QObject):
         self.window.close()
 
     def close(self) -> None:
-        """Stop jobs, seal the recording, stop drawing."""
         self.frames.stop()
         for job in self.jobs.running:
             job.finish(JOB_END_TIMEOUT_S)
@@ -274,6 +267,7 @@ def open_window(
     settings = QSettings(APP_NAME, "workbench")
     install_language(app, Settings(settings).language)
     observed = None if attach is None else attach()  # before any window opens
+    stored: StoredSession | None = None
     workbench = Workbench(app, theme=theme, settings=settings)
     call_on_end_signals(workbench.quit)
     if observed is not None:
@@ -282,7 +276,7 @@ def open_window(
         workbench.controller.open(path, seed)
     elif session is not None:
         # Errors of the folder itself are raised before any window opens.
-        workbench.controller.open_session(session, ns_from_s(at_s))
+        stored = workbench.controller.open_session(session, ns_from_s(at_s))
     if not settings.contains("window/geometry"):
         # The first time: as large as the screen allows, up to FIRST_SIZE.
         room = app.primaryScreen().availableGeometry()
@@ -292,8 +286,11 @@ def open_window(
     shown()
     workbench.frames.start()
     if path is not None:
-        workbench.controller.run()
-    workbench.family(RecordingHandlers).offer_left_open()
+        workbench.controller.time.run()
+    recordings = workbench.family(RecordingHandlers)
+    recordings.offer_left_open()
+    if stored is not None:
+        recordings.tell(stored)
     code: int = app.exec() if workbench.window.isVisible() else 0  # a signal closed it before there was a loop to end
     workbench.close()
     # All is kept, and other threads have ended by then: taking every widget apart would only hold up the end.
@@ -308,19 +305,3 @@ def call_on_end_signals(end: Callable[[], object]) -> None:
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda _number, _frame: QTimer.singleShot(0, end))
-
-
-def ask_to_quit(window: QWidget, running: Sequence[Job], quit_now: Callable[[], object]) -> None:
-    """Ask whether `running` may be given up; `quit_now()` is called where it may."""
-    names = ", ".join(job.facts.title for job in running)
-    box = QMessageBox(QMessageBox.Icon.Question, "Brokerscope", "", QMessageBox.StandardButton.NoButton, window)
-    box.setObjectName("quit_question")
-    box.setTextFormat(Qt.TextFormat.PlainText)
-    box.setText(tr("{jobs} is not finished. Quit and cancel it?", jobs=names))
-    stay = box.addButton(tr("Let it finish"), QMessageBox.ButtonRole.RejectRole)
-    box.addButton(tr("Quit"), QMessageBox.ButtonRole.AcceptRole)
-    box.setDefaultButton(stay)
-    box.setEscapeButton(stay)
-    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    box.accepted.connect(quit_now)
-    box.open()

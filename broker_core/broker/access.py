@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from broker_core.access import ROW_TYPES, Acl, Acls, ClientQuota, Kept, ScramCredential
+from broker_core.access import ROW_TYPES, AccessTable, Acl, Acls, ClientQuota, ScramCredential
 from broker_core.events import EventStream
 from broker_core.flow.client_quotas import ClientQuotas
 
@@ -17,7 +17,7 @@ class Access:
     def __init__(self, events: EventStream) -> None:
         self.acls = Acls()
         self.quotas = ClientQuotas()
-        self.credentials: Kept[ScramCredential] = Kept()
+        self.credentials: AccessTable[ScramCredential] = AccessTable()
         self._stores: dict[type, Any] = {
             Acl: self.acls,
             ClientQuota: self.quotas,

@@ -10,6 +10,7 @@ from broker_core.events import EventStream
 from broker_core.flow.config import Answer, FlowConfig
 from broker_core.flow.gate import Gate, Obstacle
 from broker_core.groups.coordinator import GroupCoordinator
+from broker_core.log.partition_log import PartitionLog
 from broker_core.timers import Timers
 
 
@@ -18,7 +19,7 @@ class Backpressure(msgspec.Struct, eq=False):
 
     _logs: Logs
     _groups: GroupCoordinator
-    _fetches: Fetches
+    _fetches: Fetches[PartitionLog]
     _events: EventStream
     _timers: Timers
 
@@ -73,7 +74,6 @@ class Backpressure(msgspec.Struct, eq=False):
         )
 
     def _depth(self, topic: Topic) -> tuple[int, int, str]:
-        """Messages and bytes that the topic's slowest reader has not finished with, and its name."""
         name, queue = topic.name, topic.queue
         if queue is not None:
             return queue.ready + queue.delayed + queue.in_flight, queue.size_bytes, name

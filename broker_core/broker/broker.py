@@ -21,6 +21,7 @@ from broker_core.broker.redrive import Redrives
 from broker_core.broker.schemas import Schemas
 from broker_core.broker.session_clock import SessionClock
 from broker_core.broker.share_groups import ShareGroups
+from broker_core.broker.topic_redrives import TopicRedrives
 from broker_core.broker.topics import Topics
 from broker_core.broker.transactions import TransactionCoordinator, TransactionPorts
 from broker_core.broker.views import RecentEvents, Views
@@ -28,6 +29,7 @@ from broker_core.errors import ErrorCode, must
 from broker_core.events import BROKER_CRASH, EventKind, EventStream
 from broker_core.faults.client_faults import ClientFaults
 from broker_core.files import FileSystem
+from broker_core.groups.commits import Reads
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.coordinator import GroupCoordinator
 from broker_core.groups.offsets import OffsetStore
@@ -77,12 +79,7 @@ class Broker:
         logs = self.logs = Logs(files, self.recently_deleted, log_config, epoch_ms=epoch_ms)
         self.durability = Durability(files, logs, self.corruption.add)
         self.cleaning = Cleaning(logs, self.durability, self.corruption, events)
-        self.fetches = Fetches(
-            events,
-            timers,
-            logs.partition,
-            lambda: self.groups,  # they come later
-        )
+        self.fetches = Fetches(events, timers, logs.partition, lambda: self.groups)  # which come later
         logs.on_removed(lambda topic: self.fetches.forget_topic(topic.name))
         self.growth = Growth(timers)
         logs.on_removed(lambda topic: self.growth.removed(topic.name))
@@ -90,18 +87,21 @@ class Broker:
             events,
             timers,
             offsets,
-            end_offset=lambda topic, partition: logs.partition(topic, partition).end_offset,
-            partitions_of=logs.partitions_there,
-            config=group_config,
-            positions=self.fetches.position,
-            held=self.fetches.held,
-            published_ns=logs.published_ns,
-            markers_between=lambda topic, number, *span: logs.partition(topic, number).segments.markers_between(*span),
-            reads_anew=logs.make_room,
-            topic_names=lambda: tuple(self.topics.names()),  # topics come later
+            Reads(
+                lambda topic, partition: logs.partition(topic, partition).end_offset,
+                logs.partitions_there,
+                logs.plain_names,
+                logs.start_offset,
+                logs.markers_between,
+                self.fetches.position,
+                self.fetches.held,
+                logs.published_ns,
+                logs.make_room,
+            ),
+            group_config,
         )
         self.held = HeldMembers(self.groups, self.client_faults, events)
-        self.offsets = GroupOffsets(logs, self.groups, self.fetches, offsets)
+        self.offsets = GroupOffsets(logs, self.groups, self.fetches, offsets, events)
         self.transactions = TransactionCoordinator(
             events,
             timers,
@@ -117,11 +117,12 @@ class Broker:
         self.queues = Queues(
             logs, self.durability, self.backpressure, self.groups, self.recently_deleted, events, timers
         )
-        self.share_groups = ShareGroups(logs, self.queues, timers, self.groups.config)
         self.publishing = Publishing(
             logs, self.schemas, self.durability, self.transactions.check_append, self.fetches, self.growth, events
         )
+        self.share_groups = ShareGroups(logs, self.queues, self.publishing, self.groups.configs, events, timers)
         self.redrives = Redrives(logs, self.queues, self.schemas, self.publishing, self.durability, timers)
+        self.topic_redrives = TopicRedrives(logs, self.publishing, self.offsets, self.schemas, timers, events)
         self.clock = SessionClock(timers, events, epoch_ms, self._heard_from_all, self._clean)
         self.access = Access(events)
         self.views = Views(logs, self.topics, self.queues, self.groups, self.fetches, self.recently_deleted)

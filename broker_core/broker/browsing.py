@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.filters import Field, Fields, FilterError, parse
 from broker_core.messages import StoredMessage
-from broker_core.operations.browse import BrowseMessages, MergeStep, MessageRow, Page
+from broker_core.operations.browse import Bounds, BrowseMessages, FindOffsets, MergeStep, MessageRow, Page
 from broker_core.schemas.registry import SchemaRegistry
 
 READ_BYTES = 256 * 1024
@@ -113,6 +113,12 @@ def bounds(log: BrowsedLog, until_ns: int | None, known_end: int | None = None) 
     if known_end is not None:
         end = min(end, known_end)
     return log.start_offset, max(log.start_offset, end)
+
+
+def offsets_of(log: BrowsedLog, asked: FindOffsets) -> Bounds:
+    start, end = bounds(log, asked.until_ns)
+    found = start if asked.from_ns is None else log.offset_for_time(asked.from_ns)
+    return Bounds(partition=log.partition, start=start, end=end, found=found)
 
 
 def page(log: BrowsedLog, first: int, end: int, schemas: SchemaRegistry) -> Page:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 import msgspec
-from msgspec import Meta
 
 from broker_core.access import Acl, ClientQuota, ScramCredential
 from broker_core.flow.config import FlowConfig
-from broker_core.limits import MAX_WAIT_MS
+from broker_core.groups.config import GroupSettings
 from broker_core.log.config import LogConfig
 from broker_core.log.partitioners import PartitionerKind
 from broker_core.log.producers import ProducerIdsState
@@ -17,18 +16,6 @@ from broker_core.queues.config import QueueConfig
 from broker_core.queues.subscription import BacklogPolicy
 from broker_core.schemas.registry import RegistryState
 from broker_core.schemas.rule import SchemaRule
-from broker_core.settings import WEEK, Settings
-
-
-class ShareGroupConfig(Settings, frozen=True):
-    """Settings of a share group. They apply to the subscriptions that the group makes from then on."""
-
-    record_lock_duration_ms: Annotated[int, Meta(ge=1_000, le=MAX_WAIT_MS, extra=WEEK)] = 30_000
-    delivery_count_limit: Annotated[int, Meta(ge=2, le=100)] = 5
-    auto_offset_reset: Literal["earliest", "latest"] = "latest"
-    isolation_level: Literal["read_uncommitted", "read_committed"] = "read_uncommitted"
-    dead_letter_topic: str = ""
-
 
 VERSION: Literal[1] = 1
 
@@ -68,11 +55,14 @@ class SubscriptionEntry(msgspec.Struct, frozen=True):
 
 
 class ShareGroupEntry(msgspec.Struct, frozen=True):
-    """A share group: its settings, None if they were never set, and the topics that it has subscribed to."""
+    """A group of any kind with settings (`config`, `kafka_settings` as in `GroupConfigs`), or a share group with the
+    topics that it has subscribed to."""
 
     name: str
-    config: ShareGroupConfig | None = None
+    config: GroupSettings | None = None
     topics: tuple[str, ...] = ()
+    kafka_settings: dict[str, str] = {}
+    is_share: bool = False  # a share group, which is there until it is deleted, with topics or without
 
 
 class Catalog(msgspec.Struct, frozen=True):

@@ -10,7 +10,6 @@ from broker_core.log.partition_log import PartitionLog
 
 
 def _start(log: PartitionLog) -> tuple[int, int]:
-    """Where a log begins, and how many markers of transactions it has."""
     return log.start_offset, log.segments.markers_between(log.start_offset, log.end_offset)
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from broker_core.broker.occurrences import FIELDS as OCCURRENCE_FIELDS
 from broker_core.broker.occurrences import (
+    EVERYWHERE,
     BrokerState,
     Occurrence,
     Parts,
@@ -17,10 +17,12 @@ from broker_core.broker.occurrences import (
     occurrences,
     tester,
 )
+from broker_core.broker.occurrences import FIELDS as OCCURRENCE_FIELDS
 from broker_core.events import Event, EventKind, EventStream
 from broker_core.filters import Field, Fields, Filter
 from broker_core.filters.field import called
 from broker_core.groups.states import GroupState
+from broker_core.log.partition_log import PartitionLog
 from broker_core.operations.observe import ConditionAnswer
 from broker_core.plurals import counted
 from broker_core.replies import Reply
@@ -31,7 +33,7 @@ from broker_core.timers import Timer, Timers
 STATE_FIELDS: Mapping[str, tuple[str, ...]] = {
     "group": ("kind", "group", "topic", "client", "state", "members", "generation", "lag", "time"),
     "queue": ("kind", "group", "topic", "ready", "in_flight", "dead", "depth", "lag", "time"),
-    "topic": ("kind", "topic", "messages", "time"),
+    "topic": ("kind", "topic", "messages", "committed", "time"),
     "share_group": ("kind", "group", "topic", "client", "state", "members", "in_flight", "lag", "time"),
 }
 FIELDS = Fields(
@@ -52,11 +54,11 @@ FIELDS = Fields(
             tuple(GroupState),
         ),
         Field("messages", "number", "Messages in a topic."),
+        Field("committed", "number", "Messages in a topic that readers of committed messages get."),
     )
 )
 _OF_EVENTS = frozenset(field.name for field in OCCURRENCE_FIELDS)
-_EVERYWHERE = ("transactions",)
-_STATE = frozenset((*_EVERYWHERE, *(name for names in STATE_FIELDS.values() for name in names)))
+_STATE = frozenset((*EVERYWHERE, *(name for names in STATE_FIELDS.values() for name in names)))
 _LINES = 12  # of the state in words
 
 Row = dict[str, Any]
@@ -116,7 +118,7 @@ class Conditions:
     def rows(self, now_ns: int) -> Iterator[Row]:
         broker = self._broker
         for view in broker.groups.views(now_ns):
-            yield _row("group", view) | {"generation": view.generation, "lag": lag_of(view), "time": now_ns}
+            yield row_of(view, now_ns)
         for name in broker.queues.names():
             queue = broker.queues.queue(name)
             depth = queue.ready + queue.delayed + queue.in_flight
@@ -133,7 +135,8 @@ class Conditions:
             }
         for name in broker.topics.names():
             logs = broker.logs.topic(name).log.partitions
-            yield {"kind": "topic", "topic": name, "messages": sum(log.messages_count for log in logs), "time": now_ns}
+            messages, committed = (sum(each) for each in zip(*map(_counts, logs), strict=True))
+            yield {"kind": "topic", "topic": name, "messages": messages, "committed": committed, "time": now_ns}
         for name in broker.share_groups.names():
             shared = broker.share_groups.view(name)
             in_flight = sum(at.in_flight for at in shared.offsets)
@@ -145,7 +148,7 @@ class Conditions:
     def _fitting(self, now_ns: int, condition: Filter) -> str:
         asked = asked_things(condition)
         rows = sorted(self.rows(now_ns), key=lambda row: _name(row) not in asked)
-        shared: Row = {"transactions": self._state.transactions()}
+        shared: Row = {name: get(self._state, "") for name, get in EVERYWHERE.items()}
         for field, name in named_things(condition):
             for row in rows:
                 if _name(row) == name and field in row:
@@ -191,14 +194,12 @@ class Conditions:
         reply.resolve(ConditionAnswer(holds=False, what=what))
 
     def _none_of_its_kind(self, now_ns: int, condition: Filter) -> str:
-        """That nothing exists yet that has the fields of a condition on the state, in words."""
         kinds = _state_kinds(condition)
         if len(kinds) in {0, len(STATE_FIELDS)} or any(row["kind"] in kinds for row in self.rows(now_ns)):
             return ""
         return f"there is no {' or '.join(kind.replace('_', ' ') for kind in kinds)}; "
 
     def _unknown(self, now_ns: int, condition: Filter) -> str:
-        """The groups, queues and topics that are asked for and that there are not, in words."""
         rows = list(self.rows(now_ns))
         readers = [_name(row) for row in rows if row["kind"] != "topic"]
         topics = [_name(row) for row in rows if row["kind"] == "topic"]
@@ -240,7 +241,7 @@ def why_never(condition: Filter) -> str:
 
 
 def _everywhere(condition: Filter) -> set[str]:
-    return {*_EVERYWHERE, *(called(field, name) for field, name in named_things(condition))}
+    return {*EVERYWHERE, *(called(field, name) for field, name in named_things(condition))}
 
 
 def _state_kinds(condition: Filter) -> list[str]:
@@ -253,7 +254,6 @@ def _state_kinds(condition: Filter) -> list[str]:
 
 
 def _asks_of_events(condition: Filter) -> bool:
-    """Whether it asks for what only an event has, or for a kind of event."""
     of_state = condition.only_compares and all(name.partition("(")[0] in _STATE for name in condition.fields)
     return not of_state or condition.tells_apart("kind", tuple(EventKind))
 
@@ -264,8 +264,12 @@ def asked_things(condition: Filter) -> tuple[str, ...]:
 
 def kinds_with(field: str) -> tuple[str, ...]:
     """What has a field: kinds of `STATE_FIELDS`, "event"."""
-    kinds = [kind for kind, names in STATE_FIELDS.items() if field in names or field in _EVERYWHERE]
+    kinds = [kind for kind, names in STATE_FIELDS.items() if field in names or field in EVERYWHERE]
     return (*kinds, "event") if field in _OF_EVENTS else tuple(kinds)
+
+
+def row_of(group: GroupView, now_ns: int) -> Row:
+    return _row("group", group) | {"generation": group.generation, "lag": lag_of(group), "time": now_ns}
 
 
 def _row(kind: str, view: GroupView | ShareGroupView) -> Row:
@@ -277,6 +281,14 @@ def _row(kind: str, view: GroupView | ShareGroupView) -> Row:
         "state": view.state,
         "members": len(view.members),
     }
+
+
+def _counts(log: PartitionLog) -> tuple[int, int]:
+    if not (log.segments.open_transactions or log.segments.aborted_ranges(log.start_offset, log.end_offset)):
+        return log.messages_count, log.messages_count
+    start, end = log.start_offset, log.last_stable_offset
+    aborted = sum(min(end, span.stop) - max(start, span.start) for span in log.segments.aborted_ranges(start, end))
+    return log.messages_count, log.messages_between(start, end) - aborted
 
 
 def _name(row: Row) -> str:
@@ -293,4 +305,5 @@ def words_of(row: Row) -> str:
         return f"{name} is {row['state']} with {members}, {lag}{in_flight}{read}"
     if row["kind"] == "queue":
         return f"{name} has {row['ready']} ready, {row['in_flight']} in flight and {row['dead']} dead"
-    return f"{name} has {counted(row['messages'], 'message')}"
+    committed = f", {row['committed']} of them committed" if row["committed"] != row["messages"] else ""
+    return f"{name} has {counted(row['messages'], 'message')}{committed}"

@@ -1,132 +1,77 @@
 """Fetches of consumer groups, waiting ones included, and the record of deliveries.
 
-A fetch without messages waits until its deadline, and is served when one of its partitions grows. Which offsets of a
-delivery are given for the first time is decided by `Deliveries`.
+A fetch without messages waits until its deadline, and is served when one of its partitions grows. `Deliveries` says
+what is given again, and why.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
+from broker_core.broker.deliveries import Deliveries, GroupEvents, GroupPlace, Reader
 from broker_core.errors import BrokerError
-from broker_core.events import FETCHED_AGAIN, EventKind, EventStream, is_by_hand
-from broker_core.groups.coordinator import GroupCoordinator
+from broker_core.events import BEYOND_END, BEYOND_GIVEN, FETCHED_AGAIN, EventKind, EventStream
 from broker_core.limits import MAX_FETCH_BYTES, MAX_PARTITION_FETCH_BYTES
 from broker_core.log.partition_log import PartitionLog
-from broker_core.messages import Run, StoredMessage, TopicPartition
+from broker_core.messages import MessageRun, StoredMessage, TopicPartition
 from broker_core.replies import Reply
 from broker_core.timers import Timer, Timers
+from resources.account import CONNECTION_LOST
 
-_AGAIN = 2  # the attempt; the third is not told from the second
-Part = tuple[int, int, int | None]  # from an offset up to another, as which attempt; None is fetched again
-
-
-class Deliveries:
-    """Of one group and partition. `reader` is a member id or a reader by hand."""
-
-    __slots__ = ("_acknowledged", "_end", "_runs")
-
-    def __init__(self, acknowledged: int | None) -> None:
-        """The offset before which everything was acknowledged; None if nothing was."""
-        self._acknowledged = acknowledged
-        self._end = 0  # of the furthest delivery
-        self._runs: list[tuple[int, int, str]] = []  # what is not acknowledged, by offset, and who got it last
-
-    def acknowledge(self, offset: int) -> None:
-        """Everything before `offset` is acknowledged, once and for all: going back is a delivery again."""
-        if self._acknowledged is None or offset > self._acknowledged:
-            self._acknowledged = offset
-            self._runs = _without(self._runs, 0, offset)
-
-    def take(self, start: int, end: int, reader: str, is_gone: Callable[[str], bool]) -> list[Part]:
-        """Offsets from `start` to `end` are given to `reader`. `is_gone(reader)` tells who can acknowledge no more."""
-        done = self._acknowledged or 0
-        if start >= self._end and start >= done:
-            self._add(start, end, reader)
-            self._end = end
-            return [(start, end, 1)]
-        parts: list[Part] = []
-        at = start
-        if at < done:
-            at = min(end, done)
-            parts.append((start, at, _AGAIN))
-        for first, stop, before in [run for run in self._runs if run[0] < end and run[1] > at]:
-            if first > at:
-                _join(parts, at, first, 1)
-            again = before != reader and self._was_lost(before, is_gone)
-            _join(parts, max(at, first), min(stop, end), _AGAIN if again else None)
-            at = min(stop, end)
-        if at < end:
-            _join(parts, at, end, 1)
-        if end > done:
-            start = max(start, done)
-            self._runs = _without(self._runs, start, end)
-            self._add(start, end, reader)
-            self._end = max(self._end, end)
-        return parts
-
-    def _was_lost(self, reader: str, is_gone: Callable[[str], bool]) -> bool:
-        """Whether `reader` has gone. One by hand that acknowledges nothing keeps its offsets itself."""
-        return is_gone(reader) and (self._acknowledged is not None or not is_by_hand(reader))
-
-    def _add(self, start: int, end: int, reader: str) -> None:
-        runs = self._runs
-        if runs and runs[-1][1] == start and runs[-1][2] == reader:
-            runs[-1] = (runs[-1][0], end, reader)
-            return
-        runs.append((start, end, reader))
-        if len(runs) > 1 and runs[-2][0] > start:
-            runs.sort()
-
-
-def _join(parts: list[Part], start: int, end: int, attempt: int | None) -> None:
-    if parts and parts[-1][2] == attempt:
-        parts[-1] = (parts[-1][0], end, attempt)
-    else:
-        parts.append((start, end, attempt))
-
-
-def _without(runs: list[tuple[int, int, str]], start: int, end: int) -> list[tuple[int, int, str]]:
-    """The runs without the offsets from `start` to `end`."""
-    return [
-        (low, high, reader)
-        for first, stop, reader in runs
-        for low, high in ((first, min(stop, start)), (max(first, end), stop))
-        if low < high
-    ]
-
-
+NOT_KNOWN = -1  # when what was deleted was published
 FetchReply = Reply[list[StoredMessage]]
 
 
-class _Fetch(msgspec.Struct, eq=False):
-    """A pending request; the `timer` ends its wait."""
+class Aborted(Protocol):
+    def aborted_ranges(self, start: int, end: int, /) -> list[range]: ...
 
-    group: str
-    client: str
-    member: str
+
+class ReadLog(Protocol):
+    """What the record of deliveries asks of a partition; one that is seen from elsewhere answers it, too."""
+
+    @property
+    def start_offset(self) -> int: ...
+    @property
+    def end_offset(self) -> int: ...
+    @property
+    def segments(self) -> Aborted: ...
+    def messages_between(self, start: int, end: int, /) -> int: ...
+    def runs(self, start: int, end: int, /) -> list[MessageRun]: ...
+
+
+class Committed(Protocol):
+    def committed(self, group: str, topic: str, partition: int) -> int | None: ...
+
+
+L_co = TypeVar("L_co", bound=ReadLog, covariant=True)
+
+
+class _Fetch(msgspec.Struct, eq=False):
+    reader: Reader
     positions: Mapping[TopicPartition, int]
     max_messages: int
     stable: bool
     timer: Timer | None = None
 
 
-class Fetches(msgspec.Struct, eq=False, dict=True):
-    """All fetches of all groups. Counts are in messages. `member` is a member id, or a reader by hand."""
+class Fetches(msgspec.Struct, Generic[L_co], eq=False, dict=True):
+    """All fetches of all groups. Counts are in messages. `member` is a member id, or a reader by hand.
+
+    Only what is stored here (`PartitionLog`) is fetched here.
+    """
 
     _events: EventStream
     _timers: Timers
-    _log: Callable[[str, int], PartitionLog]
-    _groups: Callable[[], GroupCoordinator]
-    _by_hand: set[str] = set()  # readers by hand that are there
+    _log: Callable[[str, int], L_co]
+    _groups: Callable[[], Committed]
+    _by_hand: dict[str, dict[GroupPlace, None]] = {}  # what each reader by hand was given
     _waiting: dict[FetchReply, _Fetch] = {}
     _waiting_for: dict[TopicPartition, dict[FetchReply, None]] = {}
     _positions: dict[tuple[str, str, int], int] = {}
-    _deliveries: dict[tuple[str, str, int], Deliveries] = {}
+    _deliveries: dict[GroupPlace, Deliveries] = {}
     _stable: set[tuple[str, str, int]] = set()  # where a group was given committed messages only, last
     # The owner that has read since its assignment, with its first and end offset.
     _held: dict[tuple[str, str, int], tuple[str, int, int]] = {}
@@ -136,6 +81,13 @@ class Fetches(msgspec.Struct, eq=False, dict=True):
     redelivered: int = 0
     fetched_again: int = 0
     acknowledged: int = 0
+
+    def __post_init__(self) -> None:
+        self._owners = GroupEvents(self._deliveries, self._deliveries.get)
+        self._events.attach(self._owners)
+
+    def has_given(self, place: GroupPlace) -> bool:
+        return place in self._deliveries
 
     def begin(self, group: str, topic: str, partition: int, offset: int, *, holds_up: bool = True) -> None:
         """The group reads from `offset` on. With `holds_up`, producers wait for it although it has not committed
@@ -164,11 +116,32 @@ class Fetches(msgspec.Struct, eq=False, dict=True):
         return self._positions.get((group, topic, partition))
 
     def came(self, reader: str) -> None:
-        self._by_hand.add(reader)
+        self._by_hand.setdefault(reader, {})
 
-    def gone(self, reader: str) -> None:
+    def gone(self, now_ns: int, reader: str) -> None:
         """A reader by hand will acknowledge nothing more."""
-        self._by_hand.discard(reader)
+        for key in self._by_hand.pop(reader, ()):
+            found = self._deliveries.get(key)
+            if found is not None and found.committed is not None and found.lose(reader, CONNECTION_LOST):
+                group, topic, partition = key
+                who = {"group": group, "client": reader, "member": reader, "cause": CONNECTION_LOST}
+                self._events.emit(now_ns, EventKind.READING_ENDED, topic=topic, partition=partition, **who)
+
+    def _beyond(self, key: GroupPlace, old: int, offset: int) -> tuple[int, str]:
+        """How many messages a commit from `old` to `offset` is beyond the end, or beyond all that its group was given,
+        and which of these it is.
+        """
+        log, found = self._log(*key[1:]), self._deliveries.get(key)
+        if offset > log.end_offset:
+            return offset - log.end_offset, BEYOND_END
+        given = old if found is None else max(old, found.given_end, found.begin or 0)
+        return log.messages_between(given, offset) if given < offset else 0, BEYOND_GIVEN
+
+    def say_beyond(
+        self, now_ns: int, reader: Reader, place: TopicPartition, offset: int, count: int, what: str
+    ) -> None:
+        """`reader` has committed `offset`, so many messages beyond `what`."""
+        self._say(now_ns, EventKind.COMMIT_BEYOND, reader, place, MessageRun(offset, count, 0, NOT_KNOWN), cause=what)
 
     def readers(self, topic: str) -> list[str]:
         return list(self._readers.get(topic, ()))
@@ -184,7 +157,7 @@ class Fetches(msgspec.Struct, eq=False, dict=True):
         self._stable = {key for key in self._stable if key[1] != topic}
 
     def fetch(
-        self,
+        self: Fetches[PartitionLog],
         now_ns: int,
         group: str,
         client: str,
@@ -201,7 +174,7 @@ class Fetches(msgspec.Struct, eq=False, dict=True):
         turns in being read first, so that none starves. A partition that cannot be read does not block the others: its
         error (OFFSET_OUT_OF_RANGE, DAMAGED, UNKNOWN_TOPIC_OR_PARTITION) is raised when they have no messages.
         """
-        asked = _Fetch(group, client, member, dict(positions), max_messages, stable)
+        asked = _Fetch(Reader(group, client, member), dict(positions), max_messages, stable)
         messages = self._read(now_ns, asked)
         if messages or deadline_ns <= now_ns:
             return Reply.of(messages)
@@ -216,7 +189,7 @@ class Fetches(msgspec.Struct, eq=False, dict=True):
         """Cancel a waiting fetch; its reply is []."""
         self._end(reply, [])
 
-    def appended(self, now_ns: int, topic: str, partition: int) -> None:
+    def appended(self: Fetches[PartitionLog], now_ns: int, topic: str, partition: int) -> None:
         """The partition has grown: serve waiting fetches, first come, first served."""
         for reply in list(self._waiting_for.get((topic, partition), ())):
             waiting = self._waiting.get(reply)
@@ -234,21 +207,41 @@ class Fetches(msgspec.Struct, eq=False, dict=True):
                 self._end(reply, messages)
 
     def committed(
-        self, now_ns: int, group: str, client: str, member: str, topic: str, partition: int, old: int, new: int
+        self,
+        now_ns: int,
+        reader: Reader,
+        place: TopicPartition,
+        old: int,
+        new: int,
+        *,
+        judged: Collection[str] = (BEYOND_END, BEYOND_GIVEN),
     ) -> None:
-        """The group's committed offset advanced from `old` to `new`: the messages between are acknowledged."""
-        key = (group, topic, partition)
+        """The group's committed offset advanced from `old` to `new`: the messages between are acknowledged. It is said
+        if that is beyond what is `judged`.
+        """
+        key, log = (reader.group, *place), self._log(*place)
+        beyond, what = self._beyond(key, old, new)
+        gone: list[tuple[MessageRun, bool]] = []  # deleted meanwhile, while somebody had them in hand
         if key in self._deliveries:
-            self._deliveries[key].acknowledge(min(new, self._log(topic, partition).end_offset))
-        for run, live in self._runs(self._log(topic, partition), old, new, stable=key in self._stable):
+            deliveries = self._deliveries[key]
+            held = deliveries.runs.split(old, min(new, log.start_offset)) if old < log.start_offset else ()
+            gone = [
+                (MessageRun(first, end - first, 0, NOT_KNOWN), True)
+                for first, end, fate in held
+                if fate and fate.state == "in_hand"
+            ]
+            deliveries.acknowledge(old, min(new, log.end_offset))
+        for run, live in (*gone, *self._runs(log, old, new, stable=key in self._stable)):
             self.acknowledged += run.count * live
             kind, cause = (EventKind.ACKNOWLEDGED, "") if live else (EventKind.PASSED_OVER, "acknowledged")
-            self._say(now_ns, kind, key, run, client, member, cause=cause)
+            self._say(now_ns, kind, reader, place, run, cause=cause)
+        if beyond and what in judged:
+            self.say_beyond(now_ns, reader, place, new, beyond, what)
 
     @staticmethod
-    def _runs(log: PartitionLog, start: int, end: int, *, stable: bool) -> list[tuple[Run, bool]]:
+    def _runs(log: ReadLog, start: int, end: int, *, stable: bool) -> list[tuple[MessageRun, bool]]:
         """The messages between, and whether they are live: one that reads committed messages drops aborted ones."""
-        found: list[tuple[Run, bool]] = []
+        found: list[tuple[MessageRun, bool]] = []
         for span in log.segments.aborted_ranges(start, end) if stable else ():
             first, stop = max(start, span.start), min(span.stop, end)
             found += [(run, True) for run in (log.runs(start, first) if start < first else ())]
@@ -270,8 +263,8 @@ class Fetches(msgspec.Struct, eq=False, dict=True):
             self._waiting_for[topic_partition].pop(reply, None)
         return True
 
-    def _read(self, now_ns: int, asked: _Fetch) -> list[StoredMessage]:
-        client, positions, stable = asked.client, asked.positions, asked.stable
+    def _read(self: Fetches[PartitionLog], now_ns: int, asked: _Fetch) -> list[StoredMessage]:
+        client, positions, stable = asked.reader.client, asked.positions, asked.stable
         owned = list(positions)
         turn = self._turn.get(client, 0) % len(owned) if owned else 0
         messages: list[StoredMessage] = []
@@ -296,35 +289,22 @@ class Fetches(msgspec.Struct, eq=False, dict=True):
                 if len(owned) * MAX_PARTITION_FETCH_BYTES > MAX_FETCH_BYTES:
                     room_bytes -= sum(message.size_bytes for message in read)
                 self._turn[client] = owned.index((topic, partition)) + 1
-                place = (topic, partition, read[0].offset, read[-1].offset + 1)
-                self.hand_over(now_ns, asked.group, client, asked.member, *place, stable=stable, handled=True)
+                given = (read[0].offset, read[-1].offset + 1)
+                self.hand_over(now_ns, asked.reader, (topic, partition), *given, stable=stable)
         if failed is not None and not messages:
             raise failed
         return messages
 
     def hand_over(
-        self,
-        now_ns: int,
-        group: str,
-        client: str,
-        member: str,
-        topic: str,
-        partition: int,
-        offset: int,
-        end_offset: int,
-        *,
-        stable: bool = False,
-        handled: bool = False,
+        self, now_ns: int, reader: Reader, place: TopicPartition, offset: int, end_offset: int, *, stable: bool = False
     ) -> None:
-        """Record the delivery of the messages from `offset` up to `end_offset` to `client` of `group`.
-
-        With `stable`, aborted messages are passed over. With `handled`, the program has what it is given, and a client
-        fetches nothing ahead for it.
+        """Record that `reader` is given the messages from `offset` up to `end_offset`. With `stable`, aborted ones are
+        passed over.
         """
-        key = (group, topic, partition)
+        key, member = (reader.group, *place), reader.member
         deliveries = self._deliveries.get(key)
         if deliveries is None:
-            deliveries = self._deliveries[key] = Deliveries(self._groups().committed(group, topic, partition))
+            deliveries = self._deliveries[key] = Deliveries.of_group(self._groups().committed(*key))
         self._positions[key] = end_offset
         if stable:
             self._stable.add(key)
@@ -333,34 +313,34 @@ class Fetches(msgspec.Struct, eq=False, dict=True):
         holder, held_from, held_end = self._held.get(key, ("", 0, 0))
         same = holder == member
         self._held[key] = (member, held_from if same else offset, max(held_end if same else 0, end_offset))
-        log = self._log(topic, partition)
-        is_gone = (lambda _reader: True) if handled else partial(self._is_gone, group)
-        for start, end, attempt in deliveries.take(offset, end_offset, member, is_gone):
-            for run, live in self._runs(log, start, end, stable=stable):
+        log = self._log(*place)
+        if member in self._by_hand:
+            self._by_hand[member][key] = None
+        lost = self._owners.why_lost(key, member)
+        for part in deliveries.give(offset, end_offset, reader.client, member, lost=lost):
+            attempt = None if part.again == FETCHED_AGAIN else 2 if part.again else 1
+            for run, live in self._runs(log, part.first, part.end, stable=stable):
                 self.delivered += run.count * live
-                if live and attempt != 1:
+                if live and part.again:
                     self.redelivered += run.count * (attempt is not None)
                     self.fetched_again += run.count * (attempt is None)
-                kind, cause = EventKind.DELIVERED if live else EventKind.PASSED_OVER, "" if attempt else FETCHED_AGAIN
-                self._say(now_ns, kind, key, run, client, member, attempt=attempt, cause=cause)
+                kind = EventKind.DELIVERED if live else EventKind.PASSED_OVER
+                self._say(now_ns, kind, reader, place, run, attempt=attempt, cause=part.again)
 
     def _say(
-        self, now_ns: int, kind: EventKind, key: tuple[str, str, int], run: Run, client: str, member: str, **more: Any
+        self, now_ns: int, kind: EventKind, reader: Reader, place: TopicPartition, run: MessageRun, **more: Any
     ) -> None:
         self._events.emit(
             now_ns,
             kind,
-            topic=key[1],
-            partition=key[2],
+            topic=place[0],
+            partition=place[1],
             offset=run.offset,
             count=run.count,
             size_bytes=run.size_bytes,
-            client=client,
-            group=key[0],
-            published_ns=run.published_ns,
-            member=member,
+            client=reader.client,
+            group=reader.group,
+            published_ns=None if run.published_ns == NOT_KNOWN else run.published_ns,
+            member=reader.member,
             **more,
         )
-
-    def _is_gone(self, group: str, reader: str) -> bool:
-        return reader not in self._by_hand if is_by_hand(reader) else not self._groups().is_member(group, reader)

@@ -5,27 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
+import msgspec
+
+from broker_core.broker.deliveries import Reader
 from broker_core.broker.fetches import Fetches
 from broker_core.broker.logs import Logs
-from broker_core.events import reader_by_hand
+from broker_core.clock import NS_PER_MS
+from broker_core.errors import BrokerError, ErrorCode, must
+from broker_core.events import READ_OUTSIDE, SET_BY_TOOL, EventStream, reader_by_hand
 from broker_core.groups import offset_reset
 from broker_core.groups.coordinator import GroupCoordinator
 from broker_core.groups.offset_reset import Change, Target
 from broker_core.groups.offsets import OffsetAndMetadata, OffsetStore
+from broker_core.guarded.deeds import Deed
+from broker_core.guarded.offsets import Committed, OffsetsPlan, offset_changes, offsets_plan
+from broker_core.guarded.redrive import must_hold
+from broker_core.log.partition_log import PartitionLog
 from broker_core.messages import TopicPartition
 from broker_core.operations.groups import PartitionPlace
 
-Committed = tuple[tuple[str, int, OffsetAndMetadata], ...]  # group, partition, what it has committed
+CommitsOf = tuple[tuple[str, int, OffsetAndMetadata], ...]  # group, partition, what it has committed
 
 
-class GroupOffsets:
+class GroupOffsets(msgspec.Struct, eq=False):
     """A commit acknowledges messages, which are counted, and makes room for producers."""
 
-    def __init__(self, logs: Logs, groups: GroupCoordinator, fetches: Fetches, store: OffsetStore) -> None:
-        self._logs = logs
-        self.groups = groups
-        self._fetches = fetches
-        self.store = store
+    _logs: Logs
+    groups: GroupCoordinator
+    _fetches: Fetches[PartitionLog]
+    store: OffsetStore
+    _events: EventStream
+    _last_set: dict[str, OffsetsPlan] = {}
 
     def starting(
         self, now_ns: int, group: str, client: str, topic: str, partition: int, reset: Literal["earliest", "latest"]
@@ -51,20 +61,20 @@ class GroupOffsets:
         *,
         backwards: bool = False,
         reader: str | None = None,
+        sets: bool = False,
     ) -> None:
         """Commit for a member, or, with None, for who was checked before; errors as in `GroupCoordinator.commit`.
 
         `reader` is who has read, as in `Event.member`: "" if that is not known, None for the member, or for `client` if
-        it is none.
+        it is none. It `sets` the offsets if it has read nothing: that is a reset.
         """
         if reader is None:
             reader = member_id or reader_by_hand(client)
-        changes = self.groups.commit(
-            now_ns, group, member_id, generation, offsets, backwards=backwards, outside=not reader
-        )
+        reset = READ_OUTSIDE if not reader else SET_BY_TOOL if sets else ""
+        changes = self.groups.commit(now_ns, group, member_id, generation, offsets, backwards=backwards, reset=reset)
         for topic, partition, old, new in changes:
             start = (self.groups.commits.start(group, topic, partition) or 0) if old is None else old
-            self._fetches.committed(now_ns, group, client, reader, topic, partition, start, new)
+            self._fetches.committed(now_ns, Reader(group, client, reader), (topic, partition), start, new)
             self._logs.make_room_in(now_ns, topic)
 
     def places(self, named: Iterable[PartitionPlace]) -> list[TopicPartition]:
@@ -88,7 +98,60 @@ class GroupOffsets:
             self._logs.make_room_in(now_ns, topic)
         return changes
 
-    def committed_in(self, topic: str) -> Committed:
+    # -- as planned
+
+    def state(self, group: str) -> dict[TopicPartition, Committed]:
+        found = self.store.fetch_all(group).items()
+        return {place: Committed(value.offset, value.metadata, value.leader_epoch) for place, value in found}
+
+    def plan(self, now_ns: int, group: str, target: Target | None, partitions: Iterable[TopicPartition]) -> OffsetsPlan:
+        """Without a target the undo of the last reset that was planned. Raises GROUP_ID_NOT_FOUND, INVALID_REQUEST."""
+        if target is None:
+            about = f"no planned reset of {group} was done that could be undone"
+            return must(self._last_set.get(group), ErrorCode.INVALID_REQUEST, about).undo()
+        if group not in self.groups.groups():
+            raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, group)
+        state = self.state(group)
+        wanted = {
+            (each.topic, each.partition): each.to_offset for each in self.preview_reset(group, target, partitions)
+        }
+
+        def published_ns(place: TopicPartition, offset: int) -> int:
+            found = self._logs.published_ns(*place, offset)
+            return now_ns if found is None else found
+
+        members = self._clients(now_ns, group)
+        return offsets_plan("", group, offset_reset.sentence(target), state, wanted, members, self._id, published_ns)
+
+    def set(self, now_ns: int, plan: OffsetsPlan, client: str) -> None:
+        """Raises STALE_PLAN with what has changed, else as `reset`."""
+        logs, group = self._logs, plan.group
+        topics = {topic: self._id(topic) for topic in plan.topics if topic in logs}
+        there = [each.place for each in plan.changes if each.partition < logs.partitions_there(each.topic)]
+        bounds = {place: (logs.start_offset(*place), logs.end_offset(*place)) for place in there}
+        must_hold(offset_changes(plan, self.state(group), self._clients(now_ns, group), "", topics, bounds))
+        new = {each.place: each.new for each in plan.changes if each.new is not None}
+        values = {
+            place: OffsetAndMetadata(each.offset, each.metadata, each.leader_epoch) for place, each in new.items()
+        }
+        if values:
+            self.commit(now_ns, group, client, None, -1, values, backwards=True, reader="")
+        if gone := [each.place for each in plan.changes if each.new is None]:
+            self.groups.forget_offsets(now_ns, group, gone)
+        self._last_set[group] = plan
+        deed = Deed(at_ms=logs.epoch_ms + now_ns // NS_PER_MS, who=client, plan=plan, outcome="done")
+        self._events.emit_action(now_ns, group=group, client=client, cause=deed.sentence, detail=deed.detail())
+        for topic in plan.topics:
+            self._logs.make_room_in(now_ns, topic)
+
+    def _id(self, topic: str) -> str:
+        return self._logs.topic(topic).id.hex()
+
+    def _clients(self, now_ns: int, group: str) -> tuple[str, ...]:
+        there = group in self.groups.groups()
+        return tuple(each.client for each in self.groups.view(now_ns, group).members) if there else ()
+
+    def committed_in(self, topic: str) -> CommitsOf:
         return tuple(
             (group, partition, value)
             for group in sorted(self.store.groups_of(topic))
@@ -96,7 +159,7 @@ class GroupOffsets:
             if name == topic
         )
 
-    def put_back(self, topic: str, committed: Committed) -> None:
+    def put_back(self, topic: str, committed: CommitsOf) -> None:
         """Commit again what `committed_in` returned before the topic was deleted."""
         for group, partition, value in committed:
             self.store.commit(group, topic, partition, value)

@@ -13,7 +13,7 @@ from broker_core.replies import Reply
 from broker_core.snapshots import ActorView
 
 
-class _Held(msgspec.Struct):
+class _HeldMember(msgspec.Struct):
     group: str
     fault: str
     since_ns: int
@@ -26,7 +26,7 @@ class HeldMembers:
         self._groups = groups
         self._faults = faults
         self._events = events
-        self._held: dict[str, _Held] = {}
+        self._held: dict[str, _HeldMember] = {}
 
     def group_of(self, client: str) -> str:
         """The group that `client` is held out of; "" if it is not on the bench."""
@@ -44,7 +44,7 @@ class HeldMembers:
         # Where two members share a client.id, an ending tells them apart (listeners/kafka/members.py).
         client_id = client.partition("#")[0]
         fault = self._faults.begin(now_ns, ClientFault(effect="hold", client=client_id, group=group, api=JOIN))
-        self._held[client] = _Held(group, fault.name, now_ns)
+        self._held[client] = _HeldMember(group, fault.name, now_ns)
         self._faults.over(fault.name).then(lambda over: self._released(over.result(), client))
         detail = {"role": "consumer", "held_from": group}
         self._events.emit(now_ns, EventKind.CLIENT_STARTED, client=client, detail=detail)

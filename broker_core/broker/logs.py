@@ -65,6 +65,17 @@ class Topic(msgspec.Struct, eq=False):
     def name(self) -> str:
         return self.log.name
 
+    @property
+    def judges_each(self) -> bool:
+        """Whether a limit or a schema applies to each message by itself."""
+        return self.gate is not None or self.schema is not None
+
+    @property
+    def just_appends(self) -> bool:
+        """Whether a message is in a log in memory with the call, and is neither judged nor compacted."""
+        config = self.log.config
+        return not self.judges_each and config.durability == "memory" and config.cleanup == "delete"
+
     def make_room(self, now_ns: int) -> None:
         """Admit waiting producers, after messages were finished with or removed."""
         if self.gate is not None:
@@ -125,6 +136,16 @@ class Logs(msgspec.Struct, eq=False):
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
         return topic
 
+    def is_plain(self, topic: Topic) -> bool:
+        """Whether it is the log of no queue and of no dead letters of one."""
+        if not topic.owner:
+            return topic.queue is None
+        owner = self.get(topic.owner)
+        return owner is not None and owner.queue is None
+
+    def plain_names(self) -> tuple[str, ...]:
+        return tuple(topic.name for topic in self if self.is_plain(topic))
+
     def with_id(self, wanted: bytes) -> Topic | None:
         return self._by_id.get(wanted)
 
@@ -140,7 +161,7 @@ class Logs(msgspec.Struct, eq=False):
         return len(self.topic(topic).log.partitions)
 
     def partitions_there(self, topic: str) -> int:
-        """`partition_count`; 0 for a topic that is not there."""
+        """0 for a topic that is not there."""
         return self.partition_count(topic) if topic in self._topics else 0
 
     def partitions_by_key(self, name: str) -> Partitioner | None:
@@ -171,6 +192,10 @@ class Logs(msgspec.Struct, eq=False):
     def end_offset(self, topic: str, partition: int) -> int:
         """The offset after the last message that can be read. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         return self.partition(topic, partition).high_watermark
+
+    def markers_between(self, topic: str, partition: int, start: int, end: int) -> int:
+        """How many offsets between are markers of transactions. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        return self.partition(topic, partition).segments.markers_between(start, end)
 
     def offset_at(self, topic: str, partition: int, timestamp_ms: int) -> int | None:
         """The first offset published at that Unix time or later; None if none was."""

@@ -5,7 +5,7 @@ Run-until, waits, lessons and alerts read the same fields. A state is that of a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, get_args
 
 from broker_core.events import MESSAGE_KINDS, Event, EventKind, describe, is_users
@@ -13,7 +13,16 @@ from broker_core.filters import AtLeast, Field, Fields, Filter
 from broker_core.filters.error import Sentence
 from broker_core.filters.field import called, folded, lacking
 from broker_core.groups.states import GroupState
-from broker_core.snapshots import ActorState, GroupView, Snapshot, total_lag
+from broker_core.snapshots import (
+    BELOW_MIN,
+    LEADERLESS,
+    UNDER,
+    ActorState,
+    GroupView,
+    Snapshot,
+    replication,
+    total_lag,
+)
 
 if TYPE_CHECKING:
     from broker_core.broker.logs import Logs
@@ -108,6 +117,13 @@ class BrokerState:
     def transactions(self) -> int:
         return len(self._broker.transactions.views())
 
+    def replicated(self, _words: Container[str]) -> int:
+        """A broker of our own is one node."""
+        return 0
+
+    def nodes_gone(self) -> int:
+        return 0
+
 
 class SnapshotState:
     """That of a snapshot: the same in a live session and in its recording."""
@@ -142,6 +158,14 @@ class SnapshotState:
 
     def transactions(self) -> int:
         return len(self._snapshot.transactions)
+
+    def replicated(self, words: Container[str]) -> int:
+        """How many partitions are replicated in one of these ways."""
+        gone, topics = self._snapshot.nodes_gone, self._snapshot.topics
+        return sum(replication(part, topic.min_in_sync, gone) in words for topic in topics for part in topic.partitions)
+
+    def nodes_gone(self) -> int:
+        return len(self._snapshot.nodes_gone)
 
 
 #: The state of a broker, asked for one thing at a time; None if there is no such thing.
@@ -260,14 +284,21 @@ _EVENT_FIELDS: tuple[tuple[Field, _Get], ...] = (
 
 
 class _StateField(NamedTuple):
-    """A field, what it is of the thing that the event is about, what it is of a thing that is named, and which kinds
-    of things have it.
+    """A field of a condition: `get` reads it from what an event is about, `named` from a thing given by its name. Only
+    things of these `kinds` have it.
     """
 
     field: Field
     get: _Get
     named: Callable[[State, str], Any]
     kinds: tuple[str, ...]
+
+
+def _replicated(name: str, about: str, words: frozenset[str]) -> _StateField:
+    def get(state: State, _name: str = "") -> int:
+        return state.replicated(words)
+
+    return _StateField(Field(name, "number", about), lambda at: get(at.state), get, ())
 
 
 _QUEUE, _READER = ("queue",), ("group", "queue")
@@ -311,6 +342,19 @@ _STATE_FIELDS = (
         lambda state, _name: state.transactions(),
         (),
     ),
+    _replicated("leaderless", "Partitions without a leader.", frozenset({LEADERLESS})),
+    _replicated("under_replicated", "Partitions with a replica that is not in sync.", UNDER),
+    _replicated(
+        "below_min_insync",
+        "Partitions with fewer in-sync replicas than min.insync.replicas.",
+        frozenset({BELOW_MIN}),
+    ),
+    _StateField(
+        Field("nodes_gone", "number", "Brokers of a cluster that are not seen."),
+        lambda at: at.state.nodes_gone(),
+        lambda state, _name: state.nodes_gone(),
+        (),
+    ),
 )
 _BY_NAME = {each.field.name: each for each in _STATE_FIELDS}
 
@@ -324,7 +368,8 @@ _GETTERS: Mapping[str, _Get] = {
         *((each.field.name, each.get) for each in _STATE_FIELDS),
     )
 }
-_ALONE = frozenset(each.field.name for each in _STATE_FIELDS if not each.field.argument)
+#: Those that are the whole broker's, or cluster's, each with what reads it.
+EVERYWHERE = {each.field.name: each.named for each in _STATE_FIELDS if not each.kinds}
 
 
 def named_things(condition: Filter) -> tuple[tuple[str, str], ...]:
@@ -343,7 +388,7 @@ def unknown_thing(condition: Filter, things: Mapping[str, Iterable[str]]) -> Sen
 
 def only_state(condition: Filter) -> bool:
     """True if a condition can be judged by the state alone, without an event."""
-    return condition.only_compares and all(_argument(name) or name in _ALONE for name in condition.fields)
+    return condition.only_compares and all(_argument(name) or name in EVERYWHERE for name in condition.fields)
 
 
 def tester(condition: Filter) -> Callable[[Occurrence], bool]:

@@ -14,13 +14,14 @@ from broker_core.broker.schemas import Schemas
 from broker_core.clock import ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
-from broker_core.flow.config import Verdict
-from broker_core.log.batch import ProducerStamp
+from broker_core.flow.config import OfferResult
+from broker_core.log.batch import ProducerStamp, encode_copies
 from broker_core.log.client_batch import ClientBatch
+from broker_core.log.compression import UNCOMPRESSED
 from broker_core.log.growth import Growth
 from broker_core.log.partition_log import Appended, PartitionLog
 from broker_core.log.partitioners import Partitioner
-from broker_core.messages import Message
+from broker_core.messages import Message, StoredMessage
 from broker_core.queues.config import FIRST_COME
 from broker_core.replies import Reply
 
@@ -60,17 +61,16 @@ class Publishing(msgspec.Struct, eq=False, dict=True):
     _schemas: Schemas
     _durability: Durability
     _check_append: CheckAppend
-    _fetches: Fetches
+    _fetches: Fetches[PartitionLog]
     _growth: Growth
     _events: EventStream
-    _parked: dict[Reply[Published | None], Reply[Verdict]] = {}  # offers that wait at a gate
+    _parked: dict[Reply[Published | None], Reply[OfferResult]] = {}  # offers that wait at a gate
 
     # -- what can be published
 
     def takes_batches(self, name: str) -> bool:
         """False if a limit or a schema applies to each message by itself."""
-        topic = self._logs.topic(name)
-        return topic.gate is None and topic.schema is None
+        return not self._logs.topic(name).judges_each
 
     def check(self, name: str, messages: Sequence[Message], largest_bytes: int | None = None) -> None:
         """Check each message by itself. `largest_bytes` is the size of the largest, if it is known.
@@ -87,23 +87,24 @@ class Publishing(msgspec.Struct, eq=False, dict=True):
         No limit, schema, subscription, compaction or waiting fetch applies to such a topic.
         """
         topic = self._logs.get(name)
-        if topic is None or topic.gate is not None or topic.schema is not None or topic.queue is not None:
+        if topic is None or topic.queue is not None or topic.subscriptions or not topic.just_appends:
             return None
-        logs, config = topic.log.partitions, topic.log.config
-        if config.durability != "memory" or config.cleanup != "delete" or topic.subscriptions:
-            return None
+        logs = topic.log.partitions
         return None if self._fetches.awaited(name, len(logs)) else (logs, topic.log.partitioner)
 
     def plain_queue(self, name: str) -> PlainQueue | None:
         """A queue in memory from which a message can be taken as soon as it is appended; else None."""
         topic = self._logs.get(name)
-        if topic is None or topic.queue is None or topic.gate is not None or topic.schema is not None:
+        if (
+            topic is None
+            or topic.queue is None
+            or topic.log.config.message_ttl_ms is not None
+            or not topic.just_appends
+        ):
             return None
         queue = topic.queue
-        (log, *levels), config, kept = topic.log.partitions, queue.config, topic.log.config
+        (log, *levels), config = topic.log.partitions, queue.config
         if levels or queue.waiting_takers or config.lease_ms < _LONG_LEASE_MS:
-            return None
-        if kept.durability != "memory" or kept.cleanup != "delete" or kept.message_ttl_ms is not None:
             return None
         return PlainQueue(log, ns_from_ms(config.lease_ms), queue.ready == 0 and config.balancing == FIRST_COME)
 
@@ -177,7 +178,7 @@ class Publishing(msgspec.Struct, eq=False, dict=True):
         """
         topic = self._logs.topic(name)
         log = topic.partition(partition)
-        if topic.gate is not None or topic.schema is not None or log.judges_messages or topic.queue is not None:
+        if topic.judges_each or log.judges_messages or topic.queue is not None:
             messages = batch.messages()
             return self.publish_batch(
                 now_ns, name, partition, messages, client=client, producer=batch.stamp, deadline_ns=deadline_ns
@@ -197,6 +198,20 @@ class Publishing(msgspec.Struct, eq=False, dict=True):
         places: list[int] = []
         self._append(now_ns, topic, log, (message,), client, None, lambda again: places.append(again.offset), Reply())
         return log.topic, log.partition, places[0]
+
+    def append_copy(self, now_ns: int, name: str, partition: int, copy: StoredMessage, client: str) -> None:
+        """Append a copy with its time and headers. No gate applies. Raises INVALID_RECORD, MESSAGE_TOO_LARGE."""
+        topic = self._logs.topic(name)
+        log, message = topic.partition(partition), Message(copy.value, copy.key, copy.headers)
+        self._schemas.check(topic, message)
+        if topic.queue is not None or log.judges_messages:
+            log.check((message,))
+            self._append(now_ns, topic, log, (message,), client, None, _ignore, Reply())
+            return
+        at_ms = copy.timestamp_ms
+        batch = ClientBatch(bytes(encode_copies((copy,))), 1, at_ms, at_ms, None, UNCOMPRESSED)
+        appended = log.append_encoded(now_ns, batch)
+        self._appended(now_ns, topic, log, appended, copy.key, client, _ignore, Reply())
 
     def withdraw(self, now_ns: int, name: str, reply: Reply[Published | None]) -> bool:
         """Cancel a `publish_batch` that waits for room; its `reply` fails.
@@ -225,14 +240,14 @@ class Publishing(msgspec.Struct, eq=False, dict=True):
 
     # -- inside
 
-    def _judged(self, reply: Reply[Published | None], verdict: Reply[Verdict], name: str) -> None:
+    def _judged(self, reply: Reply[Published | None], verdict: Reply[OfferResult], name: str) -> None:
         """Settle `reply` where the gate did not admit the messages; `admit` does if it did."""
         self._parked.pop(reply, None)
         if verdict.error is not None:
             reply.fail(verdict.error)
-        elif verdict.result() is Verdict.REFUSED:
+        elif verdict.result() is OfferResult.REFUSED:
             reply.fail(BrokerError(ErrorCode.THROTTLED, name))
-        elif verdict.result() is Verdict.DROPPED:
+        elif verdict.result() is OfferResult.DROPPED:
             reply.resolve(None)
 
     def _accepted(

@@ -147,7 +147,8 @@ class Queues(msgspec.Struct, eq=False, dict=True):
             self._backpressure.watch_subscriptions(read)
         if not restored:
             count = len(read.log.partitions)
-            self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=topic, group=name, count=count)
+            detail = None if from_end else {"from_start": True}
+            self._events.emit(now_ns, EventKind.QUEUE_CREATED, topic=topic, group=name, count=count, detail=detail)
 
     def delete(self, now_ns: int, name: str) -> None:
         """Delete the queue or subscription, with its messages and its dead letters. Raises UNKNOWN_QUEUE."""
@@ -274,11 +275,7 @@ class Queues(msgspec.Struct, eq=False, dict=True):
 
     def ack(self, now_ns: int, lease: Lease, *, durable: bool | None = None) -> Reply[None]:
         """Acknowledge the message; see `Queue.ack`. Raises INVALID_LEASE."""
-        written = self.queue(lease.queue).ack(
-            now_ns, lease.partition, lease.offset, lease.holder, attempt=lease.attempt, durable=durable
-        )
-        self._logs.make_room_in(now_ns, lease.queue)
-        return written
+        return self.queue(lease.queue).ack(now_ns, lease, durable=durable)
 
     def ack_many(self, now_ns: int, leases: Sequence[Lease], *, durable: bool | None = None) -> Reply[None]:
         """`ack` all of these, neighbours in one step. Raises INVALID_LEASE for some after the others."""
@@ -287,14 +284,12 @@ class Queues(msgspec.Struct, eq=False, dict=True):
         for lease, count in lease_runs(leases):
             # What is written later is durable later.
             try:
-                written = self._ack_run(now_ns, lease, count, durable)
+                written = self.queue(lease.queue).ack(now_ns, lease, count, durable=durable)
             except BrokerError as error:
                 late = late or error
                 for offset in range(lease.offset, lease.offset + count if count > 1 else lease.offset):
                     with contextlib.suppress(BrokerError):
-                        written = self._ack_run(now_ns, msgspec.structs.replace(lease, offset=offset), 1, durable)
-        for name in {lease.queue: None for lease in leases}:
-            self._logs.make_room_in(now_ns, name)
+                        written = self.ack(now_ns, msgspec.structs.replace(lease, offset=offset), durable=durable)
         if late is None:
             return written
         failed, first = Reply[None](), late
@@ -305,26 +300,19 @@ class Queues(msgspec.Struct, eq=False, dict=True):
 
     def nack(self, now_ns: int, lease: Lease, cause: str, *, requeue: bool = True) -> None:
         """The delivery has failed: the message is retried or dead-lettered. Raises INVALID_LEASE."""
-        self.queue(lease.queue).nack(
-            now_ns, lease.partition, lease.offset, lease.holder, cause, requeue=requeue, attempt=lease.attempt
-        )
-        self._logs.make_room_in(now_ns, lease.queue)
+        self.queue(lease.queue).nack(now_ns, lease, cause, requeue=requeue)
 
     def release(self, now_ns: int, lease: Lease) -> None:
         """Undo the delivery: the attempt does not count. Raises INVALID_LEASE."""
-        self.queue(lease.queue).release(now_ns, lease.partition, lease.offset, lease.holder, attempt=lease.attempt)
+        self.queue(lease.queue).release(now_ns, lease)
 
     def extend(self, now_ns: int, lease: Lease, lease_ms: float | None = None) -> Lease:
         """The lease with its new end, `lease_ms` from now, a week at most. Raises INVALID_LEASE, INVALID_REQUEST."""
-        deadline_ns = self.queue(lease.queue).extend(
-            now_ns, lease.partition, lease.offset, lease.holder, lease_ms, attempt=lease.attempt
-        )
-        return msgspec.structs.replace(lease, deadline_ns=deadline_ns)
+        return msgspec.structs.replace(lease, deadline_ns=self.queue(lease.queue).extend(now_ns, lease, lease_ms))
 
     # -- inside
 
     def _add(self, name: str, read: Topic, levels: Levels, config: QueueConfig, log: LogConfig | None = None) -> Queue:
-        """A queue over the log of `read`, with its dead-letter queue, whose log has the configuration `log`."""
         dead_letters = self._logs.add_dead_letter_queue(config.dead_letter_topic_of(name), name, log)
         queue = self._queues[name] = Queue(
             name,
@@ -340,8 +328,3 @@ class Queues(msgspec.Struct, eq=False, dict=True):
             levels=levels,
         )
         return queue
-
-    def _ack_run(self, now_ns: int, first: Lease, count: int, durable: bool | None) -> Reply[None]:
-        return self.queue(first.queue).ack(
-            now_ns, first.partition, first.offset, first.holder, count=count, attempt=first.attempt, durable=durable
-        )

@@ -14,7 +14,7 @@ from broker_core.messages import Message, StoredMessage
 from broker_core.queues.dead_letters import DeadLetters
 from broker_core.schemas.compatibility import Compatibility, SchemaKind
 from broker_core.schemas.problem import Problem, summary
-from broker_core.schemas.registry import References, RegistryState, SchemaRegistry, SchemaVersion
+from broker_core.schemas.registry import References, RegistryState, SchemaMetadata, SchemaRegistry, SchemaVersion
 from broker_core.schemas.rule import SchemaRule
 from broker_core.snapshots import AttemptView
 
@@ -22,7 +22,6 @@ NEVER_STORED = -1  # partition and offset of a dead letter that its schema kept 
 
 
 def dead_letter_queue_of(topic: str) -> str:
-    """The name of the dead-letter queue for messages that the topic's schema refuses."""
     return f"{topic}.dlq"
 
 
@@ -46,16 +45,18 @@ class Schemas:
         text: str,
         kind: SchemaKind = SchemaKind.JSON,
         references: References = (),
+        metadata: SchemaMetadata | None = None,
         *,
         client: str = "user",
     ) -> SchemaVersion:
         revision = self.registry.revision
-        found = self.registry.register(subject, text, kind, references)
+        found = self.registry.register(subject, text, kind, references, metadata)
         if self.registry.revision != revision:
             detail = {"subject": subject, "version": found.version, "id": found.id, "kind": kind.value}
             detail["text"] = found.text
-            if references:
-                detail["references"] = msgspec.to_builtins(references)
+            for name, more in (("references", references), ("metadata", metadata)):
+                if more:
+                    detail[name] = msgspec.to_builtins(more)
             cause = f"registered {subject} version {found.version}"
             self._events.emit_action(now_ns, client=client, cause=cause, detail=detail)
         return found
@@ -164,7 +165,6 @@ class Schemas:
         return None
 
     def _problems(self, topic: Topic, message: Message) -> list[Problem]:
-        """None for a message without a value, which deletes its key."""
         if topic.schema is None or message.value is None:
             return []
         return self.registry.problems_of(topic.schema.subject, message.value)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Final, Protocol
 
 import msgspec
 
@@ -11,6 +11,10 @@ from broker_core.events import EventStream
 from broker_core.limits import MAX_TTL_MS
 from broker_core.replies import Reply
 from broker_core.timers import Timers
+
+FIXED: Final = (
+    "the clock of this broker cannot be stopped or moved; open one for tests, with EmbeddedBroker or serve --testing"
+)
 
 
 class MovableClock(Protocol):
@@ -82,8 +86,7 @@ class SessionClock(msgspec.Struct, eq=False):
         return reply
 
     def _moved(self) -> MovableClock:
-        why = "the clock of this broker cannot be stopped or moved; open one for tests, with EmbeddedBroker or "
-        return must(self.movable, ErrorCode.INVALID_REQUEST, f"{why}serve --testing")
+        return must(self.movable, ErrorCode.INVALID_REQUEST, FIXED)
 
     def _emit(self, now_ns: int, client: str, cause: str) -> None:
         self._events.emit_action(now_ns, client=client, cause=cause)

@@ -6,15 +6,20 @@ those of queues. Every member may take from every partition.
 
 from __future__ import annotations
 
+from functools import partial
+
 import msgspec
 
-from broker_core.broker.catalog import ShareGroupConfig, ShareGroupEntry
+from broker_core.broker.catalog import ShareGroupEntry
 from broker_core.broker.logs import Logs
+from broker_core.broker.publishing import Publishing
 from broker_core.broker.queues import Queues
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode, must
-from broker_core.groups.config import GroupConfig
+from broker_core.events import EventStream
+from broker_core.groups.config import GroupConfigs, GroupSettings
 from broker_core.groups.members import Deadline
+from broker_core.messages import Message, StoredMessage
 from broker_core.names import check_name
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.queue import Queue
@@ -23,6 +28,8 @@ from broker_core.snapshots import ShareGroupView, ShareMemberView, ShareOffsetVi
 from broker_core.timers import Timers
 
 JOINING, LEAVING = 0, -1
+DEAD_LETTERS_PREFIX = "dlq."  # of topics that share groups write dead letters to; Kafka's default
+REJECTED = "rejected by its share consumer"
 
 
 class ShareMember(msgspec.Struct):
@@ -48,49 +55,82 @@ class ShareHeartbeat(msgspec.Struct, frozen=True):
     topics: tuple[str, ...] | None
 
 
-class ShareGroups:
+class ShareGroups(msgspec.Struct, eq=False):
     """The members of share groups, and the queues that they take from."""
 
-    def __init__(self, logs: Logs, queues: Queues, timers: Timers, config: GroupConfig) -> None:
-        self._logs = logs
-        self._queues = queues
-        self._timers = timers
-        self._session_ns = config.consumer_session_timeout_ms * NS_PER_MS
-        self._groups: dict[str, dict[str, ShareMember]] = {}
-        self._configs: dict[str, ShareGroupConfig] = {}
-        self._subscribed: dict[str, dict[str, None]] = {}  # topics that each group has a subscription to
+    _logs: Logs
+    _queues: Queues
+    _publishing: Publishing
+    configs: GroupConfigs
+    _events: EventStream
+    _timers: Timers
+    _told: dict[str, str] = {}  # why dead letters are not in the topic of a group's settings: told once
+    _groups: dict[str, dict[str, ShareMember]] = {}
+    _subscribed: dict[str, dict[str, None]] = {}  # topics that each group has or had a subscription to
+    _deleted: set[str] = set()  # groups whose subscriptions may be brought back
 
     # -- settings
 
-    def config(self, group: str) -> ShareGroupConfig:
-        return self._configs.get(group, ShareGroupConfig())
+    def configure(self, now_ns: int, group: str, settings: GroupSettings) -> None:
+        """Settings of a group of any kind, from now on. Raises INVALID_GROUP_ID."""
+        check_name(group, "group", ErrorCode.INVALID_GROUP_ID)
+        self.configs.set(group, settings)
+        self._events.emit_action(
+            now_ns, group=group, cause=f"configured {group}", detail={"group_settings": msgspec.to_builtins(settings)}
+        )
+        for topic in self.subscribed(group):
+            queue = self._queues.queue(self.queue_of(group, topic))
+            queue.configure(self._of_queue(group, queue.config))
 
-    def configure(self, group: str, config: ShareGroupConfig) -> None:
-        """Settings from now on. Raises INVALID_GROUP_ID."""
-        self._configs[check_name(group, "group", ErrorCode.INVALID_GROUP_ID)] = config
+    def _of_queue(self, group: str, usual: QueueConfig) -> QueueConfig:
+        settings = self.configs.of(group)
+        return msgspec.structs.replace(
+            usual,
+            lease_ms=settings.record_lock_duration_ms,
+            max_attempts=settings.delivery_count_limit,
+            max_in_flight=settings.max_record_locks,
+            durable_acks=True,
+        )
 
     def entries(self) -> tuple[ShareGroupEntry, ...]:
+        configured = self.configs.names()
         return tuple(
-            ShareGroupEntry(group, self._configs.get(group), self.subscribed(group))
-            for group in {**self._configs, **self._subscribed}
-            if group in self._configs or self.subscribed(group)
+            ShareGroupEntry(
+                group,
+                self.configs.of(group) if group in configured else None,
+                self.subscribed(group),
+                self.configs.chosen.get(group, {}),
+                self._is_there(group),
+            )
+            for group in dict.fromkeys((*configured, *self._subscribed))
+            if group in configured or self._is_there(group)
         )
 
     def restore(self, entry: ShareGroupEntry) -> None:
         if entry.config is not None:
-            self._configs[entry.name] = entry.config
+            self.configs.set(entry.name, entry.config)
+            self.configs.chosen[entry.name] = entry.kafka_settings
+        if entry.is_share:
+            self._subscribed[entry.name] = {}
         for topic in entry.topics:
             self._share(entry.name, topic)
+
+    def resume(self, now_ns: int) -> None:
+        """No session outlives the broker: what members had is free at once, without an attempt, as in Kafka."""
+        for group in self.names():
+            for topic in self.subscribed(group):
+                self._queues.queue(self.queue_of(group, topic)).release_holder(now_ns, None, "the broker has restarted")
 
     # -- members
 
     def names(self) -> tuple[str, ...]:
-        return tuple(
-            group for group in {**self._groups, **self._subscribed} if self.members(group) or self.subscribed(group)
-        )
+        """Those that have or had a member or an offset, until they are deleted."""
+        return tuple(group for group in self._subscribed if self._is_there(group))
+
+    def _is_there(self, group: str) -> bool:
+        return group in self._subscribed and (group not in self._deleted or bool(self.subscribed(group)))
 
     def members(self, group: str) -> tuple[ShareMember, ...]:
-        """In the order in which they came; none for a group that is not there."""
         return tuple(self._groups.get(group, {}).values())
 
     def member(self, group: str, member_id: str) -> ShareMember:
@@ -130,6 +170,9 @@ class ShareGroups:
                 ErrorCode.FENCED_MEMBER_EPOCH, f"{member_id} says epoch {epoch}, but is at {member.epoch} in {group}"
             )
         member.session.heard_ns = now_ns
+        if member.session.timeout_ns != self._session_ns(group):
+            member.session.cancel()
+            member.session = self._watched(now_ns, group, member_id)
         topics = member.topics if topics is None else topics
         news = self._assignment(topics)
         if (topics, news) != (member.topics, member.told):
@@ -150,18 +193,28 @@ class ShareGroups:
         self, now_ns: int, group: str, member_id: str, holder: str, topics: tuple[str, ...], host: str
     ) -> ShareHeartbeat:
         members = self._groups.setdefault(group, {})
+        self._begin(group)
         old = members.pop(member_id, None)
         if old is not None:
             old.session.cancel()
 
-        def missed(at_ns: int) -> None:
-            self._leave(at_ns, group, made, f"missed its heartbeats for {self._session_ns / 1e9:.1f} s")
-
-        session = Deadline(self._timers, now_ns, self._session_ns, bool, missed)
+        session = self._watched(now_ns, group, member_id)
         epoch = 1 if old is None else old.epoch + 1
         told = self._assignment(topics)
         made = members[member_id] = ShareMember(member_id, holder, topics, epoch, session, told, host)
         return ShareHeartbeat(made.epoch, topics)
+
+    def _session_ns(self, group: str) -> int:
+        return self.configs.of(group).share_session_timeout_ms * NS_PER_MS
+
+    def _watched(self, now_ns: int, group: str, member_id: str) -> Deadline:
+        session_ns = self._session_ns(group)
+
+        def missed(at_ns: int) -> None:
+            silent = f"missed its heartbeats for {session_ns / 1e9:.1f} s"
+            self._leave(at_ns, group, self._groups[group][member_id], silent)
+
+        return Deadline(self._timers, now_ns, session_ns, bool, missed)
 
     def _leave(self, now_ns: int, group: str, member: ShareMember, why: str, *, keeps: bool = False) -> None:
         member.session.cancel()
@@ -185,34 +238,73 @@ class ShareGroups:
             topic for topic in topics if self._logs.get(topic) and self.queue_of(group, topic) not in self._queues
         )
 
-    def subscribe(self, now_ns: int, group: str, topic: str) -> None:
+    def subscribe(self, now_ns: int, group: str, topic: str, *, from_start: bool = False) -> None:
         """Make the subscription by which `group` reads `topic`, all of it where a member waited for the topic.
 
         One that another member has just made is left as it is. Raises as `Queues.subscribe`.
         """
+        self._begin(group)
         if not self.missing(group, (topic,)):
             return
-        config = self.config(group)
-        waited = any(topic in member.topics for member in self.members(group))
+        settings = self.configs.of(group)
+        whole = from_start or any(topic in member.topics for member in self.members(group))
         self._queues.subscribe(
             now_ns,
             self.queue_of(group, topic),
             topic,
-            QueueConfig(
-                lease_ms=config.record_lock_duration_ms,
-                max_attempts=config.delivery_count_limit,
-                dead_letter_topic=config.dead_letter_topic,
-                isolation_level=config.isolation_level,
-            ),
-            from_end=config.auto_offset_reset == "latest" and not waited,
+            self._of_queue(group, QueueConfig(isolation_level=settings.isolation_level)),
+            from_end=settings.auto_offset_reset == "latest" and not whole,
         )
+        if settings.from_age_ms is not None and not whole:
+            for table in self._queues.queue(self.queue_of(group, topic)).levels.tables:
+                log = self._logs.partition(topic, table.log.partition)
+                table.skip_to(log.offset_for_time(now_ns - settings.from_age_ms * NS_PER_MS))
         self._share(group, topic)
 
+    def _begin(self, group: str) -> dict[str, None]:
+        """The topics of a group that is there from now on."""
+        self._deleted.discard(group)
+        return self._subscribed.setdefault(group, {})
+
     def _share(self, group: str, topic: str) -> None:
-        self._subscribed.setdefault(group, {})[topic] = None
+        self._begin(group)[topic] = None
         subscription = self._queues.subscription(self.queue_of(group, topic))
         if subscription is not None:
             subscription.is_shared = True
+            subscription.queue.dead_letters.on_added = partial(self._write_dead_letter, group)
+
+    def _write_dead_letter(self, group: str, now_ns: int, stored: StoredMessage, cause: str, attempts: int) -> None:
+        """Write a dead letter to the topic of the group's settings as Kafka 4.4 does (KIP-1191), without the original
+        headers. Where that cannot be done, it is only in the dead-letter queue of the subscription, and is told of.
+        """
+        settings = self.configs.of(group)
+        name = settings.dead_letter_topic
+        if not name:
+            return
+        why = "rejected by client" if cause == REJECTED else "delivery count exceeded the threshold"
+        headers = {
+            "topic": stored.topic,
+            "partition": str(stored.partition),
+            "offset": str(stored.offset),
+            "group": group,
+            "delivery.count": str(attempts),
+            "message": f"Offset {why}.",
+        }
+        key, value = (stored.key, stored.value) if settings.dead_letter_copies else (None, None)
+        letter = Message(value, key, tuple((f"__dlq.errors.{field}", text.encode()) for field, text in headers.items()))
+        try:
+            topic = self._logs.topic(name)
+            if not name.startswith(DEAD_LETTERS_PREFIX):
+                raise BrokerError(ErrorCode.INVALID_CONFIG, f"{name} does not begin with {DEAD_LETTERS_PREFIX}")
+            if not topic.log.config.takes_dead_letters:
+                raise BrokerError(ErrorCode.INVALID_CONFIG, f"{name} lacks errors.deadletterqueue.group.enable")
+            number = stored.partition % len(topic.log.partitions)
+            self._publishing.publish_batch(now_ns, name, number, [letter], client=group)
+        except BrokerError as error:
+            told = f"dead letters of {group} are not in {name[:249]}: {error}"
+            if self._told.get(group) != told:
+                self._told[group] = told
+                self._events.emit_action(now_ns, group=group, cause=told)
 
     def take_up(self, now_ns: int, group: str, topic: str, known: int) -> None:
         """All members of `group` read the first `known` partitions of `topic`: take from the new ones, too."""
@@ -222,7 +314,6 @@ class ShareGroups:
             queue.appended(now_ns)
 
     def queues_over(self, topic: str) -> tuple[str, ...]:
-        """The subscriptions by which share groups read `topic`."""
         return tuple(self.queue_of(group, topic) for group in self._subscribed if topic in self.subscribed(group))
 
     def subscribed(self, group: str) -> tuple[str, ...]:
@@ -257,7 +348,10 @@ class ShareGroups:
         )
 
     def position(self, group: str, topic: str, partition: int) -> ShareOffsetView | None:
-        """None if the group takes nothing of the topic. Raises UNKNOWN_TOPIC_OR_PARTITION."""
+        """None if the group takes nothing of the topic. Raises UNKNOWN_TOPIC_OR_PARTITION.
+
+        Whether anything was read or set is asked by `was_read`.
+        """
         queue = self.taken_from(group, topic)
         if queue is None:
             return None
@@ -269,6 +363,12 @@ class ShareGroups:
         table = queue.levels.table(partition)
         lag = table.ready + table.held_back + table.delayed + table.in_flight
         return ShareOffsetView(topic, partition, table.first_open_offset, log.end_offset, table.in_flight, lag)
+
+    def was_read(self, group: str, topic: str, partition: int) -> bool:
+        """Whether a message of the partition was ever delivered to the group, or its offset was set."""
+        queue = self.taken_from(group, topic)
+        tables = () if queue is None else queue.levels.tables
+        return partition < len(tables) and tables[partition].was_read
 
     def reset(self, now_ns: int, group: str, topic: str, partition: int, offset: int, client: str) -> Reply[None]:
         """Deliver the messages of a partition again from `offset` on, and no earlier ones.
@@ -296,11 +396,12 @@ class ShareGroups:
         """Delete all subscriptions of a group. Its settings stay, as in Kafka. Raises as `must_be_empty`."""
         for topic in self.must_be_empty(group):
             self._queues.delete(now_ns, self.queue_of(group, topic))
+        self._deleted.add(group)
 
     def must_be_empty(self, group: str) -> tuple[str, ...]:
         """The topics that the group has subscribed to. Raises GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
         self._must_have_no_members(group)
-        if not self.subscribed(group):
+        if not self._is_there(group):
             raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, group)
         return self.subscribed(group)
 

@@ -7,7 +7,7 @@ import msgspec
 from broker_core.broker.backpressure import Backpressure
 from broker_core.broker.catalog import TopicEntry
 from broker_core.broker.group_offsets import GroupOffsets
-from broker_core.broker.logs import Logs, Topic, totals_of
+from broker_core.broker.logs import Logs, totals_of
 from broker_core.broker.recently_deleted import Deleted, RecentlyDeleted
 from broker_core.broker.schemas import Schemas, dead_letter_queue_of
 from broker_core.errors import BrokerError, ErrorCode
@@ -31,11 +31,11 @@ class Topics(msgspec.Struct, eq=False):
     _events: EventStream
 
     def names(self) -> tuple[str, ...]:
-        return tuple(topic.name for topic in self._logs if self._is_plain(topic))
+        return self._logs.plain_names()
 
     def __contains__(self, name: str) -> bool:
         topic = self._logs.get(name)
-        return topic is not None and self._is_plain(topic)
+        return topic is not None and self._logs.is_plain(topic)
 
     def config(self, name: str) -> LogConfig:
         """The configuration of the topic's log. Raises UNKNOWN_TOPIC_OR_PARTITION."""
@@ -183,12 +183,3 @@ class Topics(msgspec.Struct, eq=False):
         self._schemas.apply(topic, entry.schema)
         if entry.has_bin:
             self._schemas.add_dead_letter_queue(topic)
-
-    # -- inside
-
-    def _is_plain(self, topic: Topic) -> bool:
-        """False for the log of a queue, and for the dead-letter queue of a queue or subscription."""
-        if not topic.owner:
-            return topic.queue is None
-        owner = self._logs.get(topic.owner)
-        return owner is not None and owner.queue is None

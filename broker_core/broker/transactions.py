@@ -51,7 +51,7 @@ class TransactionPorts(msgspec.Struct, eq=False, dict=True):
     _logs: Logs
     _durability: Durability
     _offsets: GroupOffsets
-    _fetches: Fetches
+    _fetches: Fetches[PartitionLog]
     _growth: Growth
     _producer_ids: ProducerIds
 
@@ -60,7 +60,6 @@ class TransactionPorts(msgspec.Struct, eq=False, dict=True):
         return Identity(self._producer_ids.register_above(above), 0)
 
     def open_parts(self) -> Iterator[tuple[TopicPartition, Identity]]:
-        """The open transactions in all logs."""
         for log in self._logs.partitions():
             epochs = {producer_id: epoch for producer_id, epoch, _ in log.producers}
             for producer_id in log.segments.open_transactions:
@@ -266,6 +265,9 @@ class TransactionCoordinator:
         ):
             self._not_prepared(found)
             return Reply.of(found.identity)  # the reply was lost
+        late = Identity(found.producer_id, found.epoch - 1)  # its transaction has ended otherwise, by its timeout
+        if bumps and found.state in ENDING[not commits] and identity == late:
+            raise _wrong_state(found, commits)
         self._match(found, identity)
         if found.state in PREPARED and found.state is not prepared:
             raise _wrong_state(found, commits)
@@ -384,7 +386,7 @@ class TransactionCoordinator:
         commits: bool,
         markers: Sequence[tuple[str, int, int]],
     ) -> None:
-        """Emit the end of a transaction; `markers` are (topic, partition, offset)."""
+        """`markers` are (topic, partition, offset)."""
         self._events.emit(
             now_ns,
             EventKind.TRANSACTION_ENDED,
@@ -531,7 +533,6 @@ class TransactionCoordinator:
         return self._ports.new_identity(self._greatest)
 
     def _bump(self, found: Transaction, *, keeps: bool) -> None:
-        """Advance to the next epoch, or to a new producer id if epochs are exhausted."""
         old = found.identity
         if found.epoch + 1 < MAX_EPOCH:
             found.epoch += 1

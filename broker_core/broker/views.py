@@ -12,6 +12,7 @@ from broker_core.broker.recently_deleted import RecentlyDeleted
 from broker_core.broker.topics import Topics
 from broker_core.events import Event, EventStream
 from broker_core.groups.coordinator import GroupCoordinator
+from broker_core.log.partition_log import PartitionLog
 from broker_core.snapshots import PartitionView, QueueView, SlowReader, TopicView, Totals
 
 MOST_EVENTS = 50_000  # about 20 MB
@@ -36,13 +37,11 @@ class RecentEvents:
 
 
 class Views(msgspec.Struct, eq=False):
-    """Totals, and topics, groups and queues at one moment."""
-
     _logs: Logs
     _topics: Topics
     _queues: Queues
     _groups: GroupCoordinator
-    _fetches: Fetches
+    _fetches: Fetches[PartitionLog]
     _recently_deleted: RecentlyDeleted
 
     def totals(self) -> Totals:
@@ -75,8 +74,8 @@ class Views(msgspec.Struct, eq=False):
         )
         gate = topic.gate.view(now_ns) if topic.gate is not None and topic.is_limited else None
         subject = "" if topic.schema is None else topic.schema.subject
-        compacted = topic.log.config.cleanup == "compact"
-        return TopicView(topic.name, partitions, topic.published, topic.published_bytes, gate, subject, compacted)
+        sums = (topic.published, topic.published_bytes)
+        return TopicView(topic.name, partitions, *sums, gate, subject, topic.log.was_compacted)
 
     def queue(self, now_ns: int, name: str, max_leases: int = 100, max_dead_letters: int = 100) -> QueueView:
         """One queue or subscription. Raises UNKNOWN_QUEUE."""

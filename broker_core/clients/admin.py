@@ -58,7 +58,6 @@ class RunningRedrive:
 
     @property
     def done(self) -> int:
-        """The number of those tried so far."""
         return self._paced.done
 
     @property

@@ -61,7 +61,6 @@ class Receipt(msgspec.Struct, eq=False, gc=False):
 
     @property
     def done(self) -> bool:
-        """True when `result` would return or raise at once."""
         return isinstance(self._batch, Batch) and self._batch.settled.done
 
     def result(self, timeout_s: float | None = None) -> Sent:
@@ -112,7 +111,7 @@ def messages_of(receipts: Sequence[Receipt]) -> list[Message]:
 
 
 def size_of(message: Message) -> int:
-    """Bytes of a message in a batch and in the buffer: key, value, headers and format overhead."""
+    """Key, value, headers and the format's overhead."""
     size = len(message.key or b"") + len(message.value or b"") + FORMAT_BYTES
     for name, value in message.headers:
         size += len(name) + len(value) + 2

@@ -409,7 +409,6 @@ class Consumer:
     # -- rebalances
 
     async def _join(self) -> None:
-        """Join and sync until it has an assignment. An eager member first gives up all partitions."""
         self.member.stop_heartbeat()
         owned = self.assignment
         if self._config.group_protocol == "classic" and self._config.assignor not in COOPERATIVE:
@@ -441,7 +440,6 @@ class Consumer:
                 self._drop(partitions)
 
     def _commit_revoked(self, partitions: Sequence[TopicPartition]) -> Listener:
-        """Commit what was processed of `partitions`, if so configured. Returns the listener to call with them."""
         if self._config.commit_on_revoke:
             try:
                 self._commit({place: self._processed[place] for place in partitions if place in self._processed})

@@ -332,7 +332,6 @@ class GroupConsumer(Closable):
                 self._host.call(lambda _now, reply=reply: reply.resolve(None))  # type: ignore[misc]
 
     def _handed(self, found: list[StoredMessage]) -> list[StoredMessage]:
-        """Pass `found` through the middleware, and mark the result as delivered."""
         if self._chain is None:
             return self._host.call(lambda _now: self._core.hand(found))
         try:

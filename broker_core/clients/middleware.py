@@ -123,7 +123,6 @@ class Dedupe(Middleware):
         return len(self._published) + len(self._delivered)
 
     def before_publish(self, message: Message, context: Context) -> Message | None:
-        """None for a copy of a published message."""
         identity = None if self._on == "deliver" else self._identity(message)
         if identity is None:
             return message
@@ -135,7 +134,6 @@ class Dedupe(Middleware):
         return message
 
     def before_deliver(self, message: StoredMessage, context: Context) -> StoredMessage | None:
-        """None for a copy that was delivered from another offset."""
         identity = None if self._on == "publish" else self._identity(message)
         if identity is None:
             return message
@@ -212,7 +210,7 @@ class Chain:
         self.dropped: Counter[str] = Counter()
 
     def outgoing(self, topic: str, message: Message) -> tuple[str, Message] | None:
-        """(topic, message) to publish, or None if a middleware dropped it. Raises MIDDLEWARE_FAILED if one raises."""
+        """None if a middleware dropped it. Raises MIDDLEWARE_FAILED if one raises."""
         context = Context(self._now_ns(), self._client, topic)
         for place, one in enumerate(self._row):
             try:

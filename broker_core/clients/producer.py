@@ -14,7 +14,7 @@ from broker_core.clients.batches import NO_OFFSET, Batch, Receipt, batches_of, f
 from broker_core.clients.message_form import Serializer, serialized
 from broker_core.clients.middleware import Chain, Middleware
 from broker_core.clients.producer_config import ProducerConfig
-from broker_core.clients.record_accumulator import MOST_ENTRIES, AccumulatorWaiter
+from broker_core.clients.record_accumulator import MOST_ENTRIES, AccumulatorWaiter, TopicRecords
 from broker_core.clients.sender import Sender
 from broker_core.clock import NS_PER_S, ns_from_ms
 from broker_core.closable import Closable
@@ -138,26 +138,21 @@ class Producer(Closable):
             value = serialized(self._serializer, value)
         if key is not None:
             key = serialized(self._key_serializer, key)
-        records = self._records_by_topic.get(topic)
-        if (
-            records is not None
-            and records.revision == self._broker.logs.revision
-            and value is not None
-            and len(value) + (0 if key is None else len(key)) <= records.limit_bytes
-            and linger
-            and partition is None
-            and on_delivery is None
-            and ttl_ms is None
-            and not (headers or priority)
-        ):
-            receipt = Receipt(self._waiter, Message(value, key))
-            entries = records.entries
-            entries.append(receipt)
-            if not records.drain_scheduled or len(entries) >= MOST_ENTRIES:
-                self._host.call(lambda _now: self._sender.schedule_drain(records))
-            return receipt
+        if linger and partition is None and on_delivery is None and ttl_ms is None and not (headers or priority):
+            records = self._records_by_topic.get(topic)
+            if records is not None and value is not None and records.revision == self._broker.logs.revision:
+                size_bytes = len(value) if key is None else len(value) + len(key)
+                if size_bytes <= records.limit_bytes:
+                    return self._accumulate(records, Message(value, key))
         message = Message(value, key, headers, ttl_ms, priority)
         return self.send_message(topic, message, partition=partition, on_delivery=on_delivery, linger=linger)
+
+    def _accumulate(self, records: TopicRecords, message: Message) -> Receipt:
+        receipt, entries = Receipt(self._waiter, message), records.entries
+        entries.append(receipt)
+        if not records.drain_scheduled or len(entries) >= MOST_ENTRIES:
+            self._host.call(lambda _now: self._sender.schedule_drain(records))
+        return receipt
 
     def send_message(
         self,

@@ -37,7 +37,7 @@ class Delivery(msgspec.Struct, eq=False):
     """A message leased to a consumer. As a context manager it acknowledges at the end, and nacks on an exception.
 
     `ack`, `nack`, `release` and `extend` raise INVALID_LEASE if the lease has expired: the message goes to another
-    consumer.
+    consumer; and `nack` and `release` if it was acknowledged, for then it is too late.
     """
 
     _host: Host
@@ -46,6 +46,7 @@ class Delivery(msgspec.Struct, eq=False):
     finished: bool = False  # acknowledged, nacked or released
     _batch: OpenQueueBatch | None = None  # that delivered it to `_holder`
     _holder: str = ""
+    _acknowledged: bool = False
 
     @property
     def attempt(self) -> int:
@@ -68,17 +69,20 @@ class Delivery(msgspec.Struct, eq=False):
         """
         batch = self._batch
         if batch is not None and batch.held.pop(self.message.offset, False):
-            self.finished = True
-        else:
+            self.finished = self._acknowledged = True
+        elif not self.finished:
             self._end(lambda now_ns, lease: self._host.broker.queues.ack(now_ns, lease, durable=durable))
+            self._acknowledged = True
 
     @checked
     def nack(self, cause: str = "nack", *, requeue: bool = True) -> None:
         """Processing failed: the message is retried by the queue's retry policy, or dead-lettered."""
+        self._must_be_held("nacked")
         self._end(lambda now_ns, lease: self._host.broker.queues.nack(now_ns, lease, cause, requeue=requeue))
 
     def release(self) -> None:
         """Give the message back at once, as if it had never been delivered."""
+        self._must_be_held("released")
         self._end(self._host.broker.queues.release)
 
     def extend(self, lease_s: float | None = None) -> None:
@@ -88,6 +92,11 @@ class Delivery(msgspec.Struct, eq=False):
             raise BrokerError(ErrorCode.INVALID_REQUEST, about)
         lease_ms = None if lease_s is None else lease_s * 1_000
         self._lease = self._host.call(lambda now_ns: self._host.broker.queues.extend(now_ns, self.lease, lease_ms))
+
+    def _must_be_held(self, what: str) -> None:
+        if self.finished and self._acknowledged:
+            place = f"{self.message.topic}/{self.message.partition} @{self.message.offset}"
+            raise BrokerError(ErrorCode.INVALID_LEASE, f"{place} is acknowledged and cannot be {what} any more")
 
     def _end(self, action: Callable[[int, Lease], Reply[None] | None]) -> None:
         if not self.finished:
@@ -110,7 +119,7 @@ class Delivery(msgspec.Struct, eq=False):
             except BrokerError as late:
                 if late.code is not ErrorCode.INVALID_LEASE:
                     raise
-        else:
+        elif not self.finished:
             self.release()
 
 
@@ -300,5 +309,5 @@ def _finish(deliveries: Sequence[Delivery]) -> None:
 
 
 def cause_of(error: Exception) -> str:
-    """An application's error in one line, as the cause of a nack."""
+    """An error of an application in one line."""
     return f"{type(error).__name__}: {error}"[:500]

@@ -89,7 +89,6 @@ class RecordAccumulator:
                 records.limit_bytes = min(SMALL_BYTES, config.max_message_bytes)
 
     def stop(self) -> None:
-        """Accept no more messages without the lock."""
         self.roomy = False
         for records in self.by_topic.values():
             records.revision = NEVER
@@ -106,5 +105,4 @@ class AccumulatorWaiter:
         return self._host.wait(reply, timeout_s)
 
     def drain(self) -> None:
-        """See `Sender.drain`. Raises CLOSED."""
         self._host.call(lambda _now: self._drain())

@@ -40,7 +40,7 @@ from broker_core.replies import Reply
 
 
 class PartitionQueue(msgspec.Struct, eq=False):
-    """`open` is being filled, `waiting` are queued, `sending` is being appended. `sequence` is the next number."""
+    """`open` is being filled, `sending` is being appended. `sequence` is the next number."""
 
     open: Batch | None = None
     waiting: deque[Batch] = msgspec.field(default_factory=deque)
@@ -189,7 +189,6 @@ class Sender:
             batch.timer = self._loop.timers.at(deadline_ns, lambda _at: self._time_out(batch))
 
     def _pump(self, queue: PartitionQueue) -> None:
-        """Send the queued batches, one after the other."""
         if queue.pumping:
             return
         queue.pumping = True
@@ -411,7 +410,6 @@ class Sender:
         return batches
 
     def _last_waiting(self, queue: PartitionQueue, size_bytes: int) -> Batch | None:
-        """The last queued batch, where one more message fits into it."""
         last = queue.waiting[-1] if queue.waiting else None
         if last is None or last.closed or last not in self.pending or len(last.messages) >= self.config.batch_messages:
             return None
@@ -497,7 +495,6 @@ class Sender:
             records.revision = NEVER  # `send` takes the locked path, which waits for space
 
     def _put(self, topic: str, partition: int, receipts: list[Receipt], messages: list[Message]) -> None:
-        """Add the messages to the open batch of `partition`, or to several where they exceed its limits."""
         count, most_bytes, most = len(messages), self.config.batch_bytes, self.config.batch_messages
         size_bytes = sum_of(messages)
         if count > 1 and (size_bytes > most_bytes or count > most):
@@ -559,7 +556,6 @@ class AdaptivePace:
 
 
 def _accepted(reply: Reply[Published | None]) -> bool:
-    """Whether the broker and every subscription had space for the message."""
     if reply.error is not None:
         return not isinstance(reply.error, BrokerError) or reply.error.code is not ErrorCode.THROTTLED
     published = reply.result()

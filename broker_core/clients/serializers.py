@@ -30,7 +30,6 @@ class BytesSerializer:
         return _bounded(bytes(value))
 
     def deserialize(self, data: bytes) -> bytes:
-        """The same bytes."""
         return data
 
 
@@ -174,7 +173,6 @@ class AvroSerializer(_SchemaSerializer[AvroSchema]):
 
 
 def _check_packed(value: Any, failed: Callable[[str], BrokerError]) -> None:
-    """Check types, depth and number of values, without recursion."""
     level, depth, count = [value], 0, 0
     while level:
         count += len(level)

@@ -209,7 +209,6 @@ class SimpleQueue(Closable):
         return self._host.call(lambda _now: self._host.broker.logs.partition(self.name, place[0]).message(place[1]))
 
     def _still_at(self, place: Place) -> StoredMessage | None:
-        """None if the message was deleted."""
         try:
             return self._at(place)
         except BrokerError as error:

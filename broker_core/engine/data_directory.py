@@ -58,7 +58,6 @@ def _read_catalog(data: bytes) -> Catalog:
 
 
 def is_data_directory(path: Path) -> bool:
-    """Whether a broker has used `path` before."""
     return os.path.isfile(path / _LOCK_FILE)  # False for an invalid name
 
 
@@ -207,7 +206,6 @@ class DataDirectory:
             ) from error
 
     def save_queue_state(self, queue: str, kept: KeptQueue) -> None:
-        """Save the state of the queue. Raises STORAGE_ERROR."""
         data = msgspec.msgpack.encode(kept)
         checksum = _CHECKSUM.pack(crc32c.crc32c(data))
         self.files.write_whole(f"{_STATES}/{queue}", checksum + data, durable=self._durable)

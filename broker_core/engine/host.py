@@ -84,18 +84,8 @@ class BrokerHost(Host, Closable):
         self._close_lock = threading.Lock()
         self._admin_lock = threading.RLock()
         self._changes_go_on = False  # the catalog is saved when they are all made
-        self.directory: DataDirectory | None = None  # None in memory
         with contextlib.ExitStack() as opened, _suggesting_read_only(path, read_only=read_only):
-            durable = config.log.durability == "fsync"
-            if path is None:
-                files: FileSystem = MemoryFiles()
-                offsets = OffsetStore()
-            else:
-                files = kept = files_of(path, read_only=read_only, wrap=wrap)
-                self.directory = DataDirectory(files, durable=durable)
-                opened.callback(self.directory.close)
-                offsets = offsets_of(kept, path, durable=durable)
-            opened.callback(offsets.close)
+            files, offsets, self.directory = self._opened(path, opened, read_only=read_only, wrap=wrap)
             self.broker = Broker(
                 files,
                 Timers() if read_only else self.loop.timers,  # timers that nothing drives never fire
@@ -111,14 +101,35 @@ class BrokerHost(Host, Closable):
             if self.directory is not None:
                 self._restore(0 if after is None else self.clock.now_ns(), self.directory, resumes=not read_only)
             opened.pop_all()
+        self._begin(offsets, read_only=read_only)
+
+    def _opened(
+        self,
+        path: Path | str | None,
+        opened: contextlib.ExitStack,
+        *,
+        read_only: bool,
+        wrap: Callable[[FileSystem], FileSystem],
+    ) -> tuple[FileSystem, OffsetStore, DataDirectory | None]:
+        """The files, committed offsets and directory at `path`, which `opened` closes; no directory in memory."""
+        durable = self.config.log.durability == "fsync"
+        if path is None:
+            return MemoryFiles(), opened.enter_context(contextlib.closing(OffsetStore())), None
+        files = files_of(path, read_only=read_only, wrap=wrap)
+        directory = opened.enter_context(contextlib.closing(DataDirectory(files, durable=durable)))
+        offsets = opened.enter_context(contextlib.closing(offsets_of(files, path, durable=durable)))
+        return files, offsets, directory
+
+    def _begin(self, offsets: OffsetStore, *, read_only: bool) -> None:
+        """Let the threads of the host run."""
         if read_only:
             self.broker.queues.read_only = _READ_ONLY
             self.events.attach(_refuse)
-        in_memory = config.log.durability == "memory" and not read_only
+        in_memory = self.config.log.durability == "memory" and not read_only
         self.open_batches = (
             OpenBatches(self.broker, self.clock.now_ns, self._wake_after, self.loop.is_due) if in_memory else None
         )
-        self._writer = None if read_only else Writer(self, self.directory, offsets, config.tick_ms)
+        self._writer = None if read_only else Writer(self, self.directory, offsets, self.config.tick_ms)
         if self._writer is not None and self.broker.durability.journal.logs:
             # Save the replayed states with the recovered logs. A full disk is reported at the next tick.
             with contextlib.suppress(BrokerError):
@@ -159,6 +170,7 @@ class BrokerHost(Host, Closable):
                 dead_letters.restore(kept.dead_letters)
         if resumes:
             self.broker.transactions.resume(now_ns)
+            self.broker.share_groups.resume(now_ns)
             if directory.findings:
                 # A full disk is reported at the next change.
                 with contextlib.suppress(BrokerError):
@@ -276,7 +288,6 @@ class BrokerHost(Host, Closable):
             self._writer.wake()
 
     def _wake_after(self, delay_ns: int) -> None:
-        """Wake the timer thread after `delay_ns`."""
         self.timers.at_end_of_wait(self.clock.now_ns() + delay_ns, lambda _at: None)
 
 

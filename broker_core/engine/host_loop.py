@@ -18,7 +18,7 @@ from typing import Annotated, Any, TypeVar
 from msgspec import Meta
 
 from broker_core.broker.broker import Broker
-from broker_core.clock import NS_PER_S
+from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.closable import Closable
 from broker_core.engine.loop import Loop, TaskCancelledError
 from broker_core.engine.open_batches import OpenBatches
@@ -49,12 +49,15 @@ class HostClock:
         self._stopped_ns: int | None = None
 
     def follow(self, other: HostClock) -> None:
-        """Have the time of `other`, from now on."""
         self._start_ns, self._stopped_ns = other._start_ns, other._stopped_ns
 
     def now_ns(self) -> int:
         stopped_ns = self._stopped_ns
         return time.monotonic_ns() - self._start_ns if stopped_ns is None else stopped_ns
+
+    def machine_ms(self) -> int:
+        """The Unix time of the machine, wherever session time is."""
+        return time.time_ns() // NS_PER_MS
 
     @property
     def is_stopped(self) -> bool:
@@ -111,7 +114,7 @@ def _end() -> None:
     """Marks the end of the callback queue."""
 
 
-class _Gate:
+class _OneTimeEvent:
     """A one-time event for a single waiting thread, at a tenth of the cost of `threading.Event`."""
 
     __slots__ = ("_lock",)
@@ -167,7 +170,7 @@ class Host:
         self._wake = threading.Condition(lock)
         self._sleeps_until_ns = 0  # in session time
         self._waits_until_ns = 0  # in monotonic time
-        self._waiters: set[threading.Event | _Gate] = set()
+        self._waiters: set[threading.Event | _OneTimeEvent] = set()
         self._clients: dict[Closable, Callable[[float | None], object] | None] = {}
         self._callbacks: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
         self._callback_thread: threading.Thread | None = None
@@ -240,7 +243,7 @@ class Host:
         """Block until `reply` is settled. Returns its result. Raises its error, REQUEST_TIMED_OUT, or CLOSED."""
         if not reply.done:
             validated("timeout_s", TIMEOUT, timeout_s)
-            gate = _Gate()
+            gate = _OneTimeEvent()
             with self.lock:
                 self._waiters.add(gate)
                 reply.then(gate.open)
@@ -285,7 +288,6 @@ class Host:
                 self._waiters.discard(event)
 
     def run(self, coroutine: Coroutine[Reply[Any], None, T], timeout_s: float | None = None) -> T:
-        """`start`, and `wait`."""
         return self.wait(self.start(coroutine), timeout_s)
 
     def tell(self, callback: Callable[[], object]) -> None:
@@ -404,19 +406,18 @@ class Host:
 
     def _keep_time(self) -> None:
         with self._wake:
-            while True:
-                self._run(self._end_waits)
-                # Checked here, because `_run` may have released the lock.
-                if self._closing:
-                    return
+            while not self._closing:
                 next_ns, wait_ns = self.loop.next_ns(), self.timers.waits.next_deadline_ns()
-                self._sleeps_until_ns = _NEVER_NS if next_ns is None else next_ns
-                self._waits_until_ns = _NEVER_NS if wait_ns is None else wait_ns
-                ends_ns = self._waits_until_ns
+                ends_ns = _NEVER_NS if wait_ns is None else wait_ns
+                self._sleeps_until_ns, self._waits_until_ns = _NEVER_NS if next_ns is None else next_ns, ends_ns
                 if next_ns is not None and (not self.clock.is_stopped or next_ns <= self.now_ns):
                     ends_ns = min(ends_ns, self.clock.monotonic_ns(next_ns))
-                # A time to live may end in a century, and `wait` has a maximum timeout.
-                self._wake.wait(min(max(0.0, (ends_ns - time.monotonic_ns()) / NS_PER_S), _LONGEST_WAIT_S))
+                wait_s = (ends_ns - time.monotonic_ns()) / NS_PER_S
+                if wait_s > 0:
+                    # A time to live may end in a century, and `wait` has a maximum timeout.
+                    self._wake.wait(min(wait_s, _LONGEST_WAIT_S))
+                else:
+                    self._run(self._end_waits)
                 self._sleeps_until_ns = self._waits_until_ns = 0
 
     def _call_back(self) -> None:

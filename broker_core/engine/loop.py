@@ -100,11 +100,9 @@ class Loop:
         self.failures: list[tuple[Task, Exception]] = []
 
     def call_soon(self, action: Callable[[], object]) -> None:
-        """Run `action` at the present time, after all ready actions."""
         self._ready.append(action)
 
     def call_next(self, action: Callable[[], object]) -> None:
-        """Run `action` at the present time, before all ready actions."""
         self._ready.appendleft(action)
 
     def spawn(self, coroutine: Coroutine[Reply[Any], None, Any], name: str) -> Task:

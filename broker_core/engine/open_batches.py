@@ -37,8 +37,6 @@ Placed = tuple[int, int]  # partition, offset
 
 
 class _PartitionBatch:
-    """The part of an open batch for one partition."""
-
     __slots__ = ("first", "messages", "partition")
 
     def __init__(self, log: PartitionLog) -> None:
@@ -74,7 +72,6 @@ class _OpenBatch:
         self.part, self.stay = self.parts[0], 0  # the part for messages without a key, and how many more may join it
 
     def choose_part(self) -> None:
-        """Choose the part for the next messages without a key."""
         number, stay = self.partitioner.stay(len(self.parts))
         # In this order: a thread that sees the new count sees the new part.
         self.part = self.parts[number]
@@ -215,7 +212,6 @@ class OpenBatches:
                 self._do(self._deliver, batch)
 
     def stop(self) -> None:
-        """`close`, and open no more batches."""
         self._stopped = True
         self.close()
 

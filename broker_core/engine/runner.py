@@ -51,7 +51,6 @@ class Pace:
         return max(0.0, began_s + s_from_ns(session_ns - began_ns) / self.speed - wall_s)
 
     def kept(self, wall_s: float) -> None:
-        """Everything due has been done."""
         self._debt_ns = 0
         if wall_s - self._missed_s > STEADY_S:
             self._lost_ns = 0
@@ -101,8 +100,6 @@ BackgroundTask = Callable[[Callable[[], bool]], bool]
 
 
 class Driven(Protocol):
-    """The simulation that an engine drives."""
-
     loop: Loop
     events: EventStream
 

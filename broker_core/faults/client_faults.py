@@ -16,6 +16,7 @@ from broker_core.errors import ConfigError, ErrorCode, must
 from broker_core.events import EventKind, EventStream
 from broker_core.faults.kafka_names import JOIN, KAFKA_APIS, KAFKA_ERRORS
 from broker_core.jitter import Jitter
+from broker_core.messages import TopicPartition
 from broker_core.names import free_name
 from broker_core.plurals import counted
 from broker_core.replies import Reply
@@ -99,12 +100,14 @@ class ClientRequest(msgspec.Struct, frozen=True):
     group: str = ""
     topics: Collection[str] = ()
     joins: bool = False
+    partitions: Collection[TopicPartition] = ()  # of these topics
 
 
 class ClientFault(Settings, frozen=True, kw_only=True):
-    """A fault with `effect` on requests that match all of `client`, `group`, `topic` and `api`.
+    """A fault with `effect` on requests that match all of `client`, `group`, `topic`, `partition` and `api`.
 
-    These four are names with `*` for any characters; "" matches every request. Of the matching requests, the first
+    All but `partition` are names with `*` for any characters; "" matches every request. A request is affected as a
+    whole, also if only one of its partitions matches. Of the matching requests, the first
     `skip` pass; then each `every`-th is affected, with `probability` as drawn by `seed`, at most `times` of them (None:
     no limit), for `for_s` seconds (None: until the fault is ended).
 
@@ -132,6 +135,7 @@ class ClientFault(Settings, frozen=True, kw_only=True):
     client: Pattern = ""
     group: Pattern = ""
     topic: Pattern = ""
+    partition: NotNegative | None = None
     api: Annotated[str, Meta(max_length=60, examples=["Produce"], description='Kafka\'s name; "" is every API')] = ""
     error: Annotated[str, Meta(max_length=60, examples=["NOT_LEADER_OR_FOLLOWER"])] = ""
     delay_ms: WaitMsNumber = 0
@@ -171,6 +175,10 @@ class ClientFault(Settings, frozen=True, kw_only=True):
             and _fits(self.group, request.group)
             and (_fits(self.api, request.api) or (request.joins and _fits(self.api, JOIN)))
             and (not self.topic or any(_fits(self.topic, topic) for topic in request.topics))
+            and (
+                self.partition is None
+                or any(number == self.partition and _fits(self.topic, topic) for topic, number in request.partitions)
+            )
         )
 
     def late_s(self, request_bytes: int) -> float:
@@ -204,6 +212,7 @@ class ClientFault(Settings, frozen=True, kw_only=True):
                 self.api or "every request",
                 self.client and f"of {self.client}",
                 self.topic and f"to {self.topic}",
+                "" if self.partition is None else f"for partition {self.partition}",
                 self.group and f"in {self.group}",
             )
             if part

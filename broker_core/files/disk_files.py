@@ -103,6 +103,7 @@ class _DiskAppendFile:
 class DiskFiles:
     """Files below `root`, which is created if it is missing. New files are readable by their owner only."""
 
+    in_memory = False
     _open_flags = os.O_RDWR
 
     def __init__(self, root: pathlib.Path | str) -> None:
@@ -148,6 +149,9 @@ class DiskFiles:
                     break
                 data += more
             return data
+
+    def pieces(self, path: str, offset: int, length: int) -> list[bytes | memoryview]:
+        return [self.read(path, offset, length)]
 
     def write_whole(self, path: str, data: Data, *, durable: bool) -> None:
         temporary = f"{path}.tmp"

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from functools import partial
 
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.files.port import AppendFile, Data, parts_of
 
-_CHUNK_BYTES = 64 * 1_024  # larger appends are kept as they are; smaller ones are joined
+_CHUNK_BYTES = 64 * 1_024  # small appends are joined until they are as many
+_KEPT_BYTES = 4 * 1_024  # larger ones are kept as they are
 
 
 class _Content:
@@ -23,7 +24,7 @@ class _Content:
     def append(self, data: Data) -> int:
         position = self.size
         last = self._chunks[-1]
-        if len(data) >= _CHUNK_BYTES and not isinstance(data, memoryview):
+        if len(data) >= _KEPT_BYTES and not isinstance(data, memoryview):
             self._add(data)  # not copied: the file owns it now
         elif isinstance(last, bytes) or len(last) >= _CHUNK_BYTES:
             self._add(bytearray(data))
@@ -37,14 +38,19 @@ class _Content:
         self._starts.append(self.size)
 
     def read(self, offset: int, length: int) -> bytes:
+        return b"".join(self.pieces(offset, length))
+
+    def pieces(self, offset: int, length: int) -> list[bytes | memoryview]:
         end = min(offset + length, self.size)
-        number = bisect_right(self._starts, offset) - 1
-        found: list[memoryview] = []
-        while offset < end:
-            start, chunk = self._starts[number], self._chunks[number]
-            found.append(memoryview(chunk)[offset - start : end - start])
-            offset, number = start + len(chunk), number + 1
-        return bytes(found[0]) if len(found) == 1 else b"".join(found)
+        if end <= offset:
+            return []
+        first, last = bisect_right(self._starts, offset) - 1, bisect_left(self._starts, end) - 1
+        found: list[bytes | memoryview] = [memoryview(each) for each in self._chunks[first : last + 1]]
+        found[-1] = found[-1][: end - self._starts[last]]
+        found[0] = found[0][offset - self._starts[first] :]
+        if last == len(self._chunks) - 1 and len(self._chunks[last]) < _CHUNK_BYTES:
+            found[-1] = bytes(found[-1])  # it may grow, which it cannot while somebody looks at it
+        return found
 
     def truncate(self, size: int) -> None:
         kept = self.read(0, size)
@@ -60,16 +66,15 @@ class _Content:
 class MemoryFiles:
     """Files in memory. Directories have indexes, so that the cost of a call is independent of the number of files."""
 
+    in_memory = True
+
     def __init__(self) -> None:
         self._files: dict[str, _Content] = {}
         self._directories: dict[str, dict[str, None]] = {"": {}}
         self._locks: set[str] = set()
 
     def _file(self, path: str) -> _Content:
-        data = self._files.get(path)
-        if data is None:
-            raise BrokerError(ErrorCode.STORAGE_ERROR, f"{path!r} is missing")
-        return data
+        return must(self._files.get(path), ErrorCode.STORAGE_ERROR, f"{path!r} is missing")
 
     def _put(self, path: str, content: _Content) -> _Content:
         parts_of(path)
@@ -84,6 +89,9 @@ class MemoryFiles:
 
     def read(self, path: str, offset: int, length: int) -> bytes:
         return self._file(path).read(offset, length)
+
+    def pieces(self, path: str, offset: int, length: int) -> list[bytes | memoryview]:
+        return self._file(path).pieces(offset, length)
 
     def write_whole(self, path: str, data: Data, *, durable: bool) -> None:
         self._put(path, _Content(data))

@@ -16,8 +16,6 @@ Data = bytes | bytearray | memoryview
 
 
 class AppendFile(Protocol):
-    """An append-only file."""
-
     @property
     def size(self) -> int:
         """The size in bytes, without partial appends."""
@@ -33,13 +31,16 @@ class AppendFile(Protocol):
 
 
 class FileSystem(Protocol):
-    """The file system as the broker uses it."""
+    in_memory: bool  # so that what is read is what was written
 
     def open_append(self, path: str) -> AppendFile:
         """The file at `path`, created if it is missing."""
 
     def read(self, path: str, offset: int, length: int) -> bytes:
         """Up to `length` bytes from `offset` on; fewer only at the end of the file."""
+
+    def pieces(self, path: str, offset: int, length: int) -> list[bytes | memoryview]:
+        """As `read`, without a copy of what is in memory. Their bytes stay as they are."""
 
     def write_whole(self, path: str, data: Data, *, durable: bool) -> None:
         """Replace the file at `path` by `data` atomically. With `durable`, wait until it survives a power cut."""

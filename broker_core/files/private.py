@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import stat
 from pathlib import Path
 
-_log = logging.getLogger(__name__)
 FILE_MODE = 0o600
 DIRECTORY_MODE = 0o700
 _OTHERS = 0o077
@@ -47,6 +45,8 @@ def close_to_others(directory: Path, foreign: str = "") -> None:
         except OSError as error:
             reason = error.strerror or str(error)
     if reason:
-        _log.warning(
+        import logging  # seldom needed, and a command of 0.1 s would wait for it
+
+        logging.getLogger(__name__).warning(
             "other users of this machine can read %s (%s); chmod 700 it, or use another one", directory, reason
         )

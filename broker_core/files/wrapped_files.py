@@ -24,7 +24,8 @@ class WrappedFiles:
         self._files = files
         self.size, self.exists, self.listdir = files.size, files.exists, files.listdir
         self.remove, self.rename, self.truncate = files.remove, files.rename, files.truncate
-        self.fsync_dir, self.lock, self.close = files.fsync_dir, files.lock, files.close
+        self.fsync_dir, self.lock, self.close, self.pieces = files.fsync_dir, files.lock, files.close, files.pieces
+        self.in_memory = files.in_memory
 
     def open_append(self, path: str) -> AppendFile:
         return self._files.open_append(path)

@@ -29,16 +29,12 @@ class Source(Protocol):
 
 
 class Condition(Protocol):
-    """Something that is true of a row or not."""
-
     def test(self, source: Source) -> Test:
         """A function that tests for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Combined:
-    """`every` part holds, or one of them."""
-
     parts: tuple[Condition, ...]
     every: bool
 
@@ -63,8 +59,6 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The text stands somewhere in the row."""
-
     text: str
 
     def test(self, source: Source) -> Test:
@@ -74,8 +68,6 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """The row has a property, as `~redriven`."""
-
     name: str
 
     def test(self, source: Source) -> Test:
@@ -85,8 +77,6 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Contains:
-    """The field's text holds a text, in any case."""
-
     name: str
     text: str
 

@@ -106,7 +106,6 @@ class Parser:
         self._depth = 0
 
     def parse(self) -> Condition:
-        """The whole. Raises FilterError."""
         if self._next.part is Part.END:
             return EVERYTHING
         found = self._either()
@@ -276,7 +275,6 @@ def _check(field: Field, value: Value, word: Token) -> None:
 
 
 def _word(field: Field, word: Token) -> Value:
-    """The value that is meant. Raises FilterError if it is none of the field's."""
     found = field.word(word.text)
     if found is None:
         raise FilterError(field.unknown_word(word.text), word.column)

@@ -61,7 +61,6 @@ def is_unit(word: str) -> bool:
 
 
 def value_of(word: str, unit: str = "") -> Value:
-    """The value that a word stands for, with the unit that was written behind it."""
     text = f"{word} {unit}" if unit else word
     clock = _CLOCK.fullmatch(word)
     if clock and not unit:

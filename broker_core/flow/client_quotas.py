@@ -33,7 +33,6 @@ class ClientQuotas:
         return tuple(self._quotas.values())
 
     def put(self, quota: ClientQuota) -> None:
-        """Set a quota, in place of the one for the same clients and key."""
         self._forget(quota)
         self._quotas[quota.identity] = quota
 

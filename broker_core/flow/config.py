@@ -9,17 +9,13 @@ from broker_core.settings import AtLeastOne, Positive, PositiveNumber, Settings,
 Policy = Literal["block", "reject", "drop_newest", "drop_oldest", "priority_evict"]
 
 
-class Verdict(enum.StrEnum):
-    """The outcome of an offer."""
-
+class OfferResult(enum.StrEnum):
     ADMITTED = "admitted"
     REFUSED = "refused"
     DROPPED = "dropped"
 
 
 class Answer(enum.Enum):
-    """The action of a gate on an offer that it cannot admit at once."""
-
     PARK = enum.auto()  # the offer waits, first come, first served, until there is space or its deadline passes
     REFUSE = enum.auto()  # the producer gets an error
     DROP = enum.auto()  # the messages are dropped without an error

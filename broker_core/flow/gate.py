@@ -13,14 +13,14 @@ import msgspec
 from broker_core.clock import ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
-from broker_core.flow.config import ANSWERS, Answer, FlowConfig, Policy, Verdict
+from broker_core.flow.config import ANSWERS, Answer, FlowConfig, OfferResult, Policy
 from broker_core.flow.token_bucket import TokenBucket
 from broker_core.plurals import counted
 from broker_core.replies import Reply
 from broker_core.snapshots import GateView
 from broker_core.timers import Timer, Timers
 
-__all__ = ["ANSWERS", "Answer", "FlowConfig", "Gate", "GateCounts", "Policy", "Verdict"]
+__all__ = ["ANSWERS", "Answer", "FlowConfig", "Gate", "GateCounts", "OfferResult", "Policy"]
 
 Depth = Callable[[], tuple[int, int, str]]  # (messages, bytes, slowest reader)
 Admit = Callable[[int], object]  # (now_ns): appends the messages of the offer
@@ -46,7 +46,7 @@ class Obstacle(msgspec.Struct, frozen=True):
     reader: str = ""
 
 
-class _Held(msgspec.Struct):
+class _FullReader(msgspec.Struct):
     """The effect of one full reader: blocked producers with (since_ns, offers), and totals."""
 
     blocked: dict[str, tuple[int, int]] = {}
@@ -60,7 +60,7 @@ class _Offer(msgspec.Struct, eq=False):
     size_bytes: int
     priority: int
     admit: Admit
-    reply: Reply[Verdict]
+    reply: Reply[OfferResult]
     deadline_ns: int | None = None
     timer: Timer | None = None
     cause: str = ""  # of its wait
@@ -84,13 +84,13 @@ class Gate(msgspec.Struct, eq=False):
     full: bool = False  # whatever its limits, it refuses all
     _bucket: TokenBucket | None = None
     _line: OrderedDict[int, _Offer] = msgspec.field(default_factory=OrderedDict)
-    _held: dict[str, _Held] = {}  # by reader; "" is the target itself
+    _held: dict[str, _FullReader] = {}  # by reader; "" is the target itself
     _admitting: bool = False
     _wake: Timer | None = None
 
     def __post_init__(self) -> None:
         self._bucket = _bucket_of(self.config)
-        self._held[""] = _Held()
+        self._held[""] = _FullReader()
 
     @property
     def waiting(self) -> int:
@@ -106,7 +106,7 @@ class Gate(msgspec.Struct, eq=False):
         *,
         priority: int = 0,
         deadline_ns: int | None = None,
-    ) -> Reply[Verdict]:
+    ) -> Reply[OfferResult]:
         """`client` offers `count` messages. When they are admitted, `admit(now_ns)` is called, now or later.
 
         The reply is settled at once unless the offer has to wait. Waiting offers are admitted in order; they fail with
@@ -171,7 +171,7 @@ class Gate(msgspec.Struct, eq=False):
         self.room(now_ns)
         return sum(offer.count for offer in gone)
 
-    def withdraw(self, now_ns: int, reply: Reply[Verdict]) -> bool:
+    def withdraw(self, now_ns: int, reply: Reply[OfferResult]) -> bool:
         """Fail the waiting offer of `reply`; False if it does not wait."""
         offer = self._line.get(id(reply))
         if offer is None:
@@ -200,7 +200,7 @@ class Gate(msgspec.Struct, eq=False):
 
     def held_by(self, now_ns: int, reader: str, view: GateView) -> GateView:
         """`view` with the blocked producers and the rejections of `reader`."""
-        held = self._held.get(reader) or _Held()
+        held = self._held.get(reader) or _FullReader()
         return msgspec.structs.replace(
             view,
             blocked=tuple((client, since_ns) for client, (since_ns, _) in held.blocked.items()),
@@ -247,7 +247,7 @@ class Gate(msgspec.Struct, eq=False):
         elif answer is Answer.DROP or not self._make_room(now_ns, offer, answer):
             self.counts.dropped += offer.count
             self._emit(now_ns, EventKind.DROPPED, offer, cause)
-            offer.reply.resolve(Verdict.DROPPED)
+            offer.reply.resolve(OfferResult.DROPPED)
         elif self._bucket is not None and self._bucket.take(now_ns, offer.count):
             self._answer(now_ns, offer, ANSWERS[self.config.policy][1], self._rate_cause())
         else:
@@ -271,16 +271,16 @@ class Gate(msgspec.Struct, eq=False):
             offer.reply.fail(error)
         else:
             self.counts.admitted += offer.count
-            offer.reply.resolve(Verdict.ADMITTED)
+            offer.reply.resolve(OfferResult.ADMITTED)
 
     def _refuse(self, now_ns: int, offer: _Offer, cause: str) -> None:
         self._count_rejected(offer)
         self._emit(now_ns, EventKind.REJECTED, offer, cause)
-        offer.reply.resolve(Verdict.REFUSED)
+        offer.reply.resolve(OfferResult.REFUSED)
 
     def _count_rejected(self, offer: _Offer) -> None:
         self.counts.rejected += offer.count
-        self._held.setdefault(offer.reader, _Held()).rejected += offer.count
+        self._held.setdefault(offer.reader, _FullReader()).rejected += offer.count
 
     def _park(self, now_ns: int, offer: _Offer, cause: str) -> None:
         self._line[id(offer.reply)] = offer
@@ -291,7 +291,7 @@ class Gate(msgspec.Struct, eq=False):
             deadline_ns = end_ns if deadline_ns is None else min(deadline_ns, end_ns)
         if deadline_ns is not None:
             offer.timer = self._timers.at_end_of_wait(deadline_ns, lambda time_ns: self._time_out(time_ns, offer))
-        blocked = self._held.setdefault(offer.reader, _Held()).blocked
+        blocked = self._held.setdefault(offer.reader, _FullReader()).blocked
         since_ns, offers = blocked.get(offer.client, (now_ns, 0))
         blocked[offer.client] = (since_ns, offers + 1)
         if not offers:

@@ -17,18 +17,33 @@ from broker_core.snapshots import OffsetView
 Advance = tuple[str, int, int | None, int]
 #: (group, topic, partition, member id of the owner, committed offset) -> count and first offset of messages that were
 #: delivered and are not committed.
-Held = Callable[[str, str, int, str, int | None], tuple[int, int | None]]
+CountHeld = Callable[[str, str, int, str, int | None], tuple[int, int | None]]
+
+
+class Reads(msgspec.Struct, eq=False):
+    """What groups ask of the logs, and of those who read them.
+
+    `end_offset`, `start_offset` and `markers_between` may raise UNKNOWN_TOPIC_OR_PARTITION; `partitions_of(topic)` is 0
+    then. `position` of the owner, `held` and `published_ns` serve views only, and None is unknown. `anew(now_ns)` is
+    called when a generation begins, which may read fewer topics than the last.
+    """
+
+    end_offset: Callable[[str, int], int]
+    partitions_of: Callable[[str], int]
+    topic_names: Callable[[], Iterable[str]]
+    start_offset: Callable[[str, int], int] = lambda topic, partition: 0
+    markers_between: Callable[[str, int, int, int], int] = lambda topic, partition, offset, end_offset: 0
+    position: Callable[[str, str, int], int | None] = lambda group, topic, partition: None
+    held: CountHeld = lambda *_place: (0, None)
+    published_ns: Callable[[str, int, int], int | None] = lambda topic, partition, offset: None
+    anew: Callable[[int], object] = lambda now_ns: None
 
 
 class Commits(msgspec.Struct, eq=False):
     """Checks and stores committed offsets. The coordinator checks whether the member may commit."""
 
     _offsets: OffsetStore
-    _end_offset: Callable[[str, int], int]
-    _markers_between: Callable[[str, int, int, int], int]
-    _positions: Callable[[str, str, int], int | None]
-    _held: Held
-    _published_ns: Callable[[str, int, int], int | None]
+    _reads: Reads
     _starts: dict[tuple[str, str, int], int] = {}
 
     def advance(
@@ -66,7 +81,6 @@ class Commits(msgspec.Struct, eq=False):
         return None if value is None else value.offset
 
     def start(self, group: str, topic: str, partition: int) -> int | None:
-        """The offset at which the group began to read before its first commit; None if that is not known."""
         return self._starts.get((group, topic, partition))
 
     def begin(self, group: str, topic: str, partition: int, offset: int) -> bool:
@@ -85,27 +99,32 @@ class Commits(msgspec.Struct, eq=False):
         committed = self.committed(group, topic, partition)
         return self.start(group, topic, partition) if committed is None else committed
 
+    def _first_left(self, group: str, topic: str, partition: int) -> int | None:
+        """Where the messages begin that it has not committed: none below the beginning of the log."""
+        goes_on = self.goes_on(group, topic, partition)
+        return None if goes_on is None else max(goes_on, self._reads.start_offset(topic, partition))
+
     def lag(self, group: str, topic: str, partition: int) -> int | None:
         """Messages from where the group goes on, or began, up to the end; None if that is not known."""
-        begin, end = self.goes_on(group, topic, partition), self._end_offset(topic, partition)
-        markers = 0 if begin is None else self._markers_between(topic, partition, begin, end)
+        begin, end = self._first_left(group, topic, partition), self._reads.end_offset(topic, partition)
+        markers = 0 if begin is None else self._reads.markers_between(topic, partition, begin, end)
         return lag_behind(0, end - markers, begin, lambda _offset: None)[0]
 
     def view(self, now_ns: int, group: str, topic: str, partition: int, owner: str, member: str) -> OffsetView:
         """The offsets of the group in one partition. `owner` is "" for none; `member` is its member id."""
-        end, committed = self._end_offset(topic, partition), self.committed(group, topic, partition)
-        begin = self.goes_on(group, topic, partition)
-        markers = 0 if begin is None else self._markers_between(topic, partition, begin, end)
-        published = partial(self._published_ns, topic, partition)
+        end, committed = self._reads.end_offset(topic, partition), self.committed(group, topic, partition)
+        goes_on, begin = self.goes_on(group, topic, partition), self._first_left(group, topic, partition)
+        markers = 0 if begin is None else self._reads.markers_between(topic, partition, begin, end)
+        published = partial(self._reads.published_ns, topic, partition)
         lag, lag_ns = lag_behind(now_ns, end - markers, begin, published)
-        position = self._positions(group, topic, partition) if owner else None
-        in_flight, first = self._held(group, topic, partition, member, committed) if owner else (0, None)
-        start = begin if committed is None else None
+        position = self._reads.position(group, topic, partition) if owner else None
+        in_flight, first = self._reads.held(group, topic, partition, member, committed) if owner else (0, None)
+        start = goes_on if committed is None else None
         return OffsetView(topic, partition, owner, position, committed, end, lag, lag_ns, in_flight, first, start)
 
     def check(self, topic: str, partition: int, value: OffsetAndMetadata, *, beyond_end: bool = False) -> None:
         """Raises OFFSET_OUT_OF_RANGE and OFFSET_METADATA_TOO_LARGE."""
-        end = self._end_offset(topic, partition)
+        end = self._reads.end_offset(topic, partition)
         if value.offset < 0 or (value.offset > end and not beyond_end):
             raise BrokerError(
                 ErrorCode.OFFSET_OUT_OF_RANGE, f"{topic}-{partition} ends at {end}, {value.offset} cannot be committed"

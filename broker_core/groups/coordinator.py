@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode, must
-from broker_core.events import READ_OUTSIDE, EventKind, EventStream
-from broker_core.groups.commits import Advance, Commits, Held
-from broker_core.groups.config import GroupConfig
+from broker_core.events import COMMITTED_BACKWARDS, EventKind, EventStream
+from broker_core.groups.commits import Advance, Commits, Reads
+from broker_core.groups.config import GroupConfig, GroupConfigs
 from broker_core.groups.group import Group, GroupType, view_of
 from broker_core.groups.history import RebalanceHistory
 from broker_core.groups.joining import Joining, JoinRequest
@@ -123,43 +123,22 @@ __all__ = ["Advance", "GroupCoordinator", "JoinResult", "SyncResult"]
 
 
 class GroupCoordinator:
-    """The coordinator of all groups, after Kafka's classic protocol (KIP-62, 134, 345, 429, 800) and KIP-848.
-
-    `end_offset(topic, partition)` and `markers_between(topic, partition, offset, end_offset)` query the log and may
-    raise UNKNOWN_TOPIC_OR_PARTITION; `partitions_of(topic)` is 0 then. The following serve views only and return None
-    for unknown: `positions(group, topic, partition)` is the position of the owner, `held` the number of delivered
-    messages that are not committed, `published_ns(topic, partition, offset)` the publishing time of a message.
-    """
+    """The coordinator of all groups, after Kafka's classic protocol (KIP-62, 134, 345, 429, 800) and KIP-848."""
 
     def __init__(
-        self,
-        events: EventStream,
-        timers: Timers,
-        offsets: OffsetStore,
-        *,
-        end_offset: Callable[[str, int], int],
-        partitions_of: Callable[[str], int],
-        config: GroupConfig | None = None,
-        markers_between: Callable[[str, int, int, int], int] = lambda topic, partition, offset, end_offset: 0,
-        positions: Callable[[str, str, int], int | None] = lambda group, topic, partition: None,
-        held: Held = lambda *_place: (0, None),
-        published_ns: Callable[[str, int, int], int | None] = lambda topic, partition, offset: None,
-        reads_anew: Callable[[int], object] = lambda now_ns: None,
-        topic_names: Callable[[], Iterable[str]] = tuple,
+        self, events: EventStream, timers: Timers, offsets: OffsetStore, reads: Reads, config: GroupConfig | None = None
     ) -> None:
-        """`reads_anew(now_ns)` is called when a generation begins, which may read fewer topics than the last."""
         self.config = config or GroupConfig()
+        self.configs = GroupConfigs(self.config)
         self.offsets = offsets
         self._events = events
-        self._partitions_of = partitions_of
-        self.commits = Commits(offsets, end_offset, markers_between, positions, held, published_ns)
+        self._reads = reads
+        self.commits = Commits(offsets, reads)
         self.history = RebalanceHistory(self.config.rebalances_kept)
         delay_ns = self.config.initial_rebalance_delay_ms * NS_PER_MS
-        self._rebalancer = Rebalancer(events, timers, offsets, self.history, delay_ns, partitions_of, reads_anew)
-        self._reconciler = Reconciler(
-            timers, offsets, self._rebalancer, self.config, partitions_of, topic_names, reads_anew, self._expel
-        )
-        self._mixed = MixedGroups(self._reconciler, self._rebalancer, self.config)
+        self._rebalancer = Rebalancer(events, timers, offsets, self.history, delay_ns, reads)
+        self._reconciler = Reconciler(timers, offsets, self._rebalancer, self.configs, reads, self._expel)
+        self._mixed = MixedGroups(self._reconciler, self._rebalancer, self.configs)
         self._joining = Joining(timers, self.config, self._rebalancer, self._expel)
         self._groups: dict[str, Group] = {}
         self._metadata_bytes = 0  # of all members; at least what it is, as long as nobody has counted again
@@ -198,7 +177,7 @@ class GroupCoordinator:
         if kept.type == "consumer":
             self._reconciler.read_subscriptions(group)
         else:
-            group.topics = {topic: self._partitions_of(topic) for topic in sorted(group.subscribe())}
+            group.topics = {topic: self._reads.partitions_of(topic) for topic in sorted(group.subscribe())}
         for each in kept.members:
             member = group.members[each.member_id]
             self._rebalancer.say_joined(group, now_ns, member, f"{member.client} is a member since before: {cause}")
@@ -314,6 +293,16 @@ class GroupCoordinator:
         """The protocol type of `group`. Raises GROUP_ID_NOT_FOUND."""
         return self._existing(group).type
 
+    def is_consumer_group(self, group: str) -> bool:
+        """Whether it is there, and its members come by KIP-848."""
+        found = self._groups.get(group)
+        return found is not None and found.type == "consumer"
+
+    def protocol(self, group: str) -> tuple[str, str]:
+        """What its members are or were, "" if it never had one, and their assignor. Raises GROUP_ID_NOT_FOUND."""
+        found = self._existing(group)
+        return found.protocol_type, found.protocol
+
     def consumer_members(self, group: str) -> tuple[ConsumerMember, ...]:
         """The members of a consumer group. Raises GROUP_ID_NOT_FOUND."""
         members = self._existing(group).members.values()
@@ -344,12 +333,12 @@ class GroupCoordinator:
         offsets: Mapping[TopicPartition, int | OffsetAndMetadata],
         *,
         backwards: bool = False,
-        outside: bool = False,
+        reset: str = "",
     ) -> list[Advance]:
         """Commit all of `offsets`, or none on an error.
 
-        An offset below the committed one is ignored, or, with `backwards`, set as by a reset; so is each of who has
-        read `outside` the group. One beyond the end is refused, or, with `backwards`, taken. Returns (topic, partition,
+        An offset below the committed one is ignored, or, with `backwards`, set as by a reset; so is each if there is a
+        cause of a `reset`. One beyond the end is refused, or, with `backwards`, taken. Returns (topic, partition,
         old or None, new) of what advanced. A `member_id` of None was checked by `check_commit`; administrators pass a
         generation below 0, while the group is Empty. Raises as `check_commit`, and OFFSET_OUT_OF_RANGE,
         OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION.
@@ -360,11 +349,11 @@ class GroupCoordinator:
         self._found(now_ns, group)
         rewound = [change for change in changes if change[2] is not None and change[3] < change[2]]
         if rewound:
-            self._say_reset(now_ns, group, rewound, "committed backwards")
+            self._say_reset(now_ns, group, rewound, COMMITTED_BACKWARDS)
         advanced = [change for change in changes if change not in rewound]
-        if outside and advanced:
-            self._say_reset(now_ns, group, advanced, READ_OUTSIDE)
-        return [] if outside else advanced
+        if reset and advanced:
+            self._say_reset(now_ns, group, advanced, reset)
+        return [] if reset else advanced
 
     def check_commit(self, now_ns: int, group: str, member_id: str, generation: int) -> None:
         """Raises NON_EMPTY_GROUP, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, REBALANCE_IN_PROGRESS."""
@@ -376,6 +365,12 @@ class GroupCoordinator:
             found.current(member_id, generation).heard(now_ns)
             if found.state is GroupState.COMPLETING:
                 raise rebalancing(found)
+
+    def check_epoch(self, group: str, member_id: str, epoch: int) -> None:
+        """Raises UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH for a member of a group of the consumer group protocol."""
+        found = self._groups.get(group)
+        if found is not None and found.type == "consumer":
+            found.current(member_id, epoch)
 
     def begin(self, now_ns: int, group: str, client: str, topic: str, partition: int, offset: int) -> None:
         """`client` begins at `offset`, for its group has committed nothing there; an event where that is news."""
@@ -411,8 +406,21 @@ class GroupCoordinator:
         self.offsets.delete_group(group)
         self.commits.forget(group)
 
+    def forget_offsets(self, now_ns: int, group: str, places: Sequence[TopicPartition]) -> None:
+        """Raises GROUP_ID_NOT_FOUND, and GROUP_SUBSCRIBED_TO_TOPIC for a topic that members read."""
+        read = self._existing(group).topics if self._existing(group).members else {}
+        for topic, partition in places:
+            if topic in read:
+                raise BrokerError(ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC, f"{group} reads {topic}")
+            self.offsets.delete(group, topic, partition)
+        named = ", ".join(f"{topic}/{partition}" for topic, partition in places[:5])
+        more = f" and {len(places) - 5} more" if len(places) > 5 else ""
+        self._events.emit_action(
+            now_ns, group=group, cause=f"{group} forgot its offsets in {named}{more}", detail={"forgotten": places}
+        )
+
     def topic_changed(self, now_ns: int, topic: str) -> None:
-        count = self._partitions_of(topic)
+        count = self._reads.partitions_of(topic)
         if count == 0:
             self.offsets.delete_topic(topic)
             self.commits.forget(topic=topic)
@@ -431,7 +439,6 @@ class GroupCoordinator:
             group.settle()
 
     def state(self, group: str) -> GroupState:
-        """The group's state; Dead for an unknown group."""
         found = self._groups.get(group)
         return GroupState.DEAD if found is None else found.state
 
@@ -469,8 +476,16 @@ class GroupCoordinator:
         if self.is_member(group, member_id):
             self._groups[group].members[member_id].seen_ns = now_ns
 
+    def lost(self, now_ns: int, group: str, member_id: str) -> None:
+        """The connection has ended by which the member was heard; nothing if it has left."""
+        member = self.members(group).get(member_id)
+        away = isinstance(member, ConsumerMember) and member.away
+        if member is not None and member.lost_ns is None and not away:
+            member.lost_ns = now_ns
+            detail = {"member_id": member_id}
+            self._events.emit(now_ns, EventKind.CONNECTION_ENDED, client=member.client, group=group, detail=detail)
+
     def clients(self, group: str) -> dict[str, str]:
-        """Client ids by member id; empty for an unknown group."""
         return {key: member.client for key, member in self.members(group).items()}
 
     def members(self, group: str) -> Mapping[str, Member]:
@@ -485,7 +500,7 @@ class GroupCoordinator:
 
     def view(self, now_ns: int, group: str, *, offsets: bool = True) -> GroupView:
         """The view of a group; its offsets are what costs. Raises GROUP_ID_NOT_FOUND."""
-        count = self._partitions_of if offsets else None
+        count = self._reads.partitions_of if offsets else None
         return view_of(now_ns, self._existing(group), self.offsets, self.commits, count)
 
     def views(self, now_ns: int) -> tuple[GroupView, ...]:
@@ -524,7 +539,4 @@ class GroupCoordinator:
         return group
 
     def _member_group(self, name: str, member_id: str) -> Group:
-        group = self._groups.get(name)
-        if group is None:
-            raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID, f"{member_id!r}: there is no group {name!r}")
-        return group
+        return must(self._groups.get(name), ErrorCode.UNKNOWN_MEMBER_ID, f"{member_id!r}: there is no group {name!r}")

@@ -87,7 +87,7 @@ class Group:
     # -- state
 
     def move_to(self, state: GroupState, now_ns: int) -> GroupState:
-        """Enter `state`. Returns the previous one. AssertionError for an invalid transition."""
+        """Returns the previous state. AssertionError for an invalid transition."""
         old = self.state
         assert old in VALID_PREVIOUS[state], f"group {self.name}: {old} cannot be followed by {state}"
         self.state, self.state_since_ns = state, now_ns
@@ -184,13 +184,13 @@ class Group:
 
     # -- assignors
 
-    def accepts(self, protocol_type: str, protocols: Iterable[str], member: Member | None = None) -> bool:
-        others = len(self.members) - (member is not None)
-        if others == 0:
-            return True
-        mine = member.protocols if member is not None else {}
-        return protocol_type == self.protocol_type and any(
-            self._support[name] - (name in mine) == others for name in protocols
+    def accepts(self, protocol_type: str, protocols: Iterable[str]) -> bool:
+        """Whether all members support one of `protocols`; who joins again counts with what it offered before, too, as
+        in Kafka.
+        """
+        count = len(self.members)
+        return not count or (
+            protocol_type == self.protocol_type and any(self._support[name] == count for name in protocols)
         )
 
     def elect_protocol(self) -> str:

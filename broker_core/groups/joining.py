@@ -98,7 +98,7 @@ class Joining(msgspec.Struct, eq=False):
     def _enter(self, group: Group, now_ns: int, request: JoinRequest, reply: Reply[JoinResult]) -> None:
         if len(group.members) >= self._config.max_members:
             raise BrokerError(ErrorCode.GROUP_MAX_SIZE_REACHED, f"group {group.name} has {len(group.members)} members")
-        self._must_fit(group, request, None)
+        self._must_fit(group, request)
         member = Member(_new_id(group, request), request.client_id, request.instance_id, now_ns)
         member.host = request.host
         group.add(member, request.protocol_type, request.protocols)
@@ -111,7 +111,7 @@ class Joining(msgspec.Struct, eq=False):
     def _rejoin(
         self, group: Group, now_ns: int, member: Member, request: JoinRequest, reply: Reply[JoinResult]
     ) -> None:
-        self._must_fit(group, request, member)
+        self._must_fit(group, request)
         member.heard(now_ns)
         member.polled(now_ns)
         same = dict(request.protocols) == member.protocols
@@ -132,7 +132,7 @@ class Joining(msgspec.Struct, eq=False):
     def _come_back(
         self, group: Group, now_ns: int, member: Member, request: JoinRequest, reply: Reply[JoinResult]
     ) -> None:
-        self._must_fit(group, request, member)
+        self._must_fit(group, request)
         old, old_id, heard_ns = member.subscription, member.member_id, member.heard_ns
         group.fail_waiting(
             member,
@@ -158,8 +158,8 @@ class Joining(msgspec.Struct, eq=False):
             why = why or f"{member.client} came back during a rebalance"
             self._rebalancer.begin(group, now_ns, request.cause or why)
 
-    def _must_fit(self, group: Group, request: JoinRequest, member: Member | None) -> None:
-        if not group.accepts(request.protocol_type, request.protocols, member):
+    def _must_fit(self, group: Group, request: JoinRequest) -> None:
+        if not group.accepts(request.protocol_type, request.protocols):
             raise BrokerError(
                 ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
                 f"{request.client_id} offers {', '.join(request.protocols)} ({request.protocol_type}), "

@@ -72,6 +72,7 @@ class Member(msgspec.Struct, eq=False):
     joined_ns: int
     host: str = ""  # the address of the client; "" for one in the broker's process
     seen_ns: int = 0
+    lost_ns: int | None = None
     protocols: dict[str, bytes] = {}
     subscription: MemberSubscription = MemberSubscription(())
     rebalance_timeout_ns: int = 0
@@ -102,6 +103,7 @@ class Member(msgspec.Struct, eq=False):
         return self.seen_ns if self.session is None else max(self.seen_ns, self.session.heard_ns)
 
     def heard(self, now_ns: int) -> None:
+        self.lost_ns = None
         if self.session is not None:
             self.session.heard_ns = now_ns
 
@@ -156,6 +158,7 @@ class Member(msgspec.Struct, eq=False):
             partitions=self.owned,
             joined_ns=self.joined_ns,
             last_heartbeat_ns=self.session.heard_ns if self.session is not None else self.joined_ns,
+            lost_ns=self.lost_ns,
         )
 
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.groups.config import GroupConfig
+from broker_core.groups.config import GroupConfigs
 from broker_core.groups.group import Group
 from broker_core.groups.joining import JoinRequest
 from broker_core.groups.members import (
@@ -34,10 +34,10 @@ M = TypeVar("M", bound=Member)
 class MixedGroups:
     """Serves the classic members of consumer groups."""
 
-    def __init__(self, reconciler: Reconciler, rebalancer: Rebalancer, config: GroupConfig) -> None:
+    def __init__(self, reconciler: Reconciler, rebalancer: Rebalancer, configs: GroupConfigs) -> None:
         self._reconciler = reconciler
         self._rebalancer = rebalancer
-        self._config = config
+        self._configs = configs
 
     def upgrade(self, group: Group, now_ns: int) -> None:
         """Turn a classic group into a consumer group. Its members keep their partitions, as classic members."""
@@ -62,7 +62,9 @@ class MixedGroups:
         made.host, made.owned, made.rebalance_timeout_ns = old.host, old.owned, old.rebalance_timeout_ns
         made.offer(CONSUMER, old.protocols)
         group.members[old.member_id] = made
-        self._reconciler.watch(group, now_ns, made, session_ms or self._config.consumer_session_timeout_ms)
+        self._reconciler.watch(
+            group, now_ns, made, session_ms or self._configs.of(group.name).consumer_session_timeout_ms
+        )
         return made
 
     def classic_join(self, group: Group, now_ns: int, request: JoinRequest) -> JoinResult:

@@ -37,8 +37,6 @@ class Change(msgspec.Struct, frozen=True, gc=False):
 
 
 class Bounds(Protocol):
-    """The offsets of partition logs."""
-
     def start_offset(self, topic: str, partition: int) -> int:
         """The first available offset."""
 

@@ -32,8 +32,6 @@ class GroupNumbers(msgspec.Struct, frozen=True, gc=False):
 
 
 class FlushTicket(msgspec.Struct, eq=False):
-    """One flush, run without the broker's lock."""
-
     changes: Changes
     _everything: Changes | None
     _table: OffsetTable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,7 @@ import msgspec
 from broker_core.clock import s_from_ns
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind, EventStream
+from broker_core.groups.commits import Reads
 from broker_core.groups.group import Group
 from broker_core.groups.history import Causes, RebalanceHistory
 from broker_core.groups.members import CONSUMER, Member, SyncResult
@@ -29,8 +30,7 @@ class Rebalancer(msgspec.Struct, eq=False):
     _offsets: OffsetStore
     _history: RebalanceHistory
     _initial_delay_ns: int
-    _partitions_of: Callable[[str], int]
-    _reads_anew: Callable[[int], object]
+    _reads: Reads
 
     def begin(self, group: Group, now_ns: int, cause: str) -> None:
         self.started(group, now_ns, cause)
@@ -129,7 +129,7 @@ class Rebalancer(msgspec.Struct, eq=False):
         self._offsets.note_members(group.name)
 
     def move(self, group: Group, now_ns: int, state: GroupState) -> GroupState:
-        """Enter a state and emit GROUP_STATE. Returns the previous state."""
+        """Returns the previous state."""
         old = group.move_to(state, now_ns)
         self.note_members(group)
         leader = group.members.get(group.leader)
@@ -189,13 +189,13 @@ class Rebalancer(msgspec.Struct, eq=False):
         group.generation += 1
         self._offsets.set_numbers(group.name, group.generation, group.members_seen)
         if not group.members:
-            group.protocol = group.protocol_type = group.leader = ""
+            group.protocol = group.leader = ""
             group.topics = {}
             self.move(group, now_ns, GroupState.EMPTY)
             self.complete(group, now_ns)
             return
         group.protocol = group.elect_protocol()
-        group.topics = {topic: self._partitions_of(topic) for topic in sorted(group.subscribe())}
+        group.topics = {topic: self._reads.partitions_of(topic) for topic in sorted(group.subscribe())}
         present = [member for member in group.members.values() if member.join is not None]
         if group.leader not in group.joining:
             group.leader = present[0].member_id
@@ -209,7 +209,7 @@ class Rebalancer(msgspec.Struct, eq=False):
             member.join = None
             member.heard(now_ns)
             member.polled(now_ns)
-        self._reads_anew(now_ns)
+        self._reads.anew(now_ns)
 
     def complete(self, group: Group, now_ns: int) -> None:
         after = group.owned()
@@ -261,8 +261,19 @@ class Rebalancer(msgspec.Struct, eq=False):
         self, group: Group, now_ns: int, kind: EventKind, member: Member, partitions: list[TopicPartition]
     ) -> None:
         self.note_members(group)
-        detail = {"partitions": [list(partition) for partition in partitions], "member_id": member.member_id}
+        detail: dict[str, object] = {
+            "partitions": [list(partition) for partition in partitions],
+            "member_id": member.member_id,
+        }
+        if kind is EventKind.PARTITIONS_REVOKED:
+            # Where its reading stood, and what was committed: in between is what it loses.
+            detail["positions"] = [self._reads.position(group.name, *partition) for partition in partitions]
+            detail["committed"] = [self._committed(group.name, *partition) for partition in partitions]
         self._emit(group, now_ns, kind, client=member.client, cause=str(group.causes), detail=detail)
+
+    def _committed(self, group: str, topic: str, partition: int) -> int | None:
+        found = self._offsets.fetch(group, topic, partition)
+        return None if found is None else found.offset
 
     def _emit(self, group: Group, now_ns: int, kind: EventKind, **fields: Any) -> None:
         self._events.emit(now_ns, kind, group=group.name, generation=group.generation, **fields)

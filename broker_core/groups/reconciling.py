@@ -17,7 +17,8 @@ import re2
 from broker_core.clock import NS_PER_MS, s_from_ns
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.assignors import assign
-from broker_core.groups.config import GroupConfig
+from broker_core.groups.commits import Reads
+from broker_core.groups.config import GroupConfigs
 from broker_core.groups.group import Group
 from broker_core.groups.joining import JoinRequest
 from broker_core.groups.members import (
@@ -57,10 +58,8 @@ class Reconciler(msgspec.Struct, eq=False):
     _timers: Timers
     _offsets: OffsetStore
     _rebalancer: Rebalancer
-    _config: GroupConfig
-    _partitions_of: Callable[[str], int]
-    _topic_names: Callable[[], Iterable[str]]
-    _reads_anew: Callable[[int], object]
+    _configs: GroupConfigs
+    _reads: Reads
     _expel: Callable[[Group, int, Member, str, int | None], object]
 
     def heartbeat(self, group: Group, now_ns: int, request: ConsumerHeartbeat) -> ConsumerHeartbeatResult:
@@ -74,6 +73,9 @@ class Reconciler(msgspec.Struct, eq=False):
             return self._leaves(group, now_ns, request)
         member = self.joined(group, now_ns, request) if request.member_epoch == JOINING else self._known(group, request)
         member.heard(now_ns)
+        settings = self._configs.of(group.name)
+        if member.session is not None and member.session.timeout_ns != settings.consumer_session_timeout_ms * NS_PER_MS:
+            self.watch(group, now_ns, member, settings.consumer_session_timeout_ms)
         if request.member_epoch != JOINING:
             self.subscribe(group, now_ns, member, request)
         self.reconcile(group, now_ns, member, request.owned)
@@ -82,9 +84,7 @@ class Reconciler(msgspec.Struct, eq=False):
         assigned = member.may_read
         news = assigned if asked_for_all or assigned != member.reported else None
         member.reported = assigned
-        return ConsumerHeartbeatResult(
-            member.member_id, member.epoch, self._config.consumer_heartbeat_interval_ms, news
-        )
+        return ConsumerHeartbeatResult(member.member_id, member.epoch, settings.consumer_heartbeat_interval_ms, news)
 
     def expel(self, group: Group, now_ns: int, member: ConsumerMember, cause: str, heard_ns: int | None = None) -> None:
         self._rebalancer.say_left(group, now_ns, member, cause, heard_ns)
@@ -98,7 +98,7 @@ class Reconciler(msgspec.Struct, eq=False):
         """A topic was created, deleted or extended: a group that subscribes to it gets a new target."""
         before = dict(group.topics)
         cause = f"topic {topic} {what}"
-        for member in () if self._partitions_of(topic) else group.members.values():
+        for member in () if self._reads.partitions_of(topic) else group.members.values():
             assert isinstance(member, ConsumerMember)
             gone = [place for place in member.owned if place[0] == topic]
             if gone:  # nobody has to confirm that
@@ -149,7 +149,7 @@ class Reconciler(msgspec.Struct, eq=False):
         member.is_classic = classic is not None
         # A member that joins reads nothing: its revocations are done.
         member.reported = None
-        self.watch(group, now_ns, member, self._config.consumer_session_timeout_ms)
+        self.watch(group, now_ns, member, self._configs.of(group.name).consumer_session_timeout_ms)
         if replaced:
             cause = f"{member.client} came back as {member.instance_id}"
             self._rebalancer.say_joined(group, now_ns, member, cause, replaced, heard_ns)
@@ -159,7 +159,7 @@ class Reconciler(msgspec.Struct, eq=False):
     def _enter(
         self, group: Group, now_ns: int, request: ConsumerHeartbeat, classic: JoinRequest | None
     ) -> ConsumerMember:
-        if len(group.members) >= self._config.max_members:
+        if len(group.members) >= self._configs.brokers.max_members:
             raise BrokerError(ErrorCode.GROUP_MAX_SIZE_REACHED, f"group {group.name} has {len(group.members)} members")
         member = ConsumerMember(request.member_id, request.client_id, request.instance_id, now_ns)
         member.host = request.host
@@ -167,8 +167,8 @@ class Reconciler(msgspec.Struct, eq=False):
         member.is_classic = classic is not None
         group.add(member, CONSUMER, {} if classic is None else classic.protocols)
         self._take(member, request)
-        self.watch(group, now_ns, member, self._config.consumer_session_timeout_ms)
-        group.topics.update({topic: self._partitions_of(topic) for topic in self._read_subscription(member)})
+        self.watch(group, now_ns, member, self._configs.of(group.name).consumer_session_timeout_ms)
+        group.topics.update({topic: self._reads.partitions_of(topic) for topic in self._read_subscription(member)})
         cause = f"{member.client} joined"
         self._rebalancer.say_joined(group, now_ns, member, cause)
         self.assign_anew(group, now_ns, cause)
@@ -196,7 +196,6 @@ class Reconciler(msgspec.Struct, eq=False):
         return ConsumerHeartbeatResult(request.member_id, request.member_epoch, 0, None)
 
     def find(self, group: Group, member_id: str) -> ConsumerMember:
-        """The member. Raises as `Group.find`."""
         member = group.find(member_id)
         assert isinstance(member, ConsumerMember)
         return member
@@ -227,7 +226,7 @@ class Reconciler(msgspec.Struct, eq=False):
         topics = set(member.names)
         if member.regex:
             pattern = compiled(member.regex)
-            topics |= {name for name in self._topic_names() if pattern.fullmatch(name) and member.allowed(name)}
+            topics |= {name for name in self._reads.topic_names() if pattern.fullmatch(name) and member.allowed(name)}
         member.subscription = MemberSubscription(tuple(sorted(topics)), instance_id=member.instance_id)
         return topics
 
@@ -236,7 +235,7 @@ class Reconciler(msgspec.Struct, eq=False):
         for each in group.members.values():
             assert isinstance(each, ConsumerMember)
             wanted |= self._read_subscription(each)
-        group.topics = {topic: self._partitions_of(topic) for topic in sorted(wanted)}
+        group.topics = {topic: self._reads.partitions_of(topic) for topic in sorted(wanted)}
 
     def assign_anew(self, group: Group, now_ns: int, cause: str) -> None:
         """Begin the next group epoch with a new target assignment; in a large group, when the interval is over."""
@@ -257,11 +256,11 @@ class Reconciler(msgspec.Struct, eq=False):
         group.generation += 1
         self._offsets.set_numbers(group.name, group.generation, group.members_seen)
         if not group.members:
-            group.protocol = group.protocol_type = ""
+            group.protocol = ""
             group.topics = {}
             self._rebalancer.move(group, now_ns, GroupState.EMPTY)
             self._rebalancer.complete(group, now_ns)
-            self._reads_anew(now_ns)
+            self._reads.anew(now_ns)
             return
         self.read_subscriptions(group)
         members = {key: member for key, member in group.members.items() if isinstance(member, ConsumerMember)}
@@ -275,7 +274,7 @@ class Reconciler(msgspec.Struct, eq=False):
             member.target = tuple(plan[key])
         # Said again where it reconciles already: the generation is another.
         self._rebalancer.move(group, now_ns, GroupState.RECONCILING)
-        self._reads_anew(now_ns)
+        self._reads.anew(now_ns)
 
     # -- reconciliation
 
@@ -318,7 +317,6 @@ class Reconciler(msgspec.Struct, eq=False):
         self._expel(group, now_ns, member, sentence, None)
 
     def settle(self, group: Group, now_ns: int) -> None:
-        """Move the group to STABLE if all members have their targets."""
         if group.state is not GroupState.RECONCILING:
             return
         for member in group.members.values():

@@ -7,10 +7,11 @@ as whole milliseconds.
 
 from __future__ import annotations
 
+import operator
 import struct
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from datetime import timedelta
 from functools import cache, partial
@@ -18,25 +19,37 @@ from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
-from kio.index import load_request_schema, load_response_schema
 from kio.schema.index import api_key_map, schema_name_map
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.kafka_messages.schemas import load_request_schema, load_response_schema
 
 Read = Callable[["Cursor"], Any]
 Data = bytes | memoryview
+#: The rows of each array of a response or of a row, and what was read of them together.
+Memory = dict[str, tuple[Sequence["_Row"], tuple[Any, ...]]]
+_Row = tuple[bytes, Any, Memory]  # what it was read of, what was read, and of its own arrays
 
 
 class Cursor:
-    """A place in the bytes of a request that may have `most_elements` in all its arrays together."""
+    """A place in the bytes of a request that may have `most_elements` in all its arrays together.
 
-    __slots__ = ("_data", "_elements_left", "_end", "_position")
+    With a `memory` of the last response to the same request, the rows of its arrays that have the same bytes are not
+    read again, but are the same objects; they are not to be changed. It takes what is read now.
+    """
 
-    def __init__(self, data: Data, position: int, most_elements: int) -> None:
+    __slots__ = ("_data", "_elements_left", "_end", "_position", "memory")
+
+    def __init__(self, data: Data, position: int, most_elements: int, memory: Memory | None = None) -> None:
         self._data = data
+        self.memory = memory
         self._elements_left = most_elements
         self._position = position
         self._end = len(data)
+
+    @property
+    def position(self) -> int:
+        return self._position
 
     def take(self, size: int) -> Data:
         """So many bytes. Raises MALFORMED_REQUEST if they are not there."""
@@ -47,11 +60,33 @@ class Cursor:
         self._position = end
         return found
 
+    def passes(self, data: bytes) -> bool:
+        """Whether `data` comes next; then it lies behind. Of a response only."""
+        assert isinstance(self._data, bytes)
+        there = self._data.startswith(data, self._position)
+        self._position += len(data) * there
+        return there
+
+    def since(self, position: int) -> bytes:
+        return bytes(self._data[position : self._position])
+
+    def numbers(self, kind: struct.Struct) -> tuple[Any, ...]:
+        """Raises MALFORMED_REQUEST if they are not there."""
+        position = self._position
+        if position + kind.size > self._end:
+            self.take(kind.size)
+        self._position += kind.size
+        return kind.unpack_from(self._data, position)
+
     def number(self, kind: struct.Struct) -> Any:
-        return kind.unpack(self.take(kind.size))[0]
+        return self.numbers(kind)[0]
 
     def varint(self) -> int:
         """An unsigned number of at most 32 bits, seven in a byte."""
+        position = self._position
+        if position < self._end and self._data[position] < 0x80:  # nearly always
+            self._position += 1
+            return self._data[position]
         value = shift = 0
         while True:
             byte = self.take(1)[0]
@@ -99,14 +134,15 @@ class Cursor:
 
 
 _INT8, _INT16, _INT32, _INT64 = (struct.Struct(f">{code}") for code in "bhiq")
-_UINT16, _FLOAT64 = struct.Struct(">H"), struct.Struct(">d")
-_NUMBERS = {
+_UINT16, _FLOAT64, _BOOL = struct.Struct(">H"), struct.Struct(">d"), struct.Struct(">?")
+NUMBERS = {
     "int8": _INT8,
     "int16": _INT16,
     "int32": _INT32,
     "int64": _INT64,
     "uint16": _UINT16,
     "float64": _FLOAT64,
+    "bool": _BOOL,
     "error_code": _INT16,
     "timedelta_i32": _INT32,
     "timedelta_i64": _INT64,
@@ -137,22 +173,22 @@ def request_reader(api_key: int, version: int) -> tuple[Read, bool]:
 def response_reader(api_key: int, version: int) -> tuple[Read, bool]:
     """As `request_reader`, of a response."""
     schema = load_response_schema(api_key, version)
-    return _entity(schema, schema), schema.__header_schema__.__version__ > 0
+    return _entity(schema, schema, remembers=True), schema.__header_schema__.__version__ > 0
 
 
-def _entity(schema: Any, newest: Any) -> Read:
+def _entity(schema: Any, newest: Any, remembers: bool = False) -> Read:
     flexible: bool = schema.__flexible__
     steps: list[tuple[tuple[str, ...], struct.Struct | Read]] = []
     tagged: dict[int, tuple[str, Read]] = {}
     own, later = fields(schema), {each.name: each for each in fields(newest)}
-    defaults = {name: _default(later[name]) for name in later.keys() - {each.name for each in own}}
+    defaults = {name: default_of(later[name]) for name in later.keys() - {each.name for each in own}}
     for each in own:
-        read = _field(each, flexible, later.get(each.name, each))
+        read = _field(each, flexible, later.get(each.name, each), remembers)
         tag = each.metadata.get("tag")
-        number = None if types_in(each.type)[1:] else _NUMBERS.get(each.metadata.get("kafka_type", ""))
+        number = None if types_in(each.type)[1:] else NUMBERS.get(each.metadata.get("kafka_type", ""))
         if tag is not None:
             tagged[tag] = (each.name, read)
-            defaults[each.name] = _default(each)
+            defaults[each.name] = default_of(each)
         elif number is not None and steps and isinstance(before := steps[-1][1], struct.Struct):  # read in one go
             steps[-1] = ((*steps[-1][0], each.name), struct.Struct(before.format + number.format[1:]))
         else:
@@ -162,7 +198,7 @@ def _entity(schema: Any, newest: Any) -> Read:
         values = dict(defaults)
         for names, step in steps:
             if isinstance(step, struct.Struct):
-                values.update(zip(names, step.unpack(cursor.take(step.size)), strict=True))
+                values.update(zip(names, cursor.numbers(step), strict=True))
             else:
                 values[names[0]] = step(cursor)
         if flexible:
@@ -172,7 +208,7 @@ def _entity(schema: Any, newest: Any) -> Read:
     return read_entity
 
 
-def _default(field: Field[Any]) -> Any:
+def default_of(field: Field[Any]) -> Any:
     """The default of a missing field, as it would be read."""
     default = field.default
     if isinstance(default, timedelta):
@@ -181,20 +217,22 @@ def _default(field: Field[Any]) -> Any:
         return None if default is MISSING else default
     if typing.get_origin(field.type) is tuple:
         return ()
-    return {"string": "", "bytes": b"", "bool": False}.get(field.metadata.get("kafka_type", ""), 0)
+    made = {"string": "", "bytes": b"", "records": b"", "bool": False, "uuid": UUID(int=0)}
+    return made.get(field.metadata.get("kafka_type", ""), 0)
 
 
-def _field(field: Field[Any], flexible: bool, newest: Field[Any]) -> Read:
-    parts = types_in(field.type)
-    nested = next((part for part in parts if is_dataclass(part)), None)
+def _field(field: Field[Any], flexible: bool, newest: Field[Any], remembers: bool) -> Read:
+    nested = nested_in(field)
     if nested is not None:
-        one = _entity(nested, next(filter(is_dataclass, types_in(newest.type)), nested))
+        one = _entity(nested, nested_in(newest) or nested, remembers)
     else:
         one = _plain(field.metadata["kafka_type"], flexible)
     is_nullable = types.NoneType in typing.get_args(field.type)
     read = one
-    if any(typing.get_origin(part) is tuple for part in parts):
-        read = partial(_array, partial(_present, one, field.name), flexible)
+    if is_array(field):
+        one = partial(_present, one, field.name)
+        is_kept = remembers and nested is not None
+        read = partial(_remembered, field.name, one, flexible) if is_kept else partial(_array, one, flexible)
     elif nested is not None:
         return (lambda cursor: None if cursor.number(_INT8) < 0 else one(cursor)) if is_nullable else one
     return read if is_nullable else partial(_present, read, field.name)
@@ -205,6 +243,30 @@ def _array(one: Read, flexible: bool, cursor: Cursor) -> tuple[Any, ...] | None:
     return None if count < 0 else tuple([one(cursor) for _ in range(count)])
 
 
+def _remembered(name: str, one: Read, flexible: bool, cursor: Cursor) -> tuple[Any, ...] | None:
+    if cursor.memory is None:
+        return _array(one, flexible, cursor)
+    count = cursor.count(flexible)
+    if count < 0:
+        return None
+    memory = cursor.memory
+    before, found_before = memory.get(name, ((), ()))
+    rows: list[_Row] = []
+    for number in range(count):
+        row = before[number] if number < len(before) else None
+        if row is None or not cursor.passes(row[0]):
+            position = cursor.position
+            cursor.memory = inner = {} if row is None else row[2]
+            value = one(cursor)
+            row = cursor.since(position), value, inner
+        rows.append(row)
+    cursor.memory = memory
+    if len(rows) == len(before) and all(map(operator.is_, rows, before)):
+        return found_before
+    memory[name] = rows, (found := tuple([value for _, value, _ in rows]))
+    return found
+
+
 def _present(read: Read, name: str, cursor: Cursor) -> Any:
     value = read(cursor)
     if value is None:
@@ -213,12 +275,10 @@ def _present(read: Read, name: str, cursor: Cursor) -> Any:
 
 
 def _plain(kafka_type: str, flexible: bool) -> Read:
-    number = _NUMBERS.get(kafka_type)
+    number = NUMBERS.get(kafka_type)
     if number is not None:
         return lambda cursor: cursor.number(number)
     match kafka_type:
-        case "bool":
-            return lambda cursor: cursor.take(1) != b"\0"
         case "string":
             return lambda cursor: cursor.text(flexible)
         case "uuid":
@@ -226,6 +286,15 @@ def _plain(kafka_type: str, flexible: bool) -> Read:
         case "records":  # as they are, since they may be large
             return lambda cursor: cursor.sized(flexible, _INT32)
     return lambda cursor: cursor.blob(flexible)
+
+
+def nested_in(field: Field[Any]) -> Any:
+    """The schema of what a field holds; None if that is plain."""
+    return next(filter(is_dataclass, types_in(field.type)), None)
+
+
+def is_array(field: Field[Any]) -> bool:
+    return any(typing.get_origin(part) is tuple for part in types_in(field.type))
 
 
 def types_in(kind: Any) -> list[Any]:

@@ -107,6 +107,7 @@ class Connection(msgspec.Struct, eq=False):
     principal: str = ""
     software: str = ""
     group: str = ""
+    node: str = ""  # of the cluster that it is passed on to
     requests: int = 0
     messages_in: int = 0
     messages_out: int = 0
@@ -242,6 +243,11 @@ class Connections:
     def count(self, listener: str = "") -> int:
         with self._lock:
             return sum(not listener or each.listener == listener for each in self._open.values())
+
+    def publishes(self, client: str) -> bool:
+        """Whether an open connection of that client has published."""
+        with self._lock:
+            return any(each.messages_in and each.client == client for each in self._open.values())
 
     def views(self) -> tuple[ConnectionView, ...]:
         now_ns = self._now_ns()

@@ -253,12 +253,12 @@ def set_log_append_time(batch: bytearray, timestamp_ms: int) -> None:
     _seal(batch)
 
 
-def recompressed(batch: bytes | bytearray | memoryview, codec: str) -> bytearray:
+def recompressed(batch: bytes | bytearray | memoryview, codec: str, level: int | None = None) -> bytearray:
     """The same batch with its records compressed by `codec`. Raises as `unpacked`."""
     with memoryview(batch) as view:
         made = bytearray(view[:HEADER_BYTES])
         records = unpacked(CODECS[batch[_LOW_ATTRIBUTES] & CODEC_BITS], view[HEADER_BYTES:])
-    made += packed(codec, records)
+    made += packed(codec, records, level)
     made[_LOW_ATTRIBUTES] = made[_LOW_ATTRIBUTES] & ~CODEC_BITS | CODECS.index(codec)
     PLACE.pack_into(made, 0, PLACE.unpack_from(made)[0], len(made) - LENGTH_FIELD_END, _LEADER_EPOCH)
     _seal(made)
@@ -284,6 +284,18 @@ def encode_batches(
         half = (first + last) // 2
         yield from encode_batches(base_offset, timestamp_ms, messages, first, half)
         yield from encode_batches(base_offset, timestamp_ms, messages, half, last)
+
+
+def encode_copies(copies: Sequence[StoredMessage], producer: ProducerStamp | None = None) -> bytearray:
+    """A producer's batch of messages with headers and times of their own."""
+    stamp = producer or _NOBODY
+    builder = _codec().DefaultRecordBatchBuilder(
+        MAGIC, 0, stamp.transactional, stamp.producer_id, stamp.epoch, stamp.sequence, _SIZE_LIMIT
+    )
+    for delta, copy in enumerate(copies):
+        builder.append(delta, copy.timestamp_ms, copy.key, copy.value, list(copy.headers))
+    data: bytearray = builder.build()
+    return data
 
 
 def encode_kept(kept: Sequence[StoredMessage], batch: bytes | memoryview) -> bytearray:

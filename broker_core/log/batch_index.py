@@ -9,7 +9,7 @@ from functools import partial
 
 import msgspec
 
-from broker_core.messages import Run
+from broker_core.messages import MessageRun
 
 UNKNOWN_BYTES = 0xFFFF_FFFF  # of a batch that was found on disk and not decoded
 MARKER = 0xFFFF_FFFE  # instead of the payload of a control batch, which holds no message
@@ -72,6 +72,16 @@ class BatchIndex(msgspec.Struct, eq=False):
             slot += 1
         return slot
 
+    def slots(self, offset: int, limit: int, max_bytes: int, *, least: int) -> range:
+        """The slots from `slot_from(offset)` on of batches that begin below `limit`, of at most `max_bytes` together,
+        but `least` in any case if there are so many."""
+        first, stop = self.slot_from(offset), bisect_left(self.offsets, limit - self._base_offset)
+        if first < stop:
+            end = self.positions[first] + max_bytes
+            if self.positions[stop - 1] + self.sizes[stop - 1] > end:
+                stop = max(bisect_right(self.positions, end, first, stop) - 1, first + least)
+        return range(first, stop)
+
     def slot_for_time(self, published_ns: int, start: int = 0) -> int | None:
         """The first slot from `start` on that was published at `published_ns` or later; None if there is none."""
         if self.max_published_ns is None or self.max_published_ns < published_ns:
@@ -83,7 +93,7 @@ class BatchIndex(msgspec.Struct, eq=False):
         later = (slot for slot in range(start, len(self)) if self.published[slot] >= published_ns)
         return next(later, None)
 
-    def collect_runs(self, offset: int, end_offset: int, runs: list[Run], records: Records) -> None:
+    def collect_runs(self, offset: int, end_offset: int, runs: list[MessageRun], records: Records) -> None:
         """Append the runs between the two offsets to `runs`; adjacent runs are joined.
 
         `records` is called for batches with gaps left by compaction, and for those whose payload size is unknown.
@@ -92,7 +102,7 @@ class BatchIndex(msgspec.Struct, eq=False):
         offsets = self.offsets
         for slot in range(self.slot_from(offset), len(offsets)):
             first = base_offset + offsets[slot]
-            if first >= end_offset:
+            if max(first, offset) >= end_offset:
                 return
             published_ns = self.published[slot]
             if slot in self.with_gaps:
@@ -119,10 +129,10 @@ class BatchIndex(msgspec.Struct, eq=False):
 Records = Callable[[BatchIndex, int], Sequence[tuple[int, int]]]
 
 
-def _join(runs: list[Run], offset: int, count: int, size_bytes: int, published_ns: int) -> None:
+def _join(runs: list[MessageRun], offset: int, count: int, size_bytes: int, published_ns: int) -> None:
     if runs:
         last = runs[-1]
         if last.published_ns == published_ns and last.offset + last.count == offset:
-            runs[-1] = Run(last.offset, last.count + count, last.size_bytes + size_bytes, published_ns)
+            runs[-1] = MessageRun(last.offset, last.count + count, last.size_bytes + size_bytes, published_ns)
             return
-    runs.append(Run(offset, count, size_bytes, published_ns))
+    runs.append(MessageRun(offset, count, size_bytes, published_ns))

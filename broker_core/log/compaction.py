@@ -18,8 +18,6 @@ USUAL_FRACTION, BEHIND_FRACTION = 0.4, 0.9
 
 
 class Cleaner:
-    """Runs compaction passes slice by slice, with the logs in turn."""
-
     def __init__(self) -> None:
         self._running: dict[PartitionLog, Compaction] = {}
 
@@ -40,7 +38,7 @@ class Cleaner:
             self.begin(now_ns, (log,))  # another pass may be due for what was written meanwhile
         if not self._running:
             return 0.0
-        return BEHIND_FRACTION if any(map(is_behind, self._running)) else USUAL_FRACTION
+        return BEHIND_FRACTION if any(is_behind(log, now_ns) for log in self._running) else USUAL_FRACTION
 
     def forget(self, log: PartitionLog) -> None:
         self._running.pop(log, None)
@@ -60,28 +58,32 @@ class Compacted(msgspec.Struct, frozen=True):
 
 
 def is_due(log: PartitionLog, now_ns: int) -> bool:
-    """Whether a pass is due: half of the log was sealed since the last pass, or writing has stopped.
+    """Whether a pass is due: `dirty_ratio` of the log was sealed since the last pass, some of it is as old as
+    `max_compaction_lag_ms`, or writing has stopped.
 
     A pass also reads what the last pass left. Waiting for half bounds the reading to about three times the writing,
     independent of the size of the log.
     """
     if not log.config.compacts:
         return False
-    sealed = log.compactable()
+    sealed = log.compactable(now_ns)
     fresh = [segment for segment in sealed if segment.end_offset > log.cleaned_to]
     if not fresh:
         return False
     fresh_bytes = sum(segment.size_bytes for segment in fresh)
-    if 2 * fresh_bytes >= sum(segment.size_bytes for segment in sealed):
+    if fresh_bytes >= log.config.dirty_ratio * sum(segment.size_bytes for segment in sealed):
+        return True
+    first_ns = fresh[0].first_ns
+    if first_ns is not None and now_ns - first_ns >= log.config.max_compaction_lag_ms * NS_PER_MS:
         return True
     latest_ns = fresh[-1].max_published_ns
     return latest_ns is None or now_ns - latest_ns >= _CALM_NS
 
 
-def is_behind(log: PartitionLog) -> bool:
+def is_behind(log: PartitionLog, now_ns: int) -> bool:
     """Whether several times as much was written since the last pass as it left."""
     fresh_bytes = kept_bytes = 0
-    for segment in log.compactable():
+    for segment in log.compactable(now_ns):
         if segment.end_offset > log.cleaned_to:
             fresh_bytes += segment.size_bytes
         else:
@@ -99,7 +101,7 @@ class Compaction:
 
     def __init__(self, log: PartitionLog, now_ns: int) -> None:
         self.done = Compacted()
-        self._log = log
+        self._log, self._now_ns = log, now_ns
         self._forget_tombstones_ns = now_ns - log.config.tombstone_ms * NS_PER_MS
         self._latest: dict[bytes, int] = {}
         self._left_bytes = 0
@@ -111,14 +113,13 @@ class Compaction:
         return next(self._steps, False)
 
     def run(self) -> Compacted:
-        """Run all steps. Raises STORAGE_ERROR."""
         while self.step():
             pass
         return self.done
 
     def _all_steps(self) -> Iterator[bool]:
         log = self._log
-        segments = log.compactable()
+        segments = log.compactable(self._now_ns)
         damaged: set[Segment] = set()
         for segment in segments:
             # Earlier passes left each key once, so only new segments can supersede messages.

@@ -22,9 +22,9 @@ _XERIAL_HEADER_BYTES = 16
 _XERIAL_BLOCK_BYTES = 32_768
 
 
-def packed(codec: str, records: bytes | memoryview) -> bytes:
-    """Compress records as Kafka's brokers do."""
-    return _PACK[codec](bytes(records))
+def packed(codec: str, records: bytes | memoryview, level: int | None = None) -> bytes:
+    """Compress records as Kafka's brokers do; a `level` of None is that of the library."""
+    return _PACK[codec](bytes(records), level)
 
 
 def unpacked(codec: str, packed: bytes | memoryview) -> bytes:
@@ -42,11 +42,11 @@ def _too_large(limit: int) -> BrokerError:
     return BrokerError(ErrorCode.MESSAGE_TOO_LARGE, f"a batch unpacks to more than {limit} bytes")
 
 
-def _pack_gzip(records: bytes) -> bytes:
-    return zlib.compress(records, wbits=_GZIP_WINDOW)
+def _pack_gzip(records: bytes, level: int | None) -> bytes:
+    return zlib.compress(records, level=-1 if level is None else level, wbits=_GZIP_WINDOW)
 
 
-def _pack_snappy(records: bytes) -> bytes:
+def _pack_snappy(records: bytes, _level: int | None) -> bytes:
     """In blocks, as Java's library has them."""
     made = bytearray(_XERIAL + _XERIAL_VERSIONS)
     for start in range(0, len(records), _XERIAL_BLOCK_BYTES):
@@ -55,12 +55,12 @@ def _pack_snappy(records: bytes) -> bytes:
     return bytes(made)
 
 
-_PACK: dict[str, Callable[[bytes], bytes]] = {
-    UNCOMPRESSED: bytes,
+_PACK: dict[str, Callable[[bytes, int | None], bytes]] = {
+    UNCOMPRESSED: lambda records, _level: records,
     "gzip": _pack_gzip,
     "snappy": _pack_snappy,
-    "lz4": lambda records: bytes(cramjam.lz4.compress(records)),
-    "zstd": lambda records: bytes(cramjam.zstd.compress(records)),
+    "lz4": lambda records, level: bytes(cramjam.lz4.compress(records, level)),
+    "zstd": lambda records, level: bytes(cramjam.zstd.compress(records, level)),
 }
 
 

@@ -19,8 +19,6 @@ class LostRange(NamedTuple):
 
 
 class Corruption:
-    """The lost ranges of one partition, by offset."""
-
     def __init__(self, name: str) -> None:
         self._name = name
         self.ranges: list[LostRange] = []

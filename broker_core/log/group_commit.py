@@ -24,7 +24,6 @@ class GroupCommit:
 
     @property
     def wanted(self) -> bool:
-        """Whether a round would make something durable."""
         return bool(self._dirty)
 
     def durable(self, log: PartitionLog, end_offset: int) -> Reply[None]:
@@ -78,7 +77,6 @@ class GroupCommit:
         self._fail(log, error)
 
     def _answer(self, log: PartitionLog) -> None:
-        """Settle the replies whose messages are durable."""
         waiting = self._waiting.get(log)
         while waiting and waiting[0][0] <= log.high_watermark:
             waiting.popleft()[1].resolve(None)

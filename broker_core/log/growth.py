@@ -19,7 +19,7 @@ class Growth:
     def wait(self, partitions: Iterable[TopicPartition], deadline_ns: int) -> Reply[None]:
         """A reply that is settled when one of `partitions` grows, or at `deadline_ns`."""
         reply: Reply[None] = Reply()
-        chosen = tuple(partitions)
+        chosen = dict.fromkeys(partitions)  # a fetch session may name a topic by an old and its new id
         for each in chosen:
             self._waiting.setdefault(each, {})[reply] = None
         timer = self._timers.at_end_of_wait(deadline_ns, lambda _at: reply.resolve(None))

@@ -57,6 +57,5 @@ class InternalLog:
             yield from page
 
     def close(self) -> None:
-        """Close the log. Raises STORAGE_ERROR."""
         if self.log is not None:
             self.log.close()

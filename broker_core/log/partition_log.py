@@ -6,6 +6,7 @@ import contextlib
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import takewhile
 
 import msgspec
 
@@ -32,10 +33,10 @@ from broker_core.log.corruption import Corruption, LostRange
 from broker_core.log.producers import FORGOTTEN_AFTER_NS, RememberedBatch
 from broker_core.log.recovery import Recovery
 from broker_core.log.reserved_headers import check_sizes, with_ttl
-from broker_core.log.segment import DecodedBatches, PartitionContext, Segment
-from broker_core.log.segment_list import SegmentList
+from broker_core.log.segment import DecodedBatches, PartitionContext, Segment, take_fitting
+from broker_core.log.segment_list import SegmentList, StoredBatches
 from broker_core.log.segment_rewrite import SegmentRewrite
-from broker_core.messages import Message, Run, StoredMessage
+from broker_core.messages import Message, MessageRun, StoredMessage
 
 _NEVER_NS = 1 << 63
 
@@ -79,7 +80,8 @@ class PartitionLog:
         self, files: FileSystem, directory: str, topic: str, partition: int, *, config: LogConfig, epoch_ms: int
     ) -> None:
         self._corruption = Corruption(f"{topic}-{partition}")
-        context = PartitionContext(files, directory, epoch_ms, self._corruption)
+        only_in_memory = files.in_memory and config.durability == "memory"
+        context = PartitionContext(files, directory, epoch_ms, self._corruption, only_in_memory)
         files.makedirs(directory)
         recovery = Recovery(context)
         segments = recovery.segments
@@ -119,7 +121,6 @@ class PartitionLog:
         self._settle_limits()
 
     def configure(self, config: LogConfig) -> None:
-        """Change the settings. Raises INVALID_CONFIG for another durability."""
         if config.durability != self.config.durability:
             raise BrokerError(
                 ErrorCode.INVALID_CONFIG,
@@ -137,9 +138,10 @@ class PartitionLog:
         self._needs_keys = config.compacts
         self._ttl_ms = config.message_ttl_ms
         self._sets_time = config.timestamp_type == "LogAppendTime"
-        self._compression_type = config.compression_type
+        self._compression_type, self._level = config.compression_type, config.compression_level
+        self._unpacks_at_most = config.max_decompressed_bytes
         self._packs = config.compression_type not in {PRODUCER, UNCOMPRESSED}
-        self._segment_ns = _NEVER_NS if config.segment_ms is None else config.segment_ms * NS_PER_MS
+        self._segment_ns = _NEVER_NS if (roll_ms := config.roll_ms) is None else roll_ms * NS_PER_MS
         self._checked_bytes = min(config.max_message_bytes, MAX_BATCH_BYTES)
 
     # -- what it holds
@@ -218,11 +220,9 @@ class PartitionLog:
                         found.extend(messages)  # a part fits where the whole batch does
                         return found
                     if part or payload_bytes > max_bytes or payload_bytes == UNKNOWN_BYTES:
-                        for message in messages:
-                            max_bytes -= message.size_bytes
-                            if max_bytes < 0 and found:
-                                return found
-                            found.append(message)
+                        max_bytes = take_fitting(messages, found, max_bytes)
+                        if max_bytes < 0:
+                            return found
                     else:
                         max_bytes -= payload_bytes
                         found.extend(messages)
@@ -232,20 +232,11 @@ class PartitionLog:
                 raise
         return found
 
-    def read_bytes(self, offset: int, max_bytes: int = 1 << 20, *, end_offset: int | None = None) -> list[bytes]:
-        """Stored batches from that of `offset` on, at least one, up to the high watermark or `end_offset`. Raises
-        OFFSET_OUT_OF_RANGE, DAMAGED.
-        """
+    def read_bytes(self, offset: int, max_bytes: int, end_offset: int) -> StoredBatches:
+        """Stored batches from that of `offset` on, at least one, that begin below `end_offset`; not copied if in
+        memory. Raises OFFSET_OUT_OF_RANGE, DAMAGED."""
         self._check_offset(offset)
-        limit = self.high_watermark if end_offset is None else end_offset
-        found: list[bytes] = []
-        for segment, index in self.segments.indexes(offset):
-            for slot in range(index.slot_from(offset), len(index)):
-                max_bytes -= index.sizes[slot]
-                if index.base_offset(slot) >= limit or (found and max_bytes < 0):
-                    return found
-                found.append(segment.batch(index, slot))
-        return found
+        return self.segments.stored(offset, max_bytes, end_offset)
 
     def batch_end(self, offset: int) -> int:
         """The end of the batch of `offset`; of the next one if there is none. Raises OFFSET_OUT_OF_RANGE."""
@@ -262,9 +253,9 @@ class PartitionLog:
             raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"there is no message {offset} in {self.name}")
         return found[0]
 
-    def runs(self, offset: int, end_offset: int) -> list[Run]:
+    def runs(self, offset: int, end_offset: int) -> list[MessageRun]:
         """The messages between the two offsets, by time of publishing; `size_bytes` of part of a batch is its share."""
-        found: list[Run] = []
+        found: list[MessageRun] = []
         offset = max(offset, self.start_offset)
         for segment, index in self.segments.indexes(offset):
             index.collect_runs(offset, end_offset, found, segment.records)
@@ -330,7 +321,7 @@ class PartitionLog:
                     ErrorCode.MESSAGE_TOO_LARGE, f"{len(data)} bytes in one batch for {self.name}; send it in parts"
                 )
         if self._packs:
-            data = recompressed(data, self._compression_type)
+            data = recompressed(data, self._compression_type, self._level)
         self._active_for(now_ns, len(data)).append(data, base_offset, count, size_bytes, now_ns)
         self._stored(now_ns, base_offset, count, producer)
         return Appended(base_offset, count, size_bytes, False)
@@ -348,7 +339,10 @@ class PartitionLog:
             raise BrokerError(
                 ErrorCode.MESSAGE_TOO_LARGE, f"{size_bytes} bytes in one batch for {self.name}; send it in parts"
             )
-        data = batch.placed(base_offset, self._compression_type)
+        if batch.unpacks_beyond(self._unpacks_at_most):
+            about = f"a message of more than {self._unpacks_at_most} bytes, uncompressed, for {self.name}"
+            raise BrokerError(ErrorCode.INVALID_RECORD, about)
+        data = batch.placed(base_offset, self._compression_type, self._level)
         if len(data) - HEADER_BYTES > self._checked_bytes:
             raise BrokerError(
                 ErrorCode.MESSAGE_TOO_LARGE, f"{len(data)} bytes in one batch for {self.name}, {self._compression_type}"
@@ -394,7 +388,9 @@ class PartitionLog:
             for data, _, _ in batches:
                 set_log_append_time(data, timestamp_ms)
         if self._packs:
-            batches = [(recompressed(data, self._compression_type), count, size) for data, count, size in batches]
+            batches = [
+                (recompressed(data, self._compression_type, self._level), count, size) for data, count, size in batches
+            ]
         stored_bytes = sum(len(data) for data, _, _ in batches)
         if stored_bytes > MAX_SEGMENT_BYTES:
             raise BrokerError(
@@ -481,10 +477,11 @@ class PartitionLog:
             self.delete_before(min(self.segments.retained_from(self.config, now_ns), self.high_watermark))
         return self.start_offset
 
-    def compactable(self) -> list[Segment]:
-        """The sealed segments that `Compaction` may replace, oldest first."""
-        limit = self.last_stable_offset
-        return [one for one in self.segments.sealed if one.end_offset <= limit and not one.has_holes]
+    def compactable(self, now_ns: int = _NEVER_NS) -> list[Segment]:
+        """The sealed segments that `Compaction` may replace at `now_ns`, oldest first."""
+        limit, lag_ns = self.last_stable_offset, self.config.min_compaction_lag_ms * NS_PER_MS
+        ripe = takewhile(lambda one: not lag_ns or (one.max_published_ns or 0) <= now_ns - lag_ns, self.segments.sealed)
+        return [one for one in ripe if one.end_offset <= limit and not one.has_holes]
 
     def replace_segment(self, old: Segment, rewrite: SegmentRewrite) -> None:
         """Replace a sealed segment by its compacted form. Raises STORAGE_ERROR."""
@@ -544,14 +541,12 @@ class PartitionLog:
                     self._save_recovery_point()
 
     def sync(self) -> None:
-        """Make all appended messages durable. Raises STORAGE_ERROR."""
         ticket = self.begin_sync()
         if ticket is not None:
             ticket.run()
             self.end_sync(ticket)
 
     def flush(self) -> None:
-        """Save indexes and checkpoint, so that the next opening scans little. Raises STORAGE_ERROR."""
         if self._active.end_offset <= self.high_watermark and self._active.size_bytes and self._writes_indexes:
             self._save_index(self._active)
         self._save_recovery_point()

@@ -24,8 +24,6 @@ class ProducerIdsState(msgspec.Struct, frozen=True):
 
 
 class ProducerIds:
-    """Allocates (producer id, epoch)."""
-
     def __init__(self) -> None:
         self._next_id = 0
         self._named: dict[str, tuple[int, int]] = {}
@@ -61,8 +59,6 @@ FORGOTTEN_AFTER_NS = 86_400 * 1_000_000_000  # Kafka's default of producer.id.ex
 
 
 class RememberedBatch(msgspec.Struct, frozen=True, gc=False):
-    """A batch of a producer: its sequence numbers and offsets."""
-
     sequence: int
     count: int
     base_offset: int
@@ -74,8 +70,6 @@ class RememberedBatch(msgspec.Struct, frozen=True, gc=False):
 
 
 class ProducerState:
-    """The epoch of a producer and its last batches, oldest first."""
-
     __slots__ = ("batches", "epoch")
 
     def __init__(self, epoch: int) -> None:
@@ -84,8 +78,6 @@ class ProducerState:
 
 
 class ProducerStates:
-    """All known producers of a partition."""
-
     def __init__(self) -> None:
         self._by_id: dict[int, ProducerState] = {}
 
@@ -140,7 +132,6 @@ class ProducerStates:
         return tuple(found)
 
     def forget_before(self, published_ns: int) -> None:
-        """Forget the producers without a batch since `published_ns`."""
         idle = [
             producer_id
             for producer_id, state in self._by_id.items()

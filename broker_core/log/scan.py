@@ -56,7 +56,6 @@ class _Window:
         return self._files.read(self._path, position, min(length, self.end - position))
 
     def intact_at(self, position: int) -> FoundBatch | None:
-        """The intact batch at `position`, or None."""
         header = parse_header(self.view(position, HEADER_BYTES))
         if header is None or header.size_bytes > self.end - position:
             return None

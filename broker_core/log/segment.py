@@ -25,12 +25,16 @@ _CACHED_BLOCKS = 8  # per segment: about one for each reader that catches up
 
 
 class PartitionContext(NamedTuple):
-    """The context shared by all segments of a partition. `epoch_ms` is the Unix time of session time 0."""
+    """The context shared by all segments of a partition. `epoch_ms` is the Unix time of session time 0.
+
+    What is `only_in_memory` was checked when it came.
+    """
 
     files: FileSystem
     directory: str
     epoch_ms: int
     corruption: Corruption
+    only_in_memory: bool
 
 
 class SegmentView(msgspec.Struct, frozen=True, gc=False):
@@ -200,13 +204,29 @@ class Segment:
 
     def batch(self, index: BatchIndex, slot: int) -> bytes:
         """The bytes of the batch in this slot. Raises DAMAGED if they are corrupt."""
-        position = index.positions[slot]
-        data = self.context.files.read(self.path, position, index.sizes[slot])
+        data = self.context.files.read(self.path, index.positions[slot], index.sizes[slot])
+        self._check(index, slot, data)
+        return data
+
+    def batches(self, index: BatchIndex, slots: range) -> list[bytes | memoryview]:
+        """The bytes of the batches in these slots, which are not empty, in pieces that stay as they are. What is in
+        memory is neither copied nor checked. Raises DAMAGED."""
+        positions, sizes = index.positions, index.sizes
+        start, end = positions[slots.start], positions[slots[-1]] + sizes[slots[-1]]
+        if sum(sizes[slots.start : slots.stop]) < end - start:  # bytes between them were lost
+            return [self.batch(index, slot) for slot in slots]
+        found = self.context.files.pieces(self.path, start, end - start)
+        if not self.context.only_in_memory:
+            data = memoryview(found[0] if len(found) == 1 else b"".join(found))
+            for slot in slots:
+                self._check(index, slot, data[positions[slot] - start :][: sizes[slot]])
+        return found
+
+    def _check(self, index: BatchIndex, slot: int, data: Data) -> None:
         base_offset = index.base_offset(slot)
         if not is_intact(data, base_offset):
-            self._lose(base_offset, index.end_offset(slot), position)
+            self._lose(base_offset, index.end_offset(slot), index.positions[slot])
             self.context.corruption.check_between(base_offset, base_offset + 1)
-        return data
 
     def records(self, index: BatchIndex, slot: int) -> Sequence[tuple[int, int]]:
         """(offset, bytes of key and value) of each record in this slot; () if the batch is lost."""
@@ -354,3 +374,13 @@ class DecodedBatches:
 
     def clear(self) -> None:
         self._kept.clear()
+
+
+def take_fitting(messages: list[StoredMessage], found: list[StoredMessage], max_bytes: int) -> int:
+    """Add `messages` to `found` as far as they fit, but at least one in all; the bytes left, below 0 at the end."""
+    for message in messages:
+        max_bytes -= message.size_bytes
+        if max_bytes < 0 and found:
+            break
+        found.append(message)
+    return max_bytes

@@ -34,8 +34,6 @@ class _Stored(msgspec.Struct, array_like=True, frozen=True):
 
 
 class Block(msgspec.Struct, frozen=True):
-    """The consecutive batches of one index entry."""
-
     offset: int
     end_offset: int
     start: int
@@ -44,8 +42,6 @@ class Block(msgspec.Struct, frozen=True):
 
 
 class SegmentIndex:
-    """The entries of one index file."""
-
     def __init__(self, base_offset: int) -> None:
         self.base_offset = base_offset
         self.end_offset = base_offset

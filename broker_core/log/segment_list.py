@@ -5,11 +5,29 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
 
+import msgspec
+
 from broker_core.log.batch import BatchHeader, parse_header
 from broker_core.log.batch_index import MARKER, BatchIndex
 from broker_core.log.config import LogConfig
 from broker_core.log.segment import Segment
 from broker_core.log.segment_transactions import AbortedTransaction
+
+_ALL = 1 << 62  # bytes
+
+
+class StoredBatches(msgspec.Struct, frozen=True, gc=False):
+    """Batches as they are stored, in pieces; its length is their bytes, `end_offset` that of the last."""
+
+    pieces: Sequence[bytes | memoryview]
+    size_bytes: int
+    end_offset: int
+
+    def __len__(self) -> int:
+        return self.size_bytes
+
+
+NO_BATCHES = StoredBatches((), 0, 0)
 
 
 class SegmentList:
@@ -94,14 +112,29 @@ class SegmentList:
         """First offset of each open transaction by producer id, oldest first; a live view."""
         return MappingProxyType(self.active.transactions.open)
 
-    def batches_back(self, offset: int, end_offset: int) -> Iterator[tuple[int, BatchHeader]]:
-        """(publishing time, header) of the batches of messages that begin between the two offsets, the newest first."""
-        for segment, index in reversed(list(self.indexes(offset))):
-            for slot in range(len(index) - 1, index.slot_from(offset) - 1, -1):
-                if index.base_offset(slot) < end_offset and index.payloads[slot] != MARKER:
+    def batches(self, offset: int, end_offset: int, *, backward: bool = False) -> Iterator[tuple[int, BatchHeader]]:
+        """(publishing time, header) of the batches of messages from that of `offset` on that begin below
+        `end_offset`."""
+        indexes = self.indexes(offset)
+        for segment, index in reversed(list(indexes)) if backward else indexes:
+            for slot in index.slots(offset, end_offset, _ALL, least=0)[:: -1 if backward else 1]:
+                if index.payloads[slot] != MARKER:
                     header = parse_header(segment.batch(index, slot))
                     assert header is not None
                     yield index.published[slot], header
+
+    def stored(self, offset: int, max_bytes: int, end_offset: int) -> StoredBatches:
+        found: list[bytes | memoryview] = []
+        found_bytes, end = 0, offset
+        for segment, index in self.indexes(offset):
+            slots = index.slots(offset, end_offset, max_bytes - found_bytes, least=0 if found else 1)
+            if slots:
+                pieces = segment.batches(index, slots)
+                found_bytes += sum(map(len, pieces))
+                found, end = found + pieces, index.end_offset(slots[-1])
+            if slots.stop < len(index):
+                break
+        return StoredBatches(found, found_bytes, end)
 
     def holds(self, segment: Segment) -> bool:
         """False if it was deleted or replaced."""

@@ -31,6 +31,7 @@ class TopicLog:
     ) -> None:
         self.name = check_name(name)
         self.config = config
+        self.was_compacted = config.compacts  # at some time: then messages may be missing in between
         self.partitions: list[PartitionLog] = []
         self.partitioner = partitioner or Partitioner()
         self._files = files
@@ -57,17 +58,16 @@ class TopicLog:
         return self.partitioner.choose(key, len(self.partitions))
 
     def configure(self, config: LogConfig) -> None:
-        """Change the settings. Raises INVALID_CONFIG for another durability."""
         for log in self.partitions:
             log.configure(config)
         self.config = config
+        self.was_compacted |= config.compacts
 
     def close(self) -> None:
         for log in self.partitions:
             log.close()
 
     def remove(self) -> None:
-        """Close every partition and delete its files. Raises STORAGE_ERROR."""
         for log in self.partitions:
             log.abandon()
         for log in self.partitions:

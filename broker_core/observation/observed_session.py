@@ -14,6 +14,7 @@ import msgspec
 from broker_core.broker.occurrences import SnapshotState
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind, EventStream, Sink
+from broker_core.observation.cluster_tally import ClusterTally
 from broker_core.observation.peer import KNOWABLE, Look, Peer
 from broker_core.observation.requests import kind_requested, requested, stopped_for, tells_itself, undone_by
 from broker_core.operations.groups import HoldMember, ReleaseMember
@@ -23,7 +24,7 @@ from broker_core.recording.keyframes import Cadence
 from broker_core.recording.metadata import OBSERVED, STOPPED, utc
 from broker_core.recording.playback import FolderPlayback, MemoryPlayback, Playback
 from broker_core.recording.recorder import Recorder
-from broker_core.recording.schema import KNOWS
+from broker_core.recording.schema import CLUSTER, KNOWS
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.faults import RemoveAlert, SetAlert
 from broker_core.simulation.alert_watch import AlertWatch
@@ -70,6 +71,7 @@ class ObservedSession:
         self._count = self.latest.events
         self._gaps = 0
         self._memory = MemoryPlayback()
+        self.tally = ClusterTally(self.latest)
         own = EventStream()
         own.attach(self._pass_on)
         self._alerts = AlertWatch(None, own, lambda: SnapshotState(self.latest))
@@ -80,10 +82,11 @@ class ObservedSession:
         self._hidden = HiddenHosts(peer.hosts) if hides_hosts and folder is not None else None
         if folder is not None:
             knows = [word for word in KNOWABLE if peer.knows(word)]
+            name = f"{peer.address}, a real cluster" if peer.facts.listens else peer.address
             try:
                 self.recorder = Recorder(
                     folder,
-                    scenario_name=self._hidden.text(peer.address) if self._hidden else peer.address,
+                    scenario_name=self._hidden.text(name) if self._hidden else name,
                     clock=OBSERVED,
                     started_at=utc(peer.epoch_ms / 1_000),
                     extra={**(extra or {}), KNOWS: knows},
@@ -92,6 +95,7 @@ class ObservedSession:
                 peer.close()
                 raise
             self._events.attach(self._record if self._hidden else self.recorder)
+        self._events.attach(self.tally)
         for sink in sinks:
             self._events.attach(sink)
         self._keyframe(self.latest)
@@ -158,6 +162,11 @@ class ObservedSession:
         self._closing.set()
         self.peer.close()
         self._thread.join(_CLOSE_S)
+        if self._thread.is_alive():
+            self._note_gap()
+        elif (rest := self.peer.rest()) is not None:
+            self._take(rest)
+        self._note_cluster()
         if self.recorder is not None:
             # What is recorded does not add up to what the broker has counted where a part of it was not seen.
             totals = None if self._gaps else msgspec.to_builtins(self.latest.totals)
@@ -178,7 +187,7 @@ class ObservedSession:
                 self.error = f"{self.peer.address} is not observed any more: {error!r}"
                 raise
             self.problem, self._seen_s = "", time.monotonic()
-            if look is not None and not self._closing.is_set():
+            if look is not None:  # what it was told while it was being closed, too
                 with self._lock:
                     self._take(look)
 
@@ -186,19 +195,30 @@ class ObservedSession:
         if self._hidden is not None:
             self._hidden.know(self.peer.hosts)
         if look.gap:
-            self._gaps += 1
-            if self.recorder is not None:
-                self.recorder.note(gaps=self._gaps)
+            self._note_gap()
             began_ns = self.latest.time_ns
             first = look.events[0].time_ns if look.events else look.snapshot.time_ns
             self._pass_on(Event(0, first, EventKind.GAP, cause=look.gap, detail={"from_ns": began_ns}))
         for event in look.events:
             self._pass_on(event)
+        for event in self.tally.looked(look.snapshot.time_ns):
+            self._pass_on(event)
+            self._note_cluster()
         self.latest, self.connections = look.snapshot, look.connections
         self._alerts.look(self.latest.time_ns)
         self.latest = msgspec.structs.replace(self.latest, events=self._count)
         if look.gap or self._cadence.due(self.latest.time_ns, self._count):
             self._keyframe(self.latest)
+
+    def _note_gap(self) -> None:
+        self._gaps += 1
+        if self.recorder is not None:
+            self.recorder.note(gaps=self._gaps)
+
+    def _note_cluster(self) -> None:
+        if self.recorder is not None and self.latest.nodes:
+            summary = self.tally.summary()
+            self.recorder.note(**{CLUSTER: self._hidden.struct(summary) if self._hidden else summary})
 
     def _pass_on(self, event: Event) -> None:
         self._events.pass_on(msgspec.structs.replace(event, seq=self._count))

@@ -33,11 +33,18 @@ class Look(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """How a source is looked at: what it calls itself, how often, and what a look costs the observer, in seconds."""
+    """How a source is looked at: what it calls itself, how often, and what a look costs the observer, in seconds.
+
+    `listens` is where its clients connect if they are passed on to it, "" if they are not; `rights` is whose rights
+    they have there, "" for each its own. `away_s` is for how long nothing of it has answered a look.
+    """
 
     name: str
     period_s: float
     look_s: float
+    listens: str = ""
+    rights: str = ""
+    away_s: float = 0.0
 
 
 class Peer(Protocol):
@@ -74,3 +81,6 @@ class Peer(Protocol):
 
     def close(self) -> None:
         """Disconnect; a `look` that waits ends soon."""
+
+    def rest(self) -> Look | None:
+        """What was seen up to `close` and not told yet, after it and after the last `look`."""

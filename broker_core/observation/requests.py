@@ -16,9 +16,16 @@ from broker_core.operations.request import Request
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.access import CreateAcls, DeleteAcls, DeleteUser, RemoveQuota, SetQuota
 from broker_core.simulation.actions.action import Action
-from broker_core.simulation.actions.dead_letters import PurgeDeadLetters, Redrive, UndoPurgeDeadLetters, UndoRedrive
+from broker_core.simulation.actions.dead_letters import (
+    PurgeDeadLetters,
+    Redrive,
+    RedriveTopic,
+    StopTopicRedrive,
+    UndoPurgeDeadLetters,
+    UndoRedrive,
+)
 from broker_core.simulation.actions.faults import BreakRequests, EndRequestFault
-from broker_core.simulation.actions.groups import MoveConsumer, ResetOffsets
+from broker_core.simulation.actions.groups import ConfigureGroup, MoveConsumer, ResetOffsets, SetPlannedOffsets
 from broker_core.simulation.actions.queues import (
     AckLease,
     ExtendLease,
@@ -73,6 +80,8 @@ def stopped_for(action: UserAction, latest: Snapshot) -> list[dict[str, str]]:
 
 def undone_by(action: UserAction) -> UserAction | None:
     """The action that undoes it; None if there is none."""
+    if isinstance(action, SetPlannedOffsets):
+        return SetPlannedOffsets(group=action.group, plan=action.plan.undo())
     found = _UNDO.get(type(action))
     return None if found is None else found(queue=action.queue)  # type: ignore[attr-defined]
 
@@ -142,8 +151,12 @@ _OTHERS: Final[dict[type[Any], tuple[type[Request[Any]], Callable[[Any, Snapshot
 _TOLD: Final = {
     *(CreateAcls, DeleteAcls, SetQuota, RemoveQuota, DeleteUser),
     AdvanceClock,
+    ConfigureGroup,
     ConfigureTopic,
+    RedriveTopic,
     RegisterSchema,
+    SetPlannedOffsets,
+    StopTopicRedrive,
     UndoPurgeQueue,
     UndoPurgeDeadLetters,
     UndoRedrive,

@@ -15,6 +15,7 @@ import msgspec
 from broker_core.clients.http_broker import HttpBroker
 from broker_core.clock import NS_PER_MS
 from broker_core.observation.peer import Facts, Look
+from broker_core.operations.catalogue import entry_of
 from broker_core.operations.observe import ObserveBroker, Observed
 from broker_core.operations.request import Request
 from broker_core.snapshots import GateView, Snapshot, Totals
@@ -100,6 +101,7 @@ class ServePeer:
         self.epoch_ms = self._opened_ms = 0
         self._later_ns = 0  # session time is that of the broker and this
         self._before = Totals()
+        self._refused: dict[str, str] = {}
         self._last = Snapshot(0, 0)
 
     def open(self) -> Snapshot:
@@ -136,7 +138,7 @@ class ServePeer:
             self._before = found.snapshot.totals.minus(self._last.totals)
         elif found.missed:
             gap = f"{found.missed:,} more events happened than the broker keeps"
-        self._seen = found.snapshot.events
+        self._seen, self._refused = found.snapshot.events, found.refused
         snapshot = moved(found.snapshot, self._later_ns)
         self._last = snapshot = msgspec.structs.replace(snapshot, events=0, totals=snapshot.totals.minus(self._before))
         connections = [moved(each, self._later_ns) for each in found.connections]
@@ -149,11 +151,14 @@ class ServePeer:
     def ask(self, request: Request[T]) -> T:
         return moved(self._broker.ask(moved(request, -self._later_ns)), self._later_ns)
 
-    def why_not(self, _request: type[Request[Any]]) -> str:
-        return ""
+    def why_not(self, request: type[Request[Any]]) -> str:
+        return self._refused.get(entry_of(request).name, "")
 
     def knows(self, word: str) -> bool:
         return word not in _UNKNOWN
+
+    def rest(self) -> None:
+        """Nothing: each look tells all."""
 
     def close(self) -> None:
         self._closing.set()

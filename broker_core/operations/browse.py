@@ -5,7 +5,6 @@ Keys, values and headers are bytes, which JSON has as Base64. What an answer rea
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 
 import msgspec
@@ -15,7 +14,7 @@ from broker_core.limits import MAX_PARTITIONS
 from broker_core.log.config import LogConfig
 from broker_core.log.segment import SegmentView
 from broker_core.messages import Headers, StoredMessage
-from broker_core.operations.entry import READ, Entry, Right, Visible
+from broker_core.operations.entry import READ, Entry, Right, Visible, declaring
 from broker_core.operations.fields import Name, Number, Offset, Partition
 from broker_core.operations.request import Request, Result
 from broker_core.schemas.compatibility import SchemaKind
@@ -140,10 +139,21 @@ class DeadLetterPage(Result, frozen=True, kw_only=True):
     sizes: dict[int, int]
 
 
+ENTRIES: list[Entry] = []
+_topic = declaring(
+    ENTRIES, tag="Topics", rights=(Right(READ, "topic or queue", "topic"),), repeatable=True, errors=(409,)
+)
+_broker = declaring(ENTRIES, tag="Broker", rights=(Right(READ, "broker"),))
+_letters = declaring(ENTRIES, tag="Dead letters", rights=(Right(READ, "topic or queue", "queue"),), repeatable=True)
+_entry = declaring(ENTRIES)
+
+
+@_broker("GET /v1/logs", "List the logs of topics, queues and dead letters")
 class ListLogs(Request[list[LogName]], frozen=True, kw_only=True):
     """Topics, queues and the dead letters of queues."""
 
 
+@_broker("GET /v1/logs/partitions", "Describe how partitions are kept: segments, sizes, damage")
 class DescribeLogs(Request[PartitionStates], frozen=True, kw_only=True):
     """Partitions of all logs, from number `first` of all on."""
 
@@ -151,6 +161,7 @@ class DescribeLogs(Request[PartitionStates], frozen=True, kw_only=True):
     most: Most = 60
 
 
+@_topic("GET /v1/topics/{topic}/offsets", "Find the first and last offsets of a topic or queue")
 class FindOffsets(Request[list[Bounds]], frozen=True, kw_only=True):
     """A topic or queue: what it holds, as far as that was published by `until_ns`; and the first offset that was
     published at `from_ns` or later. Both are nanoseconds since the broker was opened.
@@ -162,6 +173,10 @@ class FindOffsets(Request[list[Bounds]], frozen=True, kw_only=True):
     from_ns: Number | None = None
 
 
+@_topic(
+    "GET /v1/topics/{topic}/partitions/{partition}/rows",
+    "List the messages of a partition as rows, with the offsets that have none",
+)
 class BrowsePartition(Request[Page], frozen=True, kw_only=True):
     topic: Name
     partition: Partition
@@ -169,6 +184,7 @@ class BrowsePartition(Request[Page], frozen=True, kw_only=True):
     end: Offset
 
 
+@_topic("POST /v1/topics/{topic}/browse", "Search the messages of several partitions in order of time")
 class BrowseMessages(Request[MergeStep], frozen=True, kw_only=True):
     """Messages of several partitions in order of time, or going `back`, on from `cursors` (partition: next offset;
     going back, the offset above the next). `filter` is in the filter language; `ends` are the end offsets where they
@@ -184,12 +200,18 @@ class BrowseMessages(Request[MergeStep], frozen=True, kw_only=True):
     most: Most = 200
 
 
+@_topic(
+    "GET /v1/topics/{topic}/partitions/{partition}/messages/{offset}",
+    "Describe a message and who holds it",
+    visible=Visible("queue", "queue", "held"),
+)
 class DescribeMessage(Request[Present], frozen=True, kw_only=True):
     topic: Name
     partition: Partition
     offset: Offset
 
 
+@_topic("POST /v1/topics/{topic}/partitions/{partition}/keys", "Count the keys in batches of a partition")
 class CountKeys(Request[list[BatchKeys]], frozen=True, kw_only=True):
     """Batches of a partition: (first offset, number of messages). Those that are not durable yet are left out, and
     those at the end that are too many for one answer.
@@ -200,6 +222,9 @@ class CountKeys(Request[list[BatchKeys]], frozen=True, kw_only=True):
     batches: Annotated[list[tuple[Offset, Number]], Meta(max_length=10_000)]
 
 
+@_entry(
+    "GET /v1/queues/{queue}/leases", "List the leases of a queue", tag="Queues", rights=(Right(READ, "queue", "queue"),)
+)
 class ListLeases(Request[LeasesPage], frozen=True, kw_only=True):
     """Leases of a queue from `offset` of a `level` on; a level is a priority, or a partition of a topic."""
 
@@ -208,58 +233,17 @@ class ListLeases(Request[LeasesPage], frozen=True, kw_only=True):
     offset: Offset = 0
 
 
+@_letters("GET /v1/dead-letters/{queue}/offsets", "List the offsets of the dead letters of a queue")
 class ListDeadOffsets(Request[list[int]], frozen=True, kw_only=True):
     """The oldest first."""
 
     queue: Name
 
 
+@_letters("POST /v1/dead-letters/{queue}/read", "Read dead letters by their offsets")
 class ReadDeadLetters(Request[DeadLetterPage], frozen=True, kw_only=True):
     """Dead letters of a queue; those that are gone are left out. Of values the first `most_bytes`, null is all."""
 
     queue: Name
     offsets: Annotated[list[Offset], Meta(max_length=10_000)]
     most_bytes: Number | None = None
-
-
-_topic = partial(Entry, tag="Topics", rights=(Right(READ, "topic or queue", "topic"),), repeatable=True, errors=(409,))
-_broker = partial(Entry, tag="Broker", rights=(Right(READ, "broker"),))
-_letters = partial(Entry, tag="Dead letters", rights=(Right(READ, "topic or queue", "queue"),), repeatable=True)
-
-ENTRIES = (
-    _broker(ListLogs, "GET /v1/logs", "List the logs of topics, queues and dead letters"),
-    _broker(DescribeLogs, "GET /v1/logs/partitions", "Describe how partitions are kept: segments, sizes, damage"),
-    _topic(FindOffsets, "GET /v1/topics/{topic}/offsets", "Find the first and last offsets of a topic or queue"),
-    _topic(
-        BrowsePartition,
-        "GET /v1/topics/{topic}/partitions/{partition}/rows",
-        "List the messages of a partition as rows, with the offsets that have none",
-    ),
-    _topic(
-        BrowseMessages,
-        "POST /v1/topics/{topic}/browse",
-        "Search the messages of several partitions in order of time",
-    ),
-    _topic(
-        DescribeMessage,
-        "GET /v1/topics/{topic}/partitions/{partition}/messages/{offset}",
-        "Describe a message and who holds it",
-        visible=Visible("queue", "queue", "held"),
-    ),
-    _topic(
-        CountKeys,
-        "POST /v1/topics/{topic}/partitions/{partition}/keys",
-        "Count the keys in batches of a partition",
-    ),
-    Entry(
-        ListLeases,
-        "GET /v1/queues/{queue}/leases",
-        "List the leases of a queue",
-        "Queues",
-        (Right(READ, "queue", "queue"),),
-    ),
-    _letters(
-        ListDeadOffsets, "GET /v1/dead-letters/{queue}/offsets", "List the offsets of the dead letters of a queue"
-    ),
-    _letters(ReadDeadLetters, "POST /v1/dead-letters/{queue}/read", "Read dead letters by their offsets"),
-)

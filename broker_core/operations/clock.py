@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 
 from msgspec import Meta
 
 from broker_core.limits import MAX_TTL_MS
-from broker_core.operations.entry import ADMIN, READ, Entry, Right
+from broker_core.operations.entry import ADMIN, READ, Entry, Right, declaring
 from broker_core.operations.fields import Number
 from broker_core.operations.request import Request, Result
 from broker_core.settings import about
@@ -22,18 +21,36 @@ class ClockAnswer(Result, frozen=True, kw_only=True):
     stopped: bool
 
 
+ENTRIES: list[Entry] = []
+_TAG = "Clock"
+_change = declaring(
+    ENTRIES,
+    tag=_TAG,
+    rights=(Right(ADMIN, "broker"),),
+    details="Only on a broker that is opened for tests.",
+    errors=(409,),
+)
+_entry = declaring(ENTRIES, tag=_TAG)
+
+
+@_entry("GET /v1/clock", "Describe the broker's clock", rights=(Right(READ, "broker"),))
 class DescribeClock(Request[ClockAnswer], frozen=True, kw_only=True):
     """The broker's time."""
 
 
+@_change("POST /v1/clock/stop", "Stop the broker's clock; requests are still served")
 class StopClock(Request[ClockAnswer], frozen=True, kw_only=True):
     """The broker's time stands still until it is started or moved; requests are served meanwhile."""
 
 
+@_change("POST /v1/clock/start", "Start the broker's clock again")
 class StartClock(Request[ClockAnswer], frozen=True, kw_only=True):
     """A stopped clock goes on from its time."""
 
 
+@_change(
+    "POST /v1/clock/advance", "Advance the broker's clock by some time; everything due by then happens", mode="parked"
+)
 class AdvanceClock(Request[ClockAnswer], frozen=True, kw_only=True):
     """The broker's time moves on by `by_ms`. What comes due happens in order, each at its time, before the response.
 
@@ -45,36 +62,11 @@ class AdvanceClock(Request[ClockAnswer], frozen=True, kw_only=True):
     members_stay: MembersStay = False
 
 
+@_change(
+    "POST /v1/clock/jump", "Advance the broker's clock to a Unix time; everything due by then happens", mode="parked"
+)
 class JumpClock(Request[ClockAnswer], frozen=True, kw_only=True):
     """The broker's time moves on to `unix_ms`, as by `AdvanceClock`; it never moves back."""
 
     unix_ms: Number
     members_stay: MembersStay = False
-
-
-_TAG = "Clock"
-_change = partial(
-    Entry,
-    tag=_TAG,
-    rights=(Right(ADMIN, "broker"),),
-    details="Only on a broker that is opened for tests.",
-    errors=(409,),
-)
-
-ENTRIES = (
-    Entry(DescribeClock, "GET /v1/clock", "Describe the broker's clock", _TAG, (Right(READ, "broker"),)),
-    _change(StopClock, "POST /v1/clock/stop", "Stop the broker's clock; requests are still served"),
-    _change(StartClock, "POST /v1/clock/start", "Start the broker's clock again"),
-    _change(
-        AdvanceClock,
-        "POST /v1/clock/advance",
-        "Advance the broker's clock by some time; everything due by then happens",
-        mode="parked",
-    ),
-    _change(
-        JumpClock,
-        "POST /v1/clock/jump",
-        "Advance the broker's clock to a Unix time; everything due by then happens",
-        mode="parked",
-    ),
-)

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from broker_core.messages import Headers, Message
-from broker_core.operations.entry import ADMIN, READ, Entry, Right
+from broker_core.operations.entry import ADMIN, READ, Entry, Right, declaring
 from broker_core.operations.fields import Cause, Encoding, JsonValue, Name, Offset, TtlMs
 from broker_core.operations.queues import Messages
 from broker_core.operations.request import Input, Request, Result
@@ -167,6 +166,18 @@ class Conditions(Input, frozen=True, kw_only=True):
         )
 
 
+ENTRIES: list[Entry] = []
+_READ, _ADMIN = (Right(READ, "topic or queue", "queue"),), (Right(ADMIN, "topic or queue", "queue"),)
+_TAG = "Dead letters"
+_look = declaring(ENTRIES, tag=_TAG, rights=_READ)
+_change = declaring(ENTRIES, tag=_TAG, rights=_ADMIN)
+
+
+@_look(
+    "GET /v1/dead-letters/{queue}",
+    "List dead letters of a queue, or of a topic with a schema rule, the oldest first",
+    mode="slow",
+)
 class ListDeadLetters(Conditions, Request[Letters], frozen=True, kw_only=True):
     """A selection: of a cause, with a text in key, value or headers, from `offset` of the dead-letter queue on."""
 
@@ -175,10 +186,20 @@ class ListDeadLetters(Conditions, Request[Letters], frozen=True, kw_only=True):
     encoding: Encoding = "text"
 
 
+@_look("GET /v1/dead-letters/{queue}/causes", "Count dead letters by cause, the most frequent first")
 class DeadLettersByCause(Request[dict[str, int]], frozen=True, kw_only=True):
     queue: Name
 
 
+@_change(
+    "POST /v1/dead-letters/{queue}/redrive",
+    "Redrive dead letters: publish them to their origin again, edited or not",
+    rights=(Right(ADMIN, "topic or queue", "queue", preview="dry_run"),),
+    mode="slow",
+    errors=(409,),
+    details="Each is appended to its origin before it is removed from the dead-letter queue, so an interrupted"
+    " redrive loses nothing.",
+)
 class Redrive(Conditions, Request[Redriven], frozen=True, kw_only=True):
     """Dead letters that go back to their origin: `offsets`, or all that meet the conditions.
 
@@ -195,81 +216,44 @@ class Redrive(Conditions, Request[Redriven], frozen=True, kw_only=True):
     ] = None
 
 
+@_look("GET /v1/dead-letters/{queue}/redrive", "Show the progress of the last redrive at a rate")
 class RedriveProgress(Request[Redriven], frozen=True, kw_only=True):
     queue: Name
 
 
+@_change(
+    "DELETE /v1/dead-letters/{queue}/redrive",
+    "Stop the redrive at a rate; the rest stays in the dead-letter queue",
+    repeatable=True,
+)
 class StopRedrive(Request[Redriven], frozen=True, kw_only=True):
     queue: Name
 
 
+@_change(
+    "POST /v1/dead-letters/{queue}/purge",
+    "Remove dead letters",
+    mode="slow",
+    errors=(409,),
+    called="purge_dead_letters",
+)
 class PurgeLetters(Conditions, Request[PurgeResult], frozen=True, kw_only=True):
     """Dead letters to remove: `offsets`, or all that meet the conditions."""
 
     offsets: Annotated[list[Offset], Meta(min_length=1, max_length=10_000)] | None = None
 
 
+@_change(
+    "POST /v1/dead-letters/{queue}/undo-redrive",
+    "Undo the last redrive, up to five minutes later: messages not taken yet are dead letters again",
+    mode="parked",
+    details="Messages that went back to a topic, from a subscription or a schema rule, stay there: its readers "
+    "already have them.",
+)
 class UndoRedrive(Request[Messages], frozen=True, kw_only=True):
     queue: Name
 
 
+@_change("POST /v1/dead-letters/{queue}/undo-purge", "Restore what the last purge removed, up to five minutes later")
 class UndoPurgeDeadLetters(Request[Messages], frozen=True, kw_only=True):
     queue: Name
-
-
-_READ, _ADMIN = (Right(READ, "topic or queue", "queue"),), (Right(ADMIN, "topic or queue", "queue"),)
-_TAG = "Dead letters"
-_look = partial(Entry, tag=_TAG, rights=_READ)
-_change = partial(Entry, tag=_TAG, rights=_ADMIN)
-
-ENTRIES = (
-    _look(
-        ListDeadLetters,
-        "GET /v1/dead-letters/{queue}",
-        "List dead letters of a queue, or of a topic with a schema rule, the oldest first",
-        mode="slow",
-    ),
-    _look(
-        DeadLettersByCause,
-        "GET /v1/dead-letters/{queue}/causes",
-        "Count dead letters by cause, the most frequent first",
-    ),
-    _change(
-        Redrive,
-        "POST /v1/dead-letters/{queue}/redrive",
-        "Redrive dead letters: publish them to their origin again, edited or not",
-        rights=(Right(ADMIN, "topic or queue", "queue", preview="dry_run"),),
-        mode="slow",
-        errors=(409,),
-        details="Each is appended to its origin before it is removed from the dead-letter queue, so an interrupted"
-        " redrive loses nothing.",
-    ),
-    _look(RedriveProgress, "GET /v1/dead-letters/{queue}/redrive", "Show the progress of the last redrive at a rate"),
-    _change(
-        StopRedrive,
-        "DELETE /v1/dead-letters/{queue}/redrive",
-        "Stop the redrive at a rate; the rest stays in the dead-letter queue",
-        repeatable=True,
-    ),
-    _change(
-        PurgeLetters,
-        "POST /v1/dead-letters/{queue}/purge",
-        "Remove dead letters",
-        mode="slow",
-        errors=(409,),
-        called="purge_dead_letters",
-    ),
-    _change(
-        UndoRedrive,
-        "POST /v1/dead-letters/{queue}/undo-redrive",
-        "Undo the last redrive, up to five minutes later: messages not taken yet are dead letters again",
-        mode="parked",
-        details="Messages that went back to a topic, from a subscription or a schema rule, stay there: its readers "
-        "already have them.",
-    ),
-    _change(
-        UndoPurgeDeadLetters,
-        "POST /v1/dead-letters/{queue}/undo-purge",
-        "Restore what the last purge removed, up to five minutes later",
-    ),
-)

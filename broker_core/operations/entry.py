@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import enum
 import re
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
 from broker_core.access import ResourceKind
 from broker_core.operations.request import Request, result_type
+
+R = TypeVar("R", bound=type[Request[Any]])
 
 
 class Operation(enum.StrEnum):
@@ -121,6 +124,18 @@ class Entry(msgspec.Struct, frozen=True):
         return self.repeatable or self.verb == "GET"
 
 
-def listed(request: type[Request[Any]], route: str, title: str, tag: str, visible: Visible) -> Entry:
-    """The entry of a list, of which everybody gets what they may read."""
-    return Entry(request, route, title, tag, (), "Only those that the caller may read.", visible=visible)
+#: Of the entry of a list, of which everybody gets what they may read.
+LISTED: dict[str, Any] = {"rights": (), "details": "Only those that the caller may read."}
+
+
+def declaring(entries: list[Entry], **usual: Any) -> Callable[..., Callable[[R], R]]:
+    """A decorator of requests: `(route, title, **more)` adds an entry to `entries`, otherwise with what is `usual`."""
+
+    def declaration(route: str, title: str, **more: Any) -> Callable[[R], R]:
+        def declare(request: R) -> R:
+            entries.append(Entry(request, route, title, **{**usual, **more}))
+            return request
+
+        return declare
+
+    return declaration

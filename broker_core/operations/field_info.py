@@ -12,7 +12,7 @@ from msgspec import Meta, UnsetType
 
 class FieldInfo(NamedTuple):
     """`base` is str, int, float, bool or a struct. `above` says that `least` itself is not allowed; `default` is None
-    if there is none; `about` is a line of help, `kafka` its name there and `flag` its option, "" for none.
+    if there is none; `about` is a line of help and `flag` its option, "" for none.
     """
 
     base: Any = str
@@ -22,7 +22,6 @@ class FieldInfo(NamedTuple):
     above: bool = False
     nullable: bool = False
     about: str = ""
-    kafka: str = ""
     flag: str = ""
     default: Any = None
     required: bool = False
@@ -55,7 +54,6 @@ def _of(annotation: Any) -> FieldInfo:
                     above=meta.gt is not None or found.above,
                     most=found.most if meta.le is None else meta.le,
                     about=(meta.extra or {}).get("help", found.about),
-                    kafka=(meta.extra or {}).get("kafka", found.kafka),
                     flag=(meta.extra or {}).get("flag", found.flag),
                 )
         return found

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Self
 from msgspec import UNSET, Meta, UnsetType
 
 from broker_core.messages import Headers, Message, StoredMessage
-from broker_core.operations.entry import READ, WRITE, Entry, Right
+from broker_core.operations.entry import READ, WRITE, Entry, Right, declaring
 from broker_core.operations.fields import Client, Encoding, JsonValue, MaxMessages, Name, Offset, Partition, TtlMs
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.values import bytes_of, shown, stored_value
@@ -103,41 +103,38 @@ class MessagesAnswer(Result, frozen=True, kw_only=True):
         return len(self.messages)
 
 
+ENTRIES: list[Entry] = []
+_publish = declaring(ENTRIES, mode="parked", served_by="listener", errors=(409,), body="batch")
+_entry = declaring(ENTRIES)
+
+
+@_publish(
+    "POST /v1/topics/{topic}/messages",
+    "Publish a batch of messages to a topic or a queue",
+    tag="Topics",
+    rights=(Right(WRITE, "topic or queue", "topic"),),
+    called="publish_batch",
+    details="The response comes when all messages are as durable as the broker promises. A failed message has its "
+    "error in its status; if all fail with the same error, that is the response.",
+)
 class PublishMessages(Request[BatchPublished], frozen=True, kw_only=True):
     topic: Name
     batch: PublishBatch
 
 
+@_publish(
+    "POST /v1/queues/{queue}/messages",
+    "Publish messages to a queue; their priority selects the level",
+    tag="Queues",
+    rights=(Right(WRITE, "queue", "queue"),),
+    called="send",
+)
 class SendMessages(Request[BatchPublished], frozen=True, kw_only=True):
     queue: Name
     batch: PublishBatch
 
 
-class ReadMessages(Request[MessagesAnswer], frozen=True, kw_only=True):
-    topic: Name
-    partition: Partition
-    offset: Offset = 0
-    max_messages: MaxMessages = 100
-    max_bytes: Annotated[int, Meta(ge=1, le=8 * 1_048_576)] = 1_048_576
-    encoding: Encoding = "text"
-
-
-PUBLISH = Entry(
-    PublishMessages,
-    "POST /v1/topics/{topic}/messages",
-    "Publish a batch of messages to a topic or a queue",
-    tag="Topics",
-    rights=(Right(WRITE, "topic or queue", "topic"),),
-    mode="parked",
-    served_by="listener",
-    errors=(409,),
-    body="batch",
-    called="publish_batch",
-    details="The response comes when all messages are as durable as the broker promises. A failed message has its "
-    "error in its status; if all fail with the same error, that is the response.",
-)
-READ_MESSAGES = Entry(
-    ReadMessages,
+@_entry(
     "GET /v1/topics/{topic}/partitions/{partition}/messages",
     "Read messages of a partition from an offset on without a consumer; nothing is committed or counted",
     tag="Topics",
@@ -145,16 +142,10 @@ READ_MESSAGES = Entry(
     errors=(409,),
     details="If retention has deleted the offset, reading begins at the start offset.",
 )
-SEND = Entry(
-    SendMessages,
-    "POST /v1/queues/{queue}/messages",
-    "Publish messages to a queue; their priority selects the level",
-    tag="Queues",
-    rights=(Right(WRITE, "queue", "queue"),),
-    mode="parked",
-    served_by="listener",
-    errors=(409,),
-    body="batch",
-    called="send",
-)
-ENTRIES = (PUBLISH, READ_MESSAGES, SEND)
+class ReadMessages(Request[MessagesAnswer], frozen=True, kw_only=True):
+    topic: Name
+    partition: Partition
+    offset: Offset = 0
+    max_messages: MaxMessages = 100
+    max_bytes: Annotated[int, Meta(ge=1, le=8 * 1_048_576)] = 1_048_576
+    encoding: Encoding = "text"

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 
+import msgspec
 from msgspec import Meta
 
 from broker_core.events import Event, EventKind
 from broker_core.filters.parser import MAX_CHARS
-from broker_core.operations.entry import ADMIN, READ, Entry, Right
+from broker_core.operations.entry import ADMIN, READ, Entry, Right, declaring
 from broker_core.operations.fields import Name, Number
 from broker_core.operations.request import Input, Request, Result
 from broker_core.settings import about
@@ -40,7 +40,8 @@ class EventQuery(Input, frozen=True, kw_only=True):
 class Observed(Result, frozen=True, kw_only=True):
     """The state of the broker, and the events before it, of which `missed` more are not kept.
 
-    Times are nanoseconds since it was opened, which was at `epoch_ms` in Unix time.
+    Times are nanoseconds since it was opened, which was at `epoch_ms` in Unix time. `refused` has operations, by the
+    names that they have here, that the broker does for nobody, and why.
     """
 
     epoch_ms: int
@@ -48,12 +49,26 @@ class Observed(Result, frozen=True, kw_only=True):
     events: list[Event]
     snapshot: Snapshot
     connections: tuple[ConnectionView, ...] = ()
+    refused: dict[str, str] = msgspec.field(default_factory=dict)
 
 
+ENTRIES: list[Entry] = []
+_READ = (Right(READ, "broker"),)
+_TAG = "Broker"
+_look = declaring(ENTRIES, tag=_TAG, rights=_READ)
+
+
+@_look("GET /v1/broker", "Describe the broker: uptime, durability and totals", served_by="listener")
 class DescribeBroker(Request[BrokerAnswer], frozen=True, kw_only=True):
     """The broker as it is now."""
 
 
+@_look(
+    "GET /v1/observe",
+    "Get the whole state, and all events since an earlier one",
+    rights=(Right(ADMIN, "broker"),),
+    mode="slow",
+)
 class ObserveBroker(Request[Observed], frozen=True, kw_only=True):
     """Get the events after the first `seen`, which an earlier reply calls `snapshot.events`.
 
@@ -63,18 +78,28 @@ class ObserveBroker(Request[Observed], frozen=True, kw_only=True):
     seen: Number | None = None
 
 
+@_look("GET /v1/connections", "List the open connections of all listeners", served_by="listener")
 class ListConnections(Request[list[ConnectionView]], frozen=True, kw_only=True):
     """Open connections."""
 
 
+@_look(
+    "DELETE /v1/connections/{connection}",
+    "Cut a connection",
+    rights=(Right(ADMIN, "broker"),),
+    served_by="listener",
+    repeatable=True,
+)
 class CutConnection(Request[None], frozen=True, kw_only=True):
     connection: Number
 
 
+@_look("GET /v1/damage", "List corruption found on the disk")
 class ListDamage(Request[list[str]], frozen=True, kw_only=True):
     """A sentence for each corruption found when the broker was opened, and since, the oldest first."""
 
 
+@_look("GET /v1/slow-readers", "List groups and queues whose lag is above the limits, the largest first")
 class ListSlowReaders(Request[list[SlowReader]], frozen=True, kw_only=True):
     """The lag above which a reader is slow, in messages or in milliseconds."""
 
@@ -90,6 +115,13 @@ class VerdictAnswer(Result, frozen=True, kw_only=True):
     explanation: str
 
 
+@_look(
+    "GET /v1/audit",
+    "Judge whether anything was lost, delivered twice or out of order",
+    mode="slow",
+    errors=(409,),
+    details="Only on a broker that is opened for tests, which keeps all its events.",
+)
 class AuditBroker(Request[list[VerdictAnswer]], frozen=True, kw_only=True):
     """Whether anything was lost, delivered twice, delivered out of order, or is not done yet."""
 
@@ -112,6 +144,12 @@ class ConditionAnswer(Result, frozen=True, kw_only=True):
     what: str
 
 
+@_look(
+    "POST /v1/wait",
+    "Wait until a condition holds",
+    mode="parked",
+    details="Responds after `timeout_ms` at the latest; `holds` says whether the condition is met.",
+)
 class WaitUntil(Request[ConditionAnswer], frozen=True, kw_only=True):
     """A condition on a group, queue or topic as it is, or on an event and the state right after it.
 
@@ -120,54 +158,3 @@ class WaitUntil(Request[ConditionAnswer], frozen=True, kw_only=True):
 
     condition: Condition
     timeout_ms: Annotated[int, Meta(ge=0, le=600_000)] = 5_000
-
-
-_READ = (Right(READ, "broker"),)
-_TAG = "Broker"
-_look = partial(Entry, tag=_TAG, rights=_READ)
-
-ENTRIES = (
-    _look(
-        DescribeBroker,
-        "GET /v1/broker",
-        "Describe the broker: uptime, durability and totals",
-        served_by="listener",
-    ),
-    _look(
-        ObserveBroker,
-        "GET /v1/observe",
-        "Get the whole state, and all events since an earlier one",
-        rights=(Right(ADMIN, "broker"),),
-        mode="slow",
-    ),
-    _look(ListConnections, "GET /v1/connections", "List the open connections of all listeners", served_by="listener"),
-    _look(
-        CutConnection,
-        "DELETE /v1/connections/{connection}",
-        "Cut a connection",
-        rights=(Right(ADMIN, "broker"),),
-        served_by="listener",
-        repeatable=True,
-    ),
-    _look(ListDamage, "GET /v1/damage", "List corruption found on the disk"),
-    _look(
-        ListSlowReaders,
-        "GET /v1/slow-readers",
-        "List groups and queues whose lag is above the limits, the largest first",
-    ),
-    _look(
-        AuditBroker,
-        "GET /v1/audit",
-        "Judge whether anything was lost, delivered twice or out of order",
-        mode="slow",
-        errors=(409,),
-        details="Only on a broker that is opened for tests, which keeps all its events.",
-    ),
-    _look(
-        WaitUntil,
-        "POST /v1/wait",
-        "Wait until a condition holds",
-        mode="parked",
-        details="Responds after `timeout_ms` at the latest; `holds` says whether the condition is met.",
-    ),
-)

@@ -1,14 +1,13 @@
 from __future__ import annotations
 
-from functools import partial
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from msgspec import Meta
 
 from broker_core.clock import NS_PER_MS
 from broker_core.flow.config import FlowConfig
-from broker_core.operations.entry import ADMIN, READ, Entry, Right, Visible, listed
-from broker_core.operations.fields import Cause, Client, Encoding, Name, NewName, Positive, WaitMs
+from broker_core.operations.entry import ADMIN, LISTED, READ, Entry, Right, Visible, declaring
+from broker_core.operations.fields import Cause, Client, Encoding, Name, NewName, Offset, Partition, Positive, WaitMs
 from broker_core.operations.messages import MessageAnswer
 from broker_core.operations.request import Request, Result
 from broker_core.operations.topics import LogSettings
@@ -36,10 +35,21 @@ class Messages(Result, frozen=True, kw_only=True):
 # -- requests
 
 
+ENTRIES: list[Entry] = []
+_READ, _ADMIN = (Right(READ, "queue", "queue"),), (Right(ADMIN, "queue", "queue"),)
+_TAG = "Queues"
+_look = declaring(ENTRIES, tag=_TAG, rights=_READ)
+_change = declaring(ENTRIES, tag=_TAG, rights=_ADMIN, mode="slow", saved="catalog", errors=(409,))
+_empty = declaring(ENTRIES, tag=_TAG, rights=_ADMIN, errors=(409,))
+_lease = declaring(ENTRIES, tag=_TAG, rights=_READ, mode="parked", served_by="listener", errors=(409,))
+
+
+@_look("GET /v1/queues", "List queues and subscriptions", visible=Visible("queue"), **LISTED)
 class ListQueues(Request[list[QueueView]], frozen=True, kw_only=True):
     """Queues and subscriptions."""
 
 
+@_change("POST /v1/queues", "Create a queue", rights=(Right(ADMIN, "queue", "name"),), created=True)
 class CreateQueue(Request[QueueView], frozen=True, kw_only=True):
     name: NewName
     settings: QueueConfig = QueueConfig()
@@ -47,6 +57,13 @@ class CreateQueue(Request[QueueView], frozen=True, kw_only=True):
     log: LogSettings = LogSettings()
 
 
+@_change(
+    "POST /v1/subscriptions",
+    "Create a subscription: a queue that gets every message of a topic",
+    rights=(Right(ADMIN, "queue", "name"), Right(READ, "topic", "topic")),
+    created=True,
+    errors=(404, 409),
+)
 class CreateSubscription(Request[QueueView], frozen=True, kw_only=True):
     """A queue that gets every message of `topic` from now on; at most `max_messages` wait in it.
 
@@ -64,28 +81,34 @@ class CreateSubscription(Request[QueueView], frozen=True, kw_only=True):
     ] = "drop_newest"
 
 
+@_look("GET /v1/queues/{queue}", "Describe a queue: its counts, settings and leases")
 class DescribeQueue(Request[QueueView], frozen=True, kw_only=True):
     queue: Name
 
 
+@_look("GET /v1/queues/{queue}/config", "Show the settings of a queue", called="queue_config")
 class QueueConfiguration(Request[QueueConfigAnswer], frozen=True, kw_only=True):
     queue: Name
 
 
+@_change("DELETE /v1/queues/{queue}", "Delete a queue or subscription, its messages and its dead letters")
 class DeleteQueue(Request[None], frozen=True, kw_only=True):
     queue: Name
 
 
+@_look("GET /v1/queues/{queue}/messages", "Show the next messages of a queue without taking them")
 class Peek(Request[list[MessageAnswer]], frozen=True, kw_only=True):
     queue: Name
     max_messages: Annotated[int, Meta(ge=1, le=1_000), about("show at most this many messages", flag="--count")] = 10
     encoding: Encoding = "text"
 
 
+@_empty("POST /v1/queues/{queue}/purge", "Remove all messages that are not leased")
 class PurgeQueue(Request[Messages], frozen=True, kw_only=True):
     queue: Name
 
 
+@_empty("POST /v1/queues/{queue}/undo-purge", "Restore what the last purge removed, up to five minutes later")
 class UndoPurgeQueue(Request[Messages], frozen=True, kw_only=True):
     queue: Name
 
@@ -124,6 +147,7 @@ class LeasesDone(Result, frozen=True, kw_only=True):
     refused: list[LeaseRefused]
 
 
+@_lease("POST /v1/queues/{queue}/take", "Take messages; each is leased to the caller")
 class Take(Request[list[Delivery]], frozen=True, kw_only=True):
     """At most `max_messages`; waits up to `timeout_ms` for the first. None if none came in time."""
 
@@ -135,6 +159,7 @@ class Take(Request[list[Delivery]], frozen=True, kw_only=True):
     encoding: Encoding = "text"
 
 
+@_lease("POST /v1/queues/{queue}/ack", "Acknowledge messages: the work is done")
 class Ack(Request[LeasesDone], frozen=True, kw_only=True):
     """The work on these is done. With `durable` the response comes when that is stored; null: as the queue is set."""
 
@@ -143,6 +168,10 @@ class Ack(Request[LeasesDone], frozen=True, kw_only=True):
     durable: bool | None = None
 
 
+@_lease(
+    "POST /v1/queues/{queue}/nack",
+    "Refuse messages: they are delivered again by the queue's retry policy, or become dead letters",
+)
 class Nack(Request[LeasesDone], frozen=True, kw_only=True):
     """The work on these failed: they are delivered again, or, without `requeue`, become dead letters."""
 
@@ -152,6 +181,7 @@ class Nack(Request[LeasesDone], frozen=True, kw_only=True):
     requeue: bool = True
 
 
+@_lease("POST /v1/queues/{queue}/extend", "Extend leases")
 class Extend(Request[LeasesDone], frozen=True, kw_only=True):
     """These leases end `lease_ms` from now, or after the queue's own time."""
 
@@ -160,6 +190,7 @@ class Extend(Request[LeasesDone], frozen=True, kw_only=True):
     lease_ms: WaitMs | None = None
 
 
+@_lease("POST /v1/queues/{queue}/release", "Release messages, as if they had not been delivered")
 class Release(Request[LeasesDone], frozen=True, kw_only=True):
     """These are available again, as if they had not been delivered."""
 
@@ -167,43 +198,29 @@ class Release(Request[LeasesDone], frozen=True, kw_only=True):
     leases: Leases
 
 
-_READ, _ADMIN = (Right(READ, "queue", "queue"),), (Right(ADMIN, "queue", "queue"),)
-_TAG = "Queues"
-_look = partial(Entry, tag=_TAG, rights=_READ)
-_change = partial(Entry, tag=_TAG, rights=_ADMIN, mode="slow", saved="catalog", errors=(409,))
-_empty = partial(Entry, tag=_TAG, rights=_ADMIN, errors=(409,))
-_lease = partial(Entry, tag=_TAG, rights=_READ, mode="parked", served_by="listener", errors=(409,))
+class Settled(Result, frozen=True, kw_only=True):
+    """`deadline_ns` is when an extended lease ends, in session time."""
 
-ENTRIES = (
-    listed(ListQueues, "GET /v1/queues", "List queues and subscriptions", _TAG, Visible("queue")),
-    _change(CreateQueue, "POST /v1/queues", "Create a queue", rights=(Right(ADMIN, "queue", "name"),), created=True),
-    _change(
-        CreateSubscription,
-        "POST /v1/subscriptions",
-        "Create a subscription: a queue that gets every message of a topic",
-        rights=(Right(ADMIN, "queue", "name"), Right(READ, "topic", "topic")),
-        created=True,
-        errors=(404, 409),
-    ),
-    _look(DescribeQueue, "GET /v1/queues/{queue}", "Describe a queue: its counts, settings and leases"),
-    _look(QueueConfiguration, "GET /v1/queues/{queue}/config", "Show the settings of a queue", called="queue_config"),
-    _change(
-        DeleteQueue, "DELETE /v1/queues/{queue}", "Delete a queue or subscription, its messages and its dead letters"
-    ),
-    _look(Peek, "GET /v1/queues/{queue}/messages", "Show the next messages of a queue without taking them"),
-    _empty(PurgeQueue, "POST /v1/queues/{queue}/purge", "Remove all messages that are not leased"),
-    _empty(
-        UndoPurgeQueue,
-        "POST /v1/queues/{queue}/undo-purge",
-        "Restore what the last purge removed, up to five minutes later",
-    ),
-    _lease(Take, "POST /v1/queues/{queue}/take", "Take messages; each is leased to the caller"),
-    _lease(Ack, "POST /v1/queues/{queue}/ack", "Acknowledge messages: the work is done"),
-    _lease(
-        Nack,
-        "POST /v1/queues/{queue}/nack",
-        "Refuse messages: they are delivered again by the queue's retry policy, or become dead letters",
-    ),
-    _lease(Extend, "POST /v1/queues/{queue}/extend", "Extend leases"),
-    _lease(Release, "POST /v1/queues/{queue}/release", "Release messages, as if they had not been delivered"),
+    deadline_ns: int | None = None
+
+
+@_empty(
+    "POST /v1/queues/{queue}/in-flight",
+    "Acknowledge, refuse, extend or release one message in flight on behalf of its holder",
 )
+class SettleLease(Request[Settled], frozen=True, kw_only=True):
+    """What becomes of one message in flight, on behalf of its holder: `offset` of `partition` of the queue's log, held
+    for its `attempt`-th time.
+
+    `nack` retries it by the retry policy and `dead-letter` gives it up, both with a `cause`; `release` undoes the
+    delivery; `extend` ends the lease `lease_ms` from now, or after the queue's own time.
+    """
+
+    queue: Name
+    partition: Partition
+    offset: Offset
+    holder: Annotated[str, Meta(min_length=1, max_length=300)]
+    attempt: Positive
+    act: Literal["ack", "nack", "dead-letter", "release", "extend"]
+    cause: Cause = "nacked by hand"
+    lease_ms: WaitMs | None = None

@@ -8,14 +8,31 @@ from msgspec import UNSET, UnsetType
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kinds import Kind, kind_of
+from broker_core.operations.field_info import field_info
 
 T = TypeVar("T")
+S = TypeVar("S", bound=msgspec.Struct)
 
 ADMIN_CLIENT = "admin"  # who asks for an operation, in its events, if nobody else is named
 
 
 class Input(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A part of a request. Decoding checks types and ranges, and refuses unknown fields."""
+
+
+class Changes(Input, Generic[S], frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """New values of some fields of an S."""
+
+    def on(self, base: S) -> S:
+        """`base` with these. Raises INVALID_CONFIG."""
+        given = {name: value for name, value in msgspec.structs.asdict(self).items() if value is not UNSET}
+        return msgspec.structs.replace(base, **given)
+
+
+def changeable(settings: type[msgspec.Struct]) -> dict[str, Any]:
+    """The types of the fields that say what they mean, as those of their `Changes`."""
+    fields = msgspec.structs.fields(settings)
+    return {each.name: each.type | UnsetType for each in fields if field_info(settings, each.name).about}
 
 
 class Request(Input, Generic[T], frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -1,15 +1,14 @@
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated, Literal, Self
 
-from broker_core.operations.entry import ADMIN, READ, WRITE, Entry, Right, Visible, listed
+from broker_core.operations.entry import ADMIN, LISTED, READ, WRITE, Entry, Right, Visible, declaring
 from broker_core.operations.fields import JsonValue, Subject, Version
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.values import json_of
 from broker_core.schemas.compatibility import SchemaKind
 from broker_core.schemas.diff import SchemaChange
-from broker_core.schemas.registry import References, SchemaRegistry, SchemaVersion
+from broker_core.schemas.registry import References, SchemaMetadata, SchemaRegistry, SchemaVersion
 from broker_core.settings import about
 
 SchemaLanguage = Literal["JSON", "AVRO", "PROTOBUF"]
@@ -24,10 +23,13 @@ class SchemaText(Input, frozen=True, kw_only=True):
     schema: JsonValue
     kind: Annotated[SchemaLanguage, about("the schema's language")] = "JSON"
     references: Annotated[References, about("the versions of other subjects that it names")] = ()
+    metadata: Annotated[SchemaMetadata | None, about("kept with it; without, that of the latest version")] = None
 
     @classmethod
-    def of(cls, text: str, kind: SchemaKind, references: References = ()) -> Self:
-        return cls(schema=text, kind=kind.value, references=references)
+    def of(
+        cls, text: str, kind: SchemaKind, references: References = (), metadata: SchemaMetadata | None = None
+    ) -> Self:
+        return cls(schema=text, kind=kind.value, references=references, metadata=metadata)
 
     @property
     def text(self) -> str:
@@ -57,18 +59,29 @@ class CheckAnswer(Result, frozen=True, kw_only=True):
     problems: list[str]
 
 
+ENTRIES: list[Entry] = []
+_READ, _ADMIN = (Right(READ, "subject", "subject"),), (Right(ADMIN, "subject", "subject"),)
+_TAG = "Schemas"
+_look = declaring(ENTRIES, tag=_TAG, rights=_READ)
+_change = declaring(ENTRIES, tag=_TAG, rights=_ADMIN, mode="slow", saved="catalog")
+
+
+@_look("GET /v1/schemas", "List subjects", visible=Visible("subject", "subject", "subjects"), **LISTED)
 class ListSubjects(Request[SubjectsAnswer], frozen=True, kw_only=True):
     """Subjects, without those that were deleted."""
 
 
+@_change("PUT /v1/schemas", "Set the default compatibility mode", rights=(Right(ADMIN, "broker"),), repeatable=True)
 class SetDefaultCompatibility(Request[None], frozen=True, kw_only=True):
     mode: CompatibilityMode
 
 
+@_look("GET /v1/schemas/{subject}", "Describe a subject: its versions and mode")
 class DescribeSubject(Request[SubjectAnswer], frozen=True, kw_only=True):
     subject: Subject
 
 
+@_change("DELETE /v1/schemas/{subject}", "Delete all versions of a subject")
 class DeleteSubject(Request[list[int]], frozen=True, kw_only=True):
     """The result holds the versions that were deleted."""
 
@@ -78,6 +91,7 @@ class DeleteSubject(Request[list[int]], frozen=True, kw_only=True):
     )
 
 
+@_change("PUT /v1/schemas/{subject}/compatibility", "Set the compatibility mode of a subject", repeatable=True)
 class SetCompatibility(Request[None], frozen=True, kw_only=True):
     """The mode of a subject; null is the default mode."""
 
@@ -85,16 +99,29 @@ class SetCompatibility(Request[None], frozen=True, kw_only=True):
     mode: CompatibilityMode | None
 
 
+@_change(
+    "POST /v1/schemas/{subject}/versions",
+    "Register a schema as a new version; a schema that is already registered keeps its version",
+    rights=(Right(WRITE, "subject", "subject"),),
+    repeatable=True,
+    created=True,
+    errors=(409,),
+    body="text",
+)
 class RegisterSchema(Request[SchemaVersion], frozen=True, kw_only=True):
     subject: Subject
     text: SchemaText
 
 
+@_look("GET /v1/schemas/{subject}/versions/{version}", "Describe one version of a subject")
 class DescribeVersion(Request[SchemaVersion], frozen=True, kw_only=True):
     subject: Subject
     version: Version
 
 
+@_change(
+    "DELETE /v1/schemas/{subject}/versions/{version}", "Delete one version of a subject; its number is not used again"
+)
 class DeleteVersion(Request[None], frozen=True, kw_only=True):
     subject: Subject
     version: Version
@@ -103,64 +130,22 @@ class DeleteVersion(Request[None], frozen=True, kw_only=True):
     )
 
 
+@_look(
+    "POST /v1/schemas/{subject}/check",
+    "Check whether a schema could be registered; nothing is changed",
+    mode="slow",
+    repeatable=True,
+    body="text",
+)
 class CheckSchema(Request[CheckAnswer], frozen=True, kw_only=True):
     subject: Subject
     text: SchemaText
 
 
+@_look("GET /v1/schemas/{subject}/diff", "Compare two versions of a subject", mode="slow")
 class DiffSchemas(Request[list[SchemaChange]], frozen=True, kw_only=True):
     """Two versions; without `after`, the latest."""
 
     subject: Subject
     before: Version
     after: Version | None = None
-
-
-_READ, _ADMIN = (Right(READ, "subject", "subject"),), (Right(ADMIN, "subject", "subject"),)
-_TAG = "Schemas"
-_look = partial(Entry, tag=_TAG, rights=_READ)
-_change = partial(Entry, tag=_TAG, rights=_ADMIN, mode="slow", saved="catalog")
-
-ENTRIES = (
-    listed(ListSubjects, "GET /v1/schemas", "List subjects", _TAG, Visible("subject", "subject", "subjects")),
-    _change(
-        SetDefaultCompatibility,
-        "PUT /v1/schemas",
-        "Set the default compatibility mode",
-        rights=(Right(ADMIN, "broker"),),
-        repeatable=True,
-    ),
-    _look(DescribeSubject, "GET /v1/schemas/{subject}", "Describe a subject: its versions and mode"),
-    _change(DeleteSubject, "DELETE /v1/schemas/{subject}", "Delete all versions of a subject"),
-    _change(
-        SetCompatibility,
-        "PUT /v1/schemas/{subject}/compatibility",
-        "Set the compatibility mode of a subject",
-        repeatable=True,
-    ),
-    _change(
-        RegisterSchema,
-        "POST /v1/schemas/{subject}/versions",
-        "Register a schema as a new version; a schema that is already registered keeps its version",
-        rights=(Right(WRITE, "subject", "subject"),),
-        repeatable=True,
-        created=True,
-        errors=(409,),
-        body="text",
-    ),
-    _look(DescribeVersion, "GET /v1/schemas/{subject}/versions/{version}", "Describe one version of a subject"),
-    _change(
-        DeleteVersion,
-        "DELETE /v1/schemas/{subject}/versions/{version}",
-        "Delete one version of a subject; its number is not used again",
-    ),
-    _look(
-        CheckSchema,
-        "POST /v1/schemas/{subject}/check",
-        "Check whether a schema could be registered; nothing is changed",
-        mode="slow",
-        repeatable=True,
-        body="text",
-    ),
-    _look(DiffSchemas, "GET /v1/schemas/{subject}/diff", "Compare two versions of a subject", mode="slow"),
-)

@@ -1,47 +1,36 @@
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from broker_core.flow.config import FlowConfig
-from broker_core.log.config import Durability, LogConfig, SegmentBytes
+from broker_core.log.config import Durability, LogConfig
 from broker_core.log.partitioners import PartitionerKind
-from broker_core.operations.entry import ADMIN, READ, Entry, Right, Visible, listed
-from broker_core.operations.field_info import field_info
+from broker_core.operations.entry import ADMIN, LISTED, READ, Entry, Right, Visible, declaring
 from broker_core.operations.fields import (
     Name,
     NewName,
     Offset,
     PartitionCount,
 )
-from broker_core.operations.request import Input, Request, Result
+from broker_core.operations.request import Changes, Request, Result, changeable
 from broker_core.plurals import counted
 from broker_core.schemas.rule import SchemaRule
 from broker_core.settings import about
 from broker_core.snapshots import GateView, TopicView
 
 
-class LogSettings(Input, frozen=True, kw_only=True):
+class LogSettings(Changes[LogConfig], frozen=True, kw_only=True):
     """The fields of `LogConfig` that say what they mean; one that is left out stays as it is, null is "no limit"."""
 
-    __annotations__ = {
-        each.name: each.type | UnsetType
-        for each in msgspec.structs.fields(LogConfig)
-        if field_info(LogConfig, each.name).about
-    }
+    __annotations__ = changeable(LogConfig)
     vars().update(dict.fromkeys(__annotations__, UNSET))
     if TYPE_CHECKING:
 
         def __init__(self, **given: Any) -> None: ...
         def __getattr__(self, name: str) -> Any: ...
-
-    def on(self, base: LogConfig) -> LogConfig:
-        """`base` with these. Raises INVALID_CONFIG."""
-        given = {name: value for name, value in msgspec.structs.asdict(self).items() if value is not UNSET}
-        return msgspec.structs.replace(base, **given)
 
     @staticmethod
     def of(config: LogConfig | None) -> LogSettings:
@@ -50,10 +39,9 @@ class LogSettings(Input, frozen=True, kw_only=True):
 
 
 class AllLogSettings(LogSettings, frozen=True, kw_only=True):
-    """With the settings that only a program in the broker's own process can choose."""
+    """With the setting that only a program in the broker's own process can choose."""
 
     durability: Durability | UnsetType = UNSET
-    index_interval_bytes: SegmentBytes | UnsetType = UNSET
 
 
 # -- results
@@ -74,10 +62,19 @@ class TopicSettings(Result, frozen=True, kw_only=True):
 # -- requests
 
 
+ENTRIES: list[Entry] = []
+_READ, _ADMIN = (Right(READ, "topic", "topic"),), (Right(ADMIN, "topic", "topic"),)
+_TAG = "Topics"
+_look = declaring(ENTRIES, tag=_TAG, rights=_READ)
+_change = declaring(ENTRIES, tag=_TAG, rights=_ADMIN, mode="slow", saved="catalog", errors=(409,))
+
+
+@_look("GET /v1/topics", "List topics", visible=Visible("topic"), **LISTED)
 class ListTopics(Request[list[TopicView]], frozen=True, kw_only=True):
     """Topics, without the logs of queues."""
 
 
+@_change("POST /v1/topics", "Create a topic", rights=(Right(ADMIN, "topic", "name"),), created=True, errors=(404, 409))
 class CreateTopic(Request[TopicView], frozen=True, kw_only=True):
     name: NewName
     partitions: Annotated[PartitionCount, about("number of partitions")] = 1
@@ -87,18 +84,31 @@ class CreateTopic(Request[TopicView], frozen=True, kw_only=True):
     rule: SchemaRule | None = None
 
 
+@_look("GET /v1/topics/{topic}", "Describe a topic: its partitions, counters and backpressure")
 class DescribeTopic(Request[TopicView], frozen=True, kw_only=True):
     topic: Name
 
 
+@_change("DELETE /v1/topics/{topic}", "Delete a topic, its messages and the offsets committed for it")
 class DeleteTopic(Request[None], frozen=True, kw_only=True):
     topic: Name
 
 
+@_look(
+    "GET /v1/topics/{topic}/config",
+    "Show the settings of a topic or queue: log, partitioner, schema rule and limits",
+    rights=(Right(READ, "topic or queue", "topic"),),
+)
 class TopicConfig(Request[TopicSettings], frozen=True, kw_only=True):
     topic: Name
 
 
+@_change(
+    "PATCH /v1/topics/{topic}/config",
+    "Change the settings of a topic's log and its limits",
+    repeatable=True,
+    details="Retention (`retention_ms`, `retention_bytes`) is applied about once per second.",
+)
 class ConfigureTopic(Request[TopicSettings], frozen=True, kw_only=True):
     """New settings; a setting that is left out stays as it is."""
 
@@ -120,11 +130,18 @@ class ConfigureTopic(Request[TopicSettings], frozen=True, kw_only=True):
         return f"limited {self.topic} to {said}, {flow.policy}" if said else f"lifted the limits of {self.topic}"
 
 
+@_change(
+    "POST /v1/topics/{topic}/partitions",
+    "Add partitions to a topic; keys may be mapped to other partitions from then on",
+)
 class AddPartitions(Request[TopicView], frozen=True, kw_only=True):
     topic: Name
     total: Annotated[PartitionCount, about("number of partitions afterwards")]
 
 
+@_change(
+    "POST /v1/topics/{topic}/delete-records", "Delete the oldest messages of a topic, up to an offset", repeatable=True
+)
 class DeleteRecords(Request[dict[str, int]], frozen=True, kw_only=True):
     """The offset before which messages are deleted, by partition. The result holds the new start offsets."""
 
@@ -132,62 +149,17 @@ class DeleteRecords(Request[dict[str, int]], frozen=True, kw_only=True):
     before: Annotated[dict[Annotated[str, Meta(pattern="^[0-9]{1,4}$")], Offset], Meta(max_length=10_000)]
 
 
+@_change(
+    "PUT /v1/topics/{topic}/schema-rule",
+    "Accept only values that match a subject's schema",
+    repeatable=True,
+    body="rule",
+)
 class SetSchemaRule(Request[None], frozen=True, kw_only=True):
     topic: Name
     rule: SchemaRule
 
 
+@_change("DELETE /v1/topics/{topic}/schema-rule", "Accept any value again", repeatable=True)
 class RemoveSchemaRule(Request[None], frozen=True, kw_only=True):
     topic: Name
-
-
-_READ, _ADMIN = (Right(READ, "topic", "topic"),), (Right(ADMIN, "topic", "topic"),)
-_TAG = "Topics"
-_look = partial(Entry, tag=_TAG, rights=_READ)
-_change = partial(Entry, tag=_TAG, rights=_ADMIN, mode="slow", saved="catalog", errors=(409,))
-
-ENTRIES = (
-    listed(ListTopics, "GET /v1/topics", "List topics", _TAG, Visible("topic")),
-    _change(
-        CreateTopic,
-        "POST /v1/topics",
-        "Create a topic",
-        rights=(Right(ADMIN, "topic", "name"),),
-        created=True,
-        errors=(404, 409),
-    ),
-    _look(DescribeTopic, "GET /v1/topics/{topic}", "Describe a topic: its partitions, counters and backpressure"),
-    _change(DeleteTopic, "DELETE /v1/topics/{topic}", "Delete a topic, its messages and the offsets committed for it"),
-    _look(
-        TopicConfig,
-        "GET /v1/topics/{topic}/config",
-        "Show the settings of a topic or queue: log, partitioner, schema rule and limits",
-        rights=(Right(READ, "topic or queue", "topic"),),
-    ),
-    _change(
-        ConfigureTopic,
-        "PATCH /v1/topics/{topic}/config",
-        "Change the settings of a topic's log and its limits",
-        repeatable=True,
-        details="Retention (`retention_ms`, `retention_bytes`) is applied about once per second.",
-    ),
-    _change(
-        AddPartitions,
-        "POST /v1/topics/{topic}/partitions",
-        "Add partitions to a topic; keys may be mapped to other partitions from then on",
-    ),
-    _change(
-        DeleteRecords,
-        "POST /v1/topics/{topic}/delete-records",
-        "Delete the oldest messages of a topic, up to an offset",
-        repeatable=True,
-    ),
-    _change(
-        SetSchemaRule,
-        "PUT /v1/topics/{topic}/schema-rule",
-        "Accept only values that match a subject's schema",
-        repeatable=True,
-        body="rule",
-    ),
-    _change(RemoveSchemaRule, "DELETE /v1/topics/{topic}/schema-rule", "Accept any value again", repeatable=True),
-)

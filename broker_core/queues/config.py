@@ -78,6 +78,9 @@ class QueueConfig(Settings, frozen=True, forbid_unknown_fields=True):
     ] = 5
     retry: RetryPolicy = RetryPolicy()
     priorities: Annotated[int, Meta(ge=1, le=MAX_PRIORITIES), about("priority levels; 0 is the most urgent")] = 1
+    max_in_flight: Annotated[
+        Positive | None, about("messages of a level or partition that are leased at most (none: no limit)")
+    ] = None
     ageing_ms: Annotated[
         WaitMsAboveZero | None, about("time after which a waiting message rises by one level (none: never)")
     ] = None

@@ -69,7 +69,6 @@ class LiveDeadLetters:
         return iter(self._owners)
 
     def add(self, offset: int, owner: Owner) -> None:
-        """Add `offset`, which is higher than all others."""
         self._owners[offset] = owner
         self._counts[owner] += 1
 
@@ -79,7 +78,6 @@ class LiveDeadLetters:
         self._owners = dict(sorted(self._owners.items()))
 
     def remove(self, offset: int) -> Owner:
-        """Remove `offset`, which must be present. Returns its owner."""
         owner = self._owners.pop(offset)
         self._counts[owner] -= 1
         if not self._counts[owner]:
@@ -200,7 +198,7 @@ class DeadLetters:
         self.name = log.name
         self.purged = 0
         self.restored = 0
-        self._log = log.partitions[0]
+        self.log = log.partitions[0]
         self._events = events
         self._undo_window_ns = ns_from_ms(undo_window_ms)
         self._redriven: Counter[str] = Counter()
@@ -208,10 +206,11 @@ class DeadLetters:
         self._redrives: deque[_Undoable] = deque()
         self._live = LiveDeadLetters()
         self._views: dict[int, DeadLetterView] = {}
-        self._trimmed_to = self._log.start_offset
-        for offset in range(self._log.start_offset, self._log.end_offset):
+        self.on_added: Callable[[int, StoredMessage, str, int], object] | None = None  # time, message, cause, attempts
+        self._trimmed_to = self.log.start_offset
+        for offset in range(self.log.start_offset, self.log.end_offset):
             try:
-                dead_letter = decode(self._log.message(offset))
+                dead_letter = decode(self.log.message(offset))
             except BrokerError:
                 continue  # corrupt, or published by a client
             self._live.add(offset, (dead_letter.queue, dead_letter.cause))
@@ -278,7 +277,7 @@ class DeadLetters:
         of its topic has offset -1; its event has no offset and no group. Raises the errors of the log.
         """
         was_there = stored.offset >= 0
-        place = self._log.append_batch(now_ns, [encode(now_ns, stored, queue, cause, attempts)]).base_offset
+        place = self.log.append_batch(now_ns, [encode(now_ns, stored, queue, cause, attempts)]).base_offset
         self._live.add(place, (queue, cause))
         self._events.emit(
             now_ns,
@@ -298,10 +297,9 @@ class DeadLetters:
             to_partition=0,
             to_offset=place,
         )
+        if self.on_added is not None:
+            self.on_added(now_ns, stored, cause, len(attempts) if attempt is None else attempt)
         return place
-
-    def is_durable(self, offset: int) -> bool:
-        return offset < self._log.high_watermark
 
     def preview(self, offsets: Iterable[int], edits: Edits | None = None) -> RedrivePreview:
         refused: list[Refused] = []
@@ -384,7 +382,7 @@ class DeadLetters:
         if not self.can_undo_purge(now_ns):
             return 0
         last = self._purges.pop()
-        start = self._log.start_offset
+        start = self.log.start_offset
         owners = {offset: owner for offset, owner in last.owners.items() if offset >= start}
         self._bring_back(now_ns, owners, UNDO_PURGE, client)
         return len(owners)
@@ -393,7 +391,7 @@ class DeadLetters:
 
     def state(self) -> DeadLettersState:
         live = self._live.runs()
-        return DeadLettersState(self._log.end_offset, live, dict(self._redriven), self.purged, self.restored)
+        return DeadLettersState(self.log.end_offset, live, dict(self._redriven), self.purged, self.restored)
 
     def restore(self, state: DeadLettersState) -> None:
         """Continue from `state`. Dead letters added since are kept; those redriven since are dead letters again."""
@@ -404,14 +402,13 @@ class DeadLetters:
     # -- inside
 
     def _in_time(self, now_ns: int, undoable: deque[_Undoable]) -> deque[_Undoable]:
-        """`undoable`, without those beyond the undo window."""
         while undoable and now_ns - undoable[0].time_ns > self._undo_window_ns:
             undoable.popleft()
         return undoable
 
     def _trim(self) -> None:
-        if self._log.start_offset > self._trimmed_to:
-            self._trimmed_to = self._log.start_offset
+        if self.log.start_offset > self._trimmed_to:
+            self._trimmed_to = self.log.start_offset
             self._live.trim(self._trimmed_to)
 
     def _decoded(self, offsets: Iterable[int]) -> Iterable[DeadLetterView]:
@@ -425,7 +422,6 @@ class DeadLetters:
     def _each(
         self, offsets: Iterable[int], refused: MutableSequence[Refused]
     ) -> Iterator[tuple[int, StoredMessage, DeadLetterView]]:
-        """The dead letters at `offsets`; those that cannot be read are added to `refused`."""
         for offset in dict.fromkeys(offsets):
             try:
                 stored = self._stored(offset)
@@ -440,7 +436,7 @@ class DeadLetters:
         if offset not in self._live:
             raise BrokerError(ErrorCode.UNKNOWN_DEAD_LETTER, f"{offset} in {self.name}")
         # It need not be durable: a crash that loses it leaves its message in the queue.
-        return self._log.message(offset, unsynced=True)
+        return self.log.message(offset, unsynced=True)
 
     def _bring_back(self, now_ns: int, owners: dict[int, Owner], what: str, client: str) -> None:
         if owners:

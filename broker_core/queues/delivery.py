@@ -7,10 +7,11 @@ from typing import NamedTuple
 import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import COMPACTED, EventKind
 from broker_core.log.partition_log import PartitionLog
 from broker_core.log.reserved_headers import expires_ns
-from broker_core.messages import Run, StoredMessage
-from broker_core.queues.spans import Span, part_of
+from broker_core.messages import MessageRun, StoredMessage
+from broker_core.queues.spans import LeaseSpan, part_of
 
 _LOST = frozenset({ErrorCode.DAMAGED, ErrorCode.CORRUPT_MESSAGE, ErrorCode.OFFSET_OUT_OF_RANGE})
 _ALL_BYTES = 1 << 62
@@ -38,8 +39,8 @@ class CommittedPartition:
         aborted = [at for each in self._aborted(offset, end_offset) for at in each]
         return sorted([*self._log.markers(offset, end_offset), *aborted])
 
-    def runs(self, offset: int, end_offset: int) -> list[Run]:
-        found: list[Run] = []
+    def runs(self, offset: int, end_offset: int) -> list[MessageRun]:
+        found: list[MessageRun] = []
         for gone in [*self._aborted(offset, end_offset), range(end_offset, end_offset)]:
             if offset < gone.start:
                 found += self._log.runs(offset, gone.start)
@@ -55,33 +56,34 @@ ReadPartition = PartitionLog | CommittedPartition  # as a lease table reads it
 
 
 class Taken(NamedTuple):
-    """A span that was just acquired, and its messages."""
-
-    span: Span
+    span: LeaseSpan
     messages: list[StoredMessage]
 
 
 class Skipped(NamedTuple):
-    """A message that is finished without a delivery: it has expired, or cannot be read (`error`)."""
+    """A message that is finished without a delivery: EXPIRED, PURGED if compaction has removed it, or DAMAGE if it
+    cannot be read, with the error as `cause`.
+    """
 
     offset: int
     published_ns: int
     size_bytes: int
-    error: BrokerError | None
+    kind: EventKind
+    cause: str = ""
 
 
-def read_live(log: ReadPartition, now_ns: int, piece: Span, skipped: list[Skipped]) -> list[StoredMessage]:
+def read_live(log: ReadPartition, now_ns: int, piece: LeaseSpan, skipped: list[Skipped]) -> list[StoredMessage]:
     """The messages of `piece`. Expired and unreadable ones are added to `skipped`. Raises STORAGE_ERROR, CLOSED."""
     try:
         found = log.read(piece.offset, max_messages=piece.open, max_bytes=_ALL_BYTES)
-        error = BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{log.topic} {piece.offset} is gone")
+        why = (EventKind.PURGED, COMPACTED)  # what is not found between others
     except BrokerError as failure:
         if failure.code not in _LOST:
             raise
         if piece.open > 1:
             singles = (part_of(piece, offset, offset + 1, piece.state) for offset in range(piece.offset, piece.end))
             return [message for single in singles for message in read_live(log, now_ns, single, skipped)]
-        found, error = [], failure
+        found, why = [], why_unread(log, piece.offset, failure)
     if found and found[-1].offset >= piece.end:
         found = [message for message in found if message.offset < piece.end]
     if len(found) < piece.open:
@@ -89,21 +91,27 @@ def read_live(log: ReadPartition, now_ns: int, piece: Span, skipped: list[Skippe
         for offset in range(piece.offset, piece.end):
             if offset not in read:
                 size_bytes = piece.size_bytes(offset, offset + 1)
-                skipped.append(Skipped(offset, piece.published_ns, size_bytes, error))
+                skipped.append(Skipped(offset, piece.published_ns, size_bytes, *why))
     if not [True for message in found if message.headers]:
         return found
     messages = []
     for message in found:
         expiry_ns = expires_ns(message) if message.headers else None
         if expiry_ns is not None and expiry_ns <= now_ns:
-            skipped.append(Skipped(message.offset, message.published_ns, message.size_bytes, None))
+            skipped.append(Skipped(message.offset, message.published_ns, message.size_bytes, EventKind.EXPIRED))
         else:
             messages.append(message)
     return messages
 
 
+def why_unread(log: ReadPartition, offset: int, error: BrokerError) -> tuple[EventKind, str]:
+    """The kind and cause of `Skipped` for one message that `log` has refused with `error`."""
+    if error.code is ErrorCode.OFFSET_OUT_OF_RANGE and offset >= log.start_offset:
+        return EventKind.PURGED, COMPACTED
+    return EventKind.DAMAGE, str(error)
+
+
 def neighbours(messages: list[StoredMessage]) -> Iterator[tuple[int, int]]:
-    """(begin, end) in the list of each run of consecutive offsets."""
     if messages and messages[-1].offset - messages[0].offset == len(messages) - 1:  # nearly always
         yield 0, len(messages)
         return
@@ -115,7 +123,7 @@ def neighbours(messages: list[StoredMessage]) -> Iterator[tuple[int, int]]:
         first = place
 
 
-def by_priority(log: ReadPartition, piece: Span, least_urgent: int) -> Iterator[Span]:
+def by_priority(log: ReadPartition, piece: LeaseSpan, least_urgent: int) -> Iterator[LeaseSpan]:
     """`piece` in parts of one priority each; a higher number than `least_urgent` counts as `least_urgent`."""
     try:
         found = log.read(piece.offset, max_messages=piece.open, max_bytes=_ALL_BYTES)

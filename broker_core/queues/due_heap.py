@@ -3,7 +3,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable
 
-from broker_core.queues.spans import Span
+from broker_core.queues.spans import LeaseSpan
 from broker_core.timers import Timer, Timers
 
 Place = tuple[int, int]  # (time_ns, ticket): a due time, and the order among equal times
@@ -17,18 +17,18 @@ class DueHeap:
     __slots__ = ("_heap", "_serial", "_stale")
 
     def __init__(self) -> None:
-        self._heap: list[tuple[int, int, int, Span]] = []
+        self._heap: list[tuple[int, int, int, LeaseSpan]] = []
         self._serial = 0
         self._stale = 0
 
     def __len__(self) -> int:
         return len(self._heap)
 
-    def push(self, span: Span) -> None:
+    def push(self, span: LeaseSpan) -> None:
         self._serial += 1
         heapq.heappush(self._heap, (span.lease.deadline_ns, span.ticket, self._serial, span))
 
-    def first(self) -> Span | None:
+    def first(self) -> LeaseSpan | None:
         heap = self._heap
         while heap and not heap[0][3].open:
             heapq.heappop(heap)
@@ -60,7 +60,6 @@ class DueTimer:
         return place
 
     def arm(self, place: Place | None) -> None:
-        """Fire at `place`, unless armed for an earlier one."""
         if place is None or (self._place is not None and self._place <= place):
             return
         if self._timer is not None:

@@ -16,10 +16,11 @@ from broker_core.files import FileSystem
 from broker_core.log.config import LogConfig
 from broker_core.log.group_commit import GroupCommit
 from broker_core.log.internal_log import InternalLog
+from broker_core.log.partition_log import PartitionLog
 from broker_core.messages import Message
-from broker_core.queues.spans import NEVER_LEASED, Span, SpanLease
+from broker_core.queues.spans import NEVER_LEASED, LeaseSpan, SpanLease
 from broker_core.queues.states import LeaseState
-from broker_core.replies import Reply
+from broker_core.replies import Reply, all_done
 
 DIRECTORY = "queue-journal"
 _SEGMENT_BYTES = 4 * 1_048_576
@@ -53,8 +54,6 @@ _DECODER = msgspec.msgpack.Decoder(list[Entry])
 
 
 class Journal(InternalLog):
-    """The journal of all queues of a data directory."""
-
     def __init__(
         self,
         files: FileSystem,
@@ -65,6 +64,8 @@ class Journal(InternalLog):
     ) -> None:
         """`tell(now_ns, sentence)` is called once when writing begins to fail."""
         super().__init__(files, syncs, config, epoch_ms, DIRECTORY, segment_bytes=_SEGMENT_BYTES)
+        self.durable = syncs.durable
+        self.letters: dict[PartitionLog, Reply[None]] = {}  # of the last dead letter that is awaited, by its log
         self._tell = tell
         self._failed = False
 
@@ -82,6 +83,13 @@ class Journal(InternalLog):
             reply.fail(error)
         reply.then(lambda done: self._note(now_ns, done))
         return reply
+
+    def kept(self) -> Reply[None]:
+        """Settled when the awaited dead letters are durable, and then all that was written, or when that has failed."""
+        return all_done(tuple(self.letters.values())).chain(lambda _done: self._written())
+
+    def _written(self) -> Reply[None]:
+        return all_done(() if self.log is None else (self.durable(self.log, self.log.end_offset),))
 
     def _note(self, now_ns: int, done: Reply[None]) -> None:
         if done.error is not None and not self._failed:
@@ -122,7 +130,7 @@ class QueueJournal:
         if self._journal is not None and self._journal.end_offset:
             self._journal.write(now_ns, [Entry(self._queue, now_ns)])
 
-    def moved(self, now_ns: int, level: int, span: Span, *counted: str) -> None:
+    def moved(self, now_ns: int, level: int, span: LeaseSpan, *counted: str) -> None:
         if self._journal is not None and self._counts_attempts:
             self._urgent = True
             entry = Entry(self._queue, now_ns, level, span.offset, span.end, span.state, counted, span.lease)
@@ -141,13 +149,26 @@ class QueueJournal:
         if len(self._unwritten) >= _MOST_UNWRITTEN:
             self.write(now_ns)
 
+    def dead_lettered(self, now_ns: int, level: int, offset: int, letters: PartitionLog, *counted: str) -> None:
+        """Note a message as finished once the last of `letters` is durable: a power cut must not lose both."""
+        if (journal := self._journal) is None:
+            return
+
+        def durable(done: Reply[None]) -> None:
+            if journal.letters.get(letters) is done:
+                del journal.letters[letters]
+            if done.error is None:
+                self.finished(now_ns, level, offset, offset + 1, *counted, "dead_lettered", urgent=True)
+                self.flush(now_ns)
+
+        awaited = journal.letters[letters] = journal.durable(letters, letters.end_offset)
+        awaited.then(durable)
+
     def flush(self, now_ns: int) -> None:
-        """Write the noted entries, where one is urgent."""
         if self._urgent:
             self.write(now_ns)
 
     def write(self, now_ns: int) -> Reply[None]:
-        """Write all noted entries. The reply is settled when they are durable; it fails with STORAGE_ERROR."""
         if self._journal is None or not self._unwritten:
             return Reply.of(None)
         entries, self._unwritten = self._unwritten, []

@@ -19,6 +19,15 @@ class Lease(msgspec.Struct, frozen=True, gc=False):
     message: StoredMessage
 
 
+class Held(msgspec.Struct, frozen=True, gc=False):
+    """What names a delivery where its lease is not at hand; without `attempt` it is whichever `holder` has."""
+
+    partition: int
+    offset: int
+    holder: str
+    attempt: int | None = None
+
+
 def lease_runs(leases: Sequence[Lease]) -> Iterator[tuple[Lease, int]]:
     """(first lease, count) of each run of consecutive offsets that were delivered together."""
     first: Lease | None = None

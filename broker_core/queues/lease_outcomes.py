@@ -10,12 +10,12 @@ from broker_core.events import EventKind, EventStream
 from broker_core.limits import MAX_ATTEMPTS_KEPT, MAX_CAUSE_CHARS
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letters import DeadLetters
-from broker_core.queues.delivery import Skipped
+from broker_core.queues.delivery import Skipped, why_unread
 from broker_core.queues.due_heap import DueTimer
 from broker_core.queues.journal import QueueJournal
 from broker_core.queues.levels import Levels
 from broker_core.queues.queue_state import QueueCounts
-from broker_core.queues.spans import Span
+from broker_core.queues.spans import LeaseSpan
 from broker_core.queues.states import LeaseAction, LeaseState
 from broker_core.snapshots import AttemptView
 
@@ -33,7 +33,7 @@ class QueueEvents:
         now_ns: int,
         kind: EventKind,
         level: int,
-        span: Span,
+        span: LeaseSpan,
         first: int | None = None,
         end: int | None = None,
         *,
@@ -63,7 +63,7 @@ class QueueEvents:
     def skipped(self, now_ns: int, level: int, skipped: Skipped) -> None:
         self._stream.emit(
             now_ns,
-            EventKind.EXPIRED if skipped.error is None else EventKind.DAMAGE,
+            skipped.kind,
             topic=self._topic,
             partition=level,
             offset=skipped.offset,
@@ -71,7 +71,7 @@ class QueueEvents:
             size_bytes=skipped.size_bytes,
             group=self._name,
             published_ns=skipped.published_ns,
-            cause="" if skipped.error is None else str(skipped.error),
+            cause=skipped.cause,
         )
 
     def undone(self, now_ns: int, what: str, client: str, count: int, runs: list[tuple[int, int, int]]) -> None:
@@ -106,7 +106,12 @@ class LeaseOutcomes(msgspec.Struct, eq=False):
     _jitter: Callable[[], float]
     _journal: QueueJournal
 
-    def failed(self, now_ns: int, level: int, span: Span, first: int, end: int, cause: str, *, requeue: bool) -> None:
+    def configure(self, config: QueueConfig) -> None:
+        self._config = config
+
+    def failed(
+        self, now_ns: int, level: int, span: LeaseSpan, first: int, end: int, cause: str, *, requeue: bool
+    ) -> None:
         """The holder nacked the members from `first` up to `end`: retry, or dead-letter after the last attempt."""
         cause = _storable(cause)
         self._counts.nacked += end - first
@@ -124,14 +129,14 @@ class LeaseOutcomes(msgspec.Struct, eq=False):
             moved = table.move(span, first, end, LeaseAction.REQUEUE, history=history)
         self._journal.moved(now_ns, level, moved, "nacked")
 
-    def released(self, now_ns: int, level: int, span: Span, first: int, end: int, cause: str) -> None:
+    def released(self, now_ns: int, level: int, span: LeaseSpan, first: int, end: int, cause: str) -> None:
         self._counts.released += end - first
         self._events.part(now_ns, EventKind.RELEASED, level, span, first, end, cause=cause)
         attempts = span.lease.attempts - 1
         moved = self._levels.tables[level].move(span, first, end, LeaseAction.REQUEUE, attempts=attempts)
         self._journal.moved(now_ns, level, moved, "released")
 
-    def due(self, now_ns: int, level: int, span: Span, first: int, end: int) -> None:
+    def due(self, now_ns: int, level: int, span: LeaseSpan, first: int, end: int) -> None:
         """Their lease or their retry delay is over. After an expired lease there is no retry delay."""
         history = span.lease.history
         held = span.state is LeaseState.ACQUIRED
@@ -148,18 +153,17 @@ class LeaseOutcomes(msgspec.Struct, eq=False):
             self._journal.moved(now_ns, level, moved, *counted)
 
     def skipped(self, now_ns: int, level: int, skipped: Skipped) -> None:
-        """A message has expired or cannot be read; it is finished."""
-        if skipped.error is None:
-            self._counts.expired += 1
-        else:
-            self._counts.lost += 1
+        """A message has expired, was removed by compaction, or cannot be read; it is finished."""
+        self._counts.expired += skipped.kind is EventKind.EXPIRED
+        self._counts.purged += skipped.kind is EventKind.PURGED
+        self._counts.lost += skipped.kind is EventKind.DAMAGE
         self._events.skipped(now_ns, level, skipped)
 
-    def _was_last(self, span: Span) -> bool:
+    def _was_last(self, span: LeaseSpan) -> bool:
         return self._config.max_attempts is not None and span.lease.attempts >= self._config.max_attempts
 
     def _dead_letter(
-        self, now_ns: int, level: int, span: Span, first: int, end: int, history: History, *counted: str
+        self, now_ns: int, level: int, span: LeaseSpan, first: int, end: int, history: History, *counted: str
     ) -> None:
         """Append to the dead letter queue, then finish here. If the append fails, it is retried later."""
         table = self._levels.tables[level]
@@ -167,30 +171,31 @@ class LeaseOutcomes(msgspec.Struct, eq=False):
             try:
                 stored = table.log.message(offset)
             except BrokerError as error:
-                size_bytes = span.size_bytes(offset, offset + 1)
-                self.skipped(now_ns, level, Skipped(offset, span.published_ns, size_bytes, error))
+                why = why_unread(table.log, offset, error)
+                self.skipped(
+                    now_ns, level, Skipped(offset, span.published_ns, span.size_bytes(offset, offset + 1), *why)
+                )
             else:
                 try:
                     last = history[-1].outcome
-                    place = self._dead_letters.add(now_ns, stored, self._queue, last, history, span.lease.attempts)
+                    self._dead_letters.add(now_ns, stored, self._queue, last, history, span.lease.attempts)
                 except BrokerError:
                     due = self._due.place_in(_DEAD_LETTER_RETRY_NS, now_ns)
                     moved = table.move(span, offset, end, LeaseAction.DELAY, history=history, due=due, doomed=True)
                     self._journal.moved(now_ns, level, moved, *counted)
                     return
                 self._counts.dead_lettered += 1
-                if self._dead_letters.is_durable(place):  # otherwise a power cut may lose it, and the message must stay
-                    self._journal.finished(now_ns, level, offset, offset + 1, *counted, "dead_lettered", urgent=True)
+                letters = self._dead_letters.log
+                if self._config.durable_acks or letters.high_watermark == letters.end_offset:
+                    self._journal.dead_lettered(now_ns, level, offset, letters, *counted)
             table.finish(span, offset, offset + 1, LeaseAction.REMOVE)
 
 
 def _storable(cause: str) -> str:
-    """Truncated, and valid UTF-8."""
     cause = cause[:MAX_CAUSE_CHARS]
     return cause if cause.isascii() else cause.encode(errors="replace").decode()
 
 
-def _with_outcome(span: Span, now_ns: int, outcome: str) -> History:
-    """The attempts of a span, with the present one, which ends now."""
+def _with_outcome(span: LeaseSpan, now_ns: int, outcome: str) -> History:
     ended = AttemptView(span.lease.holder, span.lease.since_ns, now_ns, outcome)
     return (*span.lease.history[-(MAX_ATTEMPTS_KEPT - 1) :], ended)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.partition_log import PartitionLog
-from broker_core.messages import Run
+from broker_core.messages import MessageRun
 from broker_core.queues.delivery import (
     CommittedPartition,
     ReadPartition,
@@ -22,7 +22,8 @@ from broker_core.queues.delivery import (
     read_live,
 )
 from broker_core.queues.due_heap import DueHeap, Place
-from broker_core.queues.spans import Span, SpanIndex, SpanLease, part_of, shares_of
+from broker_core.queues.lease import Held, Lease
+from broker_core.queues.spans import LeaseSpan, SpanIndex, SpanLease, part_of, shares_of
 from broker_core.queues.states import NEXT_STATE, LeaseAction, LeaseState
 from broker_core.snapshots import AttemptView
 
@@ -33,20 +34,20 @@ class ReadySpans:
     __slots__ = ("_heaps", "_serial")
 
     def __init__(self, priorities: int) -> None:
-        self._heaps: list[list[tuple[int, int, Span]]] = [[] for _ in range(priorities)]
+        self._heaps: list[list[tuple[int, int, LeaseSpan]]] = [[] for _ in range(priorities)]
         self._serial = 0
 
     def __len__(self) -> int:
         return len(self._heaps)
 
-    def __iter__(self) -> Iterator[Span]:
+    def __iter__(self) -> Iterator[LeaseSpan]:
         return (span for heap in self._heaps for _, _, span in sorted(heap) if span.open)
 
-    def push(self, span: Span) -> None:
+    def push(self, span: LeaseSpan) -> None:
         self._serial += 1
         heapq.heappush(self._heaps[span.lease.priority], (span.offset, self._serial, span))
 
-    def first(self, priority: int) -> Span | None:
+    def first(self, priority: int) -> LeaseSpan | None:
         heap = self._heaps[priority]
         while heap and not heap[0][2].open:
             heapq.heappop(heap)
@@ -79,7 +80,8 @@ class LeaseTable:
         self.has_priorities = priorities > 1
         self._due = DueHeap()
         self._trimmed_to = log.start_offset
-        self._held: dict[str, dict[Span, None]] = {}
+        self.was_read = False  # something was delivered, or its start was set
+        self._held: dict[str, dict[LeaseSpan, None]] = {}
         self.grow()
 
     # -- queries
@@ -116,8 +118,10 @@ class LeaseTable:
         first = self.index.first_offset()
         return self.next_offset if first is None else min(first, self.next_offset)
 
-    def held_by(self, holder: str) -> list[Span]:
-        return list(self._held.get(holder, ()))
+    def held_by(self, holder: str | None) -> list[LeaseSpan]:
+        """Of None those of all."""
+        found = self._held.values() if holder is None else (self._held.get(holder, {}),)
+        return [span for held in found for span in held]
 
     def next_due(self) -> Place | None:
         span = self._due.first()
@@ -153,7 +157,6 @@ class LeaseTable:
         return None if newest is None else (filled[-1], newest)
 
     def ready_offsets(self, most: int) -> list[int]:
-        """Up to `most` offsets in the order of delivery."""
         self._sort()
         returned = [offset for span in self._ready for part in self.index.segments(span) for offset in range(*part)]
         return [*returned, *range(self.next_offset, min(self.end_offset, self.next_offset + most))][:most]
@@ -171,13 +174,15 @@ class LeaseTable:
             self.next_offset = marker + 1
         return start
 
-    def aborted_from(self, offset: int) -> Iterator[Span]:
+    def aborted_from(self, offset: int) -> Iterator[LeaseSpan]:
         """The messages that `grow` has skipped since `offset`, if only committed messages are read."""
         if self._whole is not self.log and offset < self.end_offset:
             for gone in self._whole.segments.aborted_ranges(offset, self.end_offset):
                 for run in self._whole.runs(max(offset, gone.start), gone.stop):
                     end, sizes = run.end_offset, shares_of(run)
-                    yield Span(run.offset, end, LeaseState.AVAILABLE, run.published_ns, sizes, run.offset, run.count)
+                    yield LeaseSpan(
+                        run.offset, end, LeaseState.AVAILABLE, run.published_ns, sizes, run.offset, run.count
+                    )
 
     def skip_to(self, next_offset: int) -> None:
         """Start at `next_offset`; only for a table that has delivered nothing."""
@@ -187,7 +192,7 @@ class LeaseTable:
         self.next_offset = min(max(next_offset, self.next_offset), self.end_offset)
         self._fresh_bytes = self._share(self.next_offset, self.end_offset)
 
-    def insert(self, span: Span) -> None:
+    def insert(self, span: LeaseSpan) -> None:
         """Add a span in its state. Its offsets must be in no other span."""
         self.index.put(span.offset, span.end, span)
         self._counts[span.state] += span.open
@@ -224,7 +229,7 @@ class LeaseTable:
             lease = SpanLease(last.attempts + 1, holder, now_ns, deadline[0], last.history, priority=last.priority)
             for first, end in neighbours(messages):
                 group = messages[first:end]
-                span = Span(
+                span = LeaseSpan(
                     group[0].offset,
                     group[-1].offset + 1,
                     state,
@@ -237,6 +242,7 @@ class LeaseTable:
                 )
                 self.insert(span)
                 taken.append(Taken(span, group))
+        self.was_read = self.was_read or bool(taken)
         return taken, skipped
 
     def up_to_batch(self, wanted: int) -> int:
@@ -251,7 +257,7 @@ class LeaseTable:
             return wanted
         return min(self.log.batch_end(first + wanted - 1), end) - first
 
-    def pass_fresh(self, wanted: int, holder: str) -> Span:
+    def pass_fresh(self, wanted: int, holder: str) -> LeaseSpan:
         """Deliver and acknowledge up to `wanted` new messages that were published at one moment."""
         span = self._pop_fresh(min(wanted, self.end_offset - self.next_offset))
         for action in (LeaseAction.TAKE, LeaseAction.ACKNOWLEDGE):
@@ -259,7 +265,7 @@ class LeaseTable:
         span.lease = SpanLease(1, holder)
         return span
 
-    def remove_ready(self, wanted: int) -> list[Span]:
+    def remove_ready(self, wanted: int) -> list[LeaseSpan]:
         removed = []
         while wanted > 0 and self.ready:
             oldest = min(self.heads(), key=lambda head: head[2])[0] if self.has_priorities else None
@@ -269,11 +275,11 @@ class LeaseTable:
             removed.append(piece)
         return removed
 
-    def remove_delayed(self) -> list[Span]:
+    def remove_delayed(self) -> list[LeaseSpan]:
         delayed = [part for part in self.index.runs() if part[2].state is LeaseState.DELAYED]
         return [self.finish(span, first, end, LeaseAction.REMOVE) for first, end, span in delayed]
 
-    def withdraw(self, offset: int) -> Span | None:
+    def withdraw(self, offset: int) -> LeaseSpan | None:
         self._sort()
         if self.next_offset <= offset < self.end_offset:
             while offset > self.next_offset:
@@ -301,7 +307,7 @@ class LeaseTable:
             self._pop_fresh(end - self.next_offset)
         return first, end
 
-    def bring_back(self, removed: Span) -> int:
+    def bring_back(self, removed: LeaseSpan) -> int:
         first = max(removed.offset, self.log.start_offset)
         if first >= removed.end:
             return 0
@@ -309,7 +315,7 @@ class LeaseTable:
         self.insert(span)
         return span.open
 
-    def remove_below(self, offset: int) -> list[Span]:
+    def remove_below(self, offset: int) -> list[LeaseSpan]:
         removed = []
         while self.next_offset < min(offset, self.end_offset):
             piece = self._pop_fresh(min(offset, self.end_offset) - self.next_offset)
@@ -319,10 +325,10 @@ class LeaseTable:
             removed.append(self.finish(span, first, min(end, offset), LeaseAction.REMOVE))
         return removed
 
-    def bring_back_from(self, offset: int) -> list[Span]:
+    def bring_back_from(self, offset: int) -> list[LeaseSpan]:
         """Make all finished messages from `offset` on ready again, as never delivered, as far as the log has them."""
         first = max(offset, self.log.start_offset)
-        added: list[Span] = []
+        added: list[LeaseSpan] = []
         markers = set(self.log.markers(first, self.next_offset))
         for run in self.log.runs(first, self.next_offset):
             sizes = shares_of(run)
@@ -332,7 +338,7 @@ class LeaseTable:
                 if added and added[-1].end == at and added[-1].base == run.offset:
                     added[-1].end, added[-1].open = at + 1, added[-1].open + 1
                 else:
-                    span = Span(at, at + 1, LeaseState.AVAILABLE, run.published_ns, sizes, run.offset, 1)
+                    span = LeaseSpan(at, at + 1, LeaseState.AVAILABLE, run.published_ns, sizes, run.offset, 1)
                     added.append(span)
         spans = [part_of(span, span.offset, span.end, span.state) for span in added]
         for span in spans:
@@ -351,11 +357,10 @@ class LeaseTable:
 
     # -- leased messages
 
-    def held(
-        self, now_ns: int, offset: int, count: int, holder: str, attempt: int | None
-    ) -> list[tuple[Span, int, int]]:
-        """The parts (span, first, end) of `count` messages from `offset`. Raises INVALID_LEASE if one is not held."""
-        parts: list[tuple[Span, int, int]] = []
+    def held(self, now_ns: int, lease: Lease | Held, count: int = 1) -> list[tuple[LeaseSpan, int, int]]:
+        """The parts (span, first, end) of `count` messages from its own. Raises INVALID_LEASE if one is not held."""
+        parts: list[tuple[LeaseSpan, int, int]] = []
+        offset, holder, attempt = lease.offset, lease.holder, lease.attempt
         end = offset + count
         while offset < end:
             span = self.index.get(offset)
@@ -371,7 +376,7 @@ class LeaseTable:
             parts.append((span, first, offset))
         return parts
 
-    def finish(self, span: Span, first: int, end: int, action: LeaseAction) -> Span:
+    def finish(self, span: LeaseSpan, first: int, end: int, action: LeaseAction) -> LeaseSpan:
         """Finish the members from `first` up to `end`. Returns them as a span of their own."""
         state = NEXT_STATE[span.state, action]
         self.index.clear(first, end)
@@ -380,7 +385,7 @@ class LeaseTable:
 
     def move(
         self,
-        span: Span,
+        span: LeaseSpan,
         first: int,
         end: int,
         action: LeaseAction,
@@ -389,7 +394,7 @@ class LeaseTable:
         history: tuple[AttemptView, ...] | None = None,
         due: Place = (0, -1),
         doomed: bool = False,
-    ) -> Span:
+    ) -> LeaseSpan:
         """Move the members from `first` up to `end` to a new span, in the state after `action`."""
         moved, lease = part_of(span, first, end, NEXT_STATE[span.state, action]), span.lease
         holds = moved.state is LeaseState.ACQUIRED
@@ -407,7 +412,7 @@ class LeaseTable:
         self.insert(moved)
         return moved
 
-    def pop_due(self, place: Place) -> Iterator[tuple[Span, int, int]]:
+    def pop_due(self, place: Place) -> Iterator[tuple[LeaseSpan, int, int]]:
         """The parts (span, first, end) that are due at exactly `place`. The caller must move or finish each."""
         while (span := self._due.first()) is not None and (span.lease.deadline_ns, span.ticket) == place:
             for first, end in list(self.index.segments(span)):
@@ -418,7 +423,7 @@ class LeaseTable:
     def _share(self, first: int, end: int) -> int:
         return sum(run.size_bytes for run in self.log.runs(first, end)) if first < end else 0
 
-    def _leave(self, span: Span, first: int, end: int) -> None:
+    def _leave(self, span: LeaseSpan, first: int, end: int) -> None:
         self._counts[span.state] -= end - first
         self._bytes[span.state] -= span.size_bytes(first, end)
         span.open -= end - first
@@ -439,7 +444,7 @@ class LeaseTable:
             for span in by_priority(self.log, piece, len(self._ready) - 1):
                 self.insert(span)
 
-    def _pop_ready(self, most: int, priority: int | None) -> Span:
+    def _pop_ready(self, most: int, priority: int | None) -> LeaseSpan:
         """Remove up to `most` of the next ready messages of `priority` (default: the most urgent), redelivered ones
         first.
         """
@@ -458,15 +463,15 @@ class LeaseTable:
             self._ready.push(span)
         return part_of(span, first, end, span.state)
 
-    def _pop_fresh(self, most: int) -> Span:
+    def _pop_fresh(self, most: int) -> LeaseSpan:
         first = self.next_offset
         runs = self.log.runs(first, first + most)
         if runs and runs[0].offset == first:
             run = runs[0]
         else:  # compaction has left a gap, which `read_live` reports
-            run = Run(first, (runs[0].offset if runs else first + most) - first, 0, 0)
+            run = MessageRun(first, (runs[0].offset if runs else first + most) - first, 0, 0)
         self.next_offset = run.end_offset
         self._fresh_bytes -= run.size_bytes
         # On delivery they are replaced by the exact sizes.
         sizes = shares_of(run)
-        return Span(first, run.end_offset, LeaseState.AVAILABLE, run.published_ns, sizes, first, run.count)
+        return LeaseSpan(first, run.end_offset, LeaseState.AVAILABLE, run.published_ns, sizes, first, run.count)

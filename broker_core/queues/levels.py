@@ -9,7 +9,7 @@ from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.due_heap import Place
 from broker_core.queues.lease_table import LeaseTable
-from broker_core.queues.spans import Span
+from broker_core.queues.spans import LeaseSpan
 
 
 def check_priorities(queue: str, levels: int, messages: Sequence[Message]) -> None:
@@ -34,6 +34,7 @@ class Levels:
 
     def __init__(self, partitions: Sequence[PartitionLog], config: QueueConfig) -> None:
         self.tables = [LeaseTable(partition) for partition in partitions[: config.priorities]]
+        self.max_in_flight = config.max_in_flight
         ageing_ms = config.ageing_ms if config.priorities > 1 else None
         self._ageing_ns = None if ageing_ms is None else ns_from_ms(ageing_ms)
 
@@ -42,10 +43,15 @@ class Levels:
         raise BrokerError(ErrorCode.INVALID_REQUEST, "the levels of a queue cannot be changed after its creation")
 
     def table(self, level: int) -> LeaseTable:
-        """The table of `level`. Raises UNKNOWN_TOPIC_OR_PARTITION."""
         if not 0 <= level < len(self.tables):
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"the queue has no partition {level}")
         return self.tables[level]
+
+    def room(self, table: LeaseTable) -> int:
+        return table.ready if self.max_in_flight is None else max(0, self.max_in_flight - table.in_flight)
+
+    def _takeable(self, table: LeaseTable) -> bool:
+        return bool(table.ready) and self.room(table) > 0
 
     @property
     def ready(self) -> int:
@@ -73,10 +79,11 @@ class Levels:
         ready.
         """
         if self._ageing_ns is None:
-            return next(((level, None, True) for level, table in enumerate(self.tables) if table.ready), None)
+            return next(((level, None, True) for level, table in enumerate(self.tables) if self._takeable(table)), None)
         heads = [
             (max(level - (now_ns - published_ns) // self._ageing_ns, 0), published_ns, level)
             for level, table in enumerate(self.tables)
+            if self._takeable(table)
             for _, published_ns, _ in table.heads()
         ]
         return (min(heads)[2], None, False) if heads else None
@@ -84,7 +91,7 @@ class Levels:
     def next_due(self) -> Place | None:
         return min([due for table in self.tables if (due := table.next_due()) is not None], default=None)
 
-    def evict(self, messages: int, size_bytes: int, than: int | None) -> list[tuple[int, Span]]:
+    def evict(self, messages: int, size_bytes: int, than: int | None) -> list[tuple[int, LeaseSpan]]:
         """Remove the oldest ready messages to free that many messages and bytes; none where that is impossible.
 
         With `than`, only messages of less urgent levels are removed, the newest of the least urgent first. Returns
@@ -94,7 +101,7 @@ class Levels:
         tables = self.tables[levels.start :]
         if messages > sum(table.ready for table in tables) or size_bytes > sum(table.ready_bytes for table in tables):
             return []
-        evicted: list[tuple[int, Span]] = []
+        evicted: list[tuple[int, LeaseSpan]] = []
         while messages > 0 or size_bytes > 0:
             # One by one where bytes are needed, so that no more than necessary is removed.
             wanted = messages if size_bytes <= 0 and len(levels) == 1 else 1
@@ -105,18 +112,18 @@ class Levels:
                 size_bytes -= sum(span.sizes)
         return evicted
 
-    def newest_of_least_urgent(self) -> tuple[int, Span]:
+    def newest_of_least_urgent(self) -> tuple[int, LeaseSpan]:
         """Remove the newest of the least urgent ready messages; there must be one."""
         level = max(level for level, table in enumerate(self.tables) if table.ready)
         return level, self._newest_of(level)
 
-    def _newest_of(self, level: int) -> Span:
+    def _newest_of(self, level: int) -> LeaseSpan:
         newest = self.tables[level].newest_ready()
         span = None if newest is None else self.tables[level].withdraw(newest[1])
         assert span is not None
         return span
 
-    def _oldest(self, levels: range, wanted: int) -> list[tuple[int, Span]]:
+    def _oldest(self, levels: range, wanted: int) -> list[tuple[int, LeaseSpan]]:
         heads = [(head[0], -level) for level in levels if (head := self.tables[level].head()) is not None]
         level = -min(heads)[1]  # among equal ages, the less urgent
         return [(level, span) for span in self.tables[level].remove_ready(wanted)]
@@ -143,7 +150,7 @@ class TopicLevels(Levels):
     def next_place(self, now_ns: int) -> tuple[int, int | None, bool] | None:
         ageing_ns = self._ageing_ns
         if len(self.tables) == 1 and ageing_ns is None:
-            return (0, None, True) if self.tables[0].ready else None
+            return (0, None, True) if self._takeable(self.tables[0]) else None
         heads = [
             (
                 priority if ageing_ns is None else max(priority - (now_ns - published_ns) // ageing_ns, 0),
@@ -152,6 +159,7 @@ class TopicLevels(Levels):
                 priority,
             )
             for level, table in enumerate(self.tables)
+            if self._takeable(table)
             for priority, published_ns, _ in table.heads()
         ]
         if not heads:
@@ -159,7 +167,7 @@ class TopicLevels(Levels):
         _, _, level, priority = min(heads)
         return level, (priority if self.tables[level].has_priorities else None), False
 
-    def newest_of_least_urgent(self) -> tuple[int, Span]:
+    def newest_of_least_urgent(self) -> tuple[int, LeaseSpan]:
         found = []
         for level, table in enumerate(self.tables):
             newest = table.newest_ready()

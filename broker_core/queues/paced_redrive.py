@@ -17,7 +17,6 @@ class PacedRedrives:
         self._last: dict[str, PacedRedrive] = {}
 
     def of(self, queue: str) -> PacedRedrive | None:
-        """The one that is running."""
         found = self._last.get(queue)
         return None if found is None or found.reply.done else found
 
@@ -33,13 +32,11 @@ class PacedRedrives:
             last.cancel()
 
     def check(self, queue: str) -> None:
-        """Raises INVALID_REQUEST if a redrive of `queue` is running."""
         if self.of(queue) is not None:
             about = f"a redrive of {queue} is in progress; stop it, or let it finish"
             raise BrokerError(ErrorCode.INVALID_REQUEST, about)
 
     def start(self, now_ns: int, queue: str, paced: PacedRedrive) -> None:
-        """Start `paced`. Raises INVALID_REQUEST if another is running."""
         self.check(queue)
         self._last[queue] = paced
         paced.start(now_ns)

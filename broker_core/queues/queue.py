@@ -11,7 +11,7 @@ from itertools import islice
 
 from broker_core.clock import NS_PER_MS, ns_from_ms
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.events import RESET_OFFSETS, UNDO_PURGE, WITHDRAWN, EventKind, EventStream
+from broker_core.events import ABORTED, RESET_OFFSETS, UNDO_PURGE, WITHDRAWN, EventKind, EventStream
 from broker_core.limits import MAX_WAIT_MS, UNDO_WINDOW_MS
 from broker_core.log.topic_log import TopicLog
 from broker_core.messages import StoredMessage
@@ -19,22 +19,21 @@ from broker_core.queues.config import FIRST_COME, QueueConfig
 from broker_core.queues.dead_letters import DeadLetters
 from broker_core.queues.due_heap import DueTimer, Place
 from broker_core.queues.journal import Entry, Journal, QueueJournal
-from broker_core.queues.lease import Lease
+from broker_core.queues.lease import Held, Lease
 from broker_core.queues.lease_outcomes import LeaseOutcomes, QueueEvents
 from broker_core.queues.lease_table import LeaseTable
 from broker_core.queues.levels import Levels
 from broker_core.queues.queue_state import QueueCounts, QueueState, replayed, restored, saved
-from broker_core.queues.spans import Span
+from broker_core.queues.spans import LeaseSpan
 from broker_core.queues.states import LeaseAction, LeaseState
 from broker_core.queues.waiting_acquires import Memory, WaitingAcquire, WaitingAcquires
 from broker_core.replies import Reply
 from broker_core.snapshots import LeaseView, QueueView, RetryView, WaitView
 from broker_core.timers import Timers
 
-ABORTED = "aborted"  # the cause of a purge of what a reader of committed messages passes over
 _WRITTEN: Reply[None] = Reply.of(None)
 _DELIVERED, _REDELIVERED = ("delivered",), ("delivered", "redelivered")  # totals
-_Purge = tuple[int, list[tuple[LeaseTable, Span]]]  # its time, and what it has removed
+_Purge = tuple[int, list[tuple[LeaseTable, LeaseSpan]]]  # its time, and what it has removed
 
 
 def _in_time(now_ns: int, purge: _Purge) -> bool:
@@ -81,6 +80,12 @@ class Queue:
         self._waiting_acquires = WaitingAcquires()
         self._serving = False
         self._balance = Memory()
+
+    def configure(self, config: QueueConfig) -> None:
+        """Other leases, attempts, retries and limits, from the next delivery on; all else is as it was made."""
+        self.config, self._lease_ns = config, ns_from_ms(config.lease_ms)
+        self._lease_outcomes.configure(config)
+        self.levels.max_in_flight = config.max_in_flight
 
     @property
     def ready(self) -> int:
@@ -161,26 +166,15 @@ class Queue:
 
     # -- lease outcomes
 
-    def ack(
-        self,
-        now_ns: int,
-        partition: int,
-        offset: int,
-        holder: str,
-        *,
-        count: int = 1,
-        attempt: int | None = None,
-        durable: bool | None = None,
-    ) -> Reply[None]:
-        """Acknowledge `count` messages from `offset` on, all or none.
+    def ack(self, now_ns: int, lease: Lease | Held, count: int = 1, *, durable: bool | None = None) -> Reply[None]:
+        """Acknowledge `count` messages from the lease's on, all or none.
 
-        `attempt`, if given, must be the lease's, so that a holder of two deliveries of a message can distinguish them.
         With `durable` (default: the queue's `durable_acks`) the reply is settled when the acknowledgement is as durable
         as the queue; otherwise a crash may undo it. Raises INVALID_LEASE if a lease has expired or belongs to another
         holder, and STORAGE_ERROR; the reply fails with STORAGE_ERROR.
         """
-        table = self.levels.table(partition)
-        parts = table.held(now_ns, offset, count, holder, attempt)
+        partition, table = lease.partition, self.levels.table(lease.partition)
+        parts = table.held(now_ns, lease, count)
         if durable is None:
             durable = self.config.durable_acks
         written = _WRITTEN
@@ -198,54 +192,21 @@ class Queue:
         self._finished(now_ns)
         return written
 
-    def nack(
-        self,
-        now_ns: int,
-        partition: int,
-        offset: int,
-        holder: str,
-        cause: str,
-        *,
-        requeue: bool = True,
-        count: int = 1,
-        attempt: int | None = None,
-    ) -> None:
-        """`holder` could not process the messages: retry them, or dead-letter them after the last attempt or without
+    def nack(self, now_ns: int, lease: Lease | Held, cause: str, *, requeue: bool = True) -> None:
+        """Its holder could not process the message: retry it, or dead-letter it after the last attempt or without
         `requeue`. A long `cause` is truncated. Raises as `ack`.
         """
-        table = self.levels.table(partition)
-        for span, first, end in table.held(now_ns, offset, count, holder, attempt):
-            self._lease_outcomes.failed(now_ns, partition, span, first, end, cause, requeue=requeue)
+        for span, first, end in self.levels.table(lease.partition).held(now_ns, lease):
+            self._lease_outcomes.failed(now_ns, lease.partition, span, first, end, cause, requeue=requeue)
         self._finished(now_ns)
 
-    def release(
-        self,
-        now_ns: int,
-        partition: int,
-        offset: int,
-        holder: str,
-        *,
-        cause: str = "released",
-        count: int = 1,
-        attempt: int | None = None,
-    ) -> None:
-        """Give the messages back at once; the attempt does not count. Raises INVALID_LEASE as `ack` does."""
-        table = self.levels.table(partition)
-        for span, first, end in table.held(now_ns, offset, count, holder, attempt):
-            self._lease_outcomes.released(now_ns, partition, span, first, end, cause)
+    def release(self, now_ns: int, lease: Lease | Held, cause: str = "released") -> None:
+        """Give the message back at once; the attempt does not count. Raises INVALID_LEASE as `ack` does."""
+        for span, first, end in self.levels.table(lease.partition).held(now_ns, lease):
+            self._lease_outcomes.released(now_ns, lease.partition, span, first, end, cause)
         self._finished(now_ns)
 
-    def extend(
-        self,
-        now_ns: int,
-        partition: int,
-        offset: int,
-        holder: str,
-        lease_ms: float | None = None,
-        *,
-        count: int = 1,
-        attempt: int | None = None,
-    ) -> int:
+    def extend(self, now_ns: int, lease: Lease | Held, lease_ms: float | None = None) -> int:
         """End the lease `lease_ms` from now (default: the queue's lease). Returns the end, in ns. Raises as `ack`, and
         INVALID_REQUEST unless `lease_ms` is above 0 and at most a week.
         """
@@ -253,17 +214,18 @@ class Queue:
             about = f"a lease of {lease_ms} ms; it must be more than 0 and at most {MAX_WAIT_MS}, a week"
             raise BrokerError(ErrorCode.INVALID_REQUEST, about)
         lease_ns = self._lease_ns if lease_ms is None else max(1, ns_from_ms(lease_ms))
-        table = self.levels.table(partition)
-        parts = table.held(now_ns, offset, count, holder, attempt)
+        table = self.levels.table(lease.partition)
+        parts = table.held(now_ns, lease)
         due = self._due.place_in(lease_ns, now_ns)
         for span, first, end in parts:
             moved = table.move(span, first, end, LeaseAction.EXTEND, due=due)
-            self._journal.moved(now_ns, partition, moved)
-            self._events.part(now_ns, EventKind.LEASE_EXTENDED, partition, moved, first, end)
+            self._journal.moved(now_ns, lease.partition, moved)
+            self._events.part(now_ns, EventKind.LEASE_EXTENDED, lease.partition, moved, first, end)
         self._journal.flush(now_ns)
         return due[0]
 
-    def release_holder(self, now_ns: int, holder: str, cause: str) -> int:
+    def release_holder(self, now_ns: int, holder: str | None, cause: str) -> int:
+        """Release what `holder` has, or all have; their attempts do not count. The number of messages."""
         for acquire in self._waiting_acquires.of(holder):
             self.cancel_take(acquire.reply)
         released = 0
@@ -284,6 +246,7 @@ class Queue:
             level, priority, goes_on = place
             due = due or self._due.place_in(self._lease_ns, now_ns)
             wanted, table = most - len(leases) if goes_on else 1, self.levels.tables[level]
+            wanted = min(wanted, self.levels.room(table))
             wanted = table.up_to_batch(wanted) if whole_batches else wanted
             taken, skipped = table.take(now_ns, holder, due, wanted, priority)
             for lost in skipped:
@@ -303,7 +266,6 @@ class Queue:
         return leases
 
     def _serve(self, now_ns: int) -> None:
-        """Serve waiting acquires. Callbacks may call this again; then the outer call continues."""
         if self._serving:
             return
         self._serving = True
@@ -435,7 +397,7 @@ class Queue:
             found.append((level, span.offset))
         return found
 
-    def _evicted(self, now_ns: int, level: int, span: Span, cause: str, client: str | None = None) -> None:
+    def _evicted(self, now_ns: int, level: int, span: LeaseSpan, cause: str, client: str | None = None) -> None:
         self.counts.evicted += span.open
         self._events.part(now_ns, EventKind.EVICTED, level, span, cause=cause, client=client)
 
@@ -461,6 +423,7 @@ class Queue:
         self._brought_back(now_ns, RESET_OFFSETS, client, sum(span.open for span in back), runs)
         for span in back:
             self._journal.moved(now_ns, partition, span, "restored")
+        table.was_read = True
         written = self._journal.write(now_ns)
         self._finished(now_ns)
         return written
@@ -502,7 +465,7 @@ class Queue:
                 if span.state is LeaseState.ACQUIRED:
                     yield from (self.lease_view(table, offset, span) for offset in range(first, end))
 
-    def lease_view(self, table: LeaseTable, offset: int, span: Span) -> LeaseView:
+    def lease_view(self, table: LeaseTable, offset: int, span: LeaseSpan) -> LeaseView:
         try:
             key = table.log.message(offset).key
         except BrokerError:  # damaged, or deleted a moment ago

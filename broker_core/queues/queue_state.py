@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from broker_core.messages import Run
+from broker_core.messages import MessageRun
 from broker_core.queues.journal import Entry
 from broker_core.queues.lease_table import LeaseTable
-from broker_core.queues.spans import Span, shares_of
+from broker_core.queues.spans import LeaseSpan, shares_of
 from broker_core.queues.states import OPEN_STATES, LeaseState
 
 
@@ -62,6 +62,7 @@ def restored(
         turns[old] = -1 if old < 0 else ticket()
     for table, next_offset in zip(tables, state.next_offsets, strict=False):
         table.skip_to(next_offset)
+        table.was_read = True  # nobody has kept whether it was
     for entry in state.entries:
         table = tables[entry.level]
         for run in table.log.runs(entry.first, entry.end):
@@ -71,7 +72,7 @@ def restored(
         setattr(counts, name, getattr(state.counts, name))
 
 
-def _span(run: Run, sizes: tuple[int, ...], kept: Entry, now_ns: int, ticket: int) -> Span:
+def _span(run: MessageRun, sizes: tuple[int, ...], kept: Entry, now_ns: int, ticket: int) -> LeaseSpan:
     """The messages of `run` as they were `kept`, `now_ns` for its time; a `ticket` of -1 has no deadline."""
     shift_ns, lease = now_ns - kept.time_ns, kept.lease
     lease = msgspec.structs.replace(
@@ -80,7 +81,7 @@ def _span(run: Run, sizes: tuple[int, ...], kept: Entry, now_ns: int, ticket: in
         deadline_ns=lease.deadline_ns + shift_ns if ticket >= 0 else 0,
     )
     start, end = run.offset, run.end_offset
-    return Span(start, end, kept.state, run.published_ns, sizes, start, run.count, lease, ticket)
+    return LeaseSpan(start, end, kept.state, run.published_ns, sizes, start, run.count, lease, ticket)
 
 
 def replayed(

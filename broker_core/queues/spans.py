@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from broker_core.messages import Run
+from broker_core.messages import MessageRun
 from broker_core.queues.states import LeaseState
 from broker_core.snapshots import AttemptView
 
@@ -33,7 +33,7 @@ class SpanLease(msgspec.Struct, frozen=True, array_like=True, gc=False):
 NEVER_LEASED = SpanLease()
 
 
-class Span(msgspec.Struct, eq=False, gc=False):
+class LeaseSpan(msgspec.Struct, eq=False, gc=False):
     """Messages from `offset` up to `end` that were delivered, or returned, together.
 
     Members can leave one by one: `open` counts those that are left, and the index knows which. `ticket` is the order of
@@ -57,7 +57,7 @@ class Span(msgspec.Struct, eq=False, gc=False):
         return self.sizes[first - self.base : end - self.base]
 
 
-def shares_of(run: Run) -> tuple[int, ...]:
+def shares_of(run: MessageRun) -> tuple[int, ...]:
     """An estimate of the size of each message of `run`, of which the log knows only the total."""
     whole, count = run.size_bytes, run.count
     if whole % count:
@@ -65,12 +65,11 @@ def shares_of(run: Run) -> tuple[int, ...]:
     return (whole // count,) * count
 
 
-def part_of(span: Span, first: int, end: int, state: LeaseState) -> Span:
-    """The messages from `first` up to `end` as a new span without a holder."""
+def part_of(span: LeaseSpan, first: int, end: int, state: LeaseState) -> LeaseSpan:
     lease = span.lease
     if lease is not NEVER_LEASED:
         lease = SpanLease(lease.attempts, history=lease.history, priority=lease.priority)
-    return Span(first, end, state, span.published_ns, span.sizes_of(first, end), first, end - first, lease)
+    return LeaseSpan(first, end, state, span.published_ns, span.sizes_of(first, end), first, end - first, lease)
 
 
 def _slots(first: int, end: int) -> Iterator[tuple[int, int, int]]:
@@ -88,15 +87,14 @@ class SpanIndex:
     __slots__ = ("_pages", "_used")
 
     def __init__(self) -> None:
-        self._pages: dict[int, list[Span | None]] = {}
+        self._pages: dict[int, list[LeaseSpan | None]] = {}
         self._used: dict[int, int] = {}
 
-    def get(self, offset: int) -> Span | None:
-        """The span of `offset`; None if the message is finished or was never delivered."""
+    def get(self, offset: int) -> LeaseSpan | None:
         page = self._pages.get(offset >> _PAGE_BITS)
         return None if page is None else page[offset & _MASK]
 
-    def put(self, first: int, end: int, span: Span) -> None:
+    def put(self, first: int, end: int, span: LeaseSpan) -> None:
         for number, start, stop in _slots(first, end):
             page = self._pages.get(number)
             if page is None:
@@ -114,7 +112,7 @@ class SpanIndex:
             else:
                 del self._used[number], self._pages[number]
 
-    def end_of(self, span: Span, first: int, end: int) -> int:
+    def end_of(self, span: LeaseSpan, first: int, end: int) -> int:
         """The end of the run of members of `span` that begins at `first`, at most `end`."""
         for number, start, stop in _slots(first, end):
             page = self._pages.get(number)
@@ -126,7 +124,7 @@ class SpanIndex:
                 return offset
         return end
 
-    def segments(self, span: Span) -> Iterator[tuple[int, int]]:
+    def segments(self, span: LeaseSpan) -> Iterator[tuple[int, int]]:
         """The runs (first, end) of the remaining members of `span`."""
         end = span.end
         if span.open == end - span.offset:
@@ -149,7 +147,7 @@ class SpanIndex:
         slots = self._pages[number]
         return number * _PAGE + next(slot for slot in range(_PAGE) if slots[slot] is not None)
 
-    def newest(self, is_wanted: Callable[[Span], bool]) -> int | None:
+    def newest(self, is_wanted: Callable[[LeaseSpan], bool]) -> int | None:
         for number in sorted(self._pages, reverse=True):
             slots = self._pages[number]
             for slot in range(_MASK, -1, -1):
@@ -158,7 +156,7 @@ class SpanIndex:
                     return number * _PAGE + slot
         return None
 
-    def runs(self) -> Iterator[tuple[int, int, Span]]:
+    def runs(self) -> Iterator[tuple[int, int, LeaseSpan]]:
         first, end, current = 0, 0, None
         for number in sorted(self._pages):
             for slot, span in enumerate(self._pages[number]):

@@ -17,8 +17,6 @@ OPEN_STATES = frozenset({LeaseState.AVAILABLE, LeaseState.DELAYED, LeaseState.AC
 
 
 class LeaseAction(enum.IntEnum):
-    """A transition of a message."""
-
     TAKE = 0  # leased to a holder, with a deadline
     ACKNOWLEDGE = 1  # processed by the holder
     EXTEND = 2  # the lease is extended

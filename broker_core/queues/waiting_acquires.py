@@ -48,7 +48,6 @@ def weighted(candidates: Sequence[Candidate], memory: Memory) -> tuple[str, Memo
 
 
 def least_loaded(candidates: Sequence[Candidate], memory: Memory) -> tuple[str, Memory]:
-    """The candidate with the fewest messages in flight; in turn among equals."""
     least = min(each.in_flight for each in candidates)
     return round_robin([each for each in candidates if each.in_flight == least], memory)
 
@@ -72,8 +71,6 @@ class WaitingAcquire(msgspec.Struct, eq=False):
 
 
 class WaitingAcquires:
-    """Waiting acquires in order of arrival; removal costs O(1)."""
-
     def __init__(self) -> None:
         self._line: OrderedDict[int, WaitingAcquire] = OrderedDict()
 
@@ -105,5 +102,5 @@ class WaitingAcquires:
         name, memory = pick(policy, candidates, memory)
         return first[name], memory
 
-    def of(self, holder: str) -> list[WaitingAcquire]:
+    def of(self, holder: str | None) -> list[WaitingAcquire]:
         return [acquire for acquire in self._line.values() if acquire.holder == holder]

@@ -62,7 +62,7 @@ class EventIndex:
         self._loaded: dict[str, tuple[RowGroup, list[pa.RecordBatch]]] = {}
 
     def _batches_of(self, folder: str, group: RowGroup) -> list[pa.RecordBatch]:
-        """Those of the last one stay: whoever goes on by a second reads from the same one again."""
+        """The last row group of each folder stays decoded: the next second is usually in the same one."""
         loaded = self._loaded.get(folder)
         if loaded is None or loaded[0] != group:
             loaded = self._loaded[folder] = (group, group.load().to_batches())

@@ -7,12 +7,12 @@ What events do not say is listed in FORMAT.md: it stands as in the keyframe, or 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
 
-from broker_core.access import ROW_TYPES, Kept
+from broker_core.access import ROW_TYPES, AccessTable
 from broker_core.events import Event, EventKind
 from broker_core.messages import TopicPartition
 from broker_core.recording.fold_groups import FoldedGroups
@@ -20,14 +20,44 @@ from broker_core.recording.fold_queues import FindLetter, FoldedQueues, nobody_k
 from broker_core.recording.fold_topics import Bounds, FoldedGates, FoldedTopics
 from broker_core.recording.publish_times import PublishTimes
 from broker_core.simulation.client_counts import ClientCounts
-from broker_core.snapshots import STAYS_AFTER_THE_END, ActorView, FaultView, Snapshot, Totals, TransactionView
+from broker_core.snapshots import STAYS_AFTER_THE_END, ActorView, FaultView, NodeView, Snapshot, Totals, TransactionView
 
 #: When the message at an offset of a place was published, up to a time; None if not known.
 FindPublished = Callable[[TopicPartition, int, int], int | None]
 
 
-_HANDED_OVER = frozenset({EventKind.ACKNOWLEDGED, EventKind.DELIVERED, EventKind.PASSED_OVER})
-_BACK = frozenset({EventKind.NACKED, EventKind.RELEASED, EventKind.LEASE_EXPIRED})
+_HANDED_OVER = (EventKind.ACKNOWLEDGED, EventKind.DELIVERED, EventKind.PASSED_OVER)
+
+
+class FoldedNodes:
+    """Nodes of a cluster."""
+
+    def __init__(self, nodes: Iterable[NodeView]) -> None:
+        self._nodes = {each.node: each for each in nodes}
+        self.handlers: dict[EventKind, Callable[[Event], object]] = {
+            EventKind.NODE_SEEN: self._seen,
+            EventKind.NODE_GONE: self._gone,
+            EventKind.CONTROLLER_MOVED: self._controller,
+        }
+
+    def views(self) -> tuple[NodeView, ...]:
+        return tuple(view for _, view in sorted(self._nodes.items()))
+
+    def _seen(self, event: Event) -> None:
+        node, where = int(event.told["node"]), (str(event.told["address"]), str(event.told["rack"]))
+        old = self._nodes.get(node) or NodeView(node, *where)
+        self._nodes[node] = NodeView(node, *where, is_controller=old.is_controller, disk=old.disk)
+
+    def _gone(self, event: Event) -> None:
+        if (old := self._nodes.get(int(event.told["node"]))) is not None:
+            self._nodes[old.node] = msgspec.structs.replace(old, gone_ns=event.time_ns, why=event.cause)
+
+    def _controller(self, event: Event) -> None:
+        now = int(event.told["node"])
+        self._nodes.setdefault(now, NodeView(now, ""))
+        for node, view in self._nodes.items():
+            if view.is_controller is not (node == now):
+                self._nodes[node] = msgspec.structs.replace(view, is_controller=node == now)
 
 
 class FoldedBroker:
@@ -40,29 +70,21 @@ class FoldedBroker:
         self.topics = FoldedTopics(keyframe.topics, self.gates, keyframe.transactions)
         self.groups = FoldedGroups(keyframe, self.topics)
         self.queues = FoldedQueues(keyframe.queues, find_letter)
+        self.nodes = FoldedNodes(keyframe.nodes)
         self._handlers: dict[EventKind, list[Callable[[Event], object]]] = {}
         own: dict[EventKind, Callable[[Event], object]] = {
+            **dict.fromkeys(_HANDED_OVER, self._hand_over),
             EventKind.USER_ACTION: self._user_action,
             EventKind.TOPIC_DELETED: self._topic_deleted,
         }
-        for handlers in (self.gates.handlers, self.topics.handlers, self.groups.handlers, self.queues.handlers, own):
+        parts = (self.gates, self.topics, self.groups, self.queues, self.nodes)
+        for handlers in (*(part.handlers for part in parts), own):
             for kind, handler in handlers.items():
                 self._handlers.setdefault(kind, []).append(handler)
 
     def add(self, event: Event) -> None:
-        kind = event.kind
-        if kind is EventKind.PUBLISHED:
-            self.topics.published(event)
-            self.queues.published(event.topic, event.count)
-        elif kind in _HANDED_OVER:
-            self._hand_over(event)
-        elif kind in _BACK:
-            queue = self.queues.by_name.get(event.group)
-            if queue is not None:
-                queue.ended(event)
-        else:
-            for handler in self._handlers.get(kind, ()):
-                handler(event)
+        for handler in self._handlers.get(event.kind, ()):
+            handler(event)
 
     def _hand_over(self, event: Event) -> None:
         delivered = EventKind.ACKNOWLEDGED not in {event.kind, event.cause}
@@ -114,7 +136,7 @@ class Fold:
         self._faults = {(fault.client, fault.fault): fault for fault in keyframe.faults}
         self._transactions = {each.producer_id: each for each in keyframe.transactions}
         shown = {"acl": keyframe.acls, "quota": keyframe.quotas, "user": keyframe.users}
-        self._access: dict[str, Kept[Any]] = {word: Kept(rows) for word, rows in shown.items()}
+        self._access: dict[str, AccessTable[Any]] = {word: AccessTable(rows) for word, rows in shown.items()}
         self._totals: dict[str, int] = msgspec.structs.asdict(keyframe.totals)
         self._handlers: dict[EventKind, Callable[[Event], object]] = {
             EventKind.PUBLISHED: self._published.published,
@@ -138,6 +160,11 @@ class Fold:
         handler = self._handlers.get(event.kind)
         if handler is not None:
             handler(event)
+
+    def heard(self, group: str, member_id: str) -> None:
+        """A member whose connection had ended is heard again, which no event tells."""
+        if (found := self._broker.groups.by_name.get(group)) is not None:
+            found.set_lost(member_id, None)
 
     def _count(self, event: Event) -> None:
         if event.kind is EventKind.REBALANCE_STARTED:
@@ -243,4 +270,5 @@ class Fold:
             acls=self._access["acl"].all,
             quotas=self._access["quota"].all,
             users=self._access["user"].all,
+            nodes=broker.nodes.views(),
         )

@@ -8,25 +8,36 @@ from typing import Any
 
 import msgspec
 
-from broker_core.events import Event, EventKind
+from broker_core.events import BEYOND_END, Event, EventKind
 from broker_core.groups.commits import lag_behind
 from broker_core.groups.history import REBALANCES_KEPT, RebalanceHistory
 from broker_core.groups.states import GroupState
 from broker_core.messages import TopicPartition
 from broker_core.recording.fold_topics import Bounds, FoldedTopics
 from broker_core.recording.markers import Markers
-from broker_core.snapshots import NOT_SEEN, GroupView, MemberView, OffsetView, RebalanceView, Snapshot
+from broker_core.snapshots import NOT_SEEN, GroupView, MemberView, OffsetView, RebalanceView, Snapshot, TopicView
 
 #: When the message at an offset was published; None if not known.
 PublishedNs = Callable[[TopicPartition, int], int | None]
 
 
-class _Member:
-    __slots__ = ("owned", "view")
+class _Reading(msgspec.Struct, eq=False):
+    """Of one partition. Older markers are those of the keyframe."""
 
-    def __init__(self, view: MemberView) -> None:
-        self.view = view
-        self.owned = set(view.partitions)
+    committed: int | None = None
+    start: int | None = None  # where it began to read what it has not committed yet
+    position: int | None = None
+    older: int | None = None  # how many older markers lie behind the committed offset
+    #: What its owner was handed since it was assigned the partition: from which offset on, up to which, and how many of
+    #: what it has not committed are older markers.
+    held: tuple[int, int, int] | None = None
+    oldest: tuple[int, int] = (-1, 0)  # when the message at the committed offset was published, behind that offset
+    shown: OffsetView | None = None  # what was shown last where nothing lags; it holds while the end and the owner stay
+
+    @property
+    def begin(self) -> int | None:
+        """The offset before which the group has finished with everything; None if it has not begun."""
+        return self.start if self.committed is None else self.committed
 
 
 class FoldedGroup:
@@ -37,40 +48,42 @@ class FoldedGroup:
         self.name = view.name
         self._logs = topics
         self._markers = markers  # those since the keyframe
-        self._older_markers: dict[TopicPartition, int] = {}  # how many of the keyframe lie behind the committed offset
-        self._members = {member.member_id: _Member(member) for member in view.members}
+        self._members = {member.member_id: member for member in view.members}
         self._read = frozenset(view.topics)  # of the generation of now
-        self._committed: dict[TopicPartition, int] = {}
-        self._positions: dict[TopicPartition, int] = {}
-        # Where it began to read what it has not committed yet.
-        self._starts: dict[TopicPartition, int] = {}
-        # What its owner was handed since it was assigned the partition: from which offset on, up to which, and how
-        # many of what it has not committed are markers older than the keyframe.
-        self._held: dict[TopicPartition, tuple[int, int, int]] = {}
-        # When the message at the committed offset was published, and for which offset that holds.
-        self._oldest: dict[TopicPartition, tuple[int, int]] = {}
+        self._readings: dict[TopicPartition, _Reading] = {}
+        self._last: GroupView | None = None  # what was shown last where nothing lags
+        self._read_then: list[tuple[str, TopicView | None]] = []
         for offset in view.offsets:
             place = (offset.topic, offset.partition)
-            if offset.committed is not None:
-                self._committed[place] = offset.committed
-            elif offset.start is not None:
-                self._starts[place] = offset.start
-            begin = self.begin(place)
-            if begin is not None:
+            at = self._readings[place] = _Reading(offset.committed, offset.start, offset.position)
+            if at.begin is not None:
+                begin = max(at.begin, topics.start_offset(*place))
                 if offset.lag is not None:
-                    self._older_markers[place] = max(0, offset.end_offset - begin - offset.lag)
+                    at.older = max(0, offset.end_offset - begin - offset.lag)
                 if offset.lag_ns is not None and offset.lag:
-                    self._oldest[place] = (begin, time_ns - offset.lag_ns)
+                    at.oldest = (begin, time_ns - offset.lag_ns)
             first = offset.in_flight_from
             if first is not None and offset.position is not None:
-                self._held[place] = (first, offset.position, max(0, offset.position - first - offset.in_flight))
-            if offset.position is not None:
-                self._positions[place] = offset.position
+                at.held = (first, offset.position, max(0, offset.position - first - offset.in_flight))
+
+    def _at(self, place: TopicPartition) -> _Reading:
+        found = self._readings.get(place)
+        if found is None:
+            found = self._readings[place] = _Reading()
+        return found
+
+    def _changed(self, place: TopicPartition) -> _Reading:
+        self._last, found = None, self._at(place)
+        found.shown = None
+        return found
 
     def state(self, event: Event) -> None:
+        self._last = None
+        for at in self._readings.values():
+            at.shown = None
         leader = str(event.told.get("leader", self._view.leader))
         # The event of a leave comes before the events of its effects.
-        there = any(member.view.client == leader for member in self._members.values())
+        there = any(member.client == leader for member in self._members.values())
         if event.cause in (GroupState.COMPLETING, GroupState.RECONCILING, GroupState.EMPTY):
             self._read = self._wanted()
         self._view = msgspec.structs.replace(
@@ -79,18 +92,21 @@ class FoldedGroup:
             state_since_ns=event.time_ns,
             assignor=str(event.told.get("assignor", self._view.assignor)),
             leader=leader if there else "",
+            kind=str(event.told.get("kind", self._view.kind)),
         )
 
     def generation(self, event: Event) -> None:
         """Every event of a group names its generation."""
         if event.generation is not None and event.generation != self._view.generation:
+            self._last = None
             self._view = msgspec.structs.replace(self._view, generation=event.generation)
 
     def joined(self, event: Event) -> None:
+        self._last = None
         member_id, topics = event.member_id, tuple(event.told.get("topics", ()))
         old = self._members.pop(str(event.told.get("replaces") or ""), None)
         if old is None:
-            view = MemberView(
+            self._members[member_id] = MemberView(
                 client=event.client,
                 member_id=member_id,
                 instance_id=str(event.told.get("instance_id", "")),
@@ -99,60 +115,75 @@ class FoldedGroup:
                 joined_ns=event.time_ns,
                 last_heartbeat_ns=event.time_ns,
             )
-            self._members[member_id] = _Member(view)
         else:
-            old.view = msgspec.structs.replace(
-                old.view, client=event.client, member_id=member_id, topics=topics, joined_ns=event.time_ns
+            self._members[member_id] = msgspec.structs.replace(
+                old, client=event.client, member_id=member_id, topics=topics, joined_ns=event.time_ns
             )
-            self._members[member_id] = old
-            for place in old.owned:  # it is back with nothing in memory
-                self._held.pop(place, None)
+            for place in old.partitions:  # it is back with nothing in memory
+                self._changed(place).held = None
 
     def left(self, event: Event) -> None:
+        self._last = None
         gone = self._members.pop(event.member_id, None)
-        if gone is not None and gone.view.client == self._view.leader:
+        if gone is not None and gone.client == self._view.leader:
             self._view = msgspec.structs.replace(self._view, leader="")
+
+    def set_lost(self, member_id: str, lost_ns: int | None) -> None:
+        """The connection of a member has ended; None: it is heard again."""
+        if (member := self._members.get(member_id)) is not None:
+            self._last = None
+            self._members[member_id] = msgspec.structs.replace(member, lost_ns=lost_ns)
 
     def ownership(self, event: Event) -> None:
         member = self._members.get(event.member_id)
         if member is None:
             return
         places = {(topic, partition) for _group, topic, partition in event.partitions}
-        if event.kind is EventKind.PARTITIONS_REVOKED:
-            member.owned -= places
-        else:
-            member.owned |= places
-            for place in places:
-                self._held.pop(place, None)
-                if place in self._committed:
-                    self._positions[place] = self._committed[place]
+        taken = event.kind is EventKind.PARTITIONS_REVOKED
+        owned = {*member.partitions} - places if taken else {*member.partitions} | places
+        self._last = None
+        self._members[member.member_id] = msgspec.structs.replace(member, partitions=tuple(sorted(owned)))
+        for place in () if taken else places:
+            at = self._changed(place)
+            at.held = None
+            if at.committed is not None:
+                at.position = at.committed
 
     def began(self, event: Event) -> None:
         place, start = event.place, event.offsets.start
-        self._starts[place] = self._positions[place] = start
-        self._older_markers[place] = self._markers.older(place, start)
+        at = self._changed(place)
+        at.start = at.position = start
+        at.older = self._markers.older(place, start)
 
     def delivered(self, event: Event) -> None:
         place, start, end = event.place, event.offsets.start, event.offsets.stop
-        self._positions[place] = end
-        first, known_end, older = self._held.get(place, (start, start, 0))
+        at = self._changed(place)
+        at.position = end
+        first, known_end, older = at.held or (start, start, 0)
         if start > known_end and self._older(place):
             older += start - known_end - self._markers.between(place, known_end, start)
-        self._held[place] = (first, max(known_end, end), older)
+        at.held = (first, max(known_end, end), older)
 
     def acknowledged(self, event: Event) -> None:
         place, end = event.place, event.offsets.stop
-        old = self._committed.get(place)
+        at = self._changed(place)
+        old = at.committed
         if old is None or end > old:
-            self._committed[place] = end
+            at.committed = end
         if old is None:
-            old = self._starts.get(place, 0)
-            self._older_markers[place] = self._markers.older(place, old)
-        if self._older_markers.get(place):
-            self._older_markers[place] = max(0, self._older_markers[place] - self._passed(event, old))
-        first, known_end, older = self._held.get(place, (0, 0, 0))
+            old = at.start or 0
+            at.older = self._markers.older(place, old)
+        if at.older:
+            at.older = max(0, at.older - self._passed(event, old))
+        first, known_end, older = at.held or (0, 0, 0)
         if older:
-            self._held[place] = (first, known_end, max(0, older - self._passed(event, max(old, first))))
+            at.held = (first, known_end, max(0, older - self._passed(event, max(old, first))))
+
+    def committed_beyond(self, event: Event) -> None:
+        """Beyond the end, where no message tells how far."""
+        at = self._changed(event.place)
+        if event.cause == BEYOND_END:
+            at.committed = event.offsets.start
 
     def _passed(self, event: Event, start: int) -> int:
         """How many markers older than the keyframe a commit of `event` has passed from `start` on."""
@@ -160,31 +191,46 @@ class FoldedGroup:
         return max(0, end - start - event.count - self._markers.between(event.place, start, end))
 
     def _older(self, place: TopicPartition) -> int:
-        known = self._older_markers.get(place)
-        return self._markers.older(place, self._starts.get(place, 0)) if known is None else known
+        at = self._at(place)
+        return self._markers.older(place, at.start or 0) if at.older is None else at.older
 
     def begin(self, place: TopicPartition) -> int | None:
-        """The offset before which it has finished with everything; None if it has not begun."""
-        return self._committed.get(place, self._starts.get(place))
+        return self._at(place).begin
 
     def markers_left(self, place: TopicPartition, end: int) -> int:
-        begin = self.begin(place)
+        return self._markers_from(place, self.first_left(place), end)
+
+    def _markers_from(self, place: TopicPartition, begin: int | None, end: int) -> int:
         return 0 if begin is None else self._older(place) + self._markers.between(place, begin, end)
+
+    def first_left(self, place: TopicPartition) -> int | None:
+        """Where the messages begin that it has not committed: none below the beginning of the log."""
+        begin = self.begin(place)
+        return None if begin is None else max(begin, self._logs.start_offset(*place))
+
+    def deleted(self, event: Event, gone: int) -> None:
+        """Of the markers that lie behind the committed offset, `gone` older ones went with the messages."""
+        at = self._at(event.place)
+        if at.begin is not None and at.begin <= event.offsets.start and at.older:
+            self._changed(event.place).older = max(0, at.older - gone)
 
     def reset(self, event: Event) -> None:
         for topic, partition, _old, new in event.told.get("changes", ()):
             place = (str(topic), int(partition))
-            self._committed[place] = int(new)
-            self._older_markers[place] = self._markers.older(place, int(new))
+            at = self._changed(place)
+            at.committed, at.older = int(new), self._markers.older(place, int(new))
+
+    def forgotten(self, event: Event) -> None:
+        for topic, partition in event.told.get("forgotten", ()):
+            self._changed((str(topic), int(partition))).committed = None
 
     def forget(self, topic: str) -> None:
-        for kept in (self._committed, self._positions, self._starts, self._held, self._oldest, self._older_markers):
-            for place in [place for place in kept if place[0] == topic]:
-                del kept[place]
+        self._last = None
+        self._readings = {place: at for place, at in self._readings.items() if place[0] != topic}
 
     def reads(self, topic: str) -> bool:
         """False if it never read it, or reads it no longer."""
-        if not any(place[0] == topic for place in (*self._committed, *self._starts)):
+        if not any(place[0] == topic and at.begin is not None for place, at in self._readings.items()):
             return False
         return not (self._members and self._read and topic not in self._read)
 
@@ -193,50 +239,65 @@ class FoldedGroup:
         wanted = self._wanted()
         for place in self._places():
             end = self._logs.end_offset(*place)
-            lag, _ = lag_behind(0, end - self.markers_left(place, end), self.begin(place), lambda _offset: None)
+            lag, _ = lag_behind(0, end - self.markers_left(place, end), self.first_left(place), lambda _offset: None)
             yield place, None if self._view.state == NOT_SEEN else lag, place[0] in wanted
 
     def _places(self) -> Iterator[TopicPartition]:
-        for topic in sorted(self._wanted() | {topic for topic, _ in self._committed}):
+        for topic in self._topics():
             for number in range(self._logs.partition_count(topic)):
                 yield topic, number
 
+    def _topics(self) -> list[str]:
+        return sorted(self._wanted() | {topic for (topic, _), at in self._readings.items() if at.committed is not None})
+
     def _wanted(self) -> frozenset[str]:
-        return frozenset(topic for member in self._members.values() for topic in member.view.topics)
+        return frozenset(topic for member in self._members.values() for topic in member.topics)
 
     def view(self, time_ns: int, published_ns: PublishedNs) -> GroupView:
-        members = tuple(
-            msgspec.structs.replace(member.view, partitions=tuple(sorted(member.owned)))
-            for member in self._members.values()
-        )
+        """After those of its topics."""
+        if self._last is not None and all(self._logs.shown(name) is shown for name, shown in self._read_then):
+            return self._last
+        members = tuple(self._members.values())
         owners = {place: member.client for member in members for place in member.partitions}
-        return msgspec.structs.replace(
+        found = msgspec.structs.replace(
             self._view,
             topics=tuple(sorted(self._wanted())),
             members=members,
             offsets=tuple(
-                self._offset(time_ns, place, owners.get(place, ""), published_ns) for place in self._places()
+                self._offset_now(time_ns, place, owners.get(place, ""), published_ns) for place in self._places()
             ),
         )
+        self._last = None if any(at.lag for at in found.offsets) else found
+        self._read_then = [(name, self._logs.shown(name)) for name in self._topics()]
+        return found
+
+    def _offset_now(self, time_ns: int, place: TopicPartition, owner: str, published_ns: PublishedNs) -> OffsetView:
+        at = self._at(place)
+        shown = at.shown
+        if shown is not None and shown.end_offset == self._logs.end_offset(*place) and shown.owner == owner:
+            return shown
+        found = self._offset(time_ns, place, owner, published_ns)
+        at.shown = None if found.lag else found
+        return found
 
     def _offset(self, time_ns: int, place: TopicPartition, owner: str, published_ns: PublishedNs) -> OffsetView:
-        end, committed = self._logs.end_offset(*place), self._committed.get(place)
-        shown_end, begin = end - self.markers_left(place, end), self.begin(place)
+        end, at = self._logs.end_offset(*place), self._at(place)
+        committed = at.committed
+        left = self.first_left(place)
         published = partial(self._oldest_ns, place, published_ns)
-        lag, lag_ns = lag_behind(time_ns, shown_end, begin, published)
+        lag, lag_ns = lag_behind(time_ns, end - self._markers_from(place, left, end), left, published)
         if self._view.state == NOT_SEEN:
             lag = lag_ns = None
-        start = begin if committed is None else None
-        position = self._positions.get(place, self._starts.get(place)) if owner else None
-        held = self._held.get(place) if owner else None
-        if held is None:
+        start = at.start if committed is None else None
+        position = None if not owner else at.start if at.position is None else at.position
+        if at.held is None or not owner:
             return OffsetView(place[0], place[1], owner, position, committed, end, lag, lag_ns, start=start)
-        first, held_end, older = max(committed or 0, held[0]), held[1], held[2]
+        first, held_end, older = max(committed or 0, at.held[0]), at.held[1], at.held[2]
         in_flight = max(0, held_end - first - older - self._markers.between(place, first, held_end))
         return OffsetView(place[0], place[1], owner, position, committed, end, lag, lag_ns, in_flight, first, start)
 
     def _oldest_ns(self, place: TopicPartition, published_ns: PublishedNs, begin: int) -> int | None:
-        offset, known_ns = self._oldest.get(place, (-1, 0))
+        offset, known_ns = self._at(place).oldest
         return known_ns if offset == begin else published_ns(place, begin)
 
 
@@ -252,12 +313,16 @@ class FoldedGroups:
         self.handlers: dict[EventKind, Callable[[Event], object]] = {
             EventKind.MEMBER_JOINED: lambda event: self.found(event).joined(event),
             EventKind.MEMBER_LEFT: lambda event: self.found(event).left(event),
+            EventKind.CONNECTION_ENDED: self._connection_ended,
             EventKind.GROUP_STATE: self._state,
             EventKind.PARTITIONS_REVOKED: lambda event: self.found(event).ownership(event),
             EventKind.PARTITIONS_ASSIGNED: lambda event: self.found(event).ownership(event),
             EventKind.READING_BEGAN: self._began,
+            EventKind.COMMIT_BEYOND: lambda event: self.found(event).committed_beyond(event),
             EventKind.OFFSETS_RESET: lambda event: self.found(event).reset(event),
+            EventKind.USER_ACTION: self._acted,
             EventKind.TRANSACTION_ENDED: self._markers.add,
+            EventKind.RECORDS_DELETED: self._deleted,
             EventKind.REBALANCE_STARTED: self._started,
             EventKind.REBALANCE_COMPLETED: self._completed,
         }
@@ -278,6 +343,20 @@ class FoldedGroups:
             for event in self._early.pop(name, ()):
                 self.by_name[name].began(event)
         return self.by_name[name]
+
+    def _connection_ended(self, event: Event) -> None:
+        if event.group:
+            self.found(event).set_lost(event.member_id, event.time_ns)
+
+    def _acted(self, event: Event) -> None:
+        if event.group in self.by_name:
+            self.by_name[event.group].forgotten(event)
+
+    def _deleted(self, event: Event) -> None:
+        recent = self._markers.between(event.place, event.offsets.start, event.offsets.stop)
+        if gone := int(event.told.get("markers", 0)) - recent:
+            for group in self.by_name.values():
+                group.deleted(event, gone)
 
     def _began(self, event: Event) -> None:
         group = self.by_name.get(event.group)

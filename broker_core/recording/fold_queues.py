@@ -47,7 +47,8 @@ class FoldedQueue:
         self._gone: dict[int, DeadLetterView] = {}
         self._evicted = 0
 
-    def published(self, count: int) -> None:
+    def came(self, count: int) -> None:
+        """New, or ready again."""
         self.waiting += count
 
     def delivered(self, event: Event) -> None:
@@ -103,9 +104,6 @@ class FoldedQueue:
         if event.kind is EventKind.EVICTED:
             self._evicted += event.count
 
-    def brought_back(self, count: int) -> None:
-        self.waiting += count
-
     def dead_lettered(self, event: Event) -> None:
         """A message became a dead letter, after its last attempt had ended."""
         self.waiting -= event.count
@@ -135,7 +133,7 @@ class FoldedQueue:
         self._counts["redriven"] += event.count
         self._remove_dead(event)
         if not self.subscription:  # a queue's log appends it without an event; for a topic there is a published event
-            self.published(event.count)
+            self.came(event.count)
 
     def purged(self, event: Event) -> None:
         if event.topic == self.topic:
@@ -199,6 +197,14 @@ class FoldedQueue:
 
 
 _COUNTED = ("acknowledged", "redelivered", "dead_lettered", "redriven")
+_TAKEN: dict[EventKind, Callable[[FoldedQueue, Event], object]] = {
+    **dict.fromkeys((EventKind.NACKED, EventKind.RELEASED, EventKind.LEASE_EXPIRED), FoldedQueue.ended),
+    **dict.fromkeys((EventKind.EVICTED, EventKind.EXPIRED, EventKind.DAMAGE), FoldedQueue.taken_out),
+    EventKind.DEAD_LETTERED: FoldedQueue.dead_lettered,
+    EventKind.REDRIVEN: FoldedQueue.redriven,
+    EventKind.PURGED: FoldedQueue.purged,
+    EventKind.LEASE_EXTENDED: FoldedQueue.extended,
+}
 
 
 class FoldedQueues:
@@ -211,20 +217,15 @@ class FoldedQueues:
         for queue in self.by_name.values():
             self._of_topic.setdefault(queue.topic, []).append(queue)
         self.handlers: dict[EventKind, Callable[[Event], object]] = {
+            EventKind.PUBLISHED: self._published,
             EventKind.QUEUE_CREATED: self._created,
-            EventKind.DEAD_LETTERED: self._handing(FoldedQueue.dead_lettered),
-            EventKind.REDRIVEN: self._handing(FoldedQueue.redriven),
-            EventKind.PURGED: self._handing(FoldedQueue.purged),
-            EventKind.EVICTED: self._handing(FoldedQueue.taken_out),
-            EventKind.EXPIRED: self._handing(FoldedQueue.taken_out),
-            EventKind.DAMAGE: self._handing(FoldedQueue.taken_out),
-            EventKind.LEASE_EXTENDED: self._handing(FoldedQueue.extended),
+            **dict.fromkeys(_TAKEN, self._taken),
             EventKind.USER_ACTION: self._undone,
         }
 
-    def published(self, topic: str, count: int) -> None:
-        for queue in self._of_topic.get(topic, ()):
-            queue.published(count)
+    def _published(self, event: Event) -> None:
+        for queue in self._of_topic.get(event.topic, ()):
+            queue.came(event.count)
 
     def remove(self, name: str) -> bool:
         queue = self.by_name.pop(name, None)
@@ -243,13 +244,9 @@ class FoldedQueues:
         queue = self.by_name[name] = FoldedQueue(view)
         self._of_topic.setdefault(queue.topic, []).append(queue)
 
-    def _handing(self, take: Callable[[FoldedQueue, Event], object]) -> Callable[[Event], object]:
-        def handed(event: Event) -> None:
-            queue = self.by_name.get(event.group)
-            if queue is not None:
-                take(queue, event)
-
-        return handed
+    def _taken(self, event: Event) -> None:
+        if (queue := self.by_name.get(event.group)) is not None:
+            _TAKEN[event.kind](queue, event)
 
     def _undone(self, event: Event) -> None:
         offsets = event.told.get("offsets")
@@ -261,7 +258,7 @@ class FoldedQueues:
                     for queue in sharing
                 )
         elif event.cause in {UNDO_PURGE, RESET_OFFSETS} and event.group in self.by_name:
-            self.by_name[event.group].brought_back(event.count)
+            self.by_name[event.group].came(event.count)
 
     def views(self, time_ns: int, gates: FoldedGates) -> tuple[QueueView, ...]:
         return tuple(queue.view(time_ns, gates, self._find) for queue in self.by_name.values())

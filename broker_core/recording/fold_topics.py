@@ -14,22 +14,12 @@ Bounds = tuple[int, int, int]
 Deepest = Callable[[str, Sequence[Bounds]], tuple[int, str]]
 
 
-class _Gate:
-    __slots__ = ("blocked", "blocked_ns", "dropped", "rejected", "view")
-
-    def __init__(self, view: GateView, time_ns: int) -> None:
-        self.view = view
-        self.rejected, self.dropped = view.rejected, view.dropped
-        self.blocked = dict(view.blocked)
-        # Of producers that were unblocked; the time of blocked ones still runs.
-        self.blocked_ns = view.blocked_ns_total - sum(time_ns - since_ns for since_ns in self.blocked.values())
-
-
 class FoldedGates:
     """All gates, by the topic or queue that they guard."""
 
     def __init__(self, gates: Iterable[GateView | None], time_ns: int) -> None:
-        self._gates = {view.target: _Gate(view, time_ns) for view in gates if view is not None}
+        # Their time is that of producers that were unblocked; that of blocked ones still runs.
+        self._gates = {view.target: _blocked_for(view, -1, time_ns) for view in gates if view is not None}
         kinds = (EventKind.PRODUCER_BLOCKED, EventKind.PRODUCER_UNBLOCKED, EventKind.REJECTED, EventKind.DROPPED)
         self.handlers: dict[EventKind, Callable[[Event], object]] = dict.fromkeys(kinds, self._add)
 
@@ -38,52 +28,44 @@ class FoldedGates:
         gate = self._gates.get(event.group or event.topic)
         if gate is None:
             return
+        blocked, blocked_ns, dropped, rejected = dict(gate.blocked), gate.blocked_ns_total, gate.dropped, gate.rejected
         match event.kind:
             case EventKind.PRODUCER_BLOCKED:
-                gate.blocked[event.client] = event.time_ns
+                blocked[event.client] = event.time_ns
             case EventKind.PRODUCER_UNBLOCKED:
-                gate.blocked_ns += event.time_ns - gate.blocked.pop(event.client, event.time_ns)
+                blocked_ns += event.time_ns - blocked.pop(event.client, event.time_ns)
             case EventKind.DROPPED:
-                gate.dropped += event.count
+                dropped += event.count
             case _ if not event.cause.startswith("schema "):  # what a schema refuses never reaches the gate
-                gate.rejected += event.count
+                rejected += event.count
+        told = {"blocked_ns_total": blocked_ns, "dropped": dropped, "rejected": rejected}
+        self._gates[gate.target] = msgspec.structs.replace(gate, blocked=tuple(blocked.items()), **told)
 
     def view(self, target: str, time_ns: int, depth: int, slowest: str) -> GateView | None:
         gate = self._gates.get(target)
         if gate is None:
             return None
-        return msgspec.structs.replace(
-            gate.view,
-            depth=depth,
-            slowest=slowest,
-            blocked=tuple(gate.blocked.items()),
-            blocked_ns_total=gate.blocked_ns + sum(time_ns - since_ns for since_ns in gate.blocked.values()),
-            rejected=gate.rejected,
-            dropped=gate.dropped,
-        )
+        return msgspec.structs.replace(_blocked_for(gate, 1, time_ns), depth=depth, slowest=slowest)
 
 
-class _Partition:
-    __slots__ = ("end", "markers", "number", "size", "start", "transactions")
-
-    def __init__(self, view: PartitionView) -> None:
-        self.number, self.start, self.end = view.partition, view.start_offset, view.end_offset
-        self.size, self.markers = view.size_bytes, view.markers
-        self.transactions = dict(view.transactions)  # the first offset of open ones by producer id
-
-    def view(self) -> PartitionView:
-        open_ones = tuple(self.transactions.items())
-        return PartitionView(self.number, self.start, self.end, self.size, (), self.markers, open_ones)
+def _blocked_for(gate: GateView, sign: int, time_ns: int) -> GateView:
+    """With, or without, the time of those that are blocked now."""
+    running_ns = sum(time_ns - since_ns for _, since_ns in gate.blocked)
+    return msgspec.structs.replace(gate, blocked_ns_total=gate.blocked_ns_total + sign * running_ns)
 
 
 class _Topic:
-    __slots__ = ("partitions", "published", "published_bytes", "view")
+    __slots__ = ("partitions", "published", "published_bytes", "shown", "view")
 
     def __init__(self, view: TopicView) -> None:
         self.view = view
-        self.partitions = [_Partition(part) for part in view.partitions]
+        self.shown: TopicView | None = None  # as it is now; None if it is to be made
+        self.partitions = list(view.partitions)
         self.published = view.published
         self.published_bytes = view.published_bytes
+
+    def change(self, partition: int, **fields: object) -> None:
+        self.partitions[partition] = msgspec.structs.replace(self.partitions[partition], **fields)
 
 
 class FoldedTopics:
@@ -96,39 +78,55 @@ class FoldedTopics:
         self._gates = gates
         self._open = {each.client: each.producer_id for each in transactions}
         self.handlers: dict[EventKind, Callable[[Event], object]] = {
+            EventKind.PUBLISHED: self._published,
             EventKind.TOPIC_CREATED: self._created,
             EventKind.PARTITIONS_ADDED: self._created,
+            EventKind.USER_ACTION: self._compacts,
             EventKind.RECORDS_DELETED: self._deleted,
             EventKind.DEAD_LETTERED: self._buried,
             EventKind.TRANSACTION_STARTED: self._begun,
             EventKind.TRANSACTION_ENDED: self._marked,
+            EventKind.LEADERS_MOVED: self._placed,
+            EventKind.IN_SYNC_SHRUNK: self._placed,
+            EventKind.IN_SYNC_GROWN: self._placed,
+            EventKind.PARTITIONS_PLACED: self._placed,
         }
 
-    def published(self, event: Event) -> None:
-        topic = self.by_name.get(event.topic)
+    def _changes(self, name: str) -> _Topic | None:
+        topic = self.by_name.get(name)
+        if topic is not None:
+            topic.shown = None
+        return topic
+
+    def _published(self, event: Event) -> None:
+        topic = self._changes(event.topic)
         if topic is not None and event.partition is not None and event.offset is not None:
             topic.published += event.count
             topic.published_bytes += event.size_bytes
             if event.partition < len(topic.partitions):
-                part = topic.partitions[event.partition]
-                part.end = event.offset + event.count
+                topic.change(event.partition, end_offset=event.offset + event.count)
                 if self._open and (producer_id := self._open.get(event.client)) is not None:
-                    part.transactions.setdefault(producer_id, event.offset)
+                    begun = topic.partitions[event.partition].transactions
+                    if producer_id not in dict(begun):
+                        topic.change(event.partition, transactions=(*begun, (producer_id, event.offset)))
 
     def _created(self, event: Event) -> None:
-        topic = self.by_name.get(event.topic)
+        topic = self._changes(event.topic)
         if topic is None:
-            compacted = event.told.get("cleanup") == "compact"
-            topic = self.by_name[event.topic] = _Topic(TopicView(event.topic, (), 0, 0, None, compacted=compacted))
+            topic = self.by_name[event.topic] = _Topic(TopicView(event.topic, (), 0, 0, None))
+        self._compacts(event)
         for number in range(len(topic.partitions), event.count):
-            topic.partitions.append(_Partition(PartitionView(number, 0, 0, 0)))
+            topic.partitions.append(PartitionView(number, 0, 0, 0))
+
+    def _compacts(self, event: Event) -> None:
+        if event.compacts and (topic := self._changes(event.topic)) is not None:
+            topic.view = msgspec.structs.replace(topic.view, compacted=True)
 
     def _deleted(self, event: Event) -> None:
-        topic = self.by_name.get(event.topic)
+        topic = self._changes(event.topic)
         if topic is not None and event.partition is not None and event.offset is not None:
-            part = topic.partitions[event.partition]
-            part.start = event.offset + event.count
-            part.markers -= event.told.get("markers", 0)
+            left = topic.partitions[event.partition].markers - event.told.get("markers", 0)
+            topic.change(event.partition, start_offset=event.offset + event.count, markers=left)
 
     def _begun(self, event: Event) -> None:
         self._open[event.client] = int(event.told.get("producer_id", -1))
@@ -137,36 +135,69 @@ class FoldedTopics:
         self._open.pop(event.client, None)
         producer_id = int(event.told.get("producer_id", -1))
         for (name, partition), offset in markers_of(event):
-            if partition < self.partition_count(name):
-                part = self.by_name[name].partitions[partition]
-                part.transactions.pop(producer_id, None)
-                part.end = offset + 1
-                part.markers += 1
+            topic = self._changes(name)
+            if topic is not None and partition < len(topic.partitions):
+                part = topic.partitions[partition]
+                left = tuple(each for each in part.transactions if each[0] != producer_id)
+                end = max(part.end_offset, offset + 1)
+                topic.change(partition, transactions=left, end_offset=end, markers=part.markers + 1)
+
+    def _placed(self, event: Event) -> None:
+        for name, partition, *row in event.told.get("changes", ()):
+            topic = self._changes(name)
+            if topic is None or partition >= len(topic.partitions):
+                continue
+            if event.kind is EventKind.LEADERS_MOVED:
+                topic.change(partition, leader=row[1])
+            else:
+                topic.change(partition, in_sync=tuple(row[-1]))
+            if event.kind is EventKind.PARTITIONS_PLACED:
+                topic.change(partition, leader=row[0], replicas=tuple(row[1]))
+        for name, least in event.told.get("min_in_sync", {}).items():
+            if (found := self._changes(name)) is not None:
+                found.view = msgspec.structs.replace(found.view, min_in_sync=least)
 
     def _buried(self, event: Event) -> None:
         """The dead-letter queue of a topic with a schema is listed as a topic."""
-        topic = self.by_name.get(event.to_topic)
+        topic = self._changes(event.to_topic)
         if topic is not None and event.to_partition is not None and event.to_offset is not None:
-            topic.partitions[event.to_partition].end = event.to_offset + 1
+            topic.change(event.to_partition, end_offset=event.to_offset + 1)
 
     def partition_count(self, topic: str) -> int:
         found = self.by_name.get(topic)
         return 0 if found is None else len(found.partitions)
 
+    def shown(self, topic: str) -> TopicView | None:
+        """As it was shown last; another object, or None, if it has changed since."""
+        found = self.by_name.get(topic)
+        return None if found is None else found.shown
+
+    def start_offset(self, topic: str, partition: int) -> int:
+        found = self._part(topic, partition)
+        return 0 if found is None else found.start_offset
+
     def end_offset(self, topic: str, partition: int) -> int:
-        return self.by_name[topic].partitions[partition].end if partition < self.partition_count(topic) else 0
+        found = self._part(topic, partition)
+        return 0 if found is None else found.end_offset
+
+    def _part(self, topic: str, partition: int) -> PartitionView | None:
+        found = self.by_name.get(topic)
+        return None if found is None or partition >= len(found.partitions) else found.partitions[partition]
 
     def views(self, time_ns: int, deepest: Deepest) -> tuple[TopicView, ...]:
         return tuple(self._view(name, topic, time_ns, deepest) for name, topic in self.by_name.items())
 
     def _view(self, name: str, topic: _Topic, time_ns: int, deepest: Deepest) -> TopicView:
-        depth, slowest = 0, ""
+        gate = None
         if topic.view.gate is not None:
-            depth, slowest = deepest(name, [(part.start, part.end, part.markers) for part in topic.partitions])
-        return msgspec.structs.replace(
-            topic.view,
-            partitions=tuple(part.view() for part in topic.partitions),
-            published=topic.published,
-            published_bytes=topic.published_bytes,
-            gate=self._gates.view(name, time_ns, depth, slowest),
-        )
+            bounds = [(part.start_offset, part.end_offset, part.markers) for part in topic.partitions]
+            gate = self._gates.view(name, time_ns, *deepest(name, bounds))
+        if topic.shown is None or gate is not None:
+            topic.shown = msgspec.structs.replace(
+                topic.view,
+                partitions=tuple(topic.partitions),
+                published=topic.published,
+                published_bytes=topic.published_bytes,
+                gate=gate,
+            )
+        return topic.shown

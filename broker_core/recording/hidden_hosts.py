@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-S = TypeVar("S", bound=msgspec.Struct)
+S = TypeVar("S")
 _PORT: Final = r"(?::\d+)?"
 _ADDRESS: Final = rf"\b\d{{1,3}}(?:\.\d{{1,3}}){{3}}{_PORT}\b|\[?(?:[0-9a-fA-F]{{1,4}}:){{3,7}}[0-9a-fA-F:]*\]?{_PORT}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from broker_core.errors import ArrivalError, BrokerError, ScenarioError
 from broker_core.events import Sink
 from broker_core.files import DiskFiles, FileSystem, MemoryFiles
 from broker_core.recording.keyframes import Cadence
@@ -66,7 +68,7 @@ class LiveSession:
         extra: Mapping[str, Any] | None = None,
     ) -> None:
         """Start at session time 0. `sinks` get every event, `on_keyframe` every keyframe; `extra` is kept in the
-        metadata. Raises `BrokerError` if the folder cannot be used.
+        metadata. Raises `BrokerError` if the folder cannot be used or the scenario cannot begin; nothing is left then.
         """
         self.folder = folder
         self.recorder: Recorder | None = None
@@ -80,16 +82,35 @@ class LiveSession:
         self.epoch_ms = time.time_ns() // 1_000_000
         self.cost = Cost()
         seed = scenario.seed if seed is None else seed
-        files: FileSystem = MemoryFiles()
-        offsets_path = ":memory:"
+        was_there = folder is not None and folder.exists()
         if folder is not None:
             self.recorder = Recorder(
                 folder, scenario_name=scenario.title, scenario_text=scenario_text, seed=seed, extra=extra
             )
-            if scenario.durability == "file":
-                files = DiskFiles(folder / BROKER_FOLDER)
-                offsets_path = str(folder / BROKER_FOLDER / OFFSETS_FILE)
-        self.simulation = Simulation(
+        self._on_keyframe = on_keyframe
+        self._cadence = Cadence()
+        self._memory = MemoryPlayback()
+        try:
+            self.simulation = self._simulation(scenario, find_file, seed)
+            for sink in sinks:
+                self.simulation.events.attach(sink)
+            self.simulation.start()
+        except (BrokerError, ScenarioError, ArrivalError):
+            # Refused before anything happened: no session is left, and the folder can be used again.
+            if folder is not None and self.recorder is not None:
+                self.recorder.close()
+                shutil.rmtree(folder)
+                if was_there:
+                    folder.mkdir()
+            raise
+
+    def _simulation(self, scenario: Scenario, find_file: Callable[[str], Path], seed: int) -> Simulation:
+        files: FileSystem = MemoryFiles()
+        offsets_path = ":memory:"
+        if self.folder is not None and scenario.durability == "file":
+            files = DiskFiles(self.folder / BROKER_FOLDER)
+            offsets_path = str(self.folder / BROKER_FOLDER / OFFSETS_FILE)
+        made = Simulation(
             scenario,
             files=files,
             offsets_path=offsets_path,
@@ -98,15 +119,10 @@ class LiveSession:
             epoch_ms=self.epoch_ms,
         )
         if self.recorder is not None:
-            self.simulation.events.attach(self.recorder)
-            self.simulation.on_action(self.recorder.action)
-        self.simulation.on_action(lambda time_ns, plain: self.actions.append(recorded_action(time_ns, plain)))
-        for sink in sinks:
-            self.simulation.events.attach(sink)
-        self._on_keyframe = on_keyframe
-        self._cadence = Cadence()
-        self._memory = MemoryPlayback()
-        self.simulation.start()
+            made.events.attach(self.recorder)
+            made.on_action(self.recorder.action)
+        made.on_action(lambda time_ns, plain: self.actions.append(recorded_action(time_ns, plain)))
+        return made
 
     def take_due_keyframe(self) -> None:
         """Take a keyframe where one is due. Called often, between two steps, by the code that runs the loop."""

@@ -28,7 +28,6 @@ class Markers:
 
     def __init__(self, keyframe: Iterable[TopicView] = ()) -> None:
         self._offsets: dict[TopicPartition, list[int]] = {}
-        self._aborted: dict[TopicPartition, list[tuple[int, int]]] = {}
         self._keyframe: dict[TopicPartition, PartitionView] = {
             (topic.name, part.partition): part for topic in keyframe for part in topic.partitions if part.markers
         }
@@ -41,17 +40,7 @@ class Markers:
     def add(self, event: Event) -> None:
         for place, offset in markers_of(event):
             self._offsets.setdefault(place, []).append(offset)
-        for place, first, end in aborted_by(event):
-            self._aborted.setdefault(place, []).append((first, end))
 
     def between(self, place: TopicPartition, offset: int, end_offset: int) -> int:
         known = self._offsets.get(place)
         return max(0, bisect_left(known, end_offset) - bisect_left(known, offset)) if known else 0
-
-    def aborted_between(self, place: TopicPartition, offset: int, end_offset: int) -> int:
-        spans = self._aborted.get(place, ())
-        return sum(max(0, min(end, end_offset) - max(first, offset)) for first, end in spans)
-
-    def passed_over(self, place: TopicPartition, offset: int, end_offset: int) -> int:
-        """How many of these offsets a reader of committed messages is given nothing for."""
-        return self.between(place, offset, end_offset) + self.aborted_between(place, offset, end_offset)

@@ -6,14 +6,16 @@ Any moment can be read from it. FORMAT.md says what counts; the report computes 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import Literal, NamedTuple
 
+from broker_core.broker.deliveries import GroupPlace as Place
 from broker_core.events import Event, EventKind
 
 SPANS_KEPT = 200  # of one partition
 GAPS_KEPT = 100_000  # of all; the oldest rebalances are forgotten beyond
-Place = tuple[str, str, int]  # group, topic, partition
 Reader = tuple[str, str]  # group, member id
 Rebalance = tuple[str, int]  # group, time at which it started
 Loss = Literal["", "crash", "pause", "silence"]
@@ -32,18 +34,31 @@ class Span(NamedTuple):
     read_until_ns: int | None = None
 
 
-class _OwnedSpan(NamedTuple):
-    """A span with the events of its beginning and end, its member id, and what was read after that."""
+@dataclass(slots=True)
+class Owned:
+    """A time in which a partition was one member's, from its beginning to its end, both with the event that told it.
+    Of one that was not seen to begin, only the end is known. Where the partition then had no reader, `lost_ns` is since
+    when and `cause` why; `read_on_*` is the first delivery to the owner after its end, `read_until_ns` the last.
+    `read_*` is when its own reading began. `after` is whose the partition was next.
+    """
 
     owner: str
     member: str
     start_ns: int
-    start_seq: int
+    start_seq: int = 0
+    generation: int | None = None
     end_ns: int | None = None
     end_seq: int | None = None
-    read_on_seq: int | None = None
-    read_on_ns: int | None = None
+    lost_ns: int | None = None
+    cause: Loss = ""
+    began: bool = True
+    came_back: bool = False
+    read_on_seq: int = 0
+    read_on_ns: int = 0
     read_until_ns: int | None = None
+    read_ns: int | None = None
+    read_seq: int = 0
+    after: Owned | None = field(default=None, compare=False, repr=False)
 
     def at(self, time_ns: int, events: int, is_last: bool) -> Span:
         """As it was known then; `is_last` while there was no later owner."""
@@ -51,13 +66,16 @@ class _OwnedSpan(NamedTuple):
             return Span(self.owner, self.start_ns, None)
         if not is_last:
             return Span(self.owner, self.start_ns, self.end_ns, read_until_ns=self.read_until_ns)
-        reads_on = (
-            self.read_on_ns is not None
-            and self.read_on_seq is not None
-            and self.read_on_seq < events
-            and self.read_on_ns <= time_ns
-        )
+        reads_on = self.read_until_ns is not None and self.read_on_seq < events and self.read_on_ns <= time_ns
         return Span(self.owner, self.start_ns, self.end_ns, reads_on)
+
+    def gap(self, place: Place) -> Gap:
+        """Behind it, where `lost_ns` is set."""
+        assert self.lost_ns is not None and self.end_ns is not None and self.end_seq is not None
+        lost = (self.cause, self.lost_ns, self.end_ns, self.end_seq, self.read_until_ns, self.owner, self.came_back)
+        after = self.after
+        found = () if after is None else (after.owner, after.start_ns, after.start_seq, after.read_ns, after.read_seq)
+        return Gap(place, *lost, *found)
 
 
 class Gap(NamedTuple):
@@ -70,14 +88,14 @@ class Gap(NamedTuple):
     cause: Loss
     lost_ns: int
     revoked_ns: int
-    last_ns: int | None = None
-    assigned_ns: int | None = None
-    read_ns: int | None = None
-    owner_before: str = ""
+    revoked_seq: int
+    last_ns: int | None
+    owner_before: str
+    came_back: bool
     owner_after: str | None = None
-    came_back: bool = False
-    revoked_seq: int = 0
+    assigned_ns: int | None = None
     assigned_seq: int = 0
+    read_ns: int | None = None
     read_seq: int = 0
 
     def at(self, events: int) -> Gap:
@@ -107,35 +125,28 @@ class _Lost(NamedTuple):
 
 
 class _Together:
-    """Partitions that one event took or gave. A delivery from one counts for all, each until it is `settled`."""
+    """Partitions that one event took or gave: a delivery from one counts for all, each as long as it is waited for."""
 
-    def __init__(self) -> None:
-        self._of_reader: dict[Reader, list[tuple[frozenset[Place], set[Place]]]] = {}  # all, and those not settled
-        self._unsettled: dict[Place, tuple[Reader, set[Place]]] = {}
+    def __init__(self, waits: Callable[[Owned], bool]) -> None:
+        self._waits = waits
+        self._of: dict[Reader, list[tuple[frozenset[Place], Owned]]] = {}
 
-    def add(self, reader: Reader, places: Iterable[Place], unsettled: Iterable[Place]) -> None:
-        """One event was about `places`, and `unsettled` of them are waited for."""
-        waiting = set(unsettled)
-        if waiting:
-            self._of_reader.setdefault(reader, []).append((frozenset(places), waiting))
-            self._unsettled.update(dict.fromkeys(waiting, (reader, waiting)))
+    def add(self, reader: Reader, places: Iterable[Place], waiting: Iterable[Owned]) -> None:
+        together = frozenset(places)
+        self._of.setdefault(reader, []).extend((together, owned) for owned in waiting)
 
-    def settled(self, place: Place) -> None:
-        reader, waiting = self._unsettled.pop(place, (None, None))
-        if reader is None or waiting is None:
-            return
-        waiting.discard(place)
-        if not waiting:
-            left = [pair for pair in self._of_reader[reader] if pair[1]]
-            if left:
-                self._of_reader[reader] = left
-            else:
-                del self._of_reader[reader]
+    def beside(self, reader: Reader, place: Place) -> list[Owned]:
+        """Those that are waited for, and were taken from `reader` or given to it together with `place`."""
+        if reader in self._of:
+            self.forget(reader)
+        return [owned for places, owned in self._of.get(reader, ()) if place in places]
 
-    def beside(self, reader: Reader, place: Place) -> list[Place]:
-        """The places that are waited for, and were taken from `reader` or given to it together with `place`."""
-        found = self._of_reader.get(reader, ())
-        return [each for places, waiting in found if place in places for each in sorted(waiting)]
+    def forget(self, *readers: Reader) -> None:
+        """What is not waited for any more."""
+        for reader in readers or tuple(self._of):
+            self._of[reader] = [each for each in self._of[reader] if self._waits(each[1])]
+            if not self._of[reader]:
+                del self._of[reader]
 
 
 class Ownership:
@@ -143,17 +154,16 @@ class Ownership:
 
     def __init__(self, *, keeps_all: bool = False) -> None:
         self._keeps_all = keeps_all
-        self._spans: dict[Place, deque[_OwnedSpan]] = {}
+        self._spans: dict[Place, deque[Owned]] = {}
         self._rebalance: dict[str, Rebalance] = {}  # the last of each group
-        self._gaps: dict[Rebalance, dict[tuple[Place, int], Gap]] = {}  # by place and number of the revocation
+        self._gaps: dict[Rebalance, list[tuple[Place, Owned]]] = {}  # what they are behind
         self._gaps_count = 0
-        self._newest: dict[Place, tuple[Rebalance, int]] = {}  # where its newest gap is
         self._members: dict[tuple[str, str], str] = {}  # clients by group and member id
         self._ids: dict[tuple[str, str], str] = {}  # the last member id by group and client
         self._lost: dict[tuple[str, str], _Lost] = {}  # by group and member id, until its partitions are revoked
         self._delivered_ns: dict[Reader, int] = {}
-        self._taken = _Together()  # by revocations, until there is another owner
-        self._given = _Together()  # by assignments, until the new owner reads
+        self._taken = _Together(lambda owned: owned.after is None)
+        self._given = _Together(lambda owned: owned.read_ns is None and owned.end_ns is None)
 
         self._handlers = {
             EventKind.PARTITIONS_ASSIGNED: self._assigned,
@@ -175,23 +185,25 @@ class Ownership:
 
     def _started(self, event: Event) -> None:
         self._rebalance[event.group] = (event.group, event.time_ns)
+        self._taken.forget()  # of readers that never come back, too
+        self._given.forget()
 
     def _completed(self, event: Event) -> None:
         """Members that have left own nothing any more."""
         for key in [key for key in self._lost if key[0] == event.group and key not in self._members]:
             del self._lost[key]
 
-    # -- deliveries
-
     def _delivered(self, event: Event) -> None:
         place = (event.group, *event.place)
         reader = (event.group, event.member or self._ids.get((event.group, event.client), event.client))
         self._delivered_ns[reader] = event.time_ns
-        for each in self._taken.beside(reader, place):
-            self._read_on(each, event)
-        for each in self._given.beside(reader, place):
-            self._read(each, event)
-            self._given.settled(each)
+        for owned in self._taken.beside(reader, place):  # it reads on until its next heartbeat
+            if owned.read_until_ns is None:
+                owned.read_on_ns, owned.read_on_seq = event.time_ns, event.seq
+            owned.read_until_ns = event.time_ns
+        for owned in self._given.beside(reader, place):
+            waited = event.published_ns is not None and event.published_ns <= owned.start_ns
+            owned.read_ns, owned.read_seq = event.time_ns if waited else owned.start_ns, event.seq
 
     # -- members
 
@@ -210,17 +222,14 @@ class Ownership:
             for place, spans in self._spans.items()
             if place[0] == event.group and spans[-1].end_seq is None and spans[-1].member == replaced[1]
         ]
-        for place in had:
-            since_ns = self._spans[place][-1].start_ns
-            self._begin_span(place, event)
-            self._given.settled(place)
-            if lost is not None:
-                gap = Gap(place, lost.cause, max(lost.time_ns, since_ns), event.time_ns, came_back=True)
-                gap = gap._replace(assigned_ns=event.time_ns, owner_before=event.client, owner_after=event.client)
-                gap = gap._replace(revoked_seq=event.seq, assigned_seq=event.seq)
-                self._open(gap, (event.group, -1 - event.seq))  # of no rebalance
-        if lost is not None:
-            self._given.add((event.group, event.member_id), had, had)
+        before = [self._spans[place][-1] for place in had]
+        now = [self._begin(place, event) for place in had]
+        if lost is None:
+            return
+        for place, owned in zip(had, before, strict=True):
+            self._lose(place, owned, lost, (event.group, -1 - event.seq))  # of no rebalance
+            owned.came_back = True
+        self._given.add((event.group, event.member_id), had, now)
 
     def _silent(self, event: Event, member: Reader) -> _Lost | None:
         """Since when a member was not heard of that has left, or is replaced; None if the event does not say."""
@@ -252,108 +261,78 @@ class Ownership:
         lost = self._lost.get(key, _Lost("", event.time_ns))
         if key not in self._members:
             self._lost.pop(key, None)
-        places = event.partitions
         opened = []
-        for place in places:
-            self._given.settled(place)
-            spans = self._spans.get(place)
-            since_ns = 0
-            if spans and spans[-1].end_seq is None:
-                if spans[-1].member != key[1]:
-                    continue  # it has another owner already
-                since_ns = spans[-1].start_ns
-                spans[-1] = spans[-1]._replace(end_ns=event.time_ns, end_seq=event.seq)
-            gap = self._gap(place)
-            if gap is None or gap.assigned_ns is not None:
-                lost_ns = max(lost.time_ns, since_ns)
-                gap = Gap(place, lost.cause, lost_ns, event.time_ns, owner_before=event.client, revoked_seq=event.seq)
-                self._open(gap)
-                opened.append(place)
+        for place in event.partitions:
+            spans = self._of(place)
+            if not spans:
+                spans.append(Owned(event.client, key[1], 0, began=False))
+            owned = spans[-1]
+            if owned.end_seq is None and owned.member == key[1]:  # and it has no other owner already
+                owned.end_ns, owned.end_seq = event.time_ns, event.seq
+                self._lose(place, owned, lost, self._rebalance.get(event.group, (event.group, event.time_ns)))
+                opened.append(owned)
         if lost.cause not in _STOPS:  # a client that stands still does not read what it is given
-            self._taken.add(key, places, opened)
+            self._taken.add(key, event.partitions, opened)
 
-    def _gap(self, place: Place) -> Gap | None:
-        rebalance, seq = self._newest.get(place, (("", 0), 0))
-        return self._gaps.get(rebalance, {}).get((place, seq))
-
-    def _open(self, gap: Gap, of: Rebalance | None = None) -> None:
-        group = gap.place[0]
-        rebalance = of or self._rebalance.get(group, (group, gap.revoked_ns))
-        self._newest[gap.place] = (rebalance, gap.revoked_seq)
-        self._gaps.setdefault(rebalance, {})[gap.place, gap.revoked_seq] = gap
+    def _lose(self, place: Place, owned: Owned, lost: _Lost, of: Rebalance) -> None:
+        owned.cause, owned.lost_ns = lost.cause, max(lost.time_ns, owned.start_ns)
+        self._gaps.setdefault(of, []).append((place, owned))
         self._gaps_count += 1
         while self._gaps_count > GAPS_KEPT and len(self._gaps) > 1 and not self._keeps_all:
             self._gaps_count -= len(self._gaps.pop(next(iter(self._gaps))))
 
     def _assigned(self, event: Event) -> None:
-        places = event.partitions
-        ended = []
-        for place in places:
-            self._begin_span(place, event)
-            self._taken.settled(place)
-            gap = self._gap(place)
-            if gap is not None and gap.assigned_ns is None:
-                self._replace(gap, assigned_ns=event.time_ns, assigned_seq=event.seq, owner_after=event.client)
-                ended.append(place)
-        self._given.add((event.group, event.member_id), places, ended)
+        ended = [place for place in event.partitions if (spans := self._of(place)) and spans[-1].lost_ns is not None]
+        given = {place: self._begin(place, event) for place in event.partitions}
+        self._given.add((event.group, event.member_id), given, [given[place] for place in ended])
 
-    def _begin_span(self, place: Place, event: Event) -> None:
-        spans = self._spans.setdefault(place, deque(maxlen=None if self._keeps_all else SPANS_KEPT))
-        if spans and spans[-1].end_seq is None:
-            if spans[-1].member == event.member_id:
-                return  # it keeps what it has, since then
-            spans[-1] = spans[-1]._replace(end_ns=event.time_ns, end_seq=event.seq)
-        spans.append(_OwnedSpan(event.client, event.member_id, event.time_ns, event.seq))
+    def _of(self, place: Place) -> deque[Owned]:
+        return self._spans.setdefault(place, deque(maxlen=None if self._keeps_all else SPANS_KEPT))
 
-    def _read_on(self, place: Place, event: Event) -> None:
-        """A delivery to the old owner: it reads on until its next heartbeat."""
-        gap = self._gap(place)
-        if gap is not None:
-            self._replace(gap, last_ns=event.time_ns)
-        spans = self._spans.get(place)
-        if spans and spans[-1].end_seq is not None:
-            last = spans[-1]._replace(read_until_ns=event.time_ns)
-            if last.read_on_ns is None:
-                last = last._replace(read_on_ns=event.time_ns, read_on_seq=event.seq)
-            spans[-1] = last
-
-    def _read(self, place: Place, event: Event) -> None:
-        """The first delivery from any partition of an assignment begins the reading of all of them."""
-        gap = self._gap(place)
-        if gap is not None and gap.assigned_ns is not None:
-            waited = event.published_ns is not None and event.published_ns <= gap.assigned_ns
-            self._replace(gap, read_ns=event.time_ns if waited else gap.assigned_ns, read_seq=event.seq)
-
-    def _replace(self, gap: Gap, **values: Any) -> None:
-        rebalance, seq = self._newest[gap.place]
-        self._gaps[rebalance][gap.place, seq] = gap._replace(**values)
+    def _begin(self, place: Place, event: Event) -> Owned:
+        spans = self._of(place)
+        new = Owned(event.client, event.member_id, event.time_ns, event.seq, event.generation)
+        if spans:
+            last = spans[-1]
+            if last.end_seq is None:
+                if last.member == event.member_id:
+                    return last  # it keeps what it has, since then
+                last.end_ns, last.end_seq = event.time_ns, event.seq
+            last.after = new
+        spans.append(new)
+        return new
 
     # -- queries
 
     def spans(self, place: Place, time_ns: int, events: int = 1 << 62) -> tuple[Span, ...]:
         """The spans as known at `time_ns`, after the first `events` of the session."""
         begun = self._begun(place, time_ns, events)
-        return tuple(span.at(time_ns, events, span is begun[-1]) for span in begun)
+        return tuple(owned.at(time_ns, events, owned is begun[-1]) for owned in begun)
 
-    def _begun(self, place: Place, time_ns: int, events: int) -> list[_OwnedSpan]:
+    def _begun(self, place: Place, time_ns: int, events: int) -> list[Owned]:
         spans = tuple(self._spans.get(place, ()))
-        return [span for span in spans if span.start_seq < events and span.start_ns <= time_ns]
+        return [each for each in spans if each.began and each.start_seq < events and each.start_ns <= time_ns]
 
     def since_ns(self, place: Place, owner: str, time_ns: int, events: int = 1 << 62) -> int | None:
-        """Since when `owner` has had the partition at `time_ns`; None if not known. `events` as in `spans`."""
+        """Since when `owner` has had the partition at `time_ns`; None if not known. `events` as in `spans`.
+
+        Rebalances in which it was revoked from its member and given back to it count as no change.
+        """
         begun = self._begun(place, time_ns, events)
         last = begun[-1].at(time_ns, events, True) if begun else None
-        return last.start_ns if last is not None and last.owner == owner and last.end_ns is None else None
+        if last is None or last.owner != owner or last.end_ns is not None:
+            return None
+        return list(takewhile(lambda owned: owned.member == begun[-1].member, reversed(begun)))[-1].start_ns
 
     def places(self, group: str) -> list[Place]:
         return sorted(place for place in tuple(self._spans) if place[0] == group)
 
     def gaps(self, group: str, started_ns: int) -> tuple[Gap, ...]:
         """The gaps of all partitions that were revoked in the rebalance of `group` that began at `started_ns`."""
-        return tuple(self._gaps.get((group, started_ns), {}).values())
+        return tuple(owned.gap(place) for place, owned in tuple(self._gaps.get((group, started_ns), ())))
 
     def all_gaps(self) -> Iterator[tuple[Rebalance, Gap]]:
-        return ((rebalance, gap) for rebalance, gaps in self._gaps.items() for gap in gaps.values())
+        return ((rebalance, owned.gap(place)) for rebalance, gaps in self._gaps.items() for place, owned in gaps)
 
-    def owned(self) -> Iterator[tuple[Place, _OwnedSpan]]:
-        return ((place, span) for place, spans in self._spans.items() for span in spans)
+    def owned(self) -> Iterator[tuple[Place, Owned]]:
+        return ((place, owned) for place, spans in self._spans.items() for owned in spans if owned.began)

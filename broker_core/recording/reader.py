@@ -17,7 +17,10 @@ from broker_core.recording.unsealed_stream import seal_stream, stream_batches
 
 
 class Session:
-    """A session folder. `problems` names in sentences whatever is missing; everything else can be read."""
+    """A session folder. `problems` names in sentences whatever is missing; everything else can be read.
+
+    `lacks_events`: some are missing, so that nothing can be judged by the rest.
+    """
 
     def __init__(self, folder: Path, metadata: schema.Metadata, problems: Iterable[str] = ()) -> None:
         self.folder = folder
@@ -49,14 +52,13 @@ class Session:
 
     def _judge(self) -> None:
         metadata = self.metadata
-        if metadata.ended == meta.RUNNING and not self.recording:
-            self.problems.append("The program died while recording; at most the last second is missing.")
-        if metadata.ended == meta.CRASHED:
-            self.problems.append("The program died while recording; at most the last second was lost.")
+        if metadata.ended == meta.CRASHED or (metadata.ended == meta.RUNNING and not self.recording):
+            self.problems.append(schema.DIED)
         if metadata.ended == meta.FAILED:
             self.problems.append(f"The recording failed before the end. {metadata.error}")
         # In a session that was not closed, events are numbered without gaps.
         events = self._last_seq + 1 if metadata.events is None else metadata.events
+        self.lacks_events = self.event_count < max(events, self._last_seq + 1)
         if events != self.event_count and (metadata.events is not None or not self.recording):
             self.problems.append(f"{events - self.event_count} of {events} events are missing.")
 

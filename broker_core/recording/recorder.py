@@ -18,13 +18,11 @@ from broker_core.recording import schema
 from broker_core.recording.columns import batch_of, is_message
 from broker_core.recording.keyframes import KeyframeWriter
 from broker_core.recording.lock import SessionLock
+from broker_core.recording.schema import BATCH_EVENTS, MAX_PENDING_EVENTS
 from broker_core.recording.unsealed_stream import UnsealedStream, Written
 from broker_core.snapshots import Snapshot
 
-MAX_PENDING_EVENTS = 32_768  # about 10 MB of events; the broker waits beyond, it is never dropped from
-BATCH_EVENTS = 4_096  # turned into columns in one go: longer bursts are felt by the window's frames
 FLUSH_S = 0.5  # if nothing is in the way; a killed program loses `LOST_MAX_EVENTS` at most, whatever is
-LOST_MAX_EVENTS = MAX_PENDING_EVENTS + BATCH_EVENTS  # those that wait, and the batch that is being written
 
 
 class Recorder:
@@ -236,11 +234,13 @@ class Recorder:
             self._taken += len(events)
             with self._room:
                 self._room.notify_all()
-            messages = [event for event in events if is_message(event)]
-            if messages:
-                self._unsealed[schema.MESSAGES].append(batch_of(messages))
-            if len(messages) < len(events):
-                self._unsealed[schema.CONTROL].append(batch_of([event for event in events if not is_message(event)]))
+            messages: list[Event] = []
+            control: list[Event] = []
+            for event in events:
+                (messages if is_message(event) else control).append(event)
+            for name, found in ((schema.MESSAGES, messages), (schema.CONTROL, control)):
+                if found:
+                    self._unsealed[name].append(batch_of(found))
             with self._room:
                 self._written += len(events)
                 self._room.notify_all()

@@ -5,6 +5,7 @@ events: Spark's side imports it too.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import struct
 import zlib
@@ -33,6 +34,14 @@ KEYFRAMES: Final = "keyframes"
 FRAMES_FILE: Final = "frames.bin"
 LETTERS_FILE: Final = "letters.bin"
 FOLDERS: Final = (MESSAGES, CONTROL)
+MAX_PENDING_EVENTS: Final = 32_768  # about 10 MB of events; the broker waits beyond, it is never dropped from
+BATCH_EVENTS: Final = 4_096  # turned into columns in one go: longer bursts are felt by the window's frames
+#: By a program that is killed: those that wait, and the batch that is being written.
+LOST_MAX_EVENTS: Final = MAX_PENDING_EVENTS + BATCH_EVENTS
+DIED: Final = (
+    f"The program died while recording: the last half second before that, at most {LOST_MAX_EVENTS:,} events, and what "
+    "happened after it are not known."
+)
 #: The kinds of events that each folder holds.
 KINDS: Final = {
     MESSAGES: frozenset(kind.value for kind in MESSAGE_KINDS),
@@ -71,6 +80,8 @@ EVENT_SCHEMA: Final = pa.schema(
 
 _MOST: Final = (1 << 63) - 1
 _Whole = Annotated[int, msgspec.Meta(ge=0, le=_MOST)]
+#: In `extra`: what happened to a cluster, as `observation.cluster_tally` counts it.
+CLUSTER: Final = "cluster"
 KNOWS: Final = "knows"  # in `extra`: the words of what is known in a session over a broker elsewhere
 
 
@@ -170,6 +181,8 @@ def part_problem(path: Path) -> str | None:
     """Why a sealed segment cannot be read, as one sentence, or None. Reads all its bytes, once: 3 GB a second."""
     try:
         status = path.stat()
+        if not os.access(path, os.R_OK):
+            return f"{path.parent.name}/{path.name} may not be read: no permission; its events are missing."
     except OSError:
         return _damaged(path)
     return _judged(path, status.st_size, status.st_mtime_ns)

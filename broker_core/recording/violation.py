@@ -27,19 +27,23 @@ class Violation(Exception):
         super().__init__(f"{promise}\n{told}" if told else promise)
 
 
-def shortest(events: Sequence[Event], last: Event | None, topic: str, offset: int | None) -> list[Event]:
-    """Only those of `events` that bear on it: of this message where one is meant, else of the partition's owners."""
-    if offset is None and last is not None:
-        offset = last.offset
-    partition = None if last is None else last.partition
+def shortest(events: Iterable[Event], last: Event, topic: str, offset: int | None) -> list[Event]:
+    """Only those of `events` that bear on `last`: of this message where one is meant, else of the partition's owners.
+    What another group does with the message does not.
+    """
+    offset, groups = last.offset if offset is None else offset, {"", last.group}
     told = [
         event
         for event in events
-        if (event.topic == topic and _covers(event, partition, offset) and _concerns(event, last))
+        if (
+            event.topic == topic
+            and _covers(event, last.partition, offset)
+            and (not last.group or event.group in groups)
+        )
         or (event.to_topic == topic and event.to_offset == offset and offset is not None)
-        or (last is not None and last.group and event.group == last.group and event.kind in _OWNERSHIP)
+        or (last.group and event.group == last.group and event.kind in _OWNERSHIP)
     ]
-    return told[-MAX_HISTORY:] if last is None or last in told else [*told[-MAX_HISTORY + 1 :], last]
+    return told[-MAX_HISTORY:] if last in told else [*told[-MAX_HISTORY + 1 :], last]
 
 
 def life_of(events: Iterable[Event], topic: str, partition: int, offset: int) -> list[Event]:
@@ -53,20 +57,16 @@ def life_of(events: Iterable[Event], topic: str, partition: int, offset: int) ->
 
 def ownership(events: Sequence[Event], group: str, topic: str, partition: int) -> list[Event]:
     """How one partition was given and taken in `group`, since it was given to the one before the last."""
-    told = [event for event in events if event.group == group and _changes_owner(event, [topic, partition])]
+    place = (group, topic, partition)
+    told = [
+        event
+        for event in events
+        if event.group == group
+        and event.kind in _OWNERSHIP
+        and (place in event.partitions or "partitions" not in event.told)
+    ]
     given = [at for at, event in enumerate(told) if event.kind is EventKind.PARTITIONS_ASSIGNED]
     return told[max(given[-2:][0], len(told) - MAX_HISTORY) :]
-
-
-def _changes_owner(event: Event, place: list[str | int]) -> bool:
-    if event.kind in {EventKind.PARTITIONS_ASSIGNED, EventKind.PARTITIONS_REVOKED}:
-        return place in event.told.get("partitions", ())
-    return event.kind in _OWNERSHIP
-
-
-def _concerns(event: Event, last: Event | None) -> bool:
-    """Whether the event concerns this group; another group's events for the same message are irrelevant."""
-    return last is None or not last.group or event.group in {"", last.group}
 
 
 def _covers(event: Event, partition: int | None, offset: int | None) -> bool:

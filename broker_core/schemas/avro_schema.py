@@ -39,12 +39,13 @@ class _BinaryCheck:
     def __init__(self, data: bytes, at: int) -> None:
         self._data = data
         self.at = at
-        self._left = MAX_VALUES
+        # Items of no bytes, such as nulls, could be any number in a few bytes.
+        self._left = min(MAX_VALUES, 10_000 + 100 * len(data))
 
     def value(self, kind: AvroType, path: Path) -> None:
         self._left -= 1
         if self._left < 0:
-            raise _wrong(path, f"there are more than {MAX_VALUES:,} values")
+            raise _wrong(path, "there are more values than its bytes can have")
         if len(path) > MAX_VALUE_DEPTH:
             raise _wrong(path, f"it is nested deeper than {MAX_VALUE_DEPTH} levels")
         match kind.kind:

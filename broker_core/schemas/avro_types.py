@@ -60,7 +60,6 @@ def read_avro(text: str, referenced: Iterable[str] = ()) -> tuple[AvroType, Any,
     document = read_schema_text(text)
     found, plain = reader.type_of(document, (), "")
     reader.refuse_endless_records()
-    reader.refuse_items_of_no_bytes()
     if reader.problems:
         raise InvalidSchemaError(distinct(reader.problems))
     return found, plain, before
@@ -70,7 +69,6 @@ class _Reader:
     def __init__(self) -> None:
         self.problems: list[Problem] = []
         self._named: dict[str, AvroType] = {}
-        self._arrays: list[AvroType] = []
 
     def _wrong(self, path: Path, message: str) -> AvroType:
         self.problems.append(Problem(pointer_to(*path), message))
@@ -89,8 +87,6 @@ class _Reader:
             found = AvroType(kind, path)
             inner, plain = self.type_of(schema.get(word), (*path, word), namespace)
             found.inner = (inner,)
-            if kind == "array":
-                self._arrays.append(found)
             return found, {"type": kind, word: plain}
         if kind in ("record", "error", "enum", "fixed"):
             return self._definition(schema, path, namespace)
@@ -122,8 +118,6 @@ class _Reader:
             seen.add(label)
             branches.append(inner)
             plain.append(form)
-        if not branches:
-            self._wrong(path, "a union must have a branch")
         found.inner = tuple(branches)
         return found, plain
 
@@ -132,8 +126,8 @@ class _Reader:
         found = AvroType(kind, path)
         found.name, inside = self._full_name(schema, path, namespace)
         found.aliases = self._aliases(schema, path, inside)
-        if found.name in self._named:
-            self._wrong((*path, "name"), f"the name {found.name} is defined twice")
+        if found.name in self._named or found.name in PRIMITIVES:
+            self._wrong((*path, "name"), f"the name {found.name} is taken")
         self._named[found.name] = found
         plain: dict[str, Any] = {"type": kind, "name": found.name}
         if found.aliases:
@@ -176,10 +170,10 @@ class _Reader:
         ):
             self._wrong((*path, "symbols"), "the symbols are a list of names")
             return {"symbols": ["wrong"]}
-        if not symbols or len(set(symbols)) < len(symbols):
-            self._wrong((*path, "symbols"), "there must be a symbol, and none twice")
+        if len(set(symbols)) < len(symbols):
+            self._wrong((*path, "symbols"), "there must not be a symbol twice")
         found.symbols = tuple(symbols)
-        if "default" not in schema:
+        if not isinstance(schema.get("default"), str):
             return {"symbols": symbols}
         if schema["default"] not in symbols:
             self._wrong((*path, "default"), "the default is not one of the symbols")
@@ -219,7 +213,7 @@ class _Reader:
     def _logical(self, schema: dict[str, Any], found: AvroType, path: Path) -> dict[str, Any]:
         name = schema.get("logicalType")
         if not isinstance(name, str) or found.kind not in _LOGICAL_ON.get(name, ()):
-            return {}  # unknown and mismatched logical types are ignored, as specified
+            return {}  # what is unknown, mismatched or wrong is ignored, as specified
         if name != "decimal":
             found.logical = (name, 0, 0)
             return {"logicalType": name}
@@ -230,10 +224,8 @@ class _Reader:
             or not 0 <= scale <= precision <= 1_000
             or not precision
         ):
-            self._wrong((*path, "precision"), "a decimal has a precision from 1 to 1,000 and a scale not above it")
             return {}
         if found.kind == "fixed" and 10**precision > 2 ** (8 * found.size - 1):
-            self._wrong((*path, "precision"), f"{precision} digits do not fit into {found.size} bytes")
             return {}
         found.logical = (name, precision, scale)
         return {"logicalType": name, "precision": precision, "scale": scale}
@@ -280,12 +272,6 @@ class _Reader:
             if found.kind == "record":
                 visit(found, ())
 
-    def refuse_items_of_no_bytes(self) -> None:
-        """Refuse arrays of items without bytes: a few bytes could claim any number of items."""
-        for array in self._arrays:
-            if _takes_no_bytes(array.inner[0], {}):
-                self._wrong((*array.path, "items"), "items that take no bytes are not supported")
-
 
 _LOGICAL_ON = {
     "decimal": ("bytes", "fixed"),
@@ -298,15 +284,6 @@ _LOGICAL_ON = {
     "local-timestamp-millis": ("long",),
     "local-timestamp-micros": ("long",),
 }
-
-
-def _takes_no_bytes(kind: AvroType, known: dict[str, bool]) -> bool:
-    if kind.kind == "record":
-        if kind.name not in known:
-            known[kind.name] = True  # while its fields are checked
-            known[kind.name] = all(_takes_no_bytes(field.type, known) for field in kind.fields)
-        return known[kind.name]
-    return kind.kind == "null" or (kind.kind == "fixed" and kind.size == 0)
 
 
 def _is_name(name: object) -> bool:

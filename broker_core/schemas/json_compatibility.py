@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
-from broker_core.schemas.json_draft import local_target, path_of
+from broker_core.schemas.json_draft import Draft, local_target, path_of
 from broker_core.schemas.json_facts import Facts, Schemas, items_of, kinds_of, same
 from broker_core.schemas.json_schema import JsonSchema
 from broker_core.schemas.problem import Problem, Steps, pointer_to, shown
@@ -30,12 +30,10 @@ _BOUNDS = {
     "maxProperties": ("object", False, "objects may have more properties than {}"),
     "minProperties": ("object", True, "objects may have fewer properties than {}"),
 }
-_IDENTICAL_ONLY = {
-    "contains": "array",
-    "minContains": "array",
-    "maxContains": "array",
-    "unevaluatedItems": "array",
-    "unevaluatedProperties": "object",
+# keyword: (kind, the keyword that says the same if no subschema evaluates anything)
+_UNEVALUATED = {
+    "unevaluatedItems": ("array", "items"),
+    "unevaluatedProperties": ("object", "additionalProperties"),
 }
 
 
@@ -74,11 +72,11 @@ class JsonComparison:
         if values is not None:
             refused = [value for value in values if not self._reader.accepts(value, read)]
             return [Problem(pointer_to(*path), f"the value {shown(value)} is not accepted") for value in refused]
-        whole = list(self._asked(facts, self._reader.draft.keywords(read), path, chosen))
+        whole = list(self._asked(facts, self._reader.modern(read), path, chosen))
         if not whole:
             return []
         for split, cases in self._splits(facts, chosen):
-            parts = tuple(facts.parts)
+            parts = facts.together
             found = [problem for case in cases for problem in self._here((*parts, case), read, path, chosen | {split})]
             if not found:
                 return []
@@ -104,8 +102,11 @@ class JsonComparison:
     def _asked(self, facts: Facts, read: dict[str, Any], path: Path, chosen: Chosen) -> Iterator[Problem]:
         if "$ref" in read:
             target = local_target(self._reader.document, read["$ref"])
-            yield from self._here(tuple(facts.parts), target, path_of(read["$ref"]), chosen)
-        surplus = facts.kinds - kinds_of(read)
+            yield from self._here(facts.together, target, path_of(read["$ref"]), chosen)
+        accepted = kinds_of(read)
+        if self._reader.draft is Draft.D4 is not self._writer.draft and "fraction" not in accepted:
+            accepted -= {"integer"}  # 1.0 is not one in draft-04
+        surplus = facts.kinds - accepted
         if surplus:
             names = " or ".join(sorted("number" if kind == "fraction" else kind for kind in surplus))
             yield Problem(pointer_to(*path, "type"), f"a value of type {names} is not accepted")
@@ -113,8 +114,9 @@ class JsonComparison:
             if name in read:
                 yield Problem(pointer_to(*path, name), "values other than these may have been written")
         yield from self._combined(facts, read, path, chosen)
-        for keyword, kind in _IDENTICAL_ONLY.items():
-            if keyword in read and kind in facts.kinds and not self._says_the_same(facts, read, keyword):
+        for keyword, (kind, other) in _UNEVALUATED.items():
+            asked = keyword in read and other not in read and kind in facts.kinds
+            if asked and not any(same(self._writer, part, self._reader, read) for part in facts.parts):
                 yield Problem(pointer_to(*path, keyword), f"{keyword} may not hold for what was written")
         yield from self._bounded(facts, read, path)
         if facts.kinds & {"integer", "fraction"}:
@@ -123,19 +125,21 @@ class JsonComparison:
             yield Problem(pointer_to(*path, "pattern"), "texts that do not match the pattern may have been written")
         if "array" in facts.kinds:
             yield from self._items(facts, read, path)
+            if "contains" in read:
+                yield from self._contains(facts, read, path)
         if "object" in facts.kinds:
             yield from self._properties(facts, read, path)
             yield from self._dependent(facts, read, path, chosen)
 
     def _combined(self, facts: Facts, read: dict[str, Any], path: Path, chosen: Chosen) -> Iterator[Problem]:
-        parts = tuple(facts.parts)
+        parts = facts.together
         for index, inner in enumerate(read.get("allOf", ())):
             yield from self._here(parts, inner, (*path, "allOf", index), chosen)
         for keyword in ("anyOf", "oneOf"):
             if keyword in read and not self._says_the_same(facts, read, keyword):
                 fits = [not self._here(parts, branch, path, chosen) for branch in read[keyword]]
                 yield from self._alternatives(facts, read[keyword], fits, (*path, keyword), keyword == "oneOf")
-        if "not" in read and not self._says_the_same(facts, read, "not") and not self._apart(facts, read["not"]):
+        if "not" in read and not self._apart(facts, read["not"]) and not self._is_forbidden(facts, read["not"]):
             yield Problem(pointer_to(*path, "not"), "what is forbidden here may have been written")
         if "if" in read and not self._says_the_same(facts, read, "if"):
             for word in ("then", "else"):
@@ -154,7 +158,6 @@ class JsonComparison:
                     yield Problem(pointer_to(*path, index), message)
 
     def _apart(self, facts: Facts, read: Any) -> bool:
-        """Whether `read` provably accepts no written value."""
         there = Facts(self._reader, (read,))
         if there.nothing or not facts.kinds & there.kinds:
             return True
@@ -167,26 +170,20 @@ class JsonComparison:
                 return True
         return False
 
+    def _is_forbidden(self, facts: Facts, read: Any) -> bool:
+        back = JsonComparison(self._writer, self._reader, self._steps)
+        return any("not" in part and not back.problems((read,), part["not"], ()) for part in facts.parts)
+
     def _says_the_same(self, facts: Facts, read: dict[str, Any], keyword: str) -> bool:
-        """Whether a written part has the same keyword, with equal sibling keywords that it depends on."""
-        beside = {
-            "contains": ("minContains", "maxContains"),
-            "minContains": ("contains", "maxContains"),
-            "maxContains": ("contains", "minContains"),
-            "if": ("then", "else"),
-        }.get(keyword, ())
-        for part in facts.parts:
-            if keyword.startswith("unevaluated"):
-                found = same(self._writer, part, self._reader, read)
-            else:
-                found = all(
-                    (word in part) == (word in read)
-                    and (word not in read or same(self._writer, part[word], self._reader, read[word]))
-                    for word in (keyword, *beside)
-                )
-            if found:
-                return True
-        return False
+        words = (keyword, "then", "else") if keyword == "if" else (keyword,)
+        return any(
+            all(
+                (word in part) == (word in read)
+                and (word not in read or same(self._writer, part[word], self._reader, read[word]))
+                for word in words
+            )
+            for part in facts.parts
+        )
 
     def _bounded(self, facts: Facts, read: dict[str, Any], path: Path) -> Iterator[Problem]:
         for keyword, (kind, lower, words) in _BOUNDS.items():
@@ -223,25 +220,52 @@ class JsonComparison:
                 yield Problem(pointer_to(*path, "multipleOf"), message)
 
     def _items(self, facts: Facts, read: dict[str, Any], path: Path) -> Iterator[Problem]:
-        first, rest = items_of(self._reader.draft, read)
+        first, rest = items_of(read)
         at_most = facts.tightest("maxItems", highest=False)
-        word = "prefixItems" if "prefixItems" in read else "items"
+        word, more = "prefixItems", "items"
+        if self._reader.draft < Draft.D2020:
+            word, more = "items", "additionalItems" if first else "items"
+        if "unevaluatedItems" in read:
+            more = "unevaluatedItems"
         last = max(len(first), facts.first_items())
         for index in range(last + 1):
             if at_most is not None and index >= at_most:
                 return
             own = index < len(first)
-            where = (word, index) if own else ("additionalItems" if "additionalItems" in read else "items",)
+            where = (word, index) if own else (more,)
             yield from self.problems(facts.item(index), first[index] if own else rest, (*path, *where))
 
+    def _contains(self, facts: Facts, read: dict[str, Any], path: Path) -> Iterator[Problem]:
+        wanted, back = read["contains"], JsonComparison(self._writer, self._reader, self._steps)
+        least, most = read.get("minContains", 1), read.get("maxContains")
+        known = [part for part in facts.parts if "contains" in part]
+        if least and not any(
+            part.get("minContains", 1) >= least and not self.problems((part["contains"],), wanted, path)
+            for part in known
+        ):
+            word = "minContains" if "minContains" in read else "contains"
+            yield Problem(pointer_to(*path, word), f"lists may have fewer than {least} items as `contains` has them")
+        at_most = facts.tightest("maxItems", highest=False)
+        if (
+            most is not None
+            and (at_most is None or at_most > most)
+            and not any(
+                part.get("maxContains", most + 1) <= most and not back.problems((wanted,), part["contains"], path)
+                for part in known
+            )
+        ):
+            message = f"lists may have more than {most} items as `contains` has them"
+            yield Problem(pointer_to(*path, "maxContains"), message)
+
     def _properties(self, facts: Facts, read: dict[str, Any], path: Path) -> Iterator[Problem]:
+        properties, patterns = read.get("properties", {}), read.get("patternProperties", {})
         for name in read.get("required", ()):
-            if name not in facts.required:
+            has_default = isinstance(inner := properties.get(name), dict) and "default" in inner  # read instead
+            if name not in facts.required and not has_default:
                 yield Problem(pointer_to(*path, "required"), f"{shown(name)} is required, but may be missing")
         if "propertyNames" in read:
             known = tuple(part["propertyNames"] for part in facts.parts if "propertyNames" in part)
             yield from self.problems((*known, _OF_TYPE["string"]), read["propertyNames"], (*path, "propertyNames"))
-        properties, patterns = read.get("properties", {}), read.get("patternProperties", {})
         for name in sorted(facts.property_names() | properties.keys()):
             yield from self._property(facts, read, name, path)
         for source, inner in patterns.items():
@@ -249,7 +273,7 @@ class JsonComparison:
                 yield from self.problems(case, inner, (*path, "patternProperties", source))
         others = read.get("additionalProperties", True)
         for case in facts.of_other_properties(None, patterns):
-            where = (*path, "additionalProperties")
+            where = (*path, _others(read))
             if others is False and self.problems(case, False, where):
                 yield Problem(pointer_to(*where), "other properties may have been written, and are not accepted")
                 break
@@ -266,9 +290,9 @@ class JsonComparison:
         if not asked and read.get("additionalProperties", True) is False:
             if not Facts(self._writer, written).nothing:
                 message = f"the property {shown(name)} may have been written, and is not accepted"
-                yield Problem(pointer_to(*path, "additionalProperties"), message)
+                yield Problem(pointer_to(*path, _others(read)), message)
             return
-        for where, inner in asked or [(("additionalProperties",), read.get("additionalProperties", True))]:
+        for where, inner in asked or [((_others(read),), read.get("additionalProperties", True))]:
             found = self.problems(written, inner, (*path, *where))
             if found and all(part is True or part == {} for part in written):
                 message = f"the property {shown(name)} may have been written with anything, and now has a schema"
@@ -277,17 +301,20 @@ class JsonComparison:
                 yield from found
 
     def _dependent(self, facts: Facts, read: dict[str, Any], path: Path, chosen: Chosen) -> Iterator[Problem]:
-        for keyword in ("dependentRequired", "dependentSchemas", "dependencies"):
+        old = self._reader.draft <= Draft.D7
+        for keyword in ("dependentRequired", "dependentSchemas"):
             for name, asked in read.get(keyword, {}).items():
-                known = [part[keyword][name] for part in facts.parts if name in part.get(keyword, {})]
-                if self._writer.draft is not self._reader.draft:
-                    known = []  # the keyword may have no meaning in the other draft
-                if facts.cannot_have(name) or any(same(self._writer, one, self._reader, asked) for one in known):
+                if facts.cannot_have(name):
                     continue
-                where = (*path, keyword, name)
-                if isinstance(asked, list):
-                    sure = facts.required.union(*(one for one in known if isinstance(one, list)))
-                    if not sure.issuperset(asked):
-                        yield Problem(pointer_to(*where), f"what {shown(name)} requires may be missing")
-                else:
-                    yield from self._here(tuple(facts.parts), asked, where, chosen)
+                known = [part[keyword][name] for part in facts.parts if name in part.get(keyword, {})]
+                where = (*path, "dependencies" if old else keyword, name)
+                if keyword == "dependentSchemas":
+                    there = (*facts.together, *known, {"required": [name]})
+                    yield from self._here(there, asked, where, chosen)
+                elif not facts.required.union(*known).issuperset(asked):
+                    yield Problem(pointer_to(*where), f"what {shown(name)} requires may be missing")
+
+
+def _others(read: dict[str, Any]) -> str:
+    """The keyword for properties that no other keyword names."""
+    return "unevaluatedProperties" if "unevaluatedProperties" in read else "additionalProperties"

@@ -5,7 +5,7 @@ from fractions import Fraction
 from itertools import chain, product
 from typing import Any
 
-from broker_core.schemas.json_draft import Draft, local_target
+from broker_core.schemas.json_draft import local_target
 from broker_core.schemas.json_schema import JsonSchema
 from broker_core.schemas.json_text import write_json
 
@@ -41,6 +41,7 @@ class Facts:
 
     def __init__(self, schema: JsonSchema, together: Schemas) -> None:
         self.schema = schema
+        self.together = together
         self.parts: list[dict[str, Any]] = []
         self.nothing = False  # whether no document is accepted
         waiting, seen = list(together), set()
@@ -51,11 +52,11 @@ class Facts:
             if not isinstance(part, dict) or id(part) in seen:
                 continue
             seen.add(id(part))
-            if "$ref" in part:
-                waiting.append(local_target(schema.document, part["$ref"]))
-            if "$ref" not in part or schema.draft is not Draft.D7:
-                self.parts.append(part)
-                waiting.extend(part.get("allOf", ()))
+            form = schema.modern(part)
+            if "$ref" in form:
+                waiting.append(local_target(schema.document, form["$ref"]))
+            self.parts.append(form)
+            waiting.extend(form.get("allOf", ()))
         self.kinds = KINDS
         for part in self.parts:
             self.kinds &= kinds_of(part)
@@ -78,7 +79,7 @@ class Facts:
             if not self.kinds <= {"null", "boolean"}:
                 return None
             smallest = [None, True, False]
-        return [item for item in smallest if all(self.schema.accepts(item, part) for part in self.parts)]
+        return [item for item in smallest if all(self.schema.accepts(item, part) for part in self.together)]
 
     def tightest(self, keyword: str, *, highest: bool) -> Any:
         """The strictest value of a bound, or None."""
@@ -131,19 +132,16 @@ class Facts:
 
     def item(self, index: int) -> Schemas:
         """The schemas of the item at `index`, if it is present."""
-        found = [items_of(self.schema.draft, part) for part in self.parts]
+        found = [items_of(part) for part in self.parts]
         return tuple(first[index] if index < len(first) else rest for first, rest in found)
 
     def first_items(self) -> int:
-        return max((len(items_of(self.schema.draft, part)[0]) for part in self.parts), default=0)
+        return max((len(items_of(part)[0]) for part in self.parts), default=0)
 
 
-def items_of(draft: Draft, part: dict[str, Any]) -> tuple[list[Any], Any]:
-    """(schemas of the first items, schema of the rest), in the keywords of `draft`."""
-    items = part.get("items", True)
-    if draft is Draft.D2020:
-        return part.get("prefixItems", []), items
-    return (items, part.get("additionalItems", True)) if isinstance(items, list) else ([], items)
+def items_of(part: dict[str, Any]) -> tuple[list[Any], Any]:
+    """(schemas of the first items, schema of the rest)."""
+    return part.get("prefixItems", []), part.get("items", True)
 
 
 def same(first: JsonSchema, one: Any, second: JsonSchema, other: Any) -> bool:

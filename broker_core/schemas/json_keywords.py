@@ -7,7 +7,6 @@ from contextvars import ContextVar
 from fractions import Fraction
 from typing import Any
 
-import jsonschema
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
@@ -106,6 +105,17 @@ def _additional_properties(validator: Any, value: Any, instance: Any, schema: An
                 yield from validator.descend(part, value, path=name)
 
 
+def _additional_items(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    """As in jsonschema, which fails where `items` is true or false."""
+    first = schema.get("items")
+    if isinstance(instance, list) and isinstance(first, list):
+        for index, item in enumerate(instance[len(first) :], len(first)):
+            if value is False:
+                yield ValidationError("the schema allows no further items", path=(index,))
+                continue
+            yield from validator.descend(item, value, path=index)
+
+
 def _required(_validator: Any, value: Any, instance: Any, _schema: Any) -> Iterator[ValidationError]:
     if isinstance(instance, dict):
         for name in value:
@@ -143,6 +153,7 @@ _OURS: dict[str, Keyword] = {
     "pattern": _pattern,
     "patternProperties": _pattern_properties,
     "additionalProperties": _additional_properties,
+    "additionalItems": _additional_items,
     "required": _required,
     "multipleOf": _multiple_of,
     "uniqueItems": _unique_items,
@@ -154,4 +165,4 @@ def _bounded(validator: Any) -> Any:
 
 
 #: Validators that charge the `Work` of their context.
-VALIDATORS = {Draft.D7: _bounded(jsonschema.Draft7Validator), Draft.D2020: _bounded(jsonschema.Draft202012Validator)}
+VALIDATORS = {draft: _bounded(draft.validator) for draft in Draft}

@@ -1,4 +1,4 @@
-"""JSON Schema, drafts 2020-12 and 07: validation of documents. `format` is an annotation and not checked.
+"""JSON Schema, drafts 04 to 2020-12: validation of documents. `format` is an annotation and not checked.
 
 Refused, with a pointer: violations of the draft's meta-schema, references out of the schema (nothing is ever fetched),
 endless references, patterns that need more than linear time, and schemas above the limits.
@@ -12,13 +12,12 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 from urllib.parse import urljoin
 
-import jsonschema
 import jsonschema_specifications
 from jsonschema.exceptions import best_match
 from referencing import Registry
 
 from broker_core.limits import MAX_PROBLEMS
-from broker_core.schemas.json_draft import DRAFT_URIS, Draft, local_target, path_of
+from broker_core.schemas.json_draft import DRAFTS, Draft, local_target, path_of
 from broker_core.schemas.json_keywords import VALIDATORS, WORK, Work
 from broker_core.schemas.json_text import InvalidJsonError, read_json, read_schema_text
 from broker_core.schemas.pattern import InvalidPatternError, Pattern
@@ -33,9 +32,7 @@ from broker_core.schemas.problem import (
 )
 
 T = TypeVar("T")
-_META = {Draft.D7: jsonschema.Draft7Validator, Draft.D2020: jsonschema.Draft202012Validator}
 _REFUSED = {
-    "$id": "an $id inside a schema is not supported",
     "$schema": "a $schema inside a schema is not supported",
     "$dynamicRef": "$dynamicRef is not supported; use $ref",
     "$recursiveRef": "$recursiveRef is not supported; use $ref",
@@ -43,7 +40,10 @@ _REFUSED = {
 
 
 class CheckedText:
-    """A checked schema. `document` is without `$schema` and `$id`; `patterns` are its compiled regular expressions."""
+    """A checked schema. `document` is without `$schema` and `$id`; `patterns` are its compiled regular expressions.
+
+    `forms` are its subschemas in the keywords of 2020-12, by the id of each.
+    """
 
     def __init__(self, text: str, referenced: Mapping[str, str]) -> None:
         """`referenced` are the texts of schemas that it may refer to, by name. Raises InvalidSchemaError."""
@@ -51,6 +51,7 @@ class CheckedText:
         if referenced and isinstance(self.document, dict):
             self.document = _bundled(self.document, {name: read_schema_text(each) for name, each in referenced.items()})
         self.patterns: dict[str, Pattern] = {}
+        self.forms: dict[int, dict[str, Any]] = {}
         self._problems: list[Problem] = []
         self.draft = self._take_draft()
         self._check_against_draft()
@@ -65,19 +66,19 @@ class CheckedText:
 
     def _take_draft(self) -> Draft:
         if isinstance(self.document, bool):
-            return Draft.D2020
+            return Draft.D7
         if not isinstance(self.document, dict):
             raise InvalidSchemaError([Problem("", "a JSON Schema is an object, or true or false")])
-        uri = self.document.pop("$schema", "https://json-schema.org/draft/2020-12/schema")
-        self.document.pop("$id", None)
-        known = DRAFT_URIS.get(uri.removesuffix("#")) if isinstance(uri, str) else None
-        if known is None:
-            message = f"the dialect {shown(uri)} is not known; draft-07 and 2020-12 are"
+        uri = self.document.pop("$schema", "http://json-schema.org/draft-07/schema#")
+        draft = DRAFTS.get(uri.partition("://")[2].removesuffix("#")) if isinstance(uri, str) else None
+        if draft is None:
+            message = f"the dialect {shown(uri)} is not known; {', '.join(DRAFTS)} are"
             raise InvalidSchemaError([Problem("/$schema", message)])
-        return Draft(known)
+        self.document.pop(draft.id_keyword, None)
+        return draft
 
     def _check_against_draft(self) -> None:
-        validator = _META[self.draft]
+        validator = self.draft.validator
         meta = validator(validator.META_SCHEMA, registry=jsonschema_specifications.REGISTRY)
         try:
             errors = list(meta.iter_errors(self.document))
@@ -86,7 +87,6 @@ class CheckedText:
         self._refuse([Problem(pointer_to(*error.absolute_path), shortened(error.message)) for error in errors])
 
     def _check_subschemas(self) -> None:
-        """Check every subschema once, including those that are only referenced."""
         seen: set[int] = set()
         waiting: list[tuple[tuple[str | int, ...], Any]] = [((), self.document)]
         evaluates, by_pattern = "", False
@@ -95,10 +95,11 @@ class CheckedText:
             if not isinstance(schema, dict) or id(schema) in seen:
                 continue
             seen.add(id(schema))
-            counting = self.draft.keywords(schema)
-            self._check_subschema(path, counting)
+            counting = self.draft.counting(schema)
+            self.forms[id(schema)] = self.draft.form(schema)
+            self._check_subschema(path, schema, counting)
             by_pattern = by_pattern or "patternProperties" in counting
-            if self.draft is Draft.D2020 and "unevaluatedProperties" in counting:
+            if "unevaluatedProperties" in counting:
                 evaluates = pointer_to(*path, "unevaluatedProperties")
             if "$ref" in counting:
                 waiting.extend(self._target(path, counting["$ref"]))
@@ -107,12 +108,15 @@ class CheckedText:
             # The library would match the patterns with Python's `re`.
             self._add(evaluates, "unevaluatedProperties is not supported in a schema with patternProperties")
 
-    def _check_subschema(self, path: tuple[str | int, ...], schema: dict[str, Any]) -> None:
-        for keyword, message in _REFUSED.items():
+    def _check_subschema(self, path: tuple[str | int, ...], schema: dict[str, Any], counting: dict[str, Any]) -> None:
+        inside = {self.draft.id_keyword: "an id inside a schema is not supported"}
+        for keyword, message in (inside | _REFUSED).items():
             if keyword in schema:
                 self._add(pointer_to(*path, keyword), message)
-        sources: list[tuple[tuple[str, ...], str]] = [(("pattern",), schema["pattern"])] if "pattern" in schema else []
-        sources += [(("patternProperties", source), source) for source in schema.get("patternProperties", {})]
+        sources: list[tuple[tuple[str, ...], Any]] = (
+            [(("pattern",), counting["pattern"])] if "pattern" in counting else []
+        )
+        sources += [(("patternProperties", source), source) for source in counting.get("patternProperties", {})]
         for inner, source in sources:
             try:
                 self.patterns[source] = Pattern(source)
@@ -138,7 +142,7 @@ class CheckedText:
             if id(schema) in way:
                 raise InvalidSchemaError([Problem("", "its references form an endless loop")])
             way[id(schema)] = None
-            ref = self.draft.keywords(schema).get("$ref")
+            ref = self.draft.counting(schema).get("$ref")
             if ref is not None:
                 visit(local_target(self.document, ref))
             for _, inner, same_place in self.draft.subschemas(schema):
@@ -156,7 +160,7 @@ class CheckedText:
                 raise InvalidSchemaError([Problem("", "its references form a chain that is too long")]) from None
             if isinstance(schema, dict):
                 inner = [subschema for _, subschema, _ in self.draft.subschemas(schema)]
-                ref = self.draft.keywords(schema).get("$ref")
+                ref = self.draft.counting(schema).get("$ref")
                 inner += [] if ref is None else [local_target(self.document, ref)]
                 roots += [found for found in inner if id(found) not in seen]
                 seen.update(id(found) for found in inner)
@@ -183,7 +187,7 @@ def _bundled(document: dict[str, Any], others: Mapping[str, Any]) -> dict[str, A
         return found
 
     def base_of(schema: Any) -> str:
-        base = schema.get("$id", "") if isinstance(schema, dict) else ""
+        base = schema.get("$id", schema.get("id", "")) if isinstance(schema, dict) else ""
         return base if isinstance(base, str) else ""
 
     whole: dict[str, Any] = moved(document, "#", base_of(document))
@@ -191,7 +195,7 @@ def _bundled(document: dict[str, Any], others: Mapping[str, Any]) -> dict[str, A
     for name, other in others.items():
         inner = moved(other, places[name], base_of(other))
         if isinstance(inner, dict):
-            inner = {key: value for key, value in inner.items() if key not in {"$schema", "$id"}}
+            inner = {key: value for key, value in inner.items() if key not in {"$schema", "$id", "id"}}
         definitions[name] = inner
     return {**whole, "$defs": definitions}
 
@@ -206,6 +210,7 @@ class JsonSchema:
         self.draft = checked.draft
         self.document = checked.document
         self._patterns = checked.patterns
+        self._forms = checked.forms
         self._validator = VALIDATORS[checked.draft](checked.document, registry=Registry())
 
     def problems(self, value: Any) -> list[Problem]:
@@ -225,6 +230,10 @@ class JsonSchema:
     def accepts(self, value: Any, subschema: Any) -> bool:
         """Whether a part of this schema accepts `value`. Raises TooComplexError."""
         return self._within_limits(value, lambda: bool(self._validator.evolve(schema=subschema).is_valid(value)))
+
+    def modern(self, part: dict[str, Any]) -> dict[str, Any]:
+        """A subschema in the keywords of 2020-12; one that is not of the text has them."""
+        return self._forms.get(id(part), part)
 
     def finds(self, source: str, name: str) -> bool:
         """Whether the pattern `source` of this schema matches in `name`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from enum import Enum
 
-from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto
+from google.protobuf.descriptor_pb2 import DescriptorProto, FeatureSet, FieldDescriptorProto
 
 from broker_core.schemas.problem import Problem, Steps, pointer_to
 from broker_core.schemas.protobuf_schema import FILE, ProtobufSchema
@@ -77,11 +77,11 @@ class ProtobufComparison:
             was, now = before.fields.get(number), after.fields.get(number)
             where = pointer_to(*path, number)
             if was is None:
-                if now is not None and now.label == _F.LABEL_REQUIRED:
+                if now is not None and _is_required(now):
                     yield Problem(where, "a required field is new")
             elif now is None:
                 oneof = before.oneof_of.get(number)
-                if was.label == _F.LABEL_REQUIRED:
+                if _is_required(was):
                     yield Problem(where, "a required field is gone")
                 elif oneof is not None and not before.is_gone_whole(oneof, after):
                     yield Problem(where, f"a field of the oneof {oneof} is gone")
@@ -100,7 +100,9 @@ class ProtobufComparison:
         self, was: FieldDescriptorProto, now: FieldDescriptorProto, of: tuple[_Fields, _Fields], where: str
     ) -> Iterator[Problem]:
         old, new = of[0].kind(was), of[1].kind(now)
-        if old is not new:
+        if _is_required(now) and not _is_required(was):
+            yield Problem(where, "a field that may be missing is required")
+        elif old is not new:
             yield Problem(where, f"{old.value} is {new.value}")
         elif old is _Kind.MAP:
             entries = of[0].entries[_local(was)].field, of[1].entries[_local(now)].field
@@ -109,8 +111,9 @@ class ProtobufComparison:
         elif old is _Kind.MESSAGE:
             yield from self._types(was.type_name[1:], now.type_name[1:], where)
         elif old in _NUMBERS:
+            # Where no label is written, one value is read from where several were written, and they are lost.
             labels = of[0].label(was), of[1].label(now)
-            if None not in labels and labels[0] != labels[1]:
+            if labels[0] != labels[1] and (None not in labels or was.label == _F.LABEL_REPEATED):
                 yield Problem(where, "a number is repeated, optional or required where it was not")
 
     def _types(self, was: str, now: str, where: str) -> Iterator[Problem]:
@@ -156,6 +159,11 @@ class _Fields:
         """None if none is written, which counts as any."""
         is_written = field.label != _F.LABEL_OPTIONAL or field.proto3_optional or not self._implicit
         return field.label if is_written and field.number not in self.oneof_of else None
+
+
+def _is_required(field: FieldDescriptorProto) -> bool:
+    presence: int = field.options.features.field_presence
+    return bool(field.label == _F.LABEL_REQUIRED) or presence == FeatureSet.LEGACY_REQUIRED
 
 
 def _local(field: FieldDescriptorProto) -> str:

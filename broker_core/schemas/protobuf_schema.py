@@ -19,9 +19,11 @@ from google.protobuf.message_factory import GetMessageClass
 
 from broker_core.schemas.problem import InvalidDataError, InvalidSchemaError, Problem, shortened
 from broker_core.schemas.protobuf_text import file_of, is_base64, text_of
+from resources import path
 
 FILE = "*.proto"  # no import has this name
-_OWN = "google/protobuf/"  # what Protobuf brings with it
+_GOOGLES = ("google/protobuf/", "google/type/")  # in modules of Python
+_CONFLUENTS = ("confluent/meta.proto", "confluent/type/decimal.proto", "confluent/type/variant.proto")
 _MOST_PLACES = 64
 
 
@@ -47,12 +49,11 @@ class ProtobufSchema:
     def _add(
         self, pool: DescriptorPool, name: str, text: str, referenced: Mapping[str, str], above: tuple[str, ...]
     ) -> None:
-        """Add a file behind those that it imports."""
         if name in self._files:
             return
         parsed = FileDescriptorProto()
-        if name.startswith(_OWN) and name not in referenced:
-            parsed.ParseFromString(_own_file(name))
+        if name.startswith(_GOOGLES) and name not in referenced:
+            parsed.ParseFromString(_googles(name))
         else:
             parsed.CopyFrom(file_of(text))
         parsed.name = name
@@ -61,9 +62,12 @@ class ProtobufSchema:
         for each in parsed.dependency:
             if each in above or each == name:
                 raise InvalidSchemaError([Problem("", f"{each} imports itself")])
-            if each not in referenced and not each.startswith(_OWN):
+            imported = referenced.get(each, "")
+            if each not in referenced and each in _CONFLUENTS:
+                imported = path("protobuf", *each.split("/")).read_text("utf-8")
+            elif each not in referenced and not each.startswith(_GOOGLES):
                 raise InvalidSchemaError([Problem("", f"it imports {each}, which is not among its references")])
-            self._add(pool, each, referenced.get(each, ""), referenced, (*above, name))
+            self._add(pool, each, imported, referenced, (*above, name))
         try:
             pool.AddSerializedFile(parsed.SerializeToString())
             _resolve(parsed, pool.FindFileByName(name))
@@ -124,11 +128,11 @@ class ProtobufSchema:
         return message
 
 
-def _own_file(name: str) -> bytes:
+def _googles(name: str) -> bytes:
     try:
         module = importlib.import_module(f"{name.removesuffix('.proto').replace('/', '.')}_pb2")
     except ImportError:
-        raise InvalidSchemaError([Problem("", f"Protobuf has no {name}")]) from None
+        raise InvalidSchemaError([Problem("", f"there is no {name}")]) from None
     found: bytes = module.DESCRIPTOR.serialized_pb
     return found
 

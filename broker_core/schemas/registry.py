@@ -54,6 +54,14 @@ class SchemaReference(msgspec.Struct, frozen=True):
 References = tuple[SchemaReference, ...]
 
 
+class SchemaMetadata(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What Confluent's clients keep with a schema. `properties` are looked up; nothing here reads the rest."""
+
+    tags: dict[str, list[str]] = {}
+    properties: dict[str, str] = {}
+    sensitive: list[str] = []
+
+
 class SchemaVersion(msgspec.Struct, frozen=True):
     """A version of a subject. Versions count from 1. Equal schemas have the same `id` in all subjects."""
 
@@ -63,6 +71,7 @@ class SchemaVersion(msgspec.Struct, frozen=True):
     kind: SchemaKind
     text: str
     references: References = ()
+    metadata: SchemaMetadata | None = None
 
 
 class SubjectState(msgspec.Struct, frozen=True):
@@ -73,12 +82,13 @@ class SubjectState(msgspec.Struct, frozen=True):
 
 
 class RegistryState(msgspec.Struct, frozen=True):
-    """The state to save. `schemas` are (kind, text) in the order of their ids, from 1; `references` are by id."""
+    """The state to save. `schemas` are (kind, text) in the order of their ids, from 1; the others are by id."""
 
     compatibility: Compatibility = Compatibility.BACKWARD
     schemas: tuple[tuple[SchemaKind, str], ...] = ()
     subjects: dict[str, SubjectState] = {}
     references: dict[int, References] = {}
+    metadata: dict[int, SchemaMetadata] = {}
 
 
 _GONE = 0
@@ -118,23 +128,32 @@ class SchemaRegistry:
         self._schemas: list[AnySchema] = []
         self._kinds: list[SchemaKind] = []
         self._references: dict[int, References] = {}  # of those that have any, by id
-        self._ids: dict[tuple[SchemaKind, str, References], int] = {}
+        self._metadata: dict[int, SchemaMetadata] = {}  # of those that have any, by id
+        self._ids: dict[tuple[SchemaKind, str, References, bytes], int] = {}
         self._subjects: dict[str, _Subject] = {}
         self._unused: set[int] = set()  # ids of which every version was deleted for good
 
     # -- changes
 
     def register(
-        self, subject: str, text: str, kind: SchemaKind = SchemaKind.JSON, references: References = ()
+        self,
+        subject: str,
+        text: str,
+        kind: SchemaKind = SchemaKind.JSON,
+        references: References = (),
+        metadata: SchemaMetadata | None = None,
     ) -> SchemaVersion:
         """Register `text` as a new version. Returns the existing live version if it has the same schema.
+
+        Without `metadata` it has that of the latest version.
 
         Raises INVALID_SCHEMA, INCOMPATIBLE_SCHEMA (both with the first problem), INVALID_TOPIC for the subject's name.
         """
         check_subject(subject)
         schema, form = self._read(text, kind, references)
         found = self._subjects.get(subject) or _Subject()
-        schema_id = self._ids.get((kind, form, references))
+        metadata = metadata or self._latest_metadata(subject)
+        schema_id = self._ids.get((kind, form, references, _form(metadata)))
         for version, known in found.live().items():
             if known == schema_id:
                 return self._version(subject, version, known)
@@ -142,7 +161,7 @@ class SchemaRegistry:
         if problems:
             raise BrokerError(ErrorCode.INCOMPATIBLE_SCHEMA, f"{subject}: {summary(problems)}")
         if schema_id is None:
-            schema_id = self._add(schema, kind, form, references)
+            schema_id = self._add(schema, kind, form, references, metadata)
         found.ids.append(schema_id)
         self._unused.discard(schema_id)
         self._subjects[subject] = found
@@ -150,14 +169,19 @@ class SchemaRegistry:
         return self._version(subject, len(found.ids), schema_id)
 
     def check(
-        self, subject: str, text: str, kind: SchemaKind = SchemaKind.JSON, references: References = ()
+        self,
+        subject: str,
+        text: str,
+        kind: SchemaKind = SchemaKind.JSON,
+        references: References = (),
+        version: int | None = None,
     ) -> list[SchemaProblem]:
-        """The problems that `text` has as the next version of `subject`; [] if it can be registered."""
+        """The problems that `text` has as the next version of `subject`, or only behind `version`."""
         try:
             schema = read_schema(kind, text, self._referenced(references))
         except InvalidSchemaError as error:
             return [SchemaProblem(problem.pointer, problem.message) for problem in error.problems]
-        return self._incompatibilities(subject, schema)
+        return self._incompatibilities(subject, schema, version)
 
     def set_compatibility(self, mode: Compatibility | None, subject: str = "") -> None:
         """Set the mode of `subject` (it need not exist; None is the registry's mode), or with "" of the registry."""
@@ -245,10 +269,16 @@ class SchemaRegistry:
         return self._version(subject, number, self._subjects[subject].ids[number - 1])
 
     def find(
-        self, subject: str, text: str, kind: SchemaKind = SchemaKind.JSON, references: References = ()
+        self,
+        subject: str,
+        text: str,
+        kind: SchemaKind = SchemaKind.JSON,
+        references: References = (),
+        metadata: SchemaMetadata | None = None,
     ) -> SchemaVersion:
         """The live version with this schema. Raises INVALID_SCHEMA, UNKNOWN_SUBJECT, UNKNOWN_SCHEMA."""
-        schema_id = self._ids.get((kind, self._read(text, kind, references)[1], references))
+        form = _form(metadata or self._latest_metadata(subject))
+        schema_id = self._ids.get((kind, self._read(text, kind, references)[1], references, form))
         for version in self.versions(subject):
             if self._subjects[subject].ids[version - 1] == schema_id:
                 return self.version(subject, version)
@@ -265,19 +295,15 @@ class SchemaRegistry:
         text = self.schema(schema_id).text
         return self._kinds[schema_id - 1], text
 
-    def usages(self, schema_id: int) -> tuple[SchemaVersion, ...]:
-        """The live versions with this schema. Raises UNKNOWN_SCHEMA."""
+    def usages(self, schema_id: int, *, deleted: bool = False) -> tuple[SchemaVersion, ...]:
+        """The live versions with this schema, or with `deleted` ones, too. Raises UNKNOWN_SCHEMA."""
         self.schema(schema_id)
         return tuple(
             self._version(name, version, known)
             for name, subject in sorted(self._subjects.items())
-            for version, known in subject.live().items()
+            for version, known in subject.live(deleted=deleted).items()
             if known == schema_id
         )
-
-    def references(self, schema_id: int) -> References:
-        """The references of the schema with this id."""
-        return self._references.get(schema_id, ())
 
     def referenced_by(self, subject: str, version: int) -> tuple[int, ...]:
         """The ids of the schemas of live versions that refer to this one."""
@@ -353,6 +379,7 @@ class SchemaRegistry:
                 for name, subject in self._subjects.items()
             },
             dict(self._references),
+            dict(self._metadata),
         )
 
     @classmethod
@@ -372,7 +399,7 @@ class SchemaRegistry:
             for schema_id, (kind, text) in enumerate(state.schemas, 1):
                 references = state.references.get(schema_id, ())
                 schema, form = registry._read(text, kind, references)
-                registry._add(schema, kind, form, references)
+                registry._add(schema, kind, form, references, state.metadata.get(schema_id))
         except BrokerError as error:
             raise BrokerError(ErrorCode.DAMAGED, f"a stored schema cannot be read ({error.about})") from error
         registry._unused = registry._without_version()
@@ -401,21 +428,35 @@ class SchemaRegistry:
                     raise BrokerError(ErrorCode.INVALID_SCHEMA, f"two schemas are referred to as {name}")
         return found
 
-    def _add(self, schema: AnySchema, kind: SchemaKind, form: str, references: References) -> int:
+    def _latest_metadata(self, subject: str) -> SchemaMetadata | None:
+        live = self._subjects[subject].live() if subject in self._subjects else {}
+        return self._metadata.get(list(live.values())[-1]) if live else None
+
+    def _add(
+        self, schema: AnySchema, kind: SchemaKind, form: str, references: References, metadata: SchemaMetadata | None
+    ) -> int:
         if len(self._schemas) >= MAX_SCHEMAS:
             raise BrokerError(ErrorCode.INVALID_SCHEMA, f"a registry holds at most {MAX_SCHEMAS:,}")
         self._schemas.append(schema)
         self._kinds.append(kind)
-        self._ids[kind, form, references] = len(self._schemas)
+        schema_id = self._ids[kind, form, references, _form(metadata)] = len(self._schemas)
         if references:
-            self._references[len(self._schemas)] = references
-        return len(self._schemas)
+            self._references[schema_id] = references
+        if metadata is not None:
+            self._metadata[schema_id] = metadata
+        return schema_id
 
-    def _incompatibilities(self, subject: str, schema: AnySchema) -> list[SchemaProblem]:
+    def _incompatibilities(self, subject: str, schema: AnySchema, only: int | None = None) -> list[SchemaProblem]:
         found = self._subjects.get(subject)
-        live = {} if found is None else {version: self.schema(known) for version, known in found.live().items()}
+        there = [] if found is None else list(found.live().items())
+        live = {version: self.schema(known) for version, known in there if only in (None, version)}
         return incompatibilities(self.compatibility_of(subject), schema, live)
 
     def _version(self, subject: str, version: int, schema_id: int) -> SchemaVersion:
         kind, schema = self._kinds[schema_id - 1], self._schemas[schema_id - 1]
-        return SchemaVersion(subject, version, schema_id, kind, schema.text, self._references.get(schema_id, ()))
+        references, metadata = self._references.get(schema_id, ()), self._metadata.get(schema_id)
+        return SchemaVersion(subject, version, schema_id, kind, schema.text, references, metadata)
+
+
+def _form(metadata: SchemaMetadata | None) -> bytes:
+    return msgspec.json.encode(metadata, order="sorted")

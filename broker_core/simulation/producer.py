@@ -69,7 +69,6 @@ class ProducerActor(Actor):
         super().come_back(groups)
 
     def _due_ns(self, place: int = 0) -> int:
-        """When the arrival at this place of those at hand is to be sent."""
         arrival_ns = self._at_hand[place][0]
         if self.rate_per_s is not None:
             return self._next_ns + round(place * NS_PER_S / self.rate_per_s)
@@ -103,7 +102,6 @@ class ProducerActor(Actor):
                 await self.sleep(self.pace.accepted() if accepted else self.pace.refused())
 
     def _draw(self, count: int) -> bool:
-        """Whether so many arrivals are at hand; they are drawn where they were not."""
         self._at_hand.extend(islice(self._arrivals, max(0, count - len(self._at_hand))))
         return len(self._at_hand) >= count
 

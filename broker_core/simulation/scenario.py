@@ -1,4 +1,4 @@
-"""A scenario: what it holds, how its text is read, and what in it must name something that there is, once."""
+"""Scenarios: the typed form of a scenario file, how it is read, and the check that every name in it exists."""
 
 from __future__ import annotations
 
@@ -78,6 +78,7 @@ NAMED_BY = {
     "topics": ("topics",),
     "group": ("groups",),
     "queue": ("queues", "subscriptions"),
+    "GroupSpec.topics": ("topics", "dead_letters"),
     "WorkerSpec.queue": ("queues",),
     "subject": ("subjects",),
     "consumer": ("consumers",),
@@ -92,6 +93,7 @@ class ScenarioNames:
     def __init__(self, scenario: Scenario) -> None:
         self.topics = {topic.name for topic in scenario.topics}
         self.queues = {queue.name for queue in scenario.queues}
+        self.dead_letters = {queue.config.dead_letter_topic_of(queue.name) for queue in scenario.queues}
         self.subjects = {schema.subject for schema in scenario.schemas}
         self.groups = {group.name for group in scenario.groups}
         self.subscriptions = set(scenario.subscriptions)
@@ -144,6 +146,7 @@ class References:
         self._unique("group", "groups")
         self._unique("actor", "producers", "consumers", "workers", "subscribers", "share_groups")
         self._check_topics()
+        self._check_dead_letters()
         self._check_actors()
         for index, scheduled in enumerate(self._scenario.schedule):
             self._check_action(("schedule", index, "do"), scheduled.do)
@@ -183,7 +186,7 @@ class References:
                 self._known(place, "schema", topic.schema.subject)
         for index, group in enumerate(self._scenario.groups):
             for position, name in enumerate(group.topics):
-                self._known(("groups", index, "topics", position), "topic", name)
+                self._known(("groups", index, "topics", position), "topic", name, "GroupSpec")
         for index, schema in enumerate(self._scenario.schemas):
             try:
                 read_schema(schema.kind, schema.text)
@@ -198,6 +201,12 @@ class References:
         for section in ("subscribers", "share_groups"):
             for index, subscriber in enumerate(getattr(self._scenario, section)):
                 self._check_subscriptions((section, index), subscriber, stored)
+
+    def _check_dead_letters(self) -> None:
+        for section in ("topics", "queues"):
+            for index, spec in enumerate(getattr(self._scenario, section)):
+                if spec.name in self._names.dead_letters:
+                    self._fail((section, index, "name"), f"'{spec.name}' is the topic of a queue's dead letters.")
 
     def _check_subscriptions(self, path: Place, subscriber: SubscriberSpec | ShareGroupSpec, stored: set[str]) -> None:
         """`stored` are the names of topics, queues and subscriptions so far, to which it adds."""
@@ -228,7 +237,6 @@ class References:
                     self._fail((section, index, "failures"), "the failure rates add up to more than 1.")
 
     def _check_priorities(self, path: Place, producer: ProducerSpec) -> None:
-        """A queue refuses what it has no level for."""
         drawn = 0 if isinstance(producer.arrivals, FileArrivals) else len(producer.arrivals.priorities)
         queue = next((queue for queue in self._scenario.queues if queue.name == producer.to), None)
         if queue is not None and drawn > queue.config.priorities:
@@ -262,7 +270,6 @@ class References:
             self._one_of(("lesson", "next"), "scenario", lesson.next, self._window.scenarios)
 
     def _check_condition(self, path: Place, text: str) -> None:
-        """A condition that can be judged, and that asks for things of the scenario."""
         try:
             condition = parse(text, FIELDS)
         except FilterError as error:
@@ -294,7 +301,6 @@ class References:
             self._one_of((*place, "point_at", "panel"), "panel", at.panel, window.panels)
 
     def _one_of(self, path: Place, what: str, name: str, known: Collection[str]) -> None:
-        """Names the closest match if there are too many to list."""
         if name not in known:
             close = difflib.get_close_matches(name, known, 1)
             hint = f"; did you mean '{close[0]}'?" if close else f", as '{min(known)}'." if known else "."

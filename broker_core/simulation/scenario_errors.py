@@ -110,7 +110,6 @@ def _shortened(text: str) -> str:
 
 
 def _known(found: str, known: list[str]) -> str:
-    """The end of a sentence: what was meant, or what there is."""
     near = difflib.get_close_matches(found, known, n=1)
     if near:
         return f"; did you mean '{near[0]}'?"

@@ -17,7 +17,7 @@ from broker_core.simulation.strict_yaml import NUMBER
 
 WIDTH = 92  # of what stands in braces on one line: beyond that it is easier to read as a list
 _OTHER_BREAKS = frozenset("\r\x85\u2028\u2029")  # lines end there in YAML, too: they are escaped
-_ALWAYS = ("seed",)  # said although it may be what it is without
+_ALWAYS = ("seed",)  # written even if it has its default value
 _BY_HAND = "# Manual actions, in order."
 
 

@@ -11,12 +11,13 @@ from broker_core.broker.handlers import HANDLERS
 from broker_core.clock import ns_from_s
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.events import SCENARIO, Event, EventKind, EventStream
+from broker_core.events import NOT_DONE, SCENARIO, Event, EventKind, EventStream
 from broker_core.files import BreakableFiles, FileSystem, MemoryFiles
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.offsets import OffsetStore
 from broker_core.log.config import LogConfig
 from broker_core.operations.catalogue import entry_of
+from broker_core.operations.groups import SubscribeShareGroup
 from broker_core.operations.queues import CreateQueue, CreateSubscription
 from broker_core.operations.request import Request
 from broker_core.operations.topics import CreateTopic, LogSettings
@@ -168,45 +169,45 @@ class Simulation:
             for name in names_of(spec):
                 self.context.add(SubscriberActor(spec, name)).start()
         for group in scenario.share_groups:
-            self.broker.share_groups.configure(group.name, group.config())
+            configs = self.broker.groups.configs
+            configs.set(group.name, group.config(configs.usual))
             for source in group.topics:
-                self.broker.share_groups.subscribe(now_ns, group.name, source)
+                self.broker.handle(now_ns, SubscribeShareGroup(group=group.name, topic=source))
             for name in names_of(group):
                 self.context.add(ShareMemberActor(group, name)).start()
         self.broker.queues.jitter_seed = self.seed
 
     def _schedule(self, scheduled: Scheduled) -> None:
-        waited = done = False
+        """Do it at its time. What a person did in another run (`after_events`) is not held back with the schedule, and
+        waits, among what is due at that time, until so many events have happened, or else until the rest is done.
+        """
+        in_schedule = not scheduled.after_events
+        waits, done = scheduled.after_events > 0, False
 
-        def do(at_ns: int) -> None:
-            nonlocal waited, done
-            if done:
+        def come_due(at_ns: int) -> None:
+            nonlocal waits, done
+            if done or (in_schedule and self.context.faults.postpone(at_ns, come_due)):
                 return
-            # What has a number of events before it is what a person did in another run: it comes when it came then.
-            if not scheduled.after_events and self.context.faults.postpone(at_ns, do):
-                return
-            if not waited and self._happened < scheduled.after_events and self.loop.next_ns() == at_ns:
-                # In the middle of a moment: when so much has happened, or else behind whatever is due now.
-                waited = True
-                self._awaited.append((scheduled.after_events, lambda: do(at_ns)))
-                self.loop.timers.at(at_ns, do)
+            if waits and self._happened < scheduled.after_events and self.loop.next_ns() == at_ns:
+                waits = False  # whichever of the two comes first does it
+                self._awaited.append((scheduled.after_events, lambda: come_due(at_ns)))
+                self.loop.timers.at(at_ns, come_due)
                 return
             done = True
-            try:
-                self.events.acting = SCENARIO
-                self._do(scheduled.do, record=False)
-            except BrokerError as error:
-                # An action of the user may have made it impossible; the session goes on and reports it.
-                self.events.emit(
-                    self.loop.now_ns,
-                    EventKind.FAULT,
-                    client=getattr(scheduled.do, "client", ""),
-                    cause=f"could not be done: {error}",
-                )
-            finally:
-                self.events.acting = ""
+            self._do_scheduled(scheduled.do)
 
-        self.loop.timers.at(ns_from_s(scheduled.at_s), do)
+        self.loop.timers.at(ns_from_s(scheduled.at_s), come_due)
+
+    def _do_scheduled(self, action: UserAction) -> None:
+        try:
+            self.events.acting = SCENARIO
+            self._do(action, record=False)
+        except BrokerError as error:
+            # An action of the user may have made it impossible; the session goes on and reports it.
+            client, cause = getattr(action, "client", ""), f"{NOT_DONE}: {error}"
+            self.events.emit(self.loop.now_ns, EventKind.FAULT, client=client, cause=cause)
+        finally:
+            self.events.acting = ""
 
     def _count(self, event: Event) -> None:
         self._happened += event.kind is not EventKind.USER_ACTION

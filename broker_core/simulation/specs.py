@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from broker_core.broker.catalog import ShareGroupConfig
 from broker_core.clients.membership import ConsumerConfig, GroupProtocol, IsolationLevel
 from broker_core.flow.config import FlowConfig
 from broker_core.groups.assignors import AssignorName
+from broker_core.groups.config import GroupSettings
 from broker_core.limits import MAX_PARTITIONS
 from broker_core.log.config import LogConfig
 from broker_core.operations.topics import LogSettings
@@ -271,11 +271,12 @@ class ShareGroupSpec(Strict, frozen=True, kw_only=True):
     failures: tuple[Failure, ...] = ()
 
     def __post_init__(self) -> None:
-        self.config()
+        self.config(GroupSettings())
 
-    def config(self) -> ShareGroupConfig:
-        """As the broker takes it. Raises INVALID_CONFIG."""
-        return ShareGroupConfig(
+    def config(self, usual: GroupSettings) -> GroupSettings:
+        """As the broker takes it, otherwise `usual`. Raises INVALID_CONFIG."""
+        return msgspec.structs.replace(
+            usual,
             record_lock_duration_ms=self.record_lock_duration_ms,
             delivery_count_limit=self.delivery_count_limit,
             auto_offset_reset="earliest",

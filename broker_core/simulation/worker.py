@@ -168,7 +168,6 @@ class SubscriberActor(Lessee):
                 await self._handle(lease)
 
     async def _next(self) -> list[Lease]:
-        """The next message of the first queue that has one; if none has, wait for any of them."""
         for queue in self.queues if len(self.queues) > 1 else ():
             if leases := self._take(queue, 0).result():
                 return leases

@@ -50,12 +50,12 @@ MAX_LATENCY_MS = 3.0
 
 
 class DisturbedActor(Actor):
-    """Counts its calls. `disturb(disturbance)` does one of `disturbances`; give both before it starts."""
+    """Counts its calls of the broker; at the call that a disturbance names, `disturb` is called with it."""
 
     def __init__(
         self, name: str, *details: Any, disturbances: Sequence[Disturbance], disturb: Callable[[Disturbance], object]
     ) -> None:
-        super().__init__(name, *details)  # those of the actor that it is besides
+        super().__init__(name, *details)  # of the other base class of a subclass
         self.calls = 0
         self._arrives_ns = 0  # of the last request
         self._disturbances, self._disturb = tuple(disturbances), disturb

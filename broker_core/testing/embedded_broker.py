@@ -12,6 +12,7 @@ from msgspec import Meta
 
 from broker_core.broker.conditions import FIELDS, asked_things
 from broker_core.clients.admin import Admin
+from broker_core.clients.membership import IsolationLevel
 from broker_core.clients.producer import Producer
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.clients.serializers import JsonSerializer
@@ -220,7 +221,7 @@ class EmbeddedBroker(Closable):
             self._producer = Producer(self.host, ProducerConfig(idempotent=False, retries=0), client_id="test")
         return [
             self._producer.publish(
-                topic, _stored(value), key, headers=headers, partition=partition, ttl_ms=ttl_ms, priority=priority
+                topic, stored(value), key, headers=headers, partition=partition, ttl_ms=ttl_ms, priority=priority
             )
             for value in values
         ]
@@ -261,8 +262,11 @@ class EmbeddedBroker(Closable):
 
     # -- assert
 
-    def messages(self, topic: str, partition: int | None = None) -> list[StoredMessage]:
-        """All that a topic or queue holds, of one partition or of all, in the order of publishing.
+    def messages(
+        self, topic: str, partition: int | None = None, *, isolation: IsolationLevel = "read_uncommitted"
+    ) -> list[StoredMessage]:
+        """All that a topic or queue holds, of one partition or of all, in the order of publishing. With the isolation
+        read_committed, without messages of transactions that are open or were aborted.
 
         Messages of one moment are in the order of partition and offset. Raises UNKNOWN_TOPIC_OR_PARTITION, DAMAGED.
         """
@@ -270,7 +274,8 @@ class EmbeddedBroker(Closable):
         def read(_now: int) -> list[StoredMessage]:
             logs = self.host.broker.logs
             chosen = range(logs.partition_count(topic)) if partition is None else (partition,)
-            found = [message for number in chosen for message in stored_in(logs.partition(topic, number))]
+            committed = isolation == "read_committed"
+            found = [message for number in chosen for message in stored_in(logs.partition(topic, number), committed)]
             return sorted(found, key=lambda message: message.published_ns)
 
         return self.host.call(read)
@@ -307,7 +312,7 @@ class EmbeddedBroker(Closable):
 
         Raises INVALID_REQUEST for a broker whose `path` was not empty.
         """
-        return self.host.call(lambda now_ns: self._history.audit(self.host.broker, now_ns))
+        return self.host.call(lambda _now_ns: self._history.audit(self.host.broker))
 
     # -- the recording
 
@@ -441,5 +446,5 @@ class EmbeddedBroker(Closable):
             raise BrokerError(ErrorCode.INTERNAL_ERROR, f"a closed broker has left something behind: {', '.join(left)}")
 
 
-def _stored(value: Any) -> bytes | str | None:
+def stored(value: Any) -> bytes | str | None:
     return value if value is None or isinstance(value, bytes | str) else JsonSerializer().serialize(value)

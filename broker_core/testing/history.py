@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from broker_core.broker.broker import Broker
     from broker_core.engine.host import BrokerHost
     from broker_core.log.partition_log import PartitionLog
-    from broker_core.recording.audit import Audit, Keys, Verdict  # loads what few tests need
+    from broker_core.recording.audit import Audit, Verdict  # loads what few tests need
     from broker_core.recording.fold import Fold  # it and the recorder load pyarrow, which few tests need
+    from broker_core.recording.verdicts import Keys
 
 
 MAX_RING_EVENTS = 20_000  # about 5 MB
@@ -87,7 +88,6 @@ class EventRing:
 
 MAX_EVENTS = 1_000_000  # about 400 MB
 _READ_AT_ONCE = 10_000
-_MAX_LEASES = 10_000
 
 
 class History:
@@ -111,10 +111,10 @@ class History:
         """Answer AuditBroker on a host whose events come here already."""
         broker = host.broker
 
-        def answer(now_ns: int) -> list[VerdictAnswer]:
+        def answer(_now_ns: int) -> list[VerdictAnswer]:
             return [
                 VerdictAnswer(name=name, holds=verdict.holds, explanation=verdict.explanation)
-                for name, verdict in self.audit(broker, now_ns).verdicts.items()
+                for name, verdict in self.audit(broker).verdicts.items()
             ]
 
         broker.auditor = answer
@@ -130,8 +130,11 @@ class History:
         else:
             self._why_not = f"there were more than {MAX_EVENTS} events, which are not kept; audit earlier"
 
-    def audit(self, broker: Broker, now_ns: int) -> Audit:
-        """The audit up to now. Called under the broker's lock. Raises INVALID_REQUEST if events are missing."""
+    def audit(self, broker: Broker, compacting: frozenset[str] = frozenset()) -> Audit:
+        """The audit up to now, where topics were `compacting` before the first event. Called under the broker's lock.
+
+        Raises INVALID_REQUEST if events are missing.
+        """
         from broker_core.recording.audit import Audit
 
         if self._why_not:
@@ -139,11 +142,10 @@ class History:
         configs = {name: broker.queues.queue(name).config for name in broker.queues.names()}
         return Audit(
             tuple(self._events),
-            broker.snapshot(now_ns, max_leases=_MAX_LEASES, max_dead_letters=0),
             max_attempts={name: config.max_attempts for name, config in configs.items() if config.max_attempts},
-            compacted={topic.name for topic in broker.logs if topic.log.config.compacts},
             keys=_keys(broker),
             denied=self._deny,
+            compacting=compacting,
         )
 
     def _deny(self, verdict: Verdict) -> None:
@@ -151,11 +153,12 @@ class History:
         self.denied = [each for each in self.denied if each.promise != verdict.promise] + [verdict]
 
 
-def stored_in(log: PartitionLog) -> Iterator[StoredMessage]:
-    """All messages of a partition."""
-    offset = log.start_offset
-    while part := log.read(offset, max_messages=_READ_AT_ONCE):
-        yield from part
+def stored_in(log: PartitionLog, committed: bool = False) -> Iterator[StoredMessage]:
+    """All messages of a partition; only those that readers of `committed` ones get."""
+    offset, end = log.start_offset, log.last_stable_offset if committed else log.end_offset
+    aborted = log.segments.aborted_ranges(offset, end) if committed else ()
+    while offset < end and (part := log.read(offset, max_messages=_READ_AT_ONCE, end_offset=end)):
+        yield from (each for each in part if not any(each.offset in span for span in aborted))
         offset = part[-1].offset + 1
 
 

@@ -100,10 +100,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def make_broker(request: pytest.FixtureRequest) -> Iterator[Callable[..., EmbeddedBroker]]:
-    """Start a broker with the arguments of `EmbeddedBroker`; it is closed after the test."""
+    """Start a broker with the arguments of `EmbeddedBroker`; it is closed after the test.
+
+    With `cluster="HOST:PORT"` it is a `ClusterBroker`: that real cluster, from between.
+    """
     from broker_core.testing.embedded_broker import EmbeddedBroker
 
-    yield from _maker(request, EmbeddedBroker)
+    def kind(*arguments: Any, **settings: Any) -> Any:
+        if "cluster" not in settings:
+            return EmbeddedBroker(*arguments, **settings)
+        from broker_core.testing.cluster_broker import ClusterBroker
+
+        return ClusterBroker(*arguments, **settings)
+
+    yield from _maker(request, kind)
 
 
 @pytest.fixture

@@ -100,13 +100,23 @@
   });
 
   const LABELLED = 8; // lines whose labels have room beside each other; what more are say is in the tooltip
-  // Rebalances as bands and faults and actions as lines, once per plot, behind everything.
-  const context = () => ({
+  // What happened at once, or nearly, has one label: the first, and how many more.
+  function named(markers) {
+    const near = (data.to_s - data.from_s) / (narrow() ? 12 : 36), firsts = [];
+    for (const marker of [...markers].sort((a, b) => a.at - b.at)) {
+      const last = firsts.at(-1);
+      if (last && marker.at - last.at < near) last.more += 1;
+      else firsts.push({ at: marker.at, text: marker.text, more: 0 });
+    }
+    return new Map(firsts.map((one) => [one.at, one.more ? `${short(one.text, 18)} +${one.more}` : short(one.text, 22)]));
+  }
+  // Rebalances as bands and faults and actions as lines, once per plot, behind everything. Where there are lanes for them, no labels.
+  const context = (labelled = data.markers.length <= LABELLED, names = named(data.markers)) => ({
     name: "", type: "line", data: [], silent: true, tooltip: { show: false }, z: 0,
     markArea: { silent: true, itemStyle: { color: colour("band") }, data: data.rebalances.map((band) => [{ xAxis: band.from }, { xAxis: band.to }]) },
     markLine: {
-      silent: true, symbol: "none", label: { show: data.markers.length <= LABELLED, formatter: (line) => short(line.name, 22), position: "insideEndTop", color: colour("soft"), fontSize: 10.5, fontFamily: font }, lineStyle: { color: colour("band-ink"), width: 1, type: [2, 3], opacity: 0.8 },
-      data: data.markers.map((marker) => ({ xAxis: marker.at, name: marker.text })),
+      silent: true, symbol: "none", label: { show: labelled, formatter: (line) => line.name, position: "insideEndTop", color: colour("ink"), fontSize: 10.5, fontFamily: font }, lineStyle: { color: colour("band-ink"), width: 1, type: [2, 3], opacity: 0.8 },
+      data: [...new Set(data.markers.map((marker) => marker.at))].map((at) => ({ xAxis: at, name: names.get(at) ?? "" })),
     },
   });
   function happened(from, to) {

@@ -18,16 +18,14 @@
       ];
       const at = (seconds) => Math.min(data.buckets - 1, Math.max(0, Math.floor((seconds - data.from_s) / data.width_s)));
       const sides = { left: 84, right: behind.length ? 46 : 16, outerBoundsMode: "none" };
-      const grids = [{ ...sides, top: 22, bottom: 66 }, { ...sides, height: 45, bottom: 18 }];
+      const grids = [{ ...sides, top: 30, bottom: 72 }, { ...sides, height: 45, bottom: 18 }];
       const lanes = { type: "category", data: laneNames, gridIndex: 1, inverse: true, axisLine: { show: false }, axisTick: { show: false }, splitArea: { show: false }, axisLabel: { ...text(), fontSize: 11 } };
-      const { legend } = frame({});
       return withTooltip(frame({
-        legend: { ...legend, left: sides.left - 6 },  // right of the axis, whose highest label stands as high
         grid: grids,
         xAxis: [time({ axisLabel: { show: false }, axisTick: { show: false } }), time({ gridIndex: 1 })],
         yAxis: [value((v) => `${number(v)}/s`, { splitNumber: 3 }), value(number, { show: behind.length > 0, splitNumber: 3, splitLine: { show: false } }), lanes],
         series: [
-          context(), line("Published", points(published), 0, { areaStyle: { opacity: 0.14, color: series(0) } }),
+          context(false), line("Published", points(published), 0, { areaStyle: { opacity: 0.14, color: series(0) } }),
           ...behind.map(([name, values, paint]) => line(name, points(values), 0, { yAxisIndex: 1, lineStyle: { width: 1.7, color: colour(paint) }, itemStyle: { color: colour(paint) } })),
           { type: "custom", name: "", xAxisIndex: 1, yAxisIndex: 2, renderItem: lane, data: spans, encode: { x: [0, 1], y: 2 }, silent: true, clip: true },
         ],

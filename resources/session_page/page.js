@@ -215,16 +215,16 @@ function ground(x, y, state) {
   return [width, h("g", { class: `c-${state[0]}` }, h("rect", { class: "ground", x, y, width, height: 20, rx: 10 }), sign(state[1], x + 6, y + 3, 14, "sign"), h("text", { class: "state", x: x + 23, y: y + 14 }, state[2]))];
 }
 
-const KIND_ICONS = { producer: "producer", topic: "topic", group: "group", bench: "bench", queue: "queue", workers: "worker", dlq: "dead-letter", rest: "layers" };
+const KIND_ICONS = { node: "layers", producer: "producer", topic: "topic", group: "group", bench: "bench", queue: "queue", workers: "worker", dlq: "dead-letter", rest: "layers" };
 const painters = {
   card(box, w, hgt) {
-    const state = box.state, left = box.kind === "producer" ? [sign("producer", 12, 13, 20, "sign")] : badge(10, 11, 24, 24, box.hue, box.badge);
+    const state = box.state, isReader = box.badge !== undefined, left = !isReader ? [sign(KIND_ICONS[box.kind], 12, 13, 20, "sign")] : badge(10, 11, 24, 24, box.hue, box.badge);
     if (box.small) {
-      const mark = box.kind === "producer" ? [] : badge(6, (hgt - 18) / 2, 18, 18, box.hue, box.badge);
+      const mark = !isReader ? [sign(KIND_ICONS[box.kind], 7, (hgt - 16) / 2, 16, "sign")] : badge(6, (hgt - 18) / 2, 18, 18, box.hue, box.badge);
       const room = w - 30 - 24, used = widthOf(state[2], "") + 20, whole = widthOf(box.name, "") + used < room;
       return [mark, text(30, hgt / 2 + 4, box.name, "", "", whole ? room - used : room), sign(state[1], w - 21, hgt / 2 - 7, 14, "sign"), whole && text(w - 26, hgt / 2 + 4, state[2], "", "state", used, true)];
     }
-    const rate = box.kind === "producer" ? "" : box.rate, room = w - 44 - 12;
+    const rate = isReader ? box.rate : "", room = w - 44 - 12;
     const stateWidth = widthOf(state[2], "") + 22;
     return [
       left, text(44, 19, box.name, "t-name", "", room - (rate ? widthOf(rate, "") + 8 : 0)), rate && text(w - 12, 19, rate, "", "muted", 60, true),
@@ -251,7 +251,7 @@ const painters = {
     }
     box.lanes.forEach((lane, row) => {
       const y = sizes.header + row * sizes.lane, base = y + sizes.lane / 2 + 4, top = y + (sizes.lane - sizes.track_h) / 2, strip = (sizes.track_h - (lane.groups.length - 1)) / Math.max(1, lane.groups.length);
-      const drawn = [h("rect", { class: "row", x: 4, y, width: w - 8, height: sizes.lane, rx: 4 }), text(sizes.label_x, base, lane.name, "t-body", "muted", sizes.track_x - sizes.label_x - 2), h("rect", { class: "track", x: sizes.track_x, y: top, width: trackW, height: sizes.track_h })];
+      const drawn = [h("rect", { class: "row", x: 4, y, width: w - 8, height: sizes.lane, rx: 4 }), lane.mark.length > 0 && h("g", { class: `c-${lane.mark[0]}` }, h("title", {}, `${lane.mark[2]}: ${lane.placed}`), sign(lane.mark[1], sizes.label_x - 11, y + (sizes.lane - 12) / 2, 12, "sign")), text(sizes.label_x + (lane.mark.length ? 3 : 0), base, lane.name, "t-body", "muted", sizes.track_x - sizes.label_x - 2), h("rect", { class: "track", x: sizes.track_x, y: top, width: trackW, height: sizes.track_h })];
       lane.groups.forEach((group, at) => {
         const sy = top + at * (strip + 1), x = (part) => sizes.track_x + part / 1000 * trackW, free = !group.badge || group.revoked;
         if (!group.known) drawn.push(h("rect", { class: "unknown", x: x(group.start), y: sy, width: x(1000) - x(group.start), height: strip }));
@@ -267,7 +267,7 @@ const painters = {
         else drawn.push(badge(cx, cy, sizes.chip, sizes.chip_h, group.hue, group.badge));
       });
       drawn.push(h("rect", { class: "end", x: sizes.track_x + trackW, y: top - 2, width: 2, height: sizes.track_h + 4 }), text(endX, base, lane.end, "", "", sizes.end_w - 8, true));
-      parts.push(h("g", { class: `lane ${place.selected === lane.id ? "selected" : ""}`, "data-id": lane.id, tabindex: "-1", role: "button", "aria-label": [`${box.name} ${lane.name}`, `${words.end} ${lane.end}`, ...lane.groups.map((group, at) => `${box.groups[at]} ${group.badge} ${group.lag}`)].join(", ") }, drawn));
+      parts.push(h("g", { class: `lane ${place.selected === lane.id ? "selected" : ""}`, "data-id": lane.id, tabindex: "-1", role: "button", "aria-label": [`${box.name} ${lane.name}`, ...lane.mark.slice(2), `${words.end} ${lane.end}`, ...lane.groups.map((group, at) => `${box.groups[at]} ${group.badge} ${group.lag}`)].join(", ") }, drawn));
     });
     const rows = box.heat.length ? Math.ceil(box.heat[0].cells.length / box.heat[0].columns) : 0;
     box.heat.forEach((group, at) => {
@@ -284,11 +284,12 @@ const painters = {
     const right = w - sizes.pad, room = right - sizes.pad - 24, parts = [sign("group", sizes.pad, 8, 18, "muted-sign")];
     const [used, drawn] = ground(sizes.pad, 32, box.state);
     const trend = box.trend.length && box.trend[0] !== "idle" ? box.trend : null;
-    // Where the lag has no room beside the state, it stands beside the name, in place of the note.
-    const lag = widthOf(box.lag, "") + (trend ? 16 : 0), below = lag + 8 <= right - sizes.pad - used, y = below ? 46 : 23;
+    // Where the lag has no room beside the state, it is said shorter, or stands beside the name, in place of the note.
+    const beneath = right - sizes.pad - used - 8 - (trend ? 16 : 0), said = box.lags.find((lag) => widthOf(lag, "") <= beneath) ?? box.lags.at(-1);
+    const lag = widthOf(said, "") + (trend ? 16 : 0), below = widthOf(said, "") <= beneath, y = below ? 46 : 23;
     const beside = below ? widthOf(box.note, "") : lag, fits = !below || beside + 12 + widthOf(box.name, "t-title") <= room;
     parts.push(text(sizes.pad + 24, 23, box.name, "t-title", "", fits ? room - beside - 8 : room), below && fits && text(right, 23, box.note, "", "muted", 200, true), drawn);
-    parts.push(trend && h("g", { class: `c-${trend[0]}` }, sign(trend[1], right - 14, y - 11, 14, "sign")), h("g", { class: trend ? `c-${trend[0]}` : "" }, text(right - (trend ? 16 : 0), y, box.lag, "", trend ? "state" : "muted", 200, true)));
+    parts.push(trend && h("g", { class: `c-${trend[0]}` }, sign(trend[1], right - 14, y - 11, 14, "sign")), h("g", { class: trend ? `c-${trend[0]}` : "" }, text(right - (trend ? 16 : 0), y, said, "", trend ? "state" : "muted", 200, true)));
     if (box.empty) parts.push(text(sizes.pad, 79, box.empty, "", "muted", w - 2 * sizes.pad));
     return parts;
   },
@@ -312,13 +313,13 @@ const painters = {
   dlq(box, w, hgt) { return [sign("dead-letter", 12, (hgt - 18) / 2, 18), text(38, hgt / 2 + 4.5, box.name, "t-body", box.any ? "" : "muted", w - 60 - widthOf(box.note, "t-name")), text(w - 14, hgt / 2 + 4.5, box.note, "t-name", box.any ? "" : "muted", 100, true)]; },
   rest(box, w, hgt) { return [text(14, hgt / 2 + 4, box.name, "t-body", "muted", w - 28)]; },
 };
-const PAINT = { producer: "card", consumer: "card", worker: "card", bench: "holder", workers: "holder" };
+const PAINT = { node: "card", producer: "card", consumer: "card", worker: "card", bench: "holder", workers: "holder" };
 const target = (id) => (id.startsWith("dlq:") ? `queue:${id.slice(4)}` : id.startsWith("workers:") ? `queue:${id.slice(8)}` : id);
 
 function drawBox(id, box) {
   const [x, y, w, hgt] = box.at, state = box.state?.length ? box.state : null;
   const classes = ["box", box.kind, ["group", "bench", "workers"].includes(box.kind) ? "holder" : "", state ? `c-${state[0]} ${["failure", "rebalancing"].includes(state[0]) ? "trouble" : ""}` : "", box.any ? "any" : "", place.selected === id || (place.selected && target(id) === place.selected && box.kind === "queue") ? "selected" : ""];
-  const label = [box.name, state?.[2], box.lag, box.note, ...(box.figures ?? []).map((figure) => `${figure.name} ${figure.count}`)].filter(Boolean).join(", ");
+  const label = [box.name, state?.[2], box.lags?.[0], box.note, ...(box.figures ?? []).map((figure) => `${figure.name} ${figure.count}`)].filter(Boolean).join(", ");
   return h("g", { key: id, class: classes.filter(Boolean).join(" "), transform: `translate(${x} ${y})`, "data-id": target(id), tabindex: box.kind === "rest" ? false : "0", role: "button", "aria-label": label, "aria-pressed": String(place.selected === target(id)) },
     h("rect", { class: "frame", x: 0.5, y: 0.5, width: w - 1, height: hgt - 1, rx: 8 }),
     painters[PAINT[box.kind] ?? box.kind](box, w, hgt),
@@ -382,7 +383,7 @@ const cards = () => Object.entries(now.cards ?? {}).sort(([, one], [, other]) =>
 const panels = {
   figures() {
     const id = place.selected;
-    if (!id) return [data.about && h("p", {}, h("bdi", {}, data.about)), h("p", { class: "muted" }, words.select), h("p", {}, h("b", {}, [now.rate, now.in_flight].filter(Boolean).join(", "))), now.wall && h("p", { class: "muted" }, now.wall), h("section", {}, h("h3", {}, words.around), around(data.events))];
+    if (!id) return [data.about && h("p", {}, h("bdi", {}, data.about)), h("p", { class: "muted" }, words.select), h("p", {}, h("b", {}, [now.rate, now.in_flight].filter(Boolean).join(", "))), h("p", { class: "muted" }, now.rates), now.wall && h("p", { class: "muted" }, now.wall), h("section", {}, h("h3", {}, words.around), around(data.events))];
     const facts = factsOf(id), group = id.startsWith("group:") ? id.slice(6) : null;
     const clear = h("button", { type: "button", class: "quiet", "data-clear": "1", "aria-label": words.clear, title: words.clear }, icon("close"));
     if (!facts) return [h("div", { class: "head" }, h("div", {}, h("h2", {}, h("bdi", {}, nameOf(id)))), clear), h("p", { class: "muted" }, words.not_here), h("section", {}, h("h3", {}, words.around), around(eventsOf(id)))];
@@ -524,7 +525,7 @@ function drawClock() {
   $("clock").textContent = clockOf(place.ms);
   const at = moments[place.moment], last = data.events[here(data.events)], landed = place.event >= 0 && last.ms < place.ms - 1e-3;
   $("state").textContent = landed ? fill(words.after, { clock: clockOf(last.ms) }) : Math.abs(at - place.ms) < 1e-3 ? "" : fill(words.state_of, { clock: clockOf(at, at % 1000) });
-  $("rate").textContent = [now.rate, now.in_flight].filter(Boolean).join(" · ");
+  $("rate").textContent = [now.rate, now.in_flight].filter(Boolean).join(" · "); $("rate").title = now.rates;
   $("told").textContent = last && (place.event >= 0 || place.ms - last.ms < 3000) ? `${clockOf(last.ms)} ${[last.state[2], last.place, last.who, last.about].filter(Boolean).join(" ")}` : "";
 }
 
@@ -557,10 +558,10 @@ const hash = () => `#t=${+(place.ms / 1000).toFixed(3)}${place.selected ? `&sele
 function remember() { clearTimeout(waiting); waiting = setTimeout(() => { try { history.replaceState(null, "", hash()); } catch { /* where a page has no history */ } }, 200); }
 function follow() {
   const said = new URLSearchParams(location.hash.slice(1)), wanted = said.get("select") ?? "", seconds = parseFloat(said.get("t"));
-  const kinds = ["group", "consumer", "worker", "producer", "topic", "queue", "lane"];
+  const kinds = ["node", "group", "consumer", "worker", "producer", "topic", "queue", "lane"];
   place.selected = isKnown(wanted) ? wanted : kinds.map((kind) => `${kind}:${wanted}`).find(isKnown) ?? "";
   place.moment = -1;
-  go(Number.isFinite(seconds) ? seconds * 1000 : data.from_ms, { told: false });
+  go(Number.isFinite(seconds) ? seconds * 1000 : data.open_ms, { told: false });
 }
 
 const KEYS = {

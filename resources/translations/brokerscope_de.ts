@@ -22,6 +22,10 @@ Wanduhrzeit {wall}</translation>
 … {count:,} weitere Bytes</translation>
   </message>
   <message>
+   <source> (a transaction's marker may count)</source>
+   <translation> (der Marker einer Transaktion kann mitzählen)</translation>
+  </message>
+  <message>
    <source> (revoked)</source>
    <translation> (entzogen)</translation>
   </message>
@@ -114,6 +118,10 @@ Wanduhrzeit {wall}</translation>
    <translation> · {tokens} übrig</translation>
   </message>
   <message>
+   <source>"packers fall behind" is raised once, after packer-1 has slowed down.</source>
+   <translation>„packers fall behind“ wird einmal ausgelöst, nachdem packer-1 langsamer geworden ist.</translation>
+  </message>
+  <message>
    <source>"two words"</source>
    <translation>"zwei Wörter"</translation>
   </message>
@@ -142,6 +150,10 @@ Wanduhrzeit {wall}</translation>
    <translation>, und {count:,} weitere</translation>
   </message>
   <message>
+   <source>, at least {count} wanted</source>
+   <translation>, wenigstens {count} verlangt</translation>
+  </message>
+  <message>
    <source>, depth {depth} of {limit}</source>
    <translation>, Tiefe {depth} von {limit}</translation>
   </message>
@@ -152,6 +164,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>, since {time}</source>
    <translation>, seit {time}</translation>
+  </message>
+  <message>
+   <source>, with {count} more</source>
+   <translation>, und {count} weitere</translation>
   </message>
   <message>
    <source>, {failed:,} failed</source>
@@ -194,6 +210,10 @@ Wanduhrzeit {wall}</translation>
    <translation>1 Dead Letter</translation>
   </message>
   <message>
+   <source>1 dead letter of {queue}</source>
+   <translation>1 Dead Letter von {queue}</translation>
+  </message>
+  <message>
    <source>1 idle consumer</source>
    <translation>1 ruhender Consumer</translation>
   </message>
@@ -204,6 +224,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>1 message</source>
    <translation>1 Nachricht</translation>
+  </message>
+  <message>
+   <source>1 offset</source>
+   <translation>1 Offset</translation>
   </message>
   <message>
    <source>1 partition</source>
@@ -236,6 +260,14 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>1 stays</source>
    <translation>1 bleibt</translation>
+  </message>
+  <message>
+   <source>1 time</source>
+   <translation>einmal</translation>
+  </message>
+  <message>
+   <source>1 time the broker was not seen for a while: what it did then is missing.</source>
+   <translation>Einmal war der Broker eine Weile nicht zu sehen: Was er da tat, fehlt.</translation>
   </message>
   <message>
    <source>1 topic</source>
@@ -290,12 +322,24 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein Build, der dreimal fehlschlägt, wird zum Dead Letter.</translation>
   </message>
   <message>
+   <source>A build that fails three times lands in the dead letters.</source>
+   <translation>Ein Build, der dreimal fehlschlägt, landet bei den Dead Letters.</translation>
+  </message>
+  <message>
    <source>A bundled layout is reset.</source>
    <translation>Eine mitgelieferte Anordnung wird zurückgesetzt.</translation>
   </message>
   <message>
+   <source>A cell is a topic: its colour is lag; the higher it is filled, the worse its replication is.</source>
+   <translation>Eine Zelle ist ein Topic: die Farbe ist sein Rückstand; je höher sie gefüllt ist, desto schlechter ist es repliziert.</translation>
+  </message>
+  <message>
    <source>A classic group reveals its members and their partitions, but not how often it has rebalanced. There may have been two rebalances between two polls. Groups of the consumer protocol reveal their epoch, so their rebalances can be counted.</source>
    <translation>Eine klassische Gruppe sagt, wer ihre Mitglieder sind und welche Partitionen sie haben, aber nicht, wie oft sie umverteilt hat. Zwischen zwei Blicken können es zwei gewesen sein. Gruppen des neuen Protokolls sagen ihre Epoche, und die wird gezählt.</translation>
+  </message>
+  <message>
+   <source>A cluster with its own Kafka listener runs next to the window, and the window is attached to it: it sees what any program can ask a cluster, and changes nothing. Two readers bill orders. One of them leaves and comes back; the other becomes slow. Orders that cannot be billed go to orders.DLT.</source>
+   <translation>Neben dem Fenster läuft ein Cluster mit eigenem Kafka-Listener, und das Fenster ist damit verbunden: Es sieht, was jedes Programm einen Cluster fragen kann, und ändert nichts. Zwei Leser stellen Bestellungen in Rechnung. Einer geht und kommt wieder, der andere wird langsam. Bestellungen, die sich nicht berechnen lassen, gehen nach orders.DLT.</translation>
   </message>
   <message>
    <source>A colour and a letter are a consumer; a dashed box is a partition without an owner.</source>
@@ -306,8 +350,16 @@ Wanduhrzeit {wall}</translation>
    <translation>Befehl, Name, Schlüssel, Nachricht (orders/3/17) oder Zeit (00:31)</translation>
   </message>
   <message>
+   <source>A commit is a sign of life, too. So walker-2 stays while it is busy, and is removed when it has nothing to commit.</source>
+   <translation>Auch ein Commit ist ein Lebenszeichen. Deshalb bleibt walker-2, solange er beschäftigt ist, und wird entfernt, wenn er nichts zu committen hat.</translation>
+  </message>
+  <message>
    <source>A commit with more than 2,000 lines fails every time. The message waits one second, then two, before it is delivered again; others overtake it.</source>
    <translation>Ein Commit mit mehr als 2.000 Zeilen schlägt jedes Mal fehl. Die Nachricht wartet erst eine, dann zwei Sekunden, bevor sie erneut zugestellt wird; andere überholen sie.</translation>
+  </message>
+  <message>
+   <source>A compacted topic is like a table: it keeps at least the latest message of each key. Twenty profiles change again and again, and one change in ten deletes a profile with a message that has no value, a tombstone. Superseded messages are removed from closed segments, which span five seconds each; the remaining ones keep their offsets, so offsets have gaps.</source>
+   <translation>Ein kompaktiertes Topic ist wie eine Tabelle: Es behält mindestens die neueste Nachricht jedes Schlüssels. Zwanzig Profile ändern sich immer wieder, und jede zehnte Änderung löscht ein Profil mit einer Nachricht ohne Wert, einem Tombstone. Überholte Nachrichten werden aus geschlossenen Segmenten entfernt, die je fünf Sekunden umfassen; die übrigen behalten ihre Offsets, sodass Lücken entstehen.</translation>
   </message>
   <message>
    <source>A condition is needed.</source>
@@ -326,8 +378,20 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein Consumer für eine Gruppe oder die Bank.</translation>
   </message>
   <message>
+   <source>A consumer that stands still is not dead, but nobody can tell the difference. At second 20, walker-1 pauses for four seconds, less than its session timeout, and only its lag rises. At second 50 it pauses for fifteen seconds. The group gives its partitions to others, and when it wakes up, it works on as if they were still its own, until its commit is refused. At seconds 90 and 120 only walker-2's heartbeats are lost, once while it is busy and once while it has nothing to do.</source>
+   <translation>Ein Consumer, der stillsteht, ist nicht tot, aber niemand kann den Unterschied erkennen. In Sekunde 20 pausiert walker-1 vier Sekunden, kürzer als sein Session-Timeout, und nur sein Rückstand wächst. In Sekunde 50 pausiert er fünfzehn Sekunden. Die Gruppe gibt seine Partitionen anderen, und als er aufwacht, arbeitet er weiter, als gehörten sie noch ihm, bis sein Commit abgelehnt wird. In den Sekunden 90 und 120 gehen nur die Heartbeats von walker-2 verloren, einmal während er beschäftigt ist und einmal während er nichts zu tun hat.</translation>
+  </message>
+  <message>
    <source>A copy of the selected client.</source>
    <translation>Eine Kopie des ausgewählten Clients.</translation>
+  </message>
+  <message>
+   <source>A crash costs both groups the session timeout of six seconds. What happens afterwards differs.</source>
+   <translation>Ein Absturz kostet beide Gruppen das Session-Timeout von sechs Sekunden. Was danach geschieht, unterscheidet sich.</translation>
+  </message>
+  <message>
+   <source>A crashed reader does not say goodbye. Its partition gets a new owner only once its session has timed out.</source>
+   <translation>Ein abgestürzter Leser meldet sich nicht ab. Seine Partition bekommt erst einen neuen Besitzer, wenn sein Session-Timeout abgelaufen ist.</translation>
   </message>
   <message>
    <source>A dead letter, like all in this list.</source>
@@ -354,6 +418,14 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein Filter darf höchstens {count:,} Zeichen haben; bitte kürzen.</translation>
   </message>
   <message>
+   <source>A finer key (customer and hour, for example) spreads the load. Which order do you give up for it?</source>
+   <translation>Ein feinerer Schlüssel (zum Beispiel Kunde und Stunde) verteilt die Last. Welche Reihenfolge gibt man dafür auf?</translation>
+  </message>
+  <message>
+   <source>A full disk, and a wrong clock</source>
+   <translation>Eine volle Platte und eine falsche Uhr</translation>
+  </message>
+  <message>
    <source>A group does not read while it rebalances.</source>
    <translation>Eine Gruppe liest nicht, während sie umverteilt.</translation>
   </message>
@@ -364,6 +436,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>A group has a lag of 500 messages. Is that too much?</source>
    <translation>Eine Gruppe hat einen Rückstand von 500 Nachrichten. Ist das zu viel?</translation>
+  </message>
+  <message>
+   <source>A group may be configured before it is there. Who has begun to read goes on where it is.</source>
+   <translation>Eine Gruppe kann konfiguriert werden, bevor es sie gibt. Wer schon liest, liest dort weiter, wo er ist.</translation>
   </message>
   <message>
    <source>A group that reads the same topics with the same assignor, without members at first.</source>
@@ -378,6 +454,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein Verlauf enthält das nicht.</translation>
   </message>
   <message>
+   <source>A job that fails for the last time while the disk is full stays in its queue until it can be stored as a dead letter.</source>
+   <translation>Ein Auftrag, der zum letzten Mal fehlschlägt, während die Platte voll ist, bleibt in seiner Queue, bis er als Dead Letter gespeichert werden kann.</translation>
+  </message>
+  <message>
    <source>A key always goes to the same partition, and a partition has one owner in a group. So each customer's orders are packed in order. There is no order between partitions.</source>
    <translation>Ein Schlüssel kommt immer in dieselbe Partition, und eine Partition hat in einer Gruppe einen Besitzer. So werden die Bestellungen eines Kunden der Reihe nach gepackt. Zwischen Partitionen gibt es keine Reihenfolge.</translation>
   </message>
@@ -388,6 +468,14 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>A large table of dead letters.</source>
    <translation>Eine große Tabelle von Dead Letters.</translation>
+  </message>
+  <message>
+   <source>A log does not delete messages because they were read, nor keep them because they were not. This one keeps twenty seconds, in segments of five seconds; older segments are deleted as a whole. reader-2 is away for a minute from second 40. When it comes back, the messages it would have read first are gone.</source>
+   <translation>Ein Log löscht Nachrichten nicht, weil sie gelesen wurden, und behält sie nicht, weil sie ungelesen sind. Dieses behält zwanzig Sekunden, in Segmenten von fünf Sekunden; ältere Segmente werden im Ganzen gelöscht. reader-2 ist ab Sekunde 40 eine Minute lang weg. Als er zurückkommt, sind die Nachrichten, die er zuerst gelesen hätte, nicht mehr da.</translation>
+  </message>
+  <message>
+   <source>A long pause</source>
+   <translation>Eine lange Pause</translation>
   </message>
   <message>
    <source>A message as JSON, such as {"id": 1}</source>
@@ -418,8 +506,20 @@ Wanduhrzeit {wall}</translation>
    <translation>Eine Nachricht wurde per Redrive zurückgeschickt.</translation>
   </message>
   <message>
+   <source>A middleware failed</source>
+   <translation>Eine Middleware ist fehlgeschlagen</translation>
+  </message>
+  <message>
    <source>A new segment every</source>
    <translation>Neues Segment alle</translation>
+  </message>
+  <message>
+   <source>A newer producer has taken over the transactional id, or its transaction timed out</source>
+   <translation>Ein neuerer Producer hat die Transactional ID übernommen, oder ihre Transaktion ist abgelaufen</translation>
+  </message>
+  <message>
+   <source>A newer producer with the same id has taken over</source>
+   <translation>Ein neuerer Producer mit derselben ID hat übernommen</translation>
   </message>
   <message>
    <source>A partition can be chosen only for messages that are sent at once.</source>
@@ -454,6 +554,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Eine Queue hat keine Partitionen, die man besitzen könnte. Jeder freie Worker nimmt die nächste Nachricht mit einer Lease; der Ring um die Nachricht zeigt die verbleibende Zeit.</translation>
   </message>
   <message>
+   <source>A queue has no partitions to own: any free worker takes the next message, on a lease. If it acknowledges in time, the message is done; if not, another worker gets the message. At second 20, one painter dies while holding a message.</source>
+   <translation>Eine Queue hat keine Partitionen, die man besitzen könnte: Jeder freie Worker nimmt die nächste Nachricht mit einer Lease. Bestätigt er rechtzeitig, ist die Nachricht erledigt, sonst bekommt sie ein anderer. In Sekunde 20 stirbt ein Maler, während er eine Nachricht hält.</translation>
+  </message>
+  <message>
    <source>A queue that gets every message of a topic.</source>
    <translation>Eine Queue, die jede Nachricht eines Topics bekommt.</translation>
   </message>
@@ -464,6 +568,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>A queue's message appears here while a worker holds it, until it is acknowledged or its lease expires; a group's message from its delivery until it is committed. {goes_on}</source>
    <translation>Die Nachricht einer Queue erscheint hier, solange ein Worker sie hält, also bis sie bestätigt ist oder ihre Lease abläuft; die einer Gruppe von der Zustellung bis zum Commit. {goes_on}</translation>
+  </message>
+  <message>
+   <source>A real cluster, seen exactly and disturbed.</source>
+   <translation>Ein echter Cluster, genau gesehen und gestört.</translation>
   </message>
   <message>
    <source>A recorded session is read-only.</source>
@@ -480,6 +588,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>A recording contains the events of messages, not the messages.</source>
    <translation>Eine Aufzeichnung enthält die Ereignisse der Nachrichten, nicht die Nachrichten selbst.</translation>
+  </message>
+  <message>
+   <source>A recording contains the events of messages, not the messages. {why}</source>
+   <translation>Eine Aufzeichnung enthält die Ereignisse der Nachrichten, nicht die Nachrichten. {why}</translation>
   </message>
   <message>
    <source>A recording contains the events of messages, not the messages: start it again (Ctrl+R) to see them.</source>
@@ -518,6 +630,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Eine Verschiebung um 0 ändert nichts.</translation>
   </message>
   <message>
+   <source>A shop and a bank put payments into one topic in transactions. The shop commits three out of four and aborts the fourth. Two groups read the same partitions: one takes every message as it comes (read_uncommitted), the other only committed messages (read_committed). At second 31 the bank crashes in the middle of a transaction. Until the broker aborts the transaction, fifteen seconds after it began, read_committed sees nothing beyond the last stable offset of its partitions.</source>
+   <translation>Ein Laden und eine Bank schreiben Zahlungen in Transaktionen in ein Topic. Der Laden schließt drei von vier ab und bricht die vierte ab. Zwei Gruppen lesen dieselben Partitionen: Die eine nimmt jede Nachricht, wie sie kommt (read_uncommitted), die andere nur abgeschlossene (read_committed). In Sekunde 31 stürzt die Bank mitten in einer Transaktion ab. Bis der Broker die Transaktion fünfzehn Sekunden nach ihrem Beginn abbricht, sieht read_committed nichts jenseits des letzten stabilen Offsets ihrer Partitionen.</translation>
+  </message>
+  <message>
    <source>A single HTML file with the canvas, the timeline, figures and charts for every second. Anyone can open it with a double click, without Brokerscope. Payloads are not included.</source>
    <translation>Eine einzelne HTML-Datei mit Zeichenfläche, Zeitleiste, Kennzahlen und Diagrammen für jede Sekunde. Jeder kann sie mit einem Doppelklick öffnen, auch ohne Brokerscope. Payloads sind nicht enthalten.</translation>
   </message>
@@ -544,6 +660,14 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>A time such as 00:42, or a bookmark's name.</source>
    <translation>Eine Zeit wie 00:42 oder der Name eines Lesezeichens.</translation>
+  </message>
+  <message>
+   <source>A token bucket lets messages pass at a certain rate, plus a burst: tokens drip in, and each message takes one. The topic accepts 20 messages a second from all producers together; miser also limits itself to 2 a second, in pairs. The two eager producers ramp up from nothing to twice what the topic accepts.</source>
+   <translation>Ein Token-Bucket lässt Nachrichten mit einer bestimmten Rate durch, dazu einen Schub: Token tropfen hinein, und jede Nachricht nimmt eines. Das Topic nimmt von allen Producern zusammen 20 Nachrichten pro Sekunde an; miser beschränkt sich außerdem selbst auf 2 pro Sekunde, paarweise. Die beiden eifrigen Producer steigern sich von nichts auf das Doppelte dessen, was das Topic annimmt.</translation>
+  </message>
+  <message>
+   <source>A topic consists of partitions, and messages are in order only within one partition. shop uses the customer as the key of each order, so all orders of a customer end up in one partition, in order. sensor uses no key: its readings are spread over all partitions, a few at a time.</source>
+   <translation>Ein Topic besteht aus Partitionen, und nur innerhalb einer Partition stehen Nachrichten in einer Reihenfolge. shop nimmt den Kunden als Schlüssel jeder Bestellung, sodass alle Bestellungen eines Kunden der Reihe nach in einer Partition liegen. sensor hat keinen Schlüssel: Seine Messwerte verteilen sich auf alle Partitionen, immer ein paar auf einmal.</translation>
   </message>
   <message>
    <source>A topic or queue with a limit appears here as a gauge. Set one with Limits... (Ctrl+Alt+M).</source>
@@ -622,20 +746,16 @@ Wanduhrzeit {wall}</translation>
    <translation>Zugriff</translation>
   </message>
   <message>
-   <source>Access data that the broker stores; they survive a restart.
-
-- **ACLs** say what a principal may do. They apply in addition to a listener's access file, whose rules are not listed here. A denial always wins.
-- **Quotas** limit the bytes per second that Kafka clients may send and fetch, by user and client id.
-- **Users** authenticate with SCRAM. Passwords are set with `brokerscope users set`, over HTTP or with Kafka's tools, and are never stored.</source>
-   <translation>Was der Broker über seine Clients weiß; auch ein Neustart behält es.
-
-- **ACLs** sagen, was ein Principal darf. Sie gelten neben der Zugriffsdatei eines Listeners, deren Regeln hier nicht stehen. Was verbietet, hat Vorrang.
-- **Quotas** begrenzen nach Benutzer und Client-ID die Bytes, die Kafka-Clients pro Sekunde senden und holen dürfen.
-- **Benutzer** melden sich mit SCRAM an. Passwörter setzt man mit `brokerscope users set`, über HTTP oder mit den Werkzeugen von Kafka; sie werden nirgends aufbewahrt.</translation>
+   <source>Access is denied</source>
+   <translation>Der Zugriff ist verweigert</translation>
   </message>
   <message>
    <source>Access...</source>
-   <translation>Zugriff ...</translation>
+   <translation>Zugriff...</translation>
+  </message>
+  <message>
+   <source>Account of every message</source>
+   <translation>Verbleib jeder Nachricht</translation>
   </message>
   <message>
    <source>Accounts for every message.</source>
@@ -648,6 +768,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Acknowledged</source>
    <translation>Bestätigt</translation>
+  </message>
+  <message>
+   <source>Acknowledged before</source>
+   <translation>Vorher bestätigt</translation>
   </message>
   <message>
    <source>Acknowledged messages count as done: if a consumer commits before it does the work and then crashes, the work is lost, but no verdict notices; `given_schedule` does.</source>
@@ -672,6 +796,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Active fault</source>
    <translation>Aktive Störung</translation>
+  </message>
+  <message>
+   <source>Adaptive producer</source>
+   <translation>Anpassungsfähiger Producer</translation>
   </message>
   <message>
    <source>Add</source>
@@ -874,8 +1002,24 @@ Wanduhrzeit {wall}</translation>
    <translation>Außerdem</translation>
   </message>
   <message>
+   <source>Also those that came back after a redrive</source>
+   <translation>Auch die, die nach einem Zurückführen wiederkamen</translation>
+  </message>
+  <message>
+   <source>An alert is a named condition. Parcels come in bursts of six seconds. Two alerts watch the same group: one is raised as soon as its lag is above 80, the other only when it has been above 80 for ten seconds. At second 46, one packer slows down to a quarter of its speed.</source>
+   <translation>Ein Alarm ist eine benannte Bedingung. Pakete kommen in Schüben von sechs Sekunden. Zwei Alarme beobachten dieselbe Gruppe: Der eine wird ausgelöst, sobald ihr Rückstand über 80 liegt, der andere erst, wenn er zehn Sekunden lang darüber lag. In Sekunde 46 wird ein Packer auf ein Viertel seines Tempos langsam.</translation>
+  </message>
+  <message>
    <source>An existing report is replaced.</source>
    <translation>Ein vorhandener Bericht wird ersetzt.</translation>
+  </message>
+  <message>
+   <source>An open transaction is about to commit the offset; try again</source>
+   <translation>Eine offene Transaktion ist dabei, den Offset zu committen; versuchen Sie es noch einmal</translation>
+  </message>
+  <message>
+   <source>An order that fails does not hold up those behind it.</source>
+   <translation>Eine Bestellung, die fehlschlägt, hält die dahinter nicht auf.</translation>
   </message>
   <message>
    <source>And every name that begins with it</source>
@@ -886,8 +1030,20 @@ Wanduhrzeit {wall}</translation>
    <translation>Anderer Ordner...</translation>
   </message>
   <message>
+   <source>Another member still uses the same group instance id</source>
+   <translation>Ein anderes Mitglied benutzt noch dieselbe Group Instance ID</translation>
+  </message>
+  <message>
+   <source>Another member uses the same group instance id</source>
+   <translation>Ein anderes Mitglied benutzt dieselbe Group Instance ID</translation>
+  </message>
+  <message>
    <source>Another one of the same kind.</source>
    <translation>Noch einer von derselben Art.</translation>
+  </message>
+  <message>
+   <source>Another process has opened the data directory</source>
+   <translation>Ein anderer Prozess hat das Datenverzeichnis geöffnet</translation>
   </message>
   <message>
    <source>Another program, publishes to {target}</source>
@@ -902,6 +1058,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein anderes Szenario ist offen.</translation>
   </message>
   <message>
+   <source>Another schema refers to it</source>
+   <translation>Ein anderes Schema verweist darauf</translation>
+  </message>
+  <message>
    <source>Any header, as name: value.</source>
    <translation>Ein beliebiger Header, als Name: Wert.</translation>
   </message>
@@ -912,6 +1072,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Any two recorded sessions.</source>
    <translation>Zwei beliebige aufgezeichnete Sitzungen.</translation>
+  </message>
+  <message>
+   <source>Anything that a cluster does not reveal is marked as not known from outside. It is never shown as 0.</source>
+   <translation>Was ein Cluster nicht preisgibt, ist als von außen nicht bekannt gekennzeichnet. Es wird nie als 0 gezeigt.</translation>
   </message>
   <message>
    <source>Apply</source>
@@ -932,6 +1096,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>As it was at {time}.</source>
    <translation>So war es bei {time}.</translation>
+  </message>
+  <message>
+   <source>As {principal}, dead letters can then be redriven, and offsets of groups without members set: each after a preview, and written down. Nothing else becomes possible. It locks itself again after 15 minutes.</source>
+   <translation>Als {principal} können dann Dead Letters zurückgeführt und Offsets von Gruppen ohne Mitglieder gesetzt werden: jeweils nach einer Vorschau, und aufgeschrieben. Sonst wird nichts möglich. Nach 15 Minuten sperrt er sich wieder.</translation>
   </message>
   <message>
    <source>Ask whether anything was lost (Ctrl+Shift+L).</source>
@@ -956,6 +1124,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>At</source>
    <translation>Um</translation>
+  </message>
+  <message>
+   <source>At min.insync</source>
+   <translation>Gerade min.insync</translation>
   </message>
   <message>
    <source>At most</source>
@@ -998,6 +1170,10 @@ Wanduhrzeit {wall}</translation>
    <translation>In Sekunde 20 stürzt der Leser jeder Gruppe ab.</translation>
   </message>
   <message>
+   <source>At second 20, a member of each group dies. floor carries on at once, and only one message waits until its lock expires; in lines, a partition waits for a new owner.</source>
+   <translation>In Sekunde 20 stirbt in jeder Gruppe ein Mitglied. floor macht sofort weiter, und nur eine Nachricht wartet, bis ihre Sperre abläuft; in lines wartet eine Partition auf einen neuen Besitzer.</translation>
+  </message>
+  <message>
    <source>At second 20, floor-2 dies while holding a message.</source>
    <translation>In Sekunde 20 stürzt floor-2 ab, während es eine Nachricht hält.</translation>
   </message>
@@ -1008,6 +1184,14 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>At second 25, regular-1 is back, without a rebalance.</source>
    <translation>In Sekunde 25 ist regular-1 zurück, ohne Rebalance.</translation>
+  </message>
+  <message>
+   <source>At second 30 the first member of each group crashes; at 60 it is back. Compare how many partitions move.</source>
+   <translation>In Sekunde 30 stürzt das erste Mitglied jeder Gruppe ab, in Sekunde 60 ist es wieder da. Vergleichen Sie, wie viele Partitionen wandern.</translation>
+  </message>
+  <message>
+   <source>At second 30, the broker's disk is full, and for twenty seconds nothing can be written. Producers get a clean error and try again; consumers keep reading what is stored. At second 80, somebody sets the machine's clock back by a day, and at second 90 forward by two. This has no effect: leases, sessions and retries use a clock that only moves forward.</source>
+   <translation>In Sekunde 30 ist die Platte des Brokers voll, und zwanzig Sekunden lang lässt sich nichts schreiben. Producer bekommen einen klaren Fehler und versuchen es erneut; Consumer lesen weiter, was gespeichert ist. In Sekunde 80 stellt jemand die Uhr der Maschine um einen Tag zurück, in Sekunde 90 um zwei vor. Das bleibt ohne Wirkung: Leases, Sessions und Wiederholungen benutzen eine Uhr, die nur vorwärts geht.</translation>
   </message>
   <message>
    <source>At second 31 the bank crashes in the middle of a transaction.</source>
@@ -1026,6 +1210,10 @@ Wanduhrzeit {wall}</translation>
    <translation>In Sekunde 46 wird packer-1 langsamer. Einige Sekunden später wird „packers fall behind“ ausgelöst.</translation>
   </message>
   <message>
+   <source>At second 46 the group gives reader-2's partitions to reader-1, which cannot keep up alone; it falls behind the start of the log, and from then on messages are lost unread. You notice only if you compare the offsets.</source>
+   <translation>In Sekunde 46 gibt die Gruppe die Partitionen von reader-2 an reader-1, der allein nicht mithalten kann; er fällt hinter den Anfang des Logs zurück, und von da an gehen Nachrichten ungelesen verloren. Das bemerkt nur, wer die Offsets vergleicht.</translation>
+  </message>
+  <message>
    <source>At second 60, clerk-2 slows down to a third of its speed.</source>
    <translation>In Sekunde 60 arbeitet clerk-2 nur noch mit einem Drittel der Geschwindigkeit.</translation>
   </message>
@@ -1036,6 +1224,14 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Attach</source>
    <translation>Verbinden</translation>
+  </message>
+  <message>
+   <source>Attach to a Kafka cluster to see its nodes.</source>
+   <translation>Verbinden Sie sich mit einem Kafka-Cluster, um seine Knoten zu sehen.</translation>
+  </message>
+  <message>
+   <source>Attach to your own cluster: Session &gt; Attach... (Ctrl+Shift+A), or brokerscope attach HOST:PORT.</source>
+   <translation>Mit dem eigenen Cluster verbinden: Sitzung &gt; Verbinden... (Strg+Umschalt+A) oder brokerscope attach HOST:PORT.</translation>
   </message>
   <message>
    <source>Attach...</source>
@@ -1060,6 +1256,22 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Attempts at most</source>
    <translation>Versuche höchstens</translation>
+  </message>
+  <message>
+   <source>Authentication failed</source>
+   <translation>Die Anmeldung ist fehlgeschlagen</translation>
+  </message>
+  <message>
+   <source>BETWEEN {listens}</source>
+   <translation>DAZWISCHEN {listens}</translation>
+  </message>
+  <message>
+   <source>BETWEEN, DISTURBED</source>
+   <translation>DAZWISCHEN, GESTÖRT</translation>
+  </message>
+  <message>
+   <source>BETWEEN, cluster not seen for {time}</source>
+   <translation>DAZWISCHEN, Cluster seit {time} nicht gesehen</translation>
   </message>
   <message>
    <source>BRANCH</source>
@@ -1094,8 +1306,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Zurück zum vorigen Eintrag</translation>
   </message>
   <message>
-   <source>Back to their origin, then out of this list (Ctrl+D).</source>
-   <translation>Zurück an ihren Ursprung, dann aus dieser Liste entfernt (Strg+D).</translation>
+   <source>Back to their origin (Ctrl+D).</source>
+   <translation>Zurück zu ihrem Ursprung (Ctrl+D).</translation>
   </message>
   <message>
    <source>Back to their origin.</source>
@@ -1130,6 +1342,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Ergebnis</translation>
   </message>
   <message>
+   <source>Before it began</source>
+   <translation>Vor seinem Beginn</translation>
+  </message>
+  <message>
    <source>Before to</source>
    <translation>Vorher an</translation>
   </message>
@@ -1150,6 +1366,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Rückstand</translation>
   </message>
   <message>
+   <source>Below min.insync</source>
+   <translation>Unter min.insync</translation>
+  </message>
+  <message>
    <source>Below offset</source>
    <translation>Unter Offset</translation>
   </message>
@@ -1160,6 +1380,14 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Bench, {members}</source>
    <translation>Bank, {members}</translation>
+  </message>
+  <message>
+   <source>Between</source>
+   <translation>Dazwischen</translation>
+  </message>
+  <message>
+   <source>Between attempts the message waits, first one second, then two; meanwhile others overtake it.</source>
+   <translation>Zwischen den Versuchen wartet die Nachricht, erst eine Sekunde, dann zwei; derweil überholen sie andere.</translation>
   </message>
   <message>
    <source>Beyond that, the oldest are removed, but never one that was named, bookmarked, opened or used.</source>
@@ -1202,6 +1430,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Beide Gruppen haben die sechs Partitionen unter sich verteilt.</translation>
   </message>
   <message>
+   <source>Both queues are full most of the time, and both workers are equally busy.</source>
+   <translation>Beide Queues sind meistens voll, und beide Worker sind gleich beschäftigt.</translation>
+  </message>
+  <message>
    <source>Both words, anywhere in the row, in any case.</source>
    <translation>Beide Wörter, irgendwo in der Zeile, groß oder klein.</translation>
   </message>
@@ -1238,6 +1470,38 @@ Wanduhrzeit {wall}</translation>
    <translation>Broker</translation>
   </message>
   <message>
+   <source>Broker gone</source>
+   <translation>Broker weg</translation>
+  </message>
+  <message>
+   <source>Broker gone: {cause}</source>
+   <translation>Broker weg: {cause}</translation>
+  </message>
+  <message>
+   <source>Broker seen</source>
+   <translation>Broker gesehen</translation>
+  </message>
+  <message>
+   <source>Broker {cause}</source>
+   <translation>Broker: {cause}</translation>
+  </message>
+  <message>
+   <source>Brokers</source>
+   <translation>Broker</translation>
+  </message>
+  <message>
+   <source>Brokers of a cluster</source>
+   <translation>Broker eines Clusters</translation>
+  </message>
+  <message>
+   <source>Brokers of a cluster that are not seen.</source>
+   <translation>Broker eines Clusters, die nicht zu sehen sind.</translation>
+  </message>
+  <message>
+   <source>Brokers, leaders, replicas</source>
+   <translation>Broker, Leader, Replikate</translation>
+  </message>
+  <message>
    <source>Browse messages</source>
    <translation>Nachrichten ansehen</translation>
   </message>
@@ -1246,12 +1510,20 @@ Wanduhrzeit {wall}</translation>
    <translation>Durchsuchen...</translation>
   </message>
   <message>
+   <source>Bursts make the lag of a partition rise; weekends let it fall.</source>
+   <translation>Schübe lassen den Rückstand einer Partition steigen, Wochenenden lassen ihn fallen.</translation>
+  </message>
+  <message>
    <source>Buttons that do not fit in the toolbar</source>
    <translation>Schaltflächen, die nicht in die Werkzeugleiste passen</translation>
   </message>
   <message>
    <source>By</source>
    <translation>Um</translation>
+  </message>
+  <message>
+   <source>By weight or by least loaded, hardly anything waits. The weights had to be known in advance; the load is measured.</source>
+   <translation>Nach Gewicht oder nach geringster Last wartet kaum etwas. Die Gewichte musste man vorher kennen, die Last wird gemessen.</translation>
   </message>
   <message>
    <source>Bytes</source>
@@ -1284,6 +1556,14 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Call</source>
    <translation>Aufruf</translation>
+  </message>
+  <message>
+   <source>Came back after a redrive, and stay: {count}.</source>
+   <translation>Nach einem Zurückführen wiedergekommen, bleiben: {count}.</translation>
+  </message>
+  <message>
+   <source>Came back three times, and stay: {count}; mend what reads them.</source>
+   <translation>Dreimal wiedergekommen, bleiben: {count}; was sie liest, ist zu reparieren.</translation>
   </message>
   <message>
    <source>Cancel</source>
@@ -1331,7 +1611,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Cause</source>
-   <translation>Gestorben an</translation>
+   <translation>Ursache</translation>
   </message>
   <message>
    <source>Cause and details.</source>
@@ -1356,6 +1636,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Changes</source>
    <translation>Änderungen</translation>
+  </message>
+  <message>
+   <source>Changes are refused</source>
+   <translation>Änderungen werden abgelehnt</translation>
   </message>
   <message>
    <source>Changes the committed offsets of a group. Its members continue from there after a restart.</source>
@@ -1510,6 +1794,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Clients</translation>
   </message>
   <message>
+   <source>Clients with bootstrap.servers={listens} are passed on to {where}, and what they do is seen.</source>
+   <translation>Clients mit bootstrap.servers={listens} werden an {where} weitergegeben, und man sieht, was sie tun.</translation>
+  </message>
+  <message>
    <source>Clock</source>
    <translation>Uhr</translation>
   </message>
@@ -1532,6 +1820,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Closing interrupted recordings</source>
    <translation>Unterbrochene Aufzeichnungen werden abgeschlossen</translation>
+  </message>
+  <message>
+   <source>Cluster</source>
+   <translation>Cluster</translation>
   </message>
   <message>
    <source>Colour: lag up to {count}. Hatched: no reader.</source>
@@ -1574,8 +1866,16 @@ Wanduhrzeit {wall}</translation>
    <translation>Die committeten Offsets werden vor den Enden abgefragt, damit der Rückstand nie negativ ist.</translation>
   </message>
   <message>
+   <source>Committed too far</source>
+   <translation>Zu weit committet</translation>
+  </message>
+  <message>
    <source>Compacted</source>
    <translation>Kompaktiert</translation>
+  </message>
+  <message>
+   <source>Compaction</source>
+   <translation>Kompaktierung</translation>
   </message>
   <message>
    <source>Compare</source>
@@ -1646,6 +1946,14 @@ Wanduhrzeit {wall}</translation>
    <translation>Konfigurieren</translation>
   </message>
   <message>
+   <source>Configure group</source>
+   <translation>Gruppe konfigurieren</translation>
+  </message>
+  <message>
+   <source>Configure group...</source>
+   <translation>Gruppe konfigurieren...</translation>
+  </message>
+  <message>
    <source>Configure topic...</source>
    <translation>Topic konfigurieren...</translation>
   </message>
@@ -1654,8 +1962,20 @@ Wanduhrzeit {wall}</translation>
    <translation>{topic} konfigurieren</translation>
   </message>
   <message>
+   <source>Connected to the broker of this session: {names}. End it?</source>
+   <translation>Mit dem Broker dieser Sitzung verbunden: {names}. Beenden?</translation>
+  </message>
+  <message>
    <source>Connecting...</source>
    <translation>Verbindung wird hergestellt...</translation>
+  </message>
+  <message>
+   <source>Connection ended</source>
+   <translation>Verbindung beendet</translation>
+  </message>
+  <message>
+   <source>Connection lost</source>
+   <translation>Verbindung verloren</translation>
   </message>
   <message>
    <source>Connection {number} is cut.</source>
@@ -1702,6 +2022,14 @@ Wanduhrzeit {wall}</translation>
    <translation>Setzt sie fort, wo sie gestoppt wurde, auch über das Ende ihres Szenarios hinaus.</translation>
   </message>
   <message>
+   <source>Controller</source>
+   <translation>Controller</translation>
+  </message>
+  <message>
+   <source>Controller moved</source>
+   <translation>Controller gewechselt</translation>
+  </message>
+  <message>
    <source>Copied the message as JSON.</source>
    <translation>Nachricht als JSON kopiert.</translation>
   </message>
@@ -1716,6 +2044,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Copies the recording elsewhere.</source>
    <translation>Kopiert die Aufzeichnung an einen anderen Ort.</translation>
+  </message>
+  <message>
+   <source>Copies {count} in {time}, in order, with key, headers and time.</source>
+   <translation>Kopiert {count} in {time}, der Reihe nach, mit Schlüssel, Headern und Zeit.</translation>
   </message>
   <message>
    <source>Copy</source>
@@ -1770,8 +2102,16 @@ Wanduhrzeit {wall}</translation>
    <translation>poster-1 bei der Arbeit abstürzen lassen: auswählen und Strg+Alt+X drücken.</translation>
   </message>
   <message>
+   <source>Crash the bank again, and restart it at once. It aborts the transaction it had left open, and nobody waits for a timeout.</source>
+   <translation>Lassen Sie die Bank noch einmal abstürzen und starten Sie sie sofort neu. Sie bricht die Transaktion ab, die sie offen gelassen hat, und niemand wartet auf ein Timeout.</translation>
+  </message>
+  <message>
    <source>Crash the shop. Select it and press Ctrl+Alt+X.</source>
    <translation>shop abstürzen lassen: auswählen und Strg+Alt+X drücken.</translation>
+  </message>
+  <message>
+   <source>Crash the slow worker of "turns". All messages it held come back only when their leases expire.</source>
+   <translation>Lassen Sie den langsamen Worker von „turns“ abstürzen. Alle Nachrichten, die er hielt, kommen erst zurück, wenn ihre Leases ablaufen.</translation>
   </message>
   <message>
    <source>Crash {name}</source>
@@ -1799,7 +2139,7 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Create ACL...</source>
-   <translation>ACL anlegen ...</translation>
+   <translation>ACL anlegen...</translation>
   </message>
   <message>
    <source>Create an ACL or set a quota here, on the command line, over HTTP or with Kafka's tools.</source>
@@ -1858,10 +2198,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Hier wachsen Kurven, während Sitzungszeit vergeht und Nachrichten veröffentlicht werden.</translation>
   </message>
   <message>
-   <source>Curves over session time, with the current rates on the left. The consumer whose oldest message has waited longest is marked as the **slowest**. Double-click a curve to go to that moment.</source>
-   <translation>Kurven über die Sitzungszeit, links davon die aktuellen Raten. Der Consumer, dessen älteste Nachricht am längsten wartet, ist als der **langsamste** markiert. Ein Doppelklick auf eine Kurve führt zu diesem Zeitpunkt.</translation>
-  </message>
-  <message>
    <source>Cut connection</source>
    <translation>Verbindung trennen</translation>
   </message>
@@ -1886,12 +2222,28 @@ Wanduhrzeit {wall}</translation>
    <translation>Dead Letters</translation>
   </message>
   <message>
+   <source>Dead letters accumulate slowly, all with the same cause. Open one to see when each attempt was made, by which worker, and with what error.</source>
+   <translation>Dead Letters sammeln sich langsam an, alle mit derselben Ursache. Öffnen Sie eine: Man sieht, wann jeder Versuch stattfand, durch welchen Worker und mit welchem Fehler.</translation>
+  </message>
+  <message>
    <source>Dead letters of a queue or in a topic.</source>
    <translation>Dead Letters einer Queue oder in einem Topic.</translation>
   </message>
   <message>
    <source>Dead letters of {queue_name}</source>
    <translation>Dead Letters von {queue_name}</translation>
+  </message>
+  <message>
+   <source>Dead letters of {queue}: {count}. They go back to their origin.</source>
+   <translation>Dead Letters von {queue}: {count}. Sie gehen an ihren Ursprung zurück.</translation>
+  </message>
+  <message>
+   <source>Dead letters of {topic}: {count}. They stay there, and copies go back.</source>
+   <translation>Dead Letters von {topic}: {count}. Sie bleiben dort, und Kopien gehen zurück.</translation>
+  </message>
+  <message>
+   <source>Dead letters to purge: {count}</source>
+   <translation>Zu löschende Dead Letters: {count}</translation>
   </message>
   <message>
    <source>Dead-letter</source>
@@ -1974,6 +2326,10 @@ Wanduhrzeit {wall}</translation>
    <translation>{topic} löschen</translation>
   </message>
   <message>
+   <source>Deleted</source>
+   <translation>Gelöscht</translation>
+  </message>
+  <message>
    <source>Deletes all listed dead letters.</source>
    <translation>Löscht alle aufgelisteten Dead Letters.</translation>
   </message>
@@ -2020,10 +2376,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Deliveries of this message so far; after the last attempt it becomes a dead letter.</source>
    <translation>Bisherige Zustellungen dieser Nachricht; nach dem letzten Versuch wird sie zum Dead Letter.</translation>
-  </message>
-  <message>
-   <source>Delivery audit</source>
-   <translation>Zustellungsprüfung</translation>
   </message>
   <message>
    <source>Deny it</source>
@@ -2078,6 +2430,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Verwerfen</translation>
   </message>
   <message>
+   <source>Disk</source>
+   <translation>Platte</translation>
+  </message>
+  <message>
    <source>Disk full</source>
    <translation>Platte voll</translation>
   </message>
@@ -2114,6 +2470,18 @@ Wanduhrzeit {wall}</translation>
    <translation>Einen Kasten ziehen, um ihn zu verschieben, oder Umschalt und eine Pfeiltaste drücken. Dabei werden keine Consumer zwischen Gruppen verschoben.</translation>
   </message>
   <message>
+   <source>Drag a clerk to the bench. When does the lag stop fitting into the pauses?</source>
+   <translation>Ziehen Sie einen Clerk auf die Bank. Ab wann passt der Rückstand nicht mehr in die Pausen?</translation>
+  </message>
+  <message>
+   <source>Drag a member to the bench and back, in each group, and compare the rebalance cards.</source>
+   <translation>Ziehen Sie in jeder Gruppe ein Mitglied auf die Bank und zurück und vergleichen Sie die Rebalance-Karten.</translation>
+  </message>
+  <message>
+   <source>Drag a static member to the bench. Once it is taken out of the group, it has no place to return to, and the group rebalances.</source>
+   <translation>Ziehen Sie ein statisches Mitglied auf die Bank. Ist es aus der Gruppe genommen, hat es keinen Platz, an den es zurückkehren könnte, und die Gruppe macht einen Rebalance.</translation>
+  </message>
+  <message>
    <source>Drag boxes, or Shift+arrow keys.</source>
    <translation>Kästen ziehen, oder Umschalt und Pfeiltasten.</translation>
   </message>
@@ -2122,8 +2490,20 @@ Wanduhrzeit {wall}</translation>
    <translation>helper-1 auf die Bank ziehen.</translation>
   </message>
   <message>
+   <source>Drag indexer-2 out of the group. Who takes over its partitions?</source>
+   <translation>Ziehen Sie indexer-2 aus der Gruppe. Wer übernimmt seine Partitionen?</translation>
+  </message>
+  <message>
+   <source>Drag indexer-4 from the bench into the group indexers and watch the rebalance.</source>
+   <translation>Ziehen Sie indexer-4 von der Bank in die Gruppe indexers und beobachten Sie den Rebalance.</translation>
+  </message>
+  <message>
    <source>Drag indexer-4 from the bench into the group indexers.</source>
    <translation>indexer-4 von der Bank in die Gruppe indexers ziehen.</translation>
+  </message>
+  <message>
+   <source>Drag members to the bench and back. Compare the two cards on the right.</source>
+   <translation>Ziehen Sie Mitglieder auf die Bank und zurück. Vergleichen Sie die beiden Karten rechts.</translation>
   </message>
   <message>
    <source>Drag new-3 to the bench, and compare.</source>
@@ -2138,12 +2518,28 @@ Wanduhrzeit {wall}</translation>
    <translation>packer-2 auf die Bank ziehen.</translation>
   </message>
   <message>
+   <source>Drag packer-2 to the bench. Now packer-1 owns all four partitions, and each customer's orders are still in order.</source>
+   <translation>Ziehen Sie packer-2 auf die Bank. Nun besitzt packer-1 alle vier Partitionen, und die Bestellungen jedes Kunden bleiben in ihrer Reihenfolge.</translation>
+  </message>
+  <message>
+   <source>Drag poster-1 to the bench while it works. It leaves properly, and yet one message comes twice. Why?</source>
+   <translation>Ziehen Sie poster-1 auf die Bank, während er arbeitet. Er meldet sich ordentlich ab, und doch kommt eine Nachricht zweimal. Warum?</translation>
+  </message>
+  <message>
    <source>Drag ranger-1 to the bench.</source>
    <translation>ranger-1 auf die Bank ziehen.</translation>
   </message>
   <message>
    <source>Drag regular-2 to the bench.</source>
    <translation>regular-2 auf die Bank ziehen.</translation>
+  </message>
+  <message>
+   <source>Drag spare-1 into clerks at second 80, when the lag is at its worst. How long until it is gone?</source>
+   <translation>Ziehen Sie spare-1 in Sekunde 80 zu clerks, wenn der Rückstand am größten ist. Wie lange dauert es, bis er weg ist?</translation>
+  </message>
+  <message>
+   <source>Drag spare-1 into the group at second 50. How fast must you be?</source>
+   <translation>Ziehen Sie spare-1 in Sekunde 50 in die Gruppe. Wie schnell muss man sein?</translation>
   </message>
   <message>
    <source>Drag spare-1 into the group clerks.</source>
@@ -2156,6 +2552,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Drag spare-1 into the group packers, then packer-1 to the bench, and wait until the alert is over.</source>
    <translation>spare-1 in die Gruppe packers ziehen, dann packer-1 auf die Bank, und warten, bis der Alarm vorbei ist.</translation>
+  </message>
+  <message>
+   <source>Drag spare-1 into the group. The hot partition still has one owner, so it does not help.</source>
+   <translation>Ziehen Sie spare-1 in die Gruppe. Die heiße Partition hat weiterhin einen Besitzer, also hilft es nicht.</translation>
   </message>
   <message>
    <source>Drag sticker-1 to the bench.</source>
@@ -2194,14 +2594,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Verworfen</translation>
   </message>
   <message>
-   <source>Dry run</source>
-   <translation>Probelauf</translation>
-  </message>
-  <message>
-   <source>Dry run in progress...</source>
-   <translation>Probelauf...</translation>
-  </message>
-  <message>
    <source>Dry run: {going} would be appended.</source>
    <translation>Probelauf: {going} würden angehängt.</translation>
   </message>
@@ -2214,12 +2606,20 @@ Wanduhrzeit {wall}</translation>
    <translation>floor-1 duplizieren: auswählen und Strg+U drücken.</translation>
   </message>
   <message>
+   <source>Duplicate floor-1. The share group has more members than partitions, and all of them work.</source>
+   <translation>Verdoppeln Sie floor-1. Die Share Group hat mehr Mitglieder als Partitionen, und alle arbeiten.</translation>
+  </message>
+  <message>
    <source>Duplicate topic, queue or group...</source>
    <translation>Topic, Queue oder Gruppe duplizieren...</translation>
   </message>
   <message>
    <source>Duplicate {name}</source>
    <translation>{name} duplizieren</translation>
+  </message>
+  <message>
+   <source>During a rebalance, the eager groups stop completely, while the cooperative one keeps reading.</source>
+   <translation>Während eines Rebalance stehen die Eager-Gruppen ganz still, die kooperative liest weiter.</translation>
   </message>
   <message>
    <source>Each alert says when it was raised and when it was over. Both are in the recording, and the report counts them.</source>
@@ -2230,12 +2630,20 @@ Wanduhrzeit {wall}</translation>
    <translation>Jeder Schub ist eine Zacke im Diagramm des Rückstands. Auf welcher Höhe die nächste beginnt, zeigt, ob die Gruppe mitkommt.</translation>
   </message>
   <message>
+   <source>Each burst raises "many parcels", although nothing is wrong. The alert is shown above the canvas and marked on the timeline.</source>
+   <translation>Jeder Schub löst „many parcels“ aus, obwohl nichts nicht stimmt. Der Alarm steht über der Zeichenfläche und ist in der Zeitleiste markiert.</translation>
+  </message>
+  <message>
    <source>Each disk sync takes `delay_ms` longer, and so does publishing. Needs `durability="fsync"`.</source>
    <translation>Jede Synchronisierung der Platte dauert `delay_ms` länger, das Veröffentlichen also auch. Braucht `durability="fsync"`.</translation>
   </message>
   <message>
    <source>Each gauge shows how full a queue is, which producers are blocked and since when, and how many messages were turned away.</source>
    <translation>Jede Anzeige zeigt, wie voll eine Queue ist, welche Producer seit wann blockiert sind und wie viele Nachrichten abgewiesen wurden.</translation>
+  </message>
+  <message>
+   <source>Each packer owns two partitions; nobody else reads them, so each customer's orders stay in order.</source>
+   <translation>Jeder Packer besitzt zwei Partitionen; niemand sonst liest sie, also bleiben die Bestellungen jedes Kunden in ihrer Reihenfolge.</translation>
   </message>
   <message>
    <source>Each partition appears here with its owner in every group, as soon as there is a topic that a group reads.</source>
@@ -2330,6 +2738,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Beendet</translation>
   </message>
   <message>
+   <source>Ends all faults of Kafka programs.</source>
+   <translation>Beendet alle Störungen von Kafka-Programmen.</translation>
+  </message>
+  <message>
    <source>Ends faults that still last.</source>
    <translation>Beendet Fehler, die noch andauern.</translation>
   </message>
@@ -2406,8 +2818,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Ereignisse vor und nach diesem Moment</translation>
   </message>
   <message>
-   <source>Every accepted message is acknowledged, dead-lettered or can still be read; no reader skipped it. Messages that were evicted, expired, purged or deleted unread are lost; refused messages are not. Acknowledged messages count as done, see the class.</source>
-   <translation>Jede angenommene Nachricht ist bestätigt, ein Dead Letter oder noch lesbar; kein Leser hat sie übersprungen. Ungelesen verdrängte, abgelaufene, geleerte oder gelöschte Nachrichten sind verloren, abgewiesene nicht. Bestätigte gelten als erledigt, siehe die Klasse.</translation>
+   <source>Every accepted message is acknowledged, dead-lettered or can still be read; no reader skipped it. Messages that were evicted, expired, purged or deleted unread are lost; refused messages, and what somebody's reset of offsets passed over, are not. Acknowledged messages count as done, see the class.</source>
+   <translation>Jede angenommene Nachricht ist bestätigt, ein Dead Letter oder kann noch gelesen werden; kein Leser hat sie übersprungen. Nachrichten, die ungelesen verdrängt, abgelaufen, geleert oder gelöscht wurden, sind verloren; abgelehnte, und was ein Zurücksetzen von Offsets übergangen hat, sind es nicht. Bestätigte Nachrichten gelten als erledigt, siehe die Klasse.</translation>
   </message>
   <message>
    <source>Every box is in its place.</source>
@@ -2418,26 +2830,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Alle Befehle, Berichte, Exit-Codes.</translation>
   </message>
   <message>
-   <source>Every delivery of a message that its reader (a group or a queue) **had already been given**: to whom now, to whom before, how much later, and what happened in between.
-
-**Delivered again**: the message had already been acknowledged, or a member that has left had been given it. **Fetched again**: a client merely fetched it once more, after a seek or a pause, or because it had discarded it.
-
-- **Nacked**, **Lease expired**, **Released**: the message came back to its queue.
-- **Rebalance completed**: a consumer was given messages and left, or lost the partition, before its offsets were committed.
-- **Offsets reset**: somebody moved the group back.
-
-The inspector shows the selected row with the message's whole history; Enter opens *Messages* at that message. A filter looks like `reader = builds and why = nacked`.</source>
-   <translation>Jede Zustellung einer Nachricht, die ihr Leser (eine Gruppe oder eine Queue) **schon einmal bekommen hatte**: an wen jetzt, an wen vorher, wie lange danach, und was dazwischen lag.
-
-**Erneut zugestellt**: Die Nachricht war schon bestätigt, oder ein inzwischen gegangenes Mitglied hatte sie bekommen. **Erneut geholt**: Ein Client hat sie nur noch einmal geholt, nach einem Seek oder einer Pause, oder weil er sie verworfen hatte.
-
-- **Abgelehnt (Nack)**, **Lease abgelaufen**, **Freigegeben**: Die Nachricht kam in ihre Queue zurück.
-- **Rebalance abgeschlossen**: Ein Consumer bekam Nachrichten und ging, oder verlor die Partition, bevor seine Offsets bestätigt waren.
-- **Offsets zurückgesetzt**: Jemand hat die Gruppe zurückgesetzt.
-
-Der Inspektor zeigt die ausgewählte Zeile mit der ganzen Geschichte der Nachricht; die Eingabetaste öffnet *Nachrichten* an dieser Stelle. Ein Filter sieht aus wie `reader = builds and why = nacked`.</translation>
-  </message>
-  <message>
    <source>Every event goes to the session folder.</source>
    <translation>Alle Ereignisse kommen in den Sitzungsordner.</translation>
   </message>
@@ -2446,8 +2838,8 @@ Der Inspektor zeigt die ausgewählte Zeile mit der ganzen Geschichte der Nachric
    <translation>Hier steht jedes Ereignis der Reihe nach. {goes_on}</translation>
   </message>
   <message>
-   <source>Every message has at least one reader, and each reader has acknowledged or dead-lettered it; nothing is lost, waiting, in flight or read without a commit. With `by`, only messages read by that group or queue count. Readers that assign partitions by hand and never commit are done with what they were given.</source>
-   <translation>Jede Nachricht hat mindestens einen Leser, und jeder Leser hat sie bestätigt oder zum Dead Letter gemacht; nichts ist verloren, wartet, ist in Arbeit oder ohne Commit gelesen. Mit `by` zählt nur, was diese Gruppe oder Queue liest. Leser, die sich Partitionen selbst zuweisen und nie committen, sind mit dem fertig, was sie bekommen haben.</translation>
+   <source>Every message has at least one reader, and nothing is waiting or in hand. With `by`, only messages read by that group or queue count. Readers that assign partitions by hand and never commit are done with what they were given; a group that was deleted is judged as it was then.</source>
+   <translation>Jede Nachricht hat mindestens einen Leser, und nichts wartet oder ist in Händen. Mit `by` zählen nur Nachrichten, die diese Gruppe oder Queue liest. Leser, die sich Partitionen selbst zuweisen und nie committen, sind mit dem Erhaltenen fertig; eine gelöschte Gruppe wird beurteilt, wie sie da war.</translation>
   </message>
   <message>
    <source>Every message is accounted for, but a guarantee was broken: {promise}</source>
@@ -2470,20 +2862,16 @@ Der Inspektor zeigt die ausgewählte Zeile mit der ganzen Geschichte der Nachric
    <translation>Jede öffentliche Klasse und Methode der Testwerkzeuge.</translation>
   </message>
   <message>
-   <source>Every request of the connected **Kafka programs**: API and version, size, time until the reply, and error. The last 2,000 are kept. Filter them by client, API or error.</source>
-   <translation>Alle Requests der verbundenen **Kafka-Programme**: API und Version, Größe, Zeit bis zur Antwort und Fehler. Die letzten 2.000 bleiben erhalten. Filtern lässt sich nach Client, API oder Fehler.</translation>
+   <source>Every restart costs dynamic a rebalance of five seconds, because the group waits until the old member has timed out. All of its members stand still for that long.</source>
+   <translation>Jeder Neustart kostet dynamic einen Rebalance von fünf Sekunden, weil die Gruppe wartet, bis das Timeout des alten Mitglieds abgelaufen ist. So lange stehen alle ihre Mitglieder still.</translation>
   </message>
   <message>
-   <source>Every table, the canvas, and *Run until* share one language.
-
-- Words match anywhere: `billing timeout`.
-- Conditions refer to a column: `lag &gt; 100 and group = "billing"`, `size &gt;= 3 KiB`, `not key contains test`.
-- Flags begin with a tilde: `~dlq`, `~inflight`, `~redriven`.</source>
-   <translation>Jede Tabelle, die Zeichenfläche und *Laufen bis* teilen eine Sprache.
-
-- Wörter passen überall: `billing timeout`.
-- Bedingungen beziehen sich auf eine Spalte: `lag &gt; 100 and group = "billing"`, `size &gt;= 3 KiB`, `not key contains test`.
-- Merkmale beginnen mit einer Tilde: `~dlq`, `~inflight`, `~redriven`.</translation>
+   <source>Every subscriber of a topic gets every message, through its own queue. The mailer is three times too slow; its queue is bounded, so it loses the messages that do not fit, and nobody else is affected. The dashboard reads two topics, and takes orders first whenever both have something.</source>
+   <translation>Jeder Abonnent eines Topics bekommt jede Nachricht, über eine eigene Queue. Der Mailer ist dreimal zu langsam; seine Queue ist begrenzt, also verliert er die Nachrichten, die nicht hineinpassen, und niemand sonst ist betroffen. Das Dashboard liest zwei Topics und nimmt Bestellungen zuerst, wenn beide etwas haben.</translation>
+  </message>
+  <message>
+   <source>Everybody may use this broker, so nobody may disturb its clients; give it a token, or open one for tests, with EmbeddedBroker or serve --testing.</source>
+   <translation>Diesen Broker darf jeder benutzen, also darf niemand seine Clients stören; geben Sie ihm ein Token, oder öffnen Sie einen für Tests, mit EmbeddedBroker oder serve --testing.</translation>
   </message>
   <message>
    <source>Everything</source>
@@ -2494,16 +2882,16 @@ Der Inspektor zeigt die ausgewählte Zeile mit der ganzen Geschichte der Nachric
    <translation>Alles, was bis dahin fällig ist, geschieht.</translation>
   </message>
   <message>
+   <source>Everything else is acknowledged at the first attempt.</source>
+   <translation>Alles andere wird beim ersten Versuch bestätigt.</translation>
+  </message>
+  <message>
    <source>Everything except messages</source>
    <translation>Alles außer Nachrichten</translation>
   </message>
   <message>
    <source>Everything that was seen is recorded. The cluster continues in the background, and so does the recording.</source>
    <translation>Alles, was zu sehen war, ist aufgezeichnet. Der Cluster läuft im Hintergrund weiter, und die Aufzeichnung auch.</translation>
-  </message>
-  <message>
-   <source>Everything the broker did, in order, including your own actions. Click a line to inspect it, double-click it to go to its moment.</source>
-   <translation>Alles, was der Broker getan hat, der Reihe nach, auch Ihre eigenen Aktionen. Ein Klick auf eine Zeile zeigt sie im Inspektor, ein Doppelklick geht zu ihrem Zeitpunkt.</translation>
   </message>
   <message>
    <source>Evicted</source>
@@ -2598,6 +2986,10 @@ Der Inspektor zeigt die ausgewählte Zeile mit der ganzen Geschichte der Nachric
    <translation>Fallend</translation>
   </message>
   <message>
+   <source>Fan-out</source>
+   <translation>Fan-out</translation>
+  </message>
+  <message>
    <source>Fast</source>
    <translation>Schnell</translation>
   </message>
@@ -2686,6 +3078,10 @@ Der Inspektor zeigt die ausgewählte Zeile mit der ganzen Geschichte der Nachric
    <translation>Nach Name, Zeit oder Ordner filtern</translation>
   </message>
   <message>
+   <source>Filter by node, state or rack</source>
+   <translation>Nach Knoten, Zustand oder Rack filtern</translation>
+  </message>
+  <message>
    <source>Filter by principal or resource</source>
    <translation>Nach Principal oder Ressource filtern</translation>
   </message>
@@ -2755,7 +3151,7 @@ Der Inspektor zeigt die ausgewählte Zeile mit der ganzen Geschichte der Nachric
   </message>
   <message>
    <source>Filtering and sorting...</source>
-   <translation>Wird gefiltert und sortiert ...</translation>
+   <translation>Wird gefiltert und sortiert...</translation>
   </message>
   <message>
    <source>Filters</source>
@@ -2780,6 +3176,10 @@ Der Inspektor zeigt die ausgewählte Zeile mit der ganzen Geschichte der Nachric
   <message>
    <source>Five members share eight partitions, but the hot one still has one owner. A partition is the smallest unit of load that a group can assign.</source>
    <translation>Fünf Mitglieder teilen sich acht Partitionen, aber die heiße hat weiterhin einen Besitzer. Eine Partition ist der kleinste Teil der Last, den eine Gruppe verteilen kann.</translation>
+  </message>
+  <message>
+   <source>Five queues with room for 20 messages, each with a producer that is faster than its worker. A policy decides what happens when a queue is full: make the producer wait, refuse the message, drop the new message, drop the oldest, or drop a less urgent one. None of them is free: you lose either time or messages.</source>
+   <translation>Fünf Queues mit Platz für 20 Nachrichten, jede mit einem Producer, der schneller ist als ihr Worker. Eine Regel entscheidet, was geschieht, wenn eine Queue voll ist: den Producer warten lassen, die Nachricht ablehnen, die neue verwerfen, die älteste verwerfen oder eine weniger dringende. Keine ist umsonst: Man verliert Zeit oder Nachrichten.</translation>
   </message>
   <message>
    <source>Flow</source>
@@ -2842,6 +3242,10 @@ Der Inspektor zeigt die ausgewählte Zeile mit der ganzen Geschichte der Nachric
    <translation>Mindestens</translation>
   </message>
   <message>
+   <source>For the first forty seconds there are enough tokens, and messages pass as they come.</source>
+   <translation>In den ersten vierzig Sekunden gibt es genug Token, und Nachrichten gehen durch, wie sie kommen.</translation>
+  </message>
+  <message>
    <source>Forget a layout</source>
    <translation>Anordnung löschen</translation>
   </message>
@@ -2894,8 +3298,24 @@ Der Inspektor zeigt die ausgewählte Zeile mit der ganzen Geschichte der Nachric
    <translation>Von hier an ist es {place}</translation>
   </message>
   <message>
+   <source>From its report:</source>
+   <translation>Aus ihrem Bericht:</translation>
+  </message>
+  <message>
    <source>From offset...</source>
    <translation>Ab Offset...</translation>
+  </message>
+  <message>
+   <source>From second 20 to 40, shop-b's orders are refused and shop-a's are not. From 40 on, both are accepted.</source>
+   <translation>Von Sekunde 20 bis 40 werden die Bestellungen von shop-b abgelehnt, die von shop-a nicht. Ab 40 werden beide angenommen.</translation>
+  </message>
+  <message>
+   <source>From second 31 on, the lag of booked also rises for the shop's messages, although they are committed.</source>
+   <translation>Ab Sekunde 31 steigt der Rückstand von booked auch für die Nachrichten des Ladens, obwohl sie abgeschlossen sind.</translation>
+  </message>
+  <message>
+   <source>From second 60 on, it no longer falls to zero. From 120 on, the slow clerk catches up, which takes until 200.</source>
+   <translation>Ab Sekunde 60 fällt er nicht mehr auf null. Ab 120 holt der langsame Clerk auf, was bis 200 dauert.</translation>
   </message>
   <message>
    <source>From session time</source>
@@ -2916,6 +3336,10 @@ Der Inspektor zeigt die ausgewählte Zeile mit der ganzen Geschichte der Nachric
   <message>
    <source>From the request to its reply, in wall time, including waiting for messages.</source>
    <translation>Vom Request bis zur Antwort in Wanduhrzeit, einschließlich des Wartens auf Nachrichten.</translation>
+  </message>
+  <message>
+   <source>From then on the bucket is empty, and the eager producers queue up, first come, first served.</source>
+   <translation>Von da an ist der Eimer leer, und die eifrigen Producer stehen an: Wer zuerst kommt, mahlt zuerst.</translation>
   </message>
   <message>
    <source>From time...</source>
@@ -2954,6 +3378,34 @@ Der Inspektor zeigt die ausgewählte Zeile mit der ganzen Geschichte der Nachric
    <translation>Generation {generation}</translation>
   </message>
   <message>
+   <source>Give both topics three partitions. Then range is fair; when is it not?</source>
+   <translation>Geben Sie beiden Topics drei Partitionen. Dann ist range gerecht; wann ist es das nicht?</translation>
+  </message>
+  <message>
+   <source>Give meter another topic. A full disk affects everybody; a slow reader affects only its own topic.</source>
+   <translation>Geben Sie meter ein anderes Topic. Eine volle Platte trifft alle, ein langsamer Leser nur sein eigenes Topic.</translation>
+  </message>
+  <message>
+   <source>Give orders one partition in the file. Now all orders are in one sequence, and packer-2 has nothing to do.</source>
+   <translation>Geben Sie orders in der Datei eine einzige Partition. Nun stehen alle Bestellungen in einer Reihe, und packer-2 hat nichts zu tun.</translation>
+  </message>
+  <message>
+   <source>Give painters a prefetch of 10. What happens to all ten when one of them dies?</source>
+   <translation>Geben Sie painters einen Prefetch von 10. Was geschieht mit allen zehn, wenn einer stirbt?</translation>
+  </message>
+  <message>
+   <source>Give patient one partition in the file. Its batches are four times as large, because a batch never spans two partitions.</source>
+   <translation>Geben Sie patient in der Datei eine einzige Partition. Seine Batches sind viermal so groß, denn ein Batch geht nie über zwei Partitionen.</translation>
+  </message>
+  <message>
+   <source>Give strict two doctors (count 2). Priorities matter only when there is not enough capacity for all.</source>
+   <translation>Geben Sie strict zwei Ärzte (count 2). Prioritäten zählen nur, wenn es nicht für alle reicht.</translation>
+  </message>
+  <message>
+   <source>Give the producer of refuse a retry_ms of 500. Does it lose less? What happens to the messages behind?</source>
+   <translation>Geben Sie dem Producer von refuse ein retry_ms von 500. Verliert er weniger? Was geschieht mit den Nachrichten dahinter?</translation>
+  </message>
+  <message>
    <source>Given up by</source>
    <translation>Aufgegeben von</translation>
   </message>
@@ -2968,6 +3420,14 @@ Der Inspektor zeigt die ausgewählte Zeile mit der ganzen Geschichte der Nachric
   <message>
    <source>Go back to a moment before that: click the timeline or press Ctrl+J.</source>
    <translation>Zu einem Moment davor zurückgehen: die Zeitleiste anklicken oder Strg+J drücken.</translation>
+  </message>
+  <message>
+   <source>Go between</source>
+   <translation>Dazwischengehen</translation>
+  </message>
+  <message>
+   <source>Go between...</source>
+   <translation>Dazwischengehen...</translation>
   </message>
   <message>
    <source>Go on writing</source>
@@ -2986,12 +3446,28 @@ Der Inspektor zeigt die ausgewählte Zeile mit der ganzen Geschichte der Nachric
    <translation>Zur Zeile gehen</translation>
   </message>
   <message>
+   <source>Goes to</source>
+   <translation>Geht an</translation>
+  </message>
+  <message>
    <source>Goes to the filter of the open panel.</source>
    <translation>Geht zum Filter des offenen Panels.</translation>
   </message>
   <message>
    <source>Goes to the time of the chosen event.</source>
    <translation>Geht zur Zeit des gewählten Ereignisses.</translation>
+  </message>
+  <message>
+   <source>Gone</source>
+   <translation>Weg</translation>
+  </message>
+  <message>
+   <source>Gone since</source>
+   <translation>Weg seit</translation>
+  </message>
+  <message>
+   <source>Gone: {nodes}. {note}</source>
+   <translation>Weg: {nodes}. {note}</translation>
   </message>
   <message>
    <source>Greatest depth</source>
@@ -3024,6 +3500,10 @@ Below: the letter of the consumer that reads each partition for it.</source>
 Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</translation>
   </message>
   <message>
+   <source>Group {group} was read by a program that is not known to be in it: what it was given is not judged.</source>
+   <translation>Die Gruppe {group} hat ein Programm gelesen, von dem nicht bekannt ist, dass es zu ihr gehört: Was es bekam, wird nicht beurteilt.</translation>
+  </message>
+  <message>
    <source>Group {name}, {state}, generation {generation}, {members}, {lag}</source>
    <translation>Gruppe {name}, {state}, Generation {generation}, {members}, {lag}</translation>
   </message>
@@ -3042,6 +3522,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Half of all messages carry one key and go to one partition. Its owner is always busy; the other counters mostly wait.</source>
    <translation>Die Hälfte aller Nachrichten trägt denselben Schlüssel und kommt in dieselbe Partition. Ihr Besitzer ist ständig beschäftigt; die anderen Counter warten meist.</translation>
+  </message>
+  <message>
+   <source>Half of all messages carry one key: a celebrity, a big customer, a default value that somebody forgot. They all go to one partition, and a partition has one owner in a group, so one of the four counters is overloaded while three wait for work.</source>
+   <translation>Die Hälfte aller Nachrichten trägt einen Schlüssel: eine Berühmtheit, ein Großkunde, ein Standardwert, den jemand vergessen hat. Alle gehen in eine Partition, und eine Partition hat in einer Gruppe einen Besitzer; also ist einer der vier counters überlastet, während drei auf Arbeit warten.</translation>
   </message>
   <message>
    <source>Has all partitions to itself</source>
@@ -3097,7 +3581,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>History</source>
-   <translation>Leben</translation>
+   <translation>Verlauf</translation>
   </message>
   <message>
    <source>History of {count} sessions</source>
@@ -3120,18 +3604,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Heiße Schlüssel</translation>
   </message>
   <message>
-   <source>How far each group has read in each partition.
-
-- **Committed** is where the group continues after a restart; **position** is what its owner reads next.
-- **Consumer lag** = end offset - committed offset; before the first commit it counts from where the group began, and is "n/a" if that is not known.
-- **Drained in** is the time until the lag is gone, at the pace of the last five seconds.
-- **Seek** moves a live position. **Reset offsets** changes committed offsets; you review the changes before they are applied.</source>
-   <translation>Wie weit jede Gruppe in jeder Partition gelesen hat.
-
-- **Committet** ist die Stelle, an der die Gruppe nach einem Neustart weiterliest, **Position** das, was ihr Besitzer als Nächstes liest.
-- **Rückstand (Lag)** = End-Offset - committeter Offset; vor dem ersten Commit zählt er ab dem Beginn der Gruppe, und ist „n/a“, wenn der nicht bekannt ist.
-- **Aufgeholt in** ist die Zeit, bis der Rückstand abgebaut ist, beim Tempo der letzten fünf Sekunden.
-- **Springen (Seek)** verschiebt eine aktive Position. **Offsets zurücksetzen** ändert committete Offsets; die Änderungen lassen sich prüfen, bevor sie gelten.</translation>
+   <source>Hot keys of {topic}</source>
+   <translation>Heiße Schlüssel von {topic}</translation>
   </message>
   <message>
    <source>How far each group has read.</source>
@@ -3198,8 +3672,20 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Ein (pro s)</translation>
   </message>
   <message>
+   <source>In Events, one row of the patient topic is a whole batch; the Messages column says how many messages it contains.</source>
+   <translation>Unter Ereignisse ist eine Zeile des Topics patient ein ganzer Batch; die Spalte Nachrichten sagt, wie viele er enthält.</translation>
+  </message>
+  <message>
+   <source>In Log on disk the patient topic has the same messages in fewer bytes, because each batch has only one header.</source>
+   <translation>Unter Log auf der Platte hat das Topic patient dieselben Nachrichten in weniger Bytes, denn jeder Batch hat nur einen Kopf.</translation>
+  </message>
+  <message>
    <source>In a stream, $number in the value is the number of each message, from 0.</source>
    <translation>In einem Strom steht $number im Wert für die Nummer jeder Nachricht, ab 0.</translation>
+  </message>
+  <message>
+   <source>In ageing, everyone is seen in the end. The price is that emergencies wait, too.</source>
+   <translation>In ageing kommt am Ende jeder an die Reihe. Der Preis ist, dass auch Notfälle warten.</translation>
   </message>
   <message>
    <source>In both groups, nobody reads its partitions until its session has timed out. In the classic protocol, each member sets its own timeout; in the consumer protocol, the broker sets one for all.</source>
@@ -3210,6 +3696,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>In classic war ein Mitglied der Leader und hat die Partitionen zugewiesen. In modern tat das der Broker, Mitglied für Mitglied bei jedem Beitritt, und teilte es jedem in der Antwort auf einen Heartbeat mit.</translation>
   </message>
   <message>
+   <source>In each rebalance, all partitions of classic have no reader for a moment; in modern, only those that move.</source>
+   <translation>In jedem Rebalance haben alle Partitionen von classic einen Moment lang keinen Leser, in modern nur die, die wandern.</translation>
+  </message>
+  <message>
    <source>In flight</source>
    <translation>In Arbeit</translation>
   </message>
@@ -3218,12 +3708,36 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>In Arbeit, wie alle Nachrichten in dieser Liste.</translation>
   </message>
   <message>
+   <source>In hand</source>
+   <translation>In Händen</translation>
+  </message>
+  <message>
    <source>In lines, a partition waits for a new owner.</source>
    <translation>In lines wartet eine Partition auf einen neuen Besitzer.</translation>
   </message>
   <message>
    <source>In modern, one partition moves.</source>
    <translation>In modern wechselt eine Partition den Besitzer.</translation>
+  </message>
+  <message>
+   <source>In orders, some partitions get more than others, because ten customers cannot be divided evenly among four partitions.</source>
+   <translation>In orders bekommen manche Partitionen mehr als andere, weil sich zehn Kunden nicht gleichmäßig auf vier Partitionen verteilen lassen.</translation>
+  </message>
+  <message>
+   <source>In ranged, one member owns four partitions and the others two each; in the sticky groups they own three, three and two.</source>
+   <translation>In ranged besitzt ein Mitglied vier Partitionen und die anderen je zwei; in den Sticky-Gruppen sind es drei, drei und zwei.</translation>
+  </message>
+  <message>
+   <source>In readings, all four partitions grow alike.</source>
+   <translation>In readings wachsen alle vier Partitionen gleich.</translation>
+  </message>
+  <message>
+   <source>In strict, no patient of level 2 is seen after the first minute. Emergencies are seen at once.</source>
+   <translation>In strict kommt nach der ersten Minute kein Patient der Stufe 2 an die Reihe. Notfälle kommen sofort dran.</translation>
+  </message>
+  <message>
+   <source>In sync</source>
+   <translation>Synchron</translation>
   </message>
   <message>
    <source>In the classic protocol with an eager assignor, everyone waits for the slowest member. In the consumer protocol, only the new owner of a partition waits, for its old owner.</source>
@@ -3242,12 +3756,28 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>In diesem Zustand</translation>
   </message>
   <message>
+   <source>In turn, the slow worker gets half of all messages until its 20 places are full; they wait there for eight seconds, while the quick worker has time to spare.</source>
+   <translation>In turn bekommt der langsame Worker die Hälfte aller Nachrichten, bis seine 20 Plätze voll sind; dort warten sie acht Sekunden, während der schnelle Worker Zeit übrig hat.</translation>
+  </message>
+  <message>
    <source>In {group}</source>
    <translation>In {group}</translation>
   </message>
   <message>
    <source>In {name}</source>
    <translation>In {name}</translation>
+  </message>
+  <message>
+   <source>In-sync replicas grown</source>
+   <translation>Mehr Replikate synchron</translation>
+  </message>
+  <message>
+   <source>In-sync replicas shrunk</source>
+   <translation>Weniger Replikate synchron</translation>
+  </message>
+  <message>
+   <source>Incident</source>
+   <translation>Vorfall</translation>
   </message>
   <message>
    <source>Includes ready, delayed and in-flight messages</source>
@@ -3302,6 +3832,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Es hat einen festen Namen, seine group.instance.id. Die Gruppe gibt ihm in derselben Generation seine Partitionen zurück.</translation>
   </message>
   <message>
+   <source>It has to be HOST:PORT of a Kafka cluster.</source>
+   <translation>Es muss HOST:PORT eines Kafka-Clusters sein.</translation>
+  </message>
+  <message>
    <source>It has {count}. Keys may land in other partitions from then on. This cannot be undone.</source>
    <translation>Es hat {count}. Schlüssel können danach in anderen Partitionen landen. Das lässt sich nicht rückgängig machen.</translation>
   </message>
@@ -3310,12 +3844,20 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Es ist schon offen.</translation>
   </message>
   <message>
+   <source>It is closed</source>
+   <translation>Es ist geschlossen</translation>
+  </message>
+  <message>
    <source>It is ending.</source>
    <translation>Es endet.</translation>
   </message>
   <message>
    <source>It is in its queue again with three new attempts. The bug is still there, so it will come back; the column Redrives counts how often.</source>
    <translation>Sie ist wieder in ihrer Queue, mit drei neuen Versuchen. Der Fehler ist noch da, also kommt sie zurück; die Spalte Redrives zählt, wie oft.</translation>
+  </message>
+  <message>
+   <source>It is locked.</source>
+   <translation>Er ist gesperrt.</translation>
   </message>
   <message>
    <source>It is no longer observed. The broker itself goes on.</source>
@@ -3374,6 +3916,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Seine Gruppe hält ihn für tot, während er weiterarbeitet.</translation>
   </message>
   <message>
+   <source>Its lag falls by more than it reads, because lag counts offsets, and most of them are empty.</source>
+   <translation>Sein Rückstand fällt um mehr, als er liest, denn der Rückstand zählt Offsets, und die meisten davon sind leer.</translation>
+  </message>
+  <message>
    <source>Its lanes, or a single line.</source>
    <translation>Ihre Spuren oder eine Zeile.</translation>
   </message>
@@ -3430,6 +3976,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Kafka-Clients</translation>
   </message>
   <message>
+   <source>Kafka settings</source>
+   <translation>Einstellungen von Kafka</translation>
+  </message>
+  <message>
    <source>Keep</source>
    <translation>Behalten</translation>
   </message>
@@ -3448,6 +3998,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Keep the members called `client`, or all members, out of `group`; when the fault ends, they may rejoin.</source>
    <translation>Hält die Mitglieder namens `client`, oder alle, aus `group` heraus; endet der Fehler, dürfen sie wieder beitreten.</translation>
+  </message>
+  <message>
+   <source>Keep the session</source>
+   <translation>Sitzung behalten</translation>
   </message>
   <message>
    <source>Kept</source>
@@ -3522,6 +4076,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Der Rückstand fällt in der Pause auf null.</translation>
   </message>
   <message>
+   <source>Lag falls to zero while the disk is full. Commits are stored elsewhere, so they continue.</source>
+   <translation>Der Rückstand fällt auf null, während die Platte voll ist. Commits werden anderswo gespeichert, also gehen sie weiter.</translation>
+  </message>
+  <message>
    <source>Lag in messages is the end of each partition minus what is committed. Lag in seconds is the age of the oldest uncommitted message.</source>
    <translation>Der Rückstand in Nachrichten ist das Ende jeder Partition minus das, was committet ist. In Sekunden ist er das Alter der ältesten nicht committeten Nachricht.</translation>
   </message>
@@ -3530,8 +4088,16 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Rückstand ist das Ende des Logs minus das, was die Gruppe committet hat. Bestellungen kommen schneller, als zwei Clerks arbeiten.</translation>
   </message>
   <message>
+   <source>Lag is the end of the log minus what the group has committed. Orders come in bursts of ten seconds, faster than two clerks can work; in the pauses they catch up. At second 60, one clerk slows down to a third of its speed for a while, and now the pauses are too short.</source>
+   <translation>Der Rückstand ist das Ende des Logs minus das, was die Gruppe committet hat. Bestellungen kommen in Schüben von zehn Sekunden, schneller, als zwei clerks arbeiten können; in den Pausen holen sie auf. In Sekunde 60 wird ein Clerk eine Zeit lang auf ein Drittel seines Tempos langsam, und nun sind die Pausen zu kurz.</translation>
+  </message>
+  <message>
    <source>Lag rises during a burst of ten seconds.</source>
    <translation>Der Rückstand wächst während eines Schubs von zehn Sekunden.</translation>
+  </message>
+  <message>
+   <source>Lag rises in each burst and falls in each pause, like the tide.</source>
+   <translation>Der Rückstand steigt mit jedem Schub und fällt in jeder Pause, wie die Gezeiten.</translation>
   </message>
   <message>
    <source>Language</source>
@@ -3568,6 +4134,14 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Leader</source>
    <translation>Leader</translation>
+  </message>
+  <message>
+   <source>Leaders moved</source>
+   <translation>Leader gewechselt</translation>
+  </message>
+  <message>
+   <source>Leads</source>
+   <translation>Führt</translation>
   </message>
   <message>
    <source>Lease</source>
@@ -3622,6 +4196,18 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Zu Ende laufen lassen</translation>
   </message>
   <message>
+   <source>Let shop-b begin at second 45. If readers and schema are updated first and producers afterwards, nothing is refused.</source>
+   <translation>Lassen Sie shop-b in Sekunde 45 beginnen. Werden zuerst Leser und Schema aktualisiert und danach die Producer, wird nichts abgelehnt.</translation>
+  </message>
+  <message>
+   <source>Lets a Kafka cluster be changed.</source>
+   <translation>Lässt zu, dass ein Kafka-Cluster geändert wird.</translation>
+  </message>
+  <message>
+   <source>Letters</source>
+   <translation>Dead Letters</translation>
+  </message>
+  <message>
    <source>Licence</source>
    <translation>Lizenz</translation>
   </message>
@@ -3658,10 +4244,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Grenzen</translation>
   </message>
   <message>
-   <source>Limits of {name}</source>
-   <translation>Grenzen von {name}</translation>
-  </message>
-  <message>
    <source>Limits...</source>
    <translation>Grenzen...</translation>
   </message>
@@ -3672,6 +4254,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Linger</source>
    <translation>Sammelzeit (Linger)</translation>
+  </message>
+  <message>
+   <source>Linger and batches</source>
+   <translation>Linger und Batches</translation>
   </message>
   <message>
    <source>Lingers</source>
@@ -3702,6 +4288,14 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Live mitlesen</translation>
   </message>
   <message>
+   <source>Load balancing</source>
+   <translation>Lastverteilung</translation>
+  </message>
+  <message>
+   <source>Lock again</source>
+   <translation>Wieder sperren</translation>
+  </message>
+  <message>
    <source>Log on disk</source>
    <translation>Log auf der Platte</translation>
   </message>
@@ -3714,8 +4308,20 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Länger als 30 Sekunden, bei statischen Mitgliedern. Der Preis: Die Partitionen eines wirklich abgestürzten Mitglieds warten so lange auf einen neuen Besitzer.</translation>
   </message>
   <message>
+   <source>Look at the keys that the members of floor get. If you need messages with the same key in order, you need a group with owners.</source>
+   <translation>Sehen Sie sich die Schlüssel an, die die Mitglieder von floor bekommen. Wer Nachrichten mit demselben Schlüssel in ihrer Reihenfolge braucht, braucht eine Gruppe mit Besitzern.</translation>
+  </message>
+  <message>
    <source>Looking for its history...</source>
    <translation>Ihre Geschichte wird gesucht...</translation>
+  </message>
+  <message>
+   <source>Lost</source>
+   <translation>Verloren</translation>
+  </message>
+  <message>
+   <source>Make for_s longer than the session timeout of 10 seconds. Now static rebalances, too.</source>
+   <translation>Machen Sie for_s länger als das Session-Timeout von 10 Sekunden. Nun macht auch static einen Rebalance.</translation>
   </message>
   <message>
    <source>Make messages fail</source>
@@ -3762,6 +4368,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Median der Latenz der letzten 100 Requests, einschließlich des Wartens auf Nachrichten.</translation>
   </message>
   <message>
+   <source>Member fell silent</source>
+   <translation>Mitglied verstummt</translation>
+  </message>
+  <message>
    <source>Member id</source>
    <translation>Mitglieds-Id</translation>
   </message>
@@ -3780,6 +4390,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Members ({count})</source>
    <translation>Mitglieder ({count})</translation>
+  </message>
+  <message>
+   <source>Members of the group read the topic</source>
+   <translation>Mitglieder der Gruppe lesen das Topic</translation>
   </message>
   <message>
    <source>Members of the group.</source>
@@ -3830,8 +4444,12 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nachrichten eines Producers ohne Idempotenz werden zweimal gespeichert: Die Antwort geht verloren, und er sendet noch einmal.</translation>
   </message>
   <message>
-   <source>Messages from the committed offset, or from where the group began, to the end; n/a if not known. In a compacted topic, ≤ marks an upper bound: offsets emptied by compaction are counted, too.</source>
-   <translation>Nachrichten vom committeten Offset, oder vom Beginn der Gruppe, bis zum Ende; n/a, wenn unbekannt. In einem kompaktierten Topic steht ≤ für eine Obergrenze: Durch die Kompaktierung geleerte Offsets zählen mit.</translation>
+   <source>Messages from the committed offset, or from where the group began, to the end; n/a if not known. In a compacted topic, ≤ marks an upper bound: offsets emptied by compaction are counted, too. On a cluster a transaction's marker may count, which is no message.</source>
+   <translation>Nachrichten vom committeten Offset, oder vom Beginn der Gruppe, bis zum Ende; n/a, wenn unbekannt. In einem kompaktierten Topic steht ≤ für eine Obergrenze: Durch die Kompaktierung geleerte Offsets zählen mit. In einem Cluster kann der Marker einer Transaktion mitzählen, der keine Nachricht ist.</translation>
+  </message>
+  <message>
+   <source>Messages in a topic that readers of committed messages get.</source>
+   <translation>Nachrichten in einem Topic, die Leser committeter Nachrichten bekommen.</translation>
   </message>
   <message>
    <source>Messages in a topic.</source>
@@ -3846,12 +4464,12 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nachrichten einer Gruppe haben keine Lease: Ihre Consumer committen sie.</translation>
   </message>
   <message>
-   <source>Messages of queues under a **lease**: delivered, and neither acknowledged nor released. When a lease expires, the message is delivered again with the next attempt. After the last attempt it goes to the dead letters.</source>
-   <translation>Nachrichten von Queues unter einer **Lease**: ausgehändigt, weder bestätigt noch zurückgegeben. Läuft eine Lease ab, wird die Nachricht mit dem nächsten Versuch wieder zugestellt. Nach dem letzten Versuch kommt sie zu den Dead Letters.</translation>
-  </message>
-  <message>
    <source>Messages of the topic that the group has not committed.</source>
    <translation>Nachrichten des Topics, die die Gruppe noch nicht committet hat.</translation>
+  </message>
+  <message>
+   <source>Messages of {group} that will be read again: {again}, skipped: {skipped}.</source>
+   <translation>Nachrichten von {group}, die noch einmal gelesen werden: {again}, übersprungen: {skipped}.</translation>
   </message>
   <message>
    <source>Messages only</source>
@@ -3862,20 +4480,20 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Gesendete Nachrichten je Sitzungssekunde.</translation>
   </message>
   <message>
-   <source>Messages published to a topic, published by a producer, or delivered to a consumer or worker: the mean over 2 s.</source>
-   <translation>Nachrichten, die an ein Topic gesendet, von einem Producer gesendet oder einem Consumer oder Worker zugestellt wurden: Mittelwert über 2 s.</translation>
-  </message>
-  <message>
-   <source>Messages that a client fetched once more: after a seek or a pause, or because it had discarded them.</source>
-   <translation>Nachrichten, die ein Client noch einmal geholt hat: nach einem Seek oder einer Pause, oder weil er sie verworfen hatte.</translation>
+   <source>Messages published to a topic, published by a producer, acknowledged by a consumer, or delivered to a worker: the mean over 2 s, or between the last two commits.</source>
+   <translation>Nachrichten, die in ein Topic oder von einem Producer veröffentlicht, von einem Consumer bestätigt oder einem Worker zugestellt wurden: Mittel über 2 s, oder zwischen den letzten beiden Commits.</translation>
   </message>
   <message>
    <source>Messages that a reader was given more than once: to whom, when and why.</source>
    <translation>Nachrichten, die ein Leser mehr als einmal bekam: an wen, wann und warum.</translation>
   </message>
   <message>
-   <source>Messages that had already been acknowledged, or whose reader had left.</source>
-   <translation>Nachrichten, die schon bestätigt waren oder deren Leser gegangen war.</translation>
+   <source>Messages that their owner fetched once more: after a seek or a pause, or because it had discarded them.</source>
+   <translation>Nachrichten, die ihr Besitzer noch einmal abgerufen hat: nach einem Sprung oder einer Pause, oder weil er sie verworfen hatte.</translation>
+  </message>
+  <message>
+   <source>Messages that their owner had lost, or had acknowledged: they may have been handled twice.</source>
+   <translation>Nachrichten, die ihr Besitzer verloren oder bestätigt hatte: sie können doppelt verarbeitet worden sein.</translation>
   </message>
   <message>
    <source>Messages that wait in a queue.</source>
@@ -3890,30 +4508,12 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nachrichten, die auf diesen Consumer warten, und wie lange die älteste schon wartet.</translation>
   </message>
   <message>
-   <source>Messages whose processing failed for good, with the cause and every attempt.
-
-- **Redrive** sends a message back to its origin: it is appended there first and removed here afterwards, so an interrupted redrive loses nothing.
-- Redrives are counted, so a message that keeps coming back stands out.
-- **Purge** empties the queue of dead letters; it can be undone for a while.
-- Topics with names such as orders.DLT, orders-dlq or dlq.orders are also shown, with the origin, cause and attempts that Spring, Kafka Connect and share groups write into headers.</source>
-   <translation>Nachrichten, deren Verarbeitung endgültig gescheitert ist, mit der Ursache und jedem Versuch.
-
-- Ein **Redrive** schickt eine Nachricht an ihren Ursprung zurück: Sie wird erst dort angehängt und dann hier entfernt; ein unterbrochener Redrive verliert also nichts.
-- Redrives werden gezählt; so fällt eine Nachricht auf, die immer wiederkommt.
-- **Leeren** löscht alle Dead Letters; eine Weile lässt sich das rückgängig machen.
-- Auch Topics mit Namen wie orders.DLT, orders-dlq oder dlq.orders werden gelesen, mit Ursprung, Ursache und Versuchen, die Spring, Kafka Connect und Share-Gruppen in die Header schreiben.</translation>
-  </message>
-  <message>
    <source>Messages whose processing failed for good.</source>
    <translation>Nachrichten, deren Verarbeitung endgültig gescheitert ist.</translation>
   </message>
   <message>
    <source>Messages/s</source>
    <translation>Nachrichten/s</translation>
-  </message>
-  <message>
-   <source>Missing</source>
-   <translation>Fehlend</translation>
   </message>
   <message>
    <source>Moment</source>
@@ -4040,6 +4640,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Navigator</translation>
   </message>
   <message>
+   <source>Never more than ten messages wait for the mailer; it alone misses the rest.</source>
+   <translation>Auf den Mailer warten nie mehr als zehn Nachrichten; nur ihm entgeht der Rest.</translation>
+  </message>
+  <message>
    <source>New group</source>
    <translation>Neue Gruppe</translation>
   </message>
@@ -4078,6 +4682,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Newest</source>
    <translation>Neueste</translation>
+  </message>
+  <message>
+   <source>Newest schema</source>
+   <translation>Neuestes Schema</translation>
   </message>
   <message>
    <source>Next event</source>
@@ -4160,12 +4768,12 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Keine Gruppe hat ein Mitglied.</translation>
   </message>
   <message>
-   <source>No group has rebalanced yet.</source>
-   <translation>Noch hatte keine Gruppe einen Rebalance.</translation>
+   <source>No group has committed an offset beyond the end of a partition, or beyond all that it was ever given.</source>
+   <translation>Keine Gruppe hat einen Offset hinter dem Ende einer Partition committet, oder hinter allem, was sie je bekommen hat.</translation>
   </message>
   <message>
-   <source>No group or queue has delivered a message twice, except redriven messages. Messages count if they are delivered again after they were acknowledged or given to a member that has left; messages that a client fetches again after a seek, a pause or a rebalance do not.</source>
-   <translation>Keine Gruppe oder Queue hat eine Nachricht zweimal zugestellt, außer per Redrive. Nachrichten zählen, wenn sie erneut zugestellt werden, nachdem sie bestätigt oder einem inzwischen gegangenen Mitglied gegeben wurden; was ein Client nach einem Seek, einer Pause oder einem Rebalance noch einmal holt, zählt nicht.</translation>
+   <source>No group has rebalanced yet.</source>
+   <translation>Noch hatte keine Gruppe einen Rebalance.</translation>
   </message>
   <message>
    <source>No group reads anything yet.</source>
@@ -4182,6 +4790,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>No key</source>
    <translation>Kein Schlüssel</translation>
+  </message>
+  <message>
+   <source>No leader</source>
+   <translation>Kein Leader</translation>
   </message>
   <message>
    <source>No listener is open.</source>
@@ -4202,6 +4814,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>No message was delivered twice.</source>
    <translation>Keine Nachricht wurde zweimal zugestellt.</translation>
+  </message>
+  <message>
+   <source>No message was given to a group or queue again after it was acknowledged, or after its owner left, fell silent, or lost the partition, the lease or the connection: it may have been handled twice. Retries after a nack, redriven messages, resets of offsets, and what the same owner fetches again do not count.</source>
+   <translation>Keine Nachricht wurde einer Gruppe oder Queue noch einmal gegeben, nachdem sie bestätigt war, oder nachdem ihr Besitzer gegangen oder verstummt war oder Partition, Lease oder Verbindung verloren hatte: sie kann doppelt verarbeitet worden sein. Wiederholungen nach einem Nack, neu eingespielte Nachrichten, zurückgesetzte Offsets und was derselbe Besitzer noch einmal abruft, zählen nicht.</translation>
   </message>
   <message>
    <source>No message was given up on.</source>
@@ -4230,6 +4846,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>No producer waits.</source>
    <translation>Kein Producer wartet.</translation>
+  </message>
+  <message>
+   <source>No program meets a fault.</source>
+   <translation>Kein Programm wird gestört.</translation>
   </message>
   <message>
    <source>No program opens this here; it is {path}</source>
@@ -4320,6 +4940,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Niemand liest ihre Partitionen. Die Gruppen wissen das noch nicht; sie warten auf den nächsten Heartbeat.</translation>
   </message>
   <message>
+   <source>Node</source>
+   <translation>Knoten</translation>
+  </message>
+  <message>
    <source>None</source>
    <translation>Keine</translation>
   </message>
@@ -4368,6 +4992,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nicht zu sehen</translation>
   </message>
   <message>
+   <source>Nothing can be written to the cluster any more.</source>
+   <translation>In den Cluster kann nichts mehr geschrieben werden.</translation>
+  </message>
+  <message>
    <source>Nothing has been done yet.</source>
    <translation>Es wurde noch nichts getan.</translation>
   </message>
@@ -4396,8 +5024,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>In diesem Bericht fällt nichts auf.</translation>
   </message>
   <message>
-   <source>Nothing is lost, no message is delivered again after it was acknowledged, and the broker keeps all its guarantees.</source>
-   <translation>Nichts ist verloren, keine Nachricht wird nach ihrer Bestätigung erneut zugestellt, und der Broker hält alle seine Zusicherungen ein.</translation>
+   <source>Nothing is lost, and the broker keeps all its guarantees.</source>
+   <translation>Nichts ist verloren, und der Broker hält alle seine Garantien.</translation>
   </message>
   <message>
    <source>Nothing is running yet. Open a scenario, or press Run (F5).</source>
@@ -4426,6 +5054,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Nothing was lost: all {count} messages are accounted for, for every reader.</source>
    <translation>Nichts ging verloren: Der Verbleib aller {count} Nachrichten ist für jeden Leser geklärt.</translation>
+  </message>
+  <message>
+   <source>Nothing would be redriven.</source>
+   <translation>Nichts würde zurückgeführt.</translation>
   </message>
   <message>
    <source>Now</source>
@@ -4488,6 +5120,14 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Offen</translation>
   </message>
   <message>
+   <source>Online</source>
+   <translation>Online</translation>
+  </message>
+  <message>
+   <source>Only a Kafka cluster that runs elsewhere is locked.</source>
+   <translation>Gesperrt ist nur ein Kafka-Cluster, der anderswo läuft.</translation>
+  </message>
+  <message>
    <source>Only from {name}</source>
    <translation>Nur von {name}</translation>
   </message>
@@ -4510,10 +5150,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Only the most recent events are counted: this session is not recorded.</source>
    <translation>Nur die letzten Ereignisse sind gezählt: Diese Sitzung wird nicht aufgezeichnet.</translation>
-  </message>
-  <message>
-   <source>Only the program that wrote a topic's dead letters can send them back.</source>
-   <translation>Dead Letters eines Topics kann nur das Programm zurücksenden, das sie geschrieben hat.</translation>
   </message>
   <message>
    <source>Only this client</source>
@@ -4652,6 +5288,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Öffnet es als neue Sitzung (Strg+Eingabe).</translation>
   </message>
   <message>
+   <source>Opens ports on this machine that pass programs on to a Kafka cluster. Change a program's bootstrap.servers, and what it does is seen exactly, recorded, and can be disturbed by faults. A password that passes through is not kept. The ports close with the session.</source>
+   <translation>Öffnet Ports auf diesem Rechner, die Programme an einen Kafka-Cluster weitergeben. Ändern Sie bootstrap.servers eines Programms: Was es tut, wird genau gesehen, aufgezeichnet und kann gestört werden. Ein Passwort, das hindurchgeht, wird nicht behalten. Die Ports schließen mit der Sitzung.</translation>
+  </message>
+  <message>
    <source>Opens the scenario of the next lesson.</source>
    <translation>Öffnet das Szenario der nächsten Lektion.</translation>
   </message>
@@ -4664,8 +5304,16 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Oder die Gruppe mit der Partition, die sie liest.</translation>
   </message>
   <message>
+   <source>Orders arrive in two partitions, and packing one takes half a second. In the group lines, each partition has one owner, so two of its four members work and two are idle. The share group floor (KIP-932) reads the same partitions: any member takes the next message, locks it for four seconds and acknowledges it individually. Packing fails now and then; the order is then delivered again, up to three times.</source>
+   <translation>Bestellungen kommen in zwei Partitionen an, und eine zu packen dauert eine halbe Sekunde. In der Gruppe lines hat jede Partition einen Besitzer, also arbeiten zwei ihrer vier Mitglieder, und zwei sind untätig. Die Share Group floor (KIP-932) liest dieselben Partitionen: Jedes Mitglied nimmt die nächste Nachricht, sperrt sie vier Sekunden lang und bestätigt sie einzeln. Das Packen schlägt ab und zu fehl; dann wird die Bestellung noch einmal zugestellt, bis zu dreimal.</translation>
+  </message>
+  <message>
    <source>Orders come in. The window asks the cluster for its offsets every second.</source>
    <translation>Bestellungen kommen an. Das Fenster fragt den Cluster jede Sekunde nach seinen Offsets.</translation>
+  </message>
+  <message>
+   <source>Orders have a schema, and each new version must be able to read what older ones have written (backward compatible). At second 20, shop-b begins to send a currency with each order, which version 1 does not allow: all of its orders are refused, with the position of the error. At 40, version 2 is registered, with an optional currency. At 60 somebody tries to change the amount to text, and at 80 to make the currency mandatory. Neither version could read the orders of shop-a.</source>
+   <translation>Bestellungen haben ein Schema, und jede neue Version muss lesen können, was ältere geschrieben haben (rückwärtskompatibel). In Sekunde 20 beginnt shop-b, mit jeder Bestellung eine Währung zu senden, was Version 1 nicht erlaubt: Alle seine Bestellungen werden abgelehnt, mit der Stelle des Fehlers. In Sekunde 40 wird Version 2 registriert, mit einer optionalen Währung. In Sekunde 60 versucht jemand, aus dem Betrag einen Text zu machen, und in Sekunde 80, die Währung zur Pflicht zu machen. Keine der beiden Versionen könnte die Bestellungen von shop-a lesen.</translation>
   </message>
   <message>
    <source>Origin</source>
@@ -4674,10 +5322,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Other group</source>
    <translation>Andere Gruppe</translation>
-  </message>
-  <message>
-   <source>Other programs reach the broker through **listeners**: Kafka and HTTP. Open and close them here, see which clients are connected, and cut connections. On the right are the requests of the selected connection, by API.</source>
-   <translation>Andere Programme erreichen den Broker über **Listener**: Kafka und HTTP. Hier lassen sie sich öffnen und schließen, hier sieht man, welche Clients verbunden sind, und kann Verbindungen trennen. Rechts stehen die Requests der ausgewählten Verbindung nach API.</translation>
   </message>
   <message>
    <source>Other version</source>
@@ -4772,6 +5416,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Partition nach dem Schlüssel</translation>
   </message>
   <message>
+   <source>Partition moved</source>
+   <translation>Partition umgezogen</translation>
+  </message>
+  <message>
    <source>Partition or priority</source>
    <translation>Partition oder Priorität</translation>
   </message>
@@ -4800,8 +5448,24 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Partitionen insgesamt</translation>
   </message>
   <message>
+   <source>Partitions of which it has a replica.</source>
+   <translation>Partitionen, von denen er ein Replikat hat.</translation>
+  </message>
+  <message>
+   <source>Partitions of which it is in sync.</source>
+   <translation>Partitionen, von denen er ein synchrones Replikat hat.</translation>
+  </message>
+  <message>
    <source>Partitions revoked</source>
    <translation>Partitionen entzogen</translation>
+  </message>
+  <message>
+   <source>Partitions that it leads.</source>
+   <translation>Partitionen, die er führt.</translation>
+  </message>
+  <message>
+   <source>Partitions: {leaderless:,} leaderless, {under:,} under-replicated</source>
+   <translation>Partitionen: {leaderless:,} ohne Leader, {under:,} mit zu wenigen synchronen Replikaten</translation>
   </message>
   <message>
    <source>Parts</source>
@@ -4814,6 +5478,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Parts of the report</source>
    <translation>Teile des Berichts</translation>
+  </message>
+  <message>
+   <source>Passes programs on to a Kafka cluster, shows what they do, and can disturb it.</source>
+   <translation>Gibt Programme an einen Kafka-Cluster weiter, zeigt, was sie tun, und kann es stören.</translation>
   </message>
   <message>
    <source>Past alerts stay on the timeline and in the recording.</source>
@@ -4872,6 +5540,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Giftige Nachricht</translation>
   </message>
   <message>
+   <source>Port</source>
+   <translation>Port</translation>
+  </message>
+  <message>
    <source>Port of the listener {name}</source>
    <translation>Port des Listeners {name}</translation>
   </message>
@@ -4902,6 +5574,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Priorities</source>
    <translation>Prioritäten</translation>
+  </message>
+  <message>
+   <source>Priorities and starvation</source>
+   <translation>Prioritäten und Verhungern</translation>
   </message>
   <message>
    <source>Priority</source>
@@ -4968,8 +5644,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Producer warten höchstens</translation>
   </message>
   <message>
-   <source>Producers were blocked {count:,} times</source>
-   <translation>Producer waren {count:,}-mal blockiert</translation>
+   <source>Producers were blocked {count:,} times, {time} in all</source>
+   <translation>Producer waren {count:,}-mal blockiert, insgesamt {time}</translation>
   </message>
   <message>
    <source>Producers, topics, groups and queues at this moment</source>
@@ -4982,6 +5658,22 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Programs can use the broker over HTTP.</source>
    <translation>Programme können den Broker über HTTP benutzen.</translation>
+  </message>
+  <message>
+   <source>Programs connect to the broker where it runs.</source>
+   <translation>Programme verbinden sich mit dem Broker dort, wo er läuft.</translation>
+  </message>
+  <message>
+   <source>Programs of a real cluster meet faults: {what}.</source>
+   <translation>Programme eines echten Clusters werden gestört: {what}.</translation>
+  </message>
+  <message>
+   <source>Programs that are passed on tell for how long nobody read, and why.</source>
+   <translation>Programme, die durchgereicht werden, verraten, wie lange niemand gelesen hat und warum.</translation>
+  </message>
+  <message>
+   <source>Prompt's messages trickle in; patient's come in bursts, and its reader works in bursts, too.</source>
+   <translation>Die Nachrichten von prompt tröpfeln herein, die von patient kommen in Schüben, und auch sein Leser arbeitet in Schüben.</translation>
   </message>
   <message>
    <source>Publish to delivery</source>
@@ -5036,10 +5728,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>{count} löschen</translation>
   </message>
   <message>
-   <source>Purge {count} dead letters?</source>
-   <translation>{count} Dead Letters löschen?</translation>
-  </message>
-  <message>
    <source>Purged</source>
    <translation>Geleert</translation>
   </message>
@@ -5092,6 +5780,14 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>WIRD WIEDERHOLT, {share}</translation>
   </message>
   <message>
+   <source>Rack</source>
+   <translation>Rack</translation>
+  </message>
+  <message>
+   <source>Raise session_timeout_ms to 20000. There is no rebalance now, but how long would a real crash go unnoticed?</source>
+   <translation>Erhöhen Sie session_timeout_ms auf 20000. Nun gibt es keinen Rebalance, aber wie lange bliebe ein echter Absturz unbemerkt?</translation>
+  </message>
+  <message>
    <source>Range assigns everything from scratch, so partitions also move between members that stay; the card says which.</source>
    <translation>Range beginnt von vorn, darum wechseln Partitionen auch zwischen Mitgliedern, die bleiben; die Karte sagt, welche.</translation>
   </message>
@@ -5116,6 +5812,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Ratenlimit</translation>
   </message>
   <message>
+   <source>Rate limits</source>
+   <translation>Ratenbegrenzungen</translation>
+  </message>
+  <message>
    <source>Rate of a producer</source>
    <translation>Rate eines Producers</translation>
   </message>
@@ -5136,12 +5836,16 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Erneut gelesen</translation>
   </message>
   <message>
+   <source>Read beside another</source>
+   <translation>Neben einem anderen gelesen</translation>
+  </message>
+  <message>
    <source>Read by</source>
    <translation>Gelesen von</translation>
   </message>
   <message>
-   <source>Read or acknowledged</source>
-   <translation>Gelesen oder bestätigt</translation>
+   <source>Read now by</source>
+   <translation>Jetzt gelesen von</translation>
   </message>
   <message>
    <source>Read-only</source>
@@ -5162,6 +5866,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Reading began</source>
    <translation>Lesen begonnen</translation>
+  </message>
+  <message>
+   <source>Reading ended</source>
+   <translation>Lesen beendet</translation>
   </message>
   <message>
    <source>Reading the messages of {name}</source>
@@ -5186,6 +5894,14 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Ready</source>
    <translation>Bereit</translation>
+  </message>
+  <message>
+   <source>Real commits are indexed from a queue, and the indexer has a bug: a commit with more than 2,000 added lines kills it every time. Without a limit on attempts, such a message would come back forever. Here the third failure is the last: the message goes to the dead letters, with a record of each attempt, and the queue moves on.</source>
+   <translation>Echte Commits werden aus einer Queue indiziert, und der Indexer hat einen Fehler: Ein Commit mit mehr als 2.000 hinzugefügten Zeilen bringt ihn jedes Mal zum Absturz. Ohne eine Grenze für Versuche käme eine solche Nachricht immer wieder. Hier ist der dritte Fehlschlag der letzte: Die Nachricht geht mit einem Protokoll jedes Versuchs zu den Dead Letters, und die Queue macht weiter.</translation>
+  </message>
+  <message>
+   <source>Real commits from ten message-broker projects, in their real order and with their real gaps; a day takes a second. Three indexers share six partitions, and one waits on the bench. builds is a work queue whose workers fail now and then. mails is a bounded topic whose only reader is slow.</source>
+   <translation>Echte Commits aus zehn Message-Broker-Projekten, in ihrer echten Reihenfolge und mit ihren echten Abständen; ein Tag dauert eine Sekunde. Drei indexers teilen sich sechs Partitionen, und einer wartet auf der Bank. builds ist eine Work Queue, deren Worker ab und zu scheitern. mails ist ein begrenztes Topic, dessen einziger Leser langsam ist.</translation>
   </message>
   <message>
    <source>Reason</source>
@@ -5292,6 +6008,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Redrive</translation>
   </message>
   <message>
+   <source>Redrive a dead letter. The bug is still there, so it comes back, and its redrives are counted.</source>
+   <translation>Schicken Sie eine Dead Letter per Redrive zurück. Der Fehler ist noch da, also kommt sie wieder, und ihre Redrives werden gezählt.</translation>
+  </message>
+  <message>
    <source>Redrive all</source>
    <translation>Redrive für alle</translation>
   </message>
@@ -5312,12 +6032,16 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Einen Redrive auslösen (Strg+D).</translation>
   </message>
   <message>
+   <source>Redrive listed ({shown:,})</source>
+   <translation>Redrive für Gezeigte ({shown:,})</translation>
+  </message>
+  <message>
    <source>Redrive now</source>
    <translation>Redrive starten</translation>
   </message>
   <message>
-   <source>Redrive of {count} dead letters</source>
-   <translation>Redrive von {count} Dead Letters</translation>
+   <source>Redrive of dead letters: {count}</source>
+   <translation>Redrive von Dead Letters: {count}</translation>
   </message>
   <message>
    <source>Redrive selected</source>
@@ -5338,6 +6062,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Redriven (session)</source>
    <translation>Redrive (Sitzung)</translation>
+  </message>
+  <message>
+   <source>Redriven before: {count}.</source>
+   <translation>Schon zurückgeführt: {count}.</translation>
   </message>
   <message>
    <source>Redriven, like all in this list.</source>
@@ -5385,7 +6113,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Remove ACL, quota or user...</source>
-   <translation>ACL, Quota oder Benutzer entfernen ...</translation>
+   <translation>ACL, Quota oder Benutzer entfernen...</translation>
   </message>
   <message>
    <source>Remove alert</source>
@@ -5400,6 +6128,14 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Client entfernen</translation>
   </message>
   <message>
+   <source>Remove for_s. The disk stays full, and the session still continues.</source>
+   <translation>Entfernen Sie for_s. Die Platte bleibt voll, und die Sitzung geht trotzdem weiter.</translation>
+  </message>
+  <message>
+   <source>Remove its backlog limit. Nothing is lost now, but the queue keeps growing.</source>
+   <translation>Entfernen Sie die Grenze ihres Rückstaus. Nun geht nichts verloren, aber die Queue wächst immer weiter.</translation>
+  </message>
+  <message>
    <source>Remove the members called `client`, or all members, from `group`: their next request gets UNKNOWN_MEMBER_ID.</source>
    <translation>Entfernt die Mitglieder namens `client`, oder alle, aus `group`: Ihre nächste Anfrage bekommt UNKNOWN_MEMBER_ID.</translation>
   </message>
@@ -5409,7 +6145,7 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Remove...</source>
-   <translation>Entfernen ...</translation>
+   <translation>Entfernen...</translation>
   </message>
   <message>
    <source>Removed a recording ({size}) that was never named, bookmarked or opened.</source>
@@ -5428,8 +6164,20 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>{count:,} Aufzeichnungen ({size}) wurden entfernt, die niemand benannt, mit Lesezeichen versehen oder geöffnet hat.</translation>
   </message>
   <message>
+   <source>Replace packer-1 with spare-1. When is the alert over?</source>
+   <translation>Ersetzen Sie packer-1 durch spare-1. Wann ist der Alarm vorbei?</translation>
+  </message>
+  <message>
    <source>Replay</source>
    <translation>Wiedergabe</translation>
+  </message>
+  <message>
+   <source>Replicas</source>
+   <translation>Replikate</translation>
+  </message>
+  <message>
+   <source>Replicas assigned</source>
+   <translation>Replikate zugeordnet</translation>
   </message>
   <message>
    <source>Replies to requests of `api` come in pieces of `slice_bytes`, each after `delay_ms`.</source>
@@ -5450,14 +6198,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Report of {name}</source>
    <translation>Bericht über {name}</translation>
-  </message>
-  <message>
-   <source>Reports and other long-running jobs, with their progress. Closing a dialog does not cancel a job. Cancel stops it and leaves nothing half done.</source>
-   <translation>Berichte und andere lange Aufträge mit ihrem Fortschritt. Das Schließen eines Dialogs bricht keinen Auftrag ab. Abbrechen beendet ihn und lässt nichts halb fertig zurück.</translation>
-  </message>
-  <message>
-   <source>Reports that Spark has computed from recorded sessions: throughput, latency, rebalances, dead letters, and whether anything was lost. Stop the session (`F8`), then export a report (`Ctrl+E`); only the parts you tick are computed.</source>
-   <translation>Berichte, die Spark aus aufgezeichneten Sitzungen berechnet hat: Durchsatz, Latenz, Rebalances, Dead Letters, und ob etwas verloren ging. Stoppen Sie die Sitzung (`F8`) und exportieren Sie dann einen Bericht (`Strg+E`); berechnet werden nur die angekreuzten Teile.</translation>
   </message>
   <message>
    <source>Request</source>
@@ -5530,6 +6270,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Restore the height</source>
    <translation>Höhe wiederherstellen</translation>
+  </message>
+  <message>
+   <source>Retention</source>
+   <translation>Aufbewahrung</translation>
   </message>
   <message>
    <source>Retention and compaction.</source>
@@ -5740,6 +6484,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Schema</translation>
   </message>
   <message>
+   <source>Schema evolution</source>
+   <translation>Schema-Evolution</translation>
+  </message>
+  <message>
    <source>Schema refusals</source>
    <translation>Von Schemas abgelehnt</translation>
   </message>
@@ -5786,6 +6534,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Second 0 of the session.</source>
    <translation>Sekunde 0 der Sitzung.</translation>
+  </message>
+  <message>
+   <source>Seconds 80 and 90 are marked on the timeline; nothing else happens.</source>
+   <translation>Die Sekunden 80 und 90 sind in der Zeitleiste markiert; sonst geschieht nichts.</translation>
   </message>
   <message>
    <source>Seconds since the broker was opened.</source>
@@ -5896,6 +6648,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Erst ein Topic, eine Queue oder eine Gruppe auf der Zeichenfläche wählen.</translation>
   </message>
   <message>
+   <source>Select dead letters and redrive them.</source>
+   <translation>Wählen Sie Dead Letters aus und schicken Sie sie per Redrive zurück.</translation>
+  </message>
+  <message>
    <source>Select dead letters first: click one, or Ctrl+A for all.</source>
    <translation>Erst Dead Letters wählen: einen anklicken, oder Strg+A für alle.</translation>
   </message>
@@ -5941,10 +6697,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   </message>
   <message>
    <source>Sends a message, or a stream of them.</source>
-   <translation>Sendet eine Nachricht oder einen Strom von Nachrichten.</translation>
-  </message>
-  <message>
-   <source>Sends one message, or a stream of them.</source>
    <translation>Sendet eine Nachricht oder einen Strom von Nachrichten.</translation>
   </message>
   <message>
@@ -6022,12 +6774,64 @@ Wanduhrzeit {wall}</translation>
    <translation>Setzen</translation>
   </message>
   <message>
+   <source>Set abort_every to 1. The readers of booked process nothing, and yet their lag falls to zero.</source>
+   <translation>Setzen Sie abort_every auf 1. Die Leser von booked verarbeiten nichts, und doch fällt ihr Rückstand auf null.</translation>
+  </message>
+  <message>
+   <source>Set ageing_ms to 1000. What is left of the priorities?</source>
+   <translation>Setzen Sie ageing_ms auf 1000. Was bleibt von den Prioritäten?</translation>
+  </message>
+  <message>
    <source>Set alert</source>
    <translation>Alarm setzen</translation>
   </message>
   <message>
    <source>Set alert...</source>
    <translation>Alarm setzen...</translation>
+  </message>
+  <message>
+   <source>Set compatibility to FORWARD. Which of the three registrations is allowed then?</source>
+   <translation>Setzen Sie die Kompatibilität auf FORWARD. Welche der drei Registrierungen ist dann erlaubt?</translation>
+  </message>
+  <message>
+   <source>Set hot_share to 0 in the file. Four consumers now handle the same load easily.</source>
+   <translation>Setzen Sie hot_share in der Datei auf 0. Nun bewältigen vier Consumer dieselbe Last mühelos.</translation>
+  </message>
+  <message>
+   <source>Set keys to 2000. Most messages are the latest of their key now, and there is little to remove.</source>
+   <translation>Setzen Sie keys auf 2000. Nun sind die meisten Nachrichten die neuesten ihres Schlüssels, und es gibt wenig zu entfernen.</translation>
+  </message>
+  <message>
+   <source>Set lease_ms to 500, which is often shorter than the work takes. The same message is now painted twice, and acknowledged once.</source>
+   <translation>Setzen Sie lease_ms auf 500, was oft kürzer ist, als die Arbeit dauert. Nun wird dieselbe Nachricht zweimal gemalt und einmal bestätigt.</translation>
+  </message>
+  <message>
+   <source>Set linger_ms to 2000 in the file. The batches grow, and so do the swings in the lag of patient-reader.</source>
+   <translation>Setzen Sie linger_ms in der Datei auf 2000. Die Batches wachsen, und ebenso die Schwankungen im Rückstand von patient-reader.</translation>
+  </message>
+  <message>
+   <source>Set max_messages to 200. Messages now stay safe for longer, but are old when they arrive.</source>
+   <translation>Setzen Sie max_messages auf 200. Nun bleiben Nachrichten länger sicher, sind aber alt, wenn sie ankommen.</translation>
+  </message>
+  <message>
+   <source>Set max_poll_messages to 1. Less is lost and less is done twice, but there are more commits, and each costs something.</source>
+   <translation>Setzen Sie max_poll_messages auf 1. Es geht weniger verloren und wird weniger doppelt getan, aber es gibt mehr Commits, und jeder kostet etwas.</translation>
+  </message>
+  <message>
+   <source>Set max_poll_messages to 2. Less work is done twice.</source>
+   <translation>Setzen Sie max_poll_messages auf 2. Es wird weniger Arbeit doppelt getan.</translation>
+  </message>
+  <message>
+   <source>Set on_success_divide to 1.5. It uses free room sooner, but is refused more often.</source>
+   <translation>Setzen Sie on_success_divide auf 1.5. Er nutzt freien Platz früher, wird aber öfter abgelehnt.</translation>
+  </message>
+  <message>
+   <source>Set partitioner to murmur2, as Java clients do. A customer may now be in a different partition, but still in only one.</source>
+   <translation>Setzen Sie den partitioner auf murmur2, wie ihn Java-Clients haben. Ein Kunde liegt nun vielleicht in einer anderen Partition, aber weiterhin nur in einer.</translation>
+  </message>
+  <message>
+   <source>Set prefetch to 1. Then whichever worker is free takes the next message, and the three queues behave alike.</source>
+   <translation>Setzen Sie prefetch auf 1. Dann nimmt der jeweils freie Worker die nächste Nachricht, und die drei Queues verhalten sich gleich.</translation>
   </message>
   <message>
    <source>Set processing time...</source>
@@ -6039,11 +6843,43 @@ Wanduhrzeit {wall}</translation>
   </message>
   <message>
    <source>Set quota...</source>
-   <translation>Quota setzen ...</translation>
+   <translation>Quota setzen...</translation>
   </message>
   <message>
    <source>Set rate...</source>
    <translation>Rate ändern...</translation>
+  </message>
+  <message>
+   <source>Set retention_ms to 120000. It costs disk; what does it buy?</source>
+   <translation>Setzen Sie retention_ms auf 120000. Es kostet Platz auf der Platte; was bringt es?</translation>
+  </message>
+  <message>
+   <source>Set the assignor of classic to cooperative-sticky. It moves just as little, but needs a second rebalance to do so.</source>
+   <translation>Setzen Sie den Assignor von classic auf cooperative-sticky. Er bewegt ebenso wenig, braucht dafür aber einen zweiten Rebalance.</translation>
+  </message>
+  <message>
+   <source>Set the burst of the topic to 200. The queue forms later, but in the end no more messages pass.</source>
+   <translation>Setzen Sie den burst des Topics auf 200. Die Schlange bildet sich später, aber am Ende gehen nicht mehr Nachrichten durch.</translation>
+  </message>
+  <message>
+   <source>Set the mean_ms of smooth-worker to 500. Adaptive finds the new pace without being told.</source>
+   <translation>Setzen Sie das mean_ms von smooth-worker auf 500. Adaptive findet das neue Tempo, ohne dass man es ihm sagt.</translation>
+  </message>
+  <message>
+   <source>Set the policy of the mailer to drop_oldest. It loses as many messages, but those it has are recent.</source>
+   <translation>Setzen Sie die Regel des Mailers auf drop_oldest. Er verliert ebenso viele Nachrichten, aber die, die er hat, sind neu.</translation>
+  </message>
+  <message>
+   <source>Set the policy to reject. Nobody waits now; who loses the most?</source>
+   <translation>Setzen Sie die Regel auf reject. Nun wartet niemand; wer verliert am meisten?</translation>
+  </message>
+  <message>
+   <source>Set the rate of both shops to 2,000 messages a second. Each of prompt's messages is one event; so is a whole batch of patient's.</source>
+   <translation>Setzen Sie die Rate beider Läden auf 2.000 Nachrichten pro Sekunde. Jede Nachricht von prompt ist ein Ereignis, ebenso ein ganzer Batch von patient.</translation>
+  </message>
+  <message>
+   <source>Set the rate of the failure to 0.5, like a bug that only strikes now and then. Fewer messages become dead letters; how many attempts are worthwhile?</source>
+   <translation>Setzen Sie die Rate des Fehlers auf 0.5, wie bei einem Fehler, der nur ab und zu zuschlägt. Weniger Nachrichten werden zu Dead Letters; wie viele Versuche lohnen sich?</translation>
   </message>
   <message>
    <source>Set the rule</source>
@@ -6056,6 +6892,14 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Set the wall clock...</source>
    <translation>Wanduhr stellen...</translation>
+  </message>
+  <message>
+   <source>Set tombstone_ms to 60000. The tombstones stay longer, so that a reader that is behind still sees the deletion.</source>
+   <translation>Setzen Sie tombstone_ms auf 60000. Die Tombstones bleiben länger, sodass auch ein Leser, der zurückliegt, die Löschung noch sieht.</translation>
+  </message>
+  <message>
+   <source>Set your own alert with Ctrl+Alt+Y, and remove it in the Session menu.</source>
+   <translation>Setzen Sie mit Strg+Alt+Y einen eigenen Alarm und entfernen Sie ihn im Menü Sitzung.</translation>
   </message>
   <message>
    <source>Sets a rule for messages.</source>
@@ -6224,12 +7068,20 @@ Wanduhrzeit {wall}</translation>
    <translation>Größe des Sitzungsordners.</translation>
   </message>
   <message>
-   <source>Skipped by reset or seek</source>
-   <translation>Durch Zurücksetzen oder Springen übersprungen</translation>
+   <source>Skipped by a reset</source>
+   <translation>Durch Zurücksetzen übersprungen</translation>
+  </message>
+  <message>
+   <source>Skipped by its reader</source>
+   <translation>Vom Leser übersprungen</translation>
   </message>
   <message>
    <source>Slow down</source>
    <translation>Verlangsamen</translation>
+  </message>
+  <message>
+   <source>Slow down the quick worker of each queue. The weights are wrong now; least loaded adapts by itself.</source>
+   <translation>Verlangsamen Sie den schnellen Worker jeder Queue. Die Gewichte stimmen nun nicht mehr; die geringste Last passt sich von selbst an.</translation>
   </message>
   <message>
    <source>Slow down...</source>
@@ -6368,6 +7220,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Stopp</translation>
   </message>
   <message>
+   <source>Stop all faults</source>
+   <translation>Alle Störungen beenden</translation>
+  </message>
+  <message>
    <source>Stop it, until `start`.</source>
    <translation>Hält sie an, bis `start`.</translation>
   </message>
@@ -6420,6 +7276,14 @@ Wanduhrzeit {wall}</translation>
    <translation>Gespeichert</translation>
   </message>
   <message>
+   <source>Stored or sent bytes fail their checksum</source>
+   <translation>Gespeicherte oder gesendete Bytes passen nicht zu ihrer Prüfsumme</translation>
+  </message>
+  <message>
+   <source>Stubborn is refused three times for every two messages that get in; adaptive only once for about every seven.</source>
+   <translation>Stubborn wird dreimal abgelehnt, wenn zwei Nachrichten durchkommen, adaptive nur etwa einmal auf sieben.</translation>
+  </message>
+  <message>
    <source>Subject</source>
    <translation>Subject</translation>
   </message>
@@ -6462,10 +7326,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Tables as Parquet</source>
    <translation>Tabellen als Parquet</translation>
-  </message>
-  <message>
-   <source>Taken out or deleted</source>
-   <translation>Herausgenommen oder gelöscht</translation>
   </message>
   <message>
    <source>Takes ahead at most</source>
@@ -6520,8 +7380,32 @@ Wanduhrzeit {wall}</translation>
    <translation>In diesen Ordner kann nicht geschrieben werden; einen anderen wählen.</translation>
   </message>
   <message>
+   <source>The app arrives late, at second 60, and reads all profiles from the beginning, in far fewer messages than were published.</source>
+   <translation>Die App kommt spät, in Sekunde 60, und liest alle Profile von Anfang an, in weit weniger Nachrichten, als veröffentlicht wurden.</translation>
+  </message>
+  <message>
    <source>The arc is the time left; the number is the attempt, from the second on.</source>
    <translation>Der Bogen zeigt die Restzeit; die Zahl ist der Versuch, ab dem zweiten.</translation>
+  </message>
+  <message>
+   <source>The archive reads the same messages at its own pace, and nobody is affected.</source>
+   <translation>Das Archiv liest dieselben Nachrichten in seinem eigenen Tempo, und niemand ist davon betroffen.</translation>
+  </message>
+  <message>
+   <source>The attempts at 60 and 80 only leave a mark on the timeline; version 2 stays the latest.</source>
+   <translation>Die Versuche in Sekunde 60 und 80 hinterlassen nur eine Marke in der Zeitleiste; Version 2 bleibt die neueste.</translation>
+  </message>
+  <message>
+   <source>The auditor keeps up and loses nothing.</source>
+   <translation>Der Auditor hält Schritt und verliert nichts.</translation>
+  </message>
+  <message>
+   <source>The badge says ATTACHED and the address. Its tooltip says how often the cluster is polled, and what a poll costs.</source>
+   <translation>Die Plakette sagt VERBUNDEN und die Adresse. Ihr Tooltip sagt, wie oft der Cluster abgefragt wird und was eine Abfrage kostet.</translation>
+  </message>
+  <message>
+   <source>The batch was already appended</source>
+   <translation>Der Batch ist schon angehängt</translation>
   </message>
   <message>
    <source>The beginning of the value as text; unprintable characters are escaped.</source>
@@ -6552,34 +7436,24 @@ Wanduhrzeit {wall}</translation>
    <translation>Der Broker bricht die Transaktion der Bank ab.</translation>
   </message>
   <message>
-   <source>The broker at work, from left to right: producers, topics as stacks of partition lanes, groups with their consumers, queues with their workers and dead letters.
-
-- A **lane** is a partition. Its bar ends at the end offset; the tick marks a group's committed offset, and the filled gap is its **lag**.
-- A **link** gets thicker as its rate rises. It is dashed and red while it is blocked.
-- **Drag** a consumer into another group, to the bench, or to an empty spot (a new group). A ghost shows what a drop would change. `Ctrl+M` does the same without a mouse.
-- **Drag a topic** onto a group to subscribe it (`Ctrl+Alt+S`).
-- The menu of a box adds, duplicates and removes, sets rates and limits, and causes faults: crash, pause, slow down, drop heartbeats, fill the disk, or a **rule** that makes every n-th message fail. Active faults are shown on the card and in the navigator.
-- `Ctrl+Z` undoes the last action on the broker, `Ctrl+Shift+Z` redoes it.
-- **Tab** and the **arrow keys** move from box to box, `Return` selects, the menu key opens the menu of a box.
-- The wheel zooms, `Ctrl+0` fits everything.</source>
-   <translation>Der Broker bei der Arbeit, von links nach rechts: Producer, Topics als Stapel von Partitionsspuren, Gruppen mit ihren Consumern, Queues mit ihren Workern und Dead Letters.
-
-- Eine **Spur** ist eine Partition. Ihr Balken endet am End-Offset; der Strich markiert den committeten Offset einer Gruppe, und die gefüllte Lücke ist ihr **Rückstand** (Lag).
-- Eine **Verbindung** wird mit ihrer Rate dicker. Solange sie blockiert ist, ist sie gestrichelt und rot.
-- **Ziehen** bringt einen Consumer in eine andere Gruppe, auf die Bank oder auf freie Fläche (eine neue Gruppe). Ein Schattenbild zeigt, was sich ändern würde. `Strg+M` tut dasselbe ohne Maus.
-- **Ein Topic** lässt sich auf eine Gruppe ziehen, die es dann liest (`Strg+Alt+S`).
-- Mit dem Menü eines Kastens kann man hinzufügen, duplizieren und entfernen, Raten und Grenzen setzen und Störungen auslösen: abstürzen lassen, anhalten, verlangsamen, Heartbeats unterdrücken, die Platte füllen, oder eine **Regel**, nach der jede n-te Nachricht scheitert. Aktive Störungen stehen auf der Karte und im Navigator.
-- `Strg+Z` macht die letzte Aktion am Broker rückgängig, `Strg+Umschalt+Z` wiederholt sie.
-- **Tab** und die **Pfeiltasten** gehen von Kasten zu Kasten, die `Eingabetaste` wählt, die Menütaste öffnet das Menü eines Kastens.
-- Das Mausrad vergrößert und verkleinert, `Strg+0` passt alles ein.</translation>
-  </message>
-  <message>
    <source>The broker can store nothing more.</source>
    <translation>Der Broker kann nichts mehr speichern.</translation>
   </message>
   <message>
+   <source>The broker does not have the SASL mechanism</source>
+   <translation>Der Broker hat das SASL-Verfahren nicht</translation>
+  </message>
+  <message>
    <source>The broker for any program that speaks HTTP.</source>
    <translation>Der Broker für jedes Programm, das HTTP spricht.</translation>
+  </message>
+  <message>
+   <source>The broker has an internal error</source>
+   <translation>Der Broker hat einen internen Fehler</translation>
+  </message>
+  <message>
+   <source>The broker has no such assignor</source>
+   <translation>Der Broker hat keinen solchen Assignor</translation>
   </message>
   <message>
    <source>The broker is down as after `kill -9`, until the fault ends; see `EmbeddedBroker.crash`.</source>
@@ -6594,8 +7468,16 @@ Wanduhrzeit {wall}</translation>
    <translation>Die Zeit des Brokers, in UTC.</translation>
   </message>
   <message>
+   <source>The busiest authors make some partitions hotter than others.</source>
+   <translation>Die fleißigsten Autoren machen manche Partitionen heißer als andere.</translation>
+  </message>
+  <message>
    <source>The button was released outside the window.</source>
    <translation>Die Maustaste wurde außerhalb des Fensters losgelassen.</translation>
+  </message>
+  <message>
+   <source>The bytes cannot be read in this format</source>
+   <translation>Die Bytes lassen sich in diesem Format nicht lesen</translation>
   </message>
   <message>
    <source>The canvas and panels show the session as it was. Meanwhile the session continues and is recorded.</source>
@@ -6604,6 +7486,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>The canvas was hidden.</source>
    <translation>Die Zeichenfläche wurde ausgeblendet.</translation>
+  </message>
+  <message>
+   <source>The card of a rebalance says how many partitions moved, and for how long nobody read.</source>
+   <translation>Die Karte eines Rebalance sagt, wie viele Partitionen gewandert sind und wie lange niemand gelesen hat.</translation>
   </message>
   <message>
    <source>The card says what moved. If a rebalance begins and ends between two polls, it says that the rebalance was seen after it was over.</source>
@@ -6616,6 +7502,14 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>The clerks catch up, because on average they are faster than the shop. The archive reads the same messages at its own pace, and neither holds up the other.</source>
    <translation>Die Clerks holen auf, denn im Mittel sind sie schneller als der Shop. Das Archiv liest dieselben Nachrichten in eigenem Tempo, und keiner hält den anderen auf.</translation>
+  </message>
+  <message>
+   <source>The clock of this broker cannot be stopped or moved; open one for tests, with EmbeddedBroker or serve --testing.</source>
+   <translation>Die Uhr dieses Brokers lässt sich weder anhalten noch vorstellen; öffnen Sie einen für Tests, mit EmbeddedBroker oder serve --testing.</translation>
+  </message>
+  <message>
+   <source>The cluster is locked: Unlock (in the menu Session) opens it for a while.</source>
+   <translation>Der Cluster ist gesperrt: Entsperren (im Menü Sitzung) öffnet ihn für eine Weile.</translation>
   </message>
   <message>
    <source>The cluster knows nothing about it. The window checks it at each poll, and it is recorded. At 01:30 billing-1 becomes slow.</source>
@@ -6634,12 +7528,20 @@ Wanduhrzeit {wall}</translation>
    <translation>Die vollständige Nachricht.</translation>
   </message>
   <message>
+   <source>The configuration is not allowed</source>
+   <translation>Die Konfiguration ist nicht erlaubt</translation>
+  </message>
+  <message>
    <source>The connection has already ended.</source>
    <translation>Die Verbindung ist schon beendet.</translation>
   </message>
   <message>
    <source>The consumer whose oldest message has waited longest is the slowest.</source>
    <translation>Der Consumer, dessen älteste Nachricht am längsten wartet, ist der langsamste.</translation>
+  </message>
+  <message>
+   <source>The controller moved</source>
+   <translation>Der Controller hat gewechselt</translation>
   </message>
   <message>
    <source>The coordinator of a group moves: for each API that members use, `times` requests get NOT_COORDINATOR.</source>
@@ -6650,8 +7552,20 @@ Wanduhrzeit {wall}</translation>
    <translation>Der Aufwand, dieses Fenster zu zeichnen.</translation>
   </message>
   <message>
+   <source>The credential is not allowed</source>
+   <translation>Die Zugangsdaten sind nicht erlaubt</translation>
+  </message>
+  <message>
    <source>The dead letters of topics cannot be read.</source>
    <translation>Die Dead Letters von Topics lassen sich nicht lesen.</translation>
+  </message>
+  <message>
+   <source>The dead letters that a program has put into a topic stay there.</source>
+   <translation>Die Dead Letters, die ein Programm in ein Topic geschrieben hat, bleiben dort.</translation>
+  </message>
+  <message>
+   <source>The deadline passed before the request could be served</source>
+   <translation>Die Frist verstrich, bevor der Request beantwortet werden konnte</translation>
   </message>
   <message>
    <source>The details say when each attempt was made, by whom, and how it failed.</source>
@@ -6660,6 +7574,10 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>The disk is already full.</source>
    <translation>Die Platte ist schon voll.</translation>
+  </message>
+  <message>
+   <source>The disk refused</source>
+   <translation>Die Festplatte hat abgelehnt</translation>
   </message>
   <message>
    <source>The drawing scrolls sideways.</source>
@@ -6674,8 +7592,20 @@ Wanduhrzeit {wall}</translation>
    <translation>Das Ende des Szenarios; die Sitzung ging weiter.</translation>
   </message>
   <message>
+   <source>The end of the topic keeps rising, and its start follows 20 to 25 seconds behind, a segment at a time.</source>
+   <translation>Das Ende des Topics steigt immer weiter, und sein Anfang folgt 20 bis 25 Sekunden dahinter, ein Segment nach dem anderen.</translation>
+  </message>
+  <message>
+   <source>The end offset of profiles rises as in any log, but its size stays the same. changes has the same messages and keeps growing.</source>
+   <translation>Der End-Offset von profiles steigt wie in jedem Log, aber seine Größe bleibt gleich. changes hat dieselben Nachrichten und wächst immer weiter.</translation>
+  </message>
+  <message>
    <source>The engine controls the time here: run, step or go to a time.</source>
    <translation>Hier steuert die Engine die Zeit: laufen lassen, schrittweise ausführen oder zu einer Zeit gehen.</translation>
+  </message>
+  <message>
+   <source>The fetch session is at another epoch; fetch without one</source>
+   <translation>Die Fetch-Session ist in einer anderen Epoche; lesen Sie ohne eine</translation>
   </message>
   <message>
    <source>The filter matches nothing.</source>
@@ -6702,6 +7632,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Der erste Offset.</translation>
   </message>
   <message>
+   <source>The first pause causes no rebalance. The second causes two, one without walker-1 and one with it back.</source>
+   <translation>Die erste Pause verursacht keinen Rebalance. Die zweite verursacht zwei, einen ohne walker-1 und einen mit ihm zurück.</translation>
+  </message>
+  <message>
    <source>The first version: there is no earlier one to compare with.</source>
    <translation>Die erste Version: Es gibt keine frühere zum Vergleichen.</translation>
   </message>
@@ -6726,6 +7660,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Die ersten {shown} von {whole} Bytes sind zu sehen.</translation>
   </message>
   <message>
+   <source>The folder is not empty, and nothing in it will be overwritten</source>
+   <translation>Der Ordner ist nicht leer, und nichts darin wird überschrieben</translation>
+  </message>
+  <message>
    <source>The folder of the recording.</source>
    <translation>Der Ordner der Aufzeichnung.</translation>
   </message>
@@ -6734,12 +7672,32 @@ Wanduhrzeit {wall}</translation>
    <translation>Das Formular fragt nach Bedingung, Name und Zeit. Der Alarm wird ab jetzt beobachtet und aufgezeichnet wie alles, was von Hand geschieht.</translation>
   </message>
   <message>
+   <source>The format of the message is not supported</source>
+   <translation>Das Format der Nachricht wird nicht unterstützt</translation>
+  </message>
+  <message>
    <source>The group already uses {assignor}.</source>
    <translation>Die Gruppe benutzt schon {assignor}.</translation>
   </message>
   <message>
    <source>The group dynamic rebalances.</source>
    <translation>In der Gruppe dynamic gibt es einen Rebalance.</translation>
+  </message>
+  <message>
+   <source>The group has moved on to a newer generation</source>
+   <translation>Die Gruppe ist schon in einer neueren Generation</translation>
+  </message>
+  <message>
+   <source>The group has the maximum number of members</source>
+   <translation>Die Gruppe hat die Höchstzahl an Mitgliedern</translation>
+  </message>
+  <message>
+   <source>The group id is not allowed</source>
+   <translation>Die Group ID ist nicht erlaubt</translation>
+  </message>
+  <message>
+   <source>The group is rebalancing; the member must rejoin</source>
+   <translation>Die Gruppe ist im Rebalance; das Mitglied muss neu beitreten</translation>
   </message>
   <message>
    <source>The group or queue; for a published message, each one that reads it.</source>
@@ -6762,8 +7720,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Die Gruppe hatte einen Rebalance. Ihre Mitglieder gaben ihre Partitionen ab und traten neu bei, und der Leader verteilte die Partitionen. Die Karte rechts zeigt, was den Besitzer gewechselt hat und wie lange niemand las.</translation>
   </message>
   <message>
-   <source>The history checker found no broken guarantee in {count} events.</source>
-   <translation>Die Prüfung des Verlaufs fand in {count} Ereignissen keine verletzte Zusicherung.</translation>
+   <source>The group still has members</source>
+   <translation>Die Gruppe hat noch Mitglieder</translation>
   </message>
   <message>
    <source>The history checker stopped after {count} events; the totals include all of them.</source>
@@ -6790,6 +7748,10 @@ Wanduhrzeit {wall}</translation>
    <translation>Der Schlüssel</translation>
   </message>
   <message>
+   <source>The keys of {messages} are not recorded: their order is not judged.</source>
+   <translation>Die Schlüssel von {messages} sind nicht aufgezeichnet: Ihre Reihenfolge wird nicht beurteilt.</translation>
+  </message>
+  <message>
    <source>The kind of event: published, nacked, rebalance_started, fault...</source>
    <translation>Die Art des Ereignisses: published, nacked, rebalance_started, fault...</translation>
   </message>
@@ -6802,8 +7764,20 @@ Wanduhrzeit {wall}</translation>
    <translation>Der Rückstand steigt weiter.</translation>
   </message>
   <message>
+   <source>The lag of booked rises while a transaction is open and falls when it ends. The lag of screens stays near zero.</source>
+   <translation>Der Rückstand von booked steigt, solange eine Transaktion offen ist, und fällt, wenn sie endet. Der von screens bleibt nahe null.</translation>
+  </message>
+  <message>
+   <source>The lag of lines grows, because two members do all of its work. In floor, four members share the same messages.</source>
+   <translation>Der Rückstand von lines wächst, weil zwei Mitglieder ihre ganze Arbeit tun. In floor teilen sich vier Mitglieder dieselben Nachrichten.</translation>
+  </message>
+  <message>
    <source>The lag of lines grows.</source>
    <translation>Der Rückstand von lines wächst.</translation>
+  </message>
+  <message>
+   <source>The lag of one partition rises without end; the other seven stay near zero.</source>
+   <translation>Der Rückstand einer Partition steigt ohne Ende, die anderen sieben bleiben nahe null.</translation>
   </message>
   <message>
    <source>The lag of packers was above 80. The alert is shown once, above the canvas, and has a red mark on the timeline.</source>
@@ -6838,6 +7812,10 @@ ein Bild zu zeichnen dauerte {cost} ms im Median, {cost_99} ms im 99. Perzentil;
 es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimmstenfalls.</translation>
   </message>
   <message>
+   <source>The last transaction is not finished yet; try again</source>
+   <translation>Die letzte Transaktion ist noch nicht beendet; versuchen Sie es noch einmal</translation>
+  </message>
+  <message>
    <source>The last {count} are listed while you follow.</source>
    <translation>Die letzten {count} sind aufgelistet, solange Sie mitlesen.</translation>
   </message>
@@ -6866,12 +7844,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die Lease läuft ab, während der Worker noch arbeitet. Ein anderer Worker bekommt die Nachricht auch, und die Arbeit wird zweimal gemacht; die Bestätigung des ersten wird abgewiesen.</translation>
   </message>
   <message>
+   <source>The lease has expired or belongs to another consumer</source>
+   <translation>Die Lease ist abgelaufen oder gehört einem anderen Consumer</translation>
+  </message>
+  <message>
    <source>The lease is extended by its full length.</source>
    <translation>Die Lease wird um ihre volle Länge verlängert.</translation>
   </message>
   <message>
    <source>The library</source>
    <translation>Die Bibliothek</translation>
+  </message>
+  <message>
+   <source>The limit is reached; try again later</source>
+   <translation>Die Grenze ist erreicht; versuchen Sie es später noch einmal</translation>
   </message>
   <message>
    <source>The log cannot be read.</source>
@@ -6882,12 +7868,40 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Das Log dieses Moments ist nicht verfügbar.</translation>
   </message>
   <message>
+   <source>The maximum number of share sessions is open</source>
+   <translation>Die Höchstzahl an Share-Sessions ist offen</translation>
+  </message>
+  <message>
+   <source>The member and the group have no common assignor</source>
+   <translation>Das Mitglied und die Gruppe haben keinen gemeinsamen Assignor</translation>
+  </message>
+  <message>
+   <source>The member is not in the group</source>
+   <translation>Das Mitglied ist nicht in der Gruppe</translation>
+  </message>
+  <message>
+   <source>The member's epoch is not the group's; the member must rejoin</source>
+   <translation>Die Epoche des Mitglieds ist nicht die der Gruppe; das Mitglied muss neu beitreten</translation>
+  </message>
+  <message>
+   <source>The member's epoch is old; the reply to its next heartbeat has the new one</source>
+   <translation>Die Epoche des Mitglieds ist alt; die Antwort auf seinen nächsten Heartbeat enthält die neue</translation>
+  </message>
+  <message>
+   <source>The message is larger than the topic allows</source>
+   <translation>Die Nachricht ist größer, als das Topic erlaubt</translation>
+  </message>
+  <message>
    <source>The message is not loaded, so it cannot be copied.</source>
    <translation>Die Nachricht ist nicht geladen und lässt sich daher nicht kopieren.</translation>
   </message>
   <message>
    <source>The message itself is not available. {why}</source>
    <translation>Die Nachricht selbst ist nicht verfügbar. {why}</translation>
+  </message>
+  <message>
+   <source>The message was refused</source>
+   <translation>Die Nachricht wurde abgelehnt</translation>
   </message>
   <message>
    <source>The message's whole history.</source>
@@ -6900,6 +7914,18 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>The messages it held but had not committed are delivered again after it rejoins.</source>
    <translation>Die Nachrichten, die er hielt und noch nicht committet hatte, werden nach seinem Wiederbeitritt erneut zugestellt.</translation>
+  </message>
+  <message>
+   <source>The messages that walker-1 held when it paused are processed twice. Its commit comes from an old generation and is fenced.</source>
+   <translation>Die Nachrichten, die walker-1 hielt, als er pausierte, werden zweimal verarbeitet. Sein Commit kommt aus einer alten Generation und wird abgewiesen.</translation>
+  </message>
+  <message>
+   <source>The metadata of the commit is too large</source>
+   <translation>Die Metadaten des Commits sind zu groß</translation>
+  </message>
+  <message>
+   <source>The name is not allowed</source>
+   <translation>Der Name ist nicht erlaubt</translation>
   </message>
   <message>
    <source>The name of a field is written without quotes.</source>
@@ -6918,6 +7944,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Der Name.</translation>
   </message>
   <message>
+   <source>The navigator lists the open transactions, and how long they have been open.</source>
+   <translation>Der Navigator führt die offenen Transaktionen auf und wie lange sie schon offen sind.</translation>
+  </message>
+  <message>
    <source>The newest {most:,} of {count:,} are shown.</source>
    <translation>Die neuesten {most:,} von {count:,} sind zu sehen.</translation>
   </message>
@@ -6930,12 +7960,24 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die nächstkleinere Schriftgröße.</translation>
   </message>
   <message>
+   <source>The nodes of a cluster: who leads, what is in sync, what is gone.</source>
+   <translation>Die Knoten eines Clusters: wer führt, was synchron ist, was weg ist.</translation>
+  </message>
+  <message>
    <source>The number alone does not tell. 500 messages that are processed within ten seconds are fine; a lag that rises on average never ends. Look at its trend, and at the age of the last committed message.</source>
    <translation>Die Zahl allein sagt das nicht. 500 Nachrichten, die in zehn Sekunden abgearbeitet sind, sind in Ordnung; ein Rückstand, der im Mittel wächst, endet nie. Entscheidend sind sein Verlauf und das Alter der letzten committeten Nachricht.</translation>
   </message>
   <message>
+   <source>The number of partitions is not allowed</source>
+   <translation>Die Zahl der Partitionen ist nicht erlaubt</translation>
+  </message>
+  <message>
    <source>The number published is the difference between two polls. A cluster does not reveal who published, so no producer is drawn.</source>
    <translation>Die Zahl der gesendeten Nachrichten ist die Differenz zweier Abfragen. Ein Cluster verrät nicht, wer gesendet hat; deshalb ist kein Producer gezeichnet.</translation>
+  </message>
+  <message>
+   <source>The offset is outside the log</source>
+   <translation>Der Offset liegt außerhalb des Logs</translation>
   </message>
   <message>
    <source>The order of all of a customer's messages. Messages within one hour stay in order; those from different hours may be in different partitions, with different owners.</source>
@@ -6958,12 +8000,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die anderen {more} wurden nicht versucht.</translation>
   </message>
   <message>
-   <source>The owner of each partition in each group, and since when. A partition has **one owner** at a time in a group; a **rebalance** hands partitions over. The card on the right shows the cause, what moved, what stayed, and how long reading paused.
-
-**History** shows the owners of each partition of one group over time, with the times without an owner. `owned_by contains worker-7` finds the partitions that a member ever had.</source>
-   <translation>Der Besitzer jeder Partition in jeder Gruppe, und seit wann. Eine Partition hat in einer Gruppe immer nur **einen Besitzer**; ein **Rebalance** übergibt Partitionen. Seine Karte rechts zeigt die Ursache, was den Besitzer wechselte, was blieb und wie lange nicht gelesen wurde.
-
-**Verlauf** zeigt die Besitzer jeder Partition einer Gruppe im Lauf der Zeit, mit den Zeiten ohne Besitzer. `owned_by contains worker-7` findet die Partitionen, die ein Mitglied je hatte.</translation>
+   <source>The owner of the hot partition is always busy; the others mostly wait.</source>
+   <translation>Der Besitzer der heißen Partition ist immer beschäftigt, die anderen warten meistens.</translation>
   </message>
   <message>
    <source>The owners of each partition of a group over time.</source>
@@ -7006,6 +8044,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die Vergangenheit: Hier lässt sich nichts ändern. Alt+Rechts kehrt in die Gegenwart zurück.</translation>
   </message>
   <message>
+   <source>The plan no longer holds, and nothing was done</source>
+   <translation>Der Plan gilt nicht mehr, und nichts wurde getan</translation>
+  </message>
+  <message>
    <source>The present is already shown.</source>
    <translation>Die Gegenwart ist schon zu sehen.</translation>
   </message>
@@ -7018,8 +8060,24 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Der vorige Besitzer.</translation>
   </message>
   <message>
+   <source>The producer waits from second 30 to 50, then sends everything it has held back. Nothing is lost, and nothing is stored twice.</source>
+   <translation>Der Producer wartet von Sekunde 30 bis 50 und sendet dann alles, was er zurückgehalten hat. Nichts geht verloren, und nichts wird zweimal gespeichert.</translation>
+  </message>
+  <message>
+   <source>The producer's sequence number is out of order</source>
+   <translation>Die Sequenznummer des Producers ist nicht an der Reihe</translation>
+  </message>
+  <message>
+   <source>The reader is not affected at all. That is what the schema is for.</source>
+   <translation>Der Leser ist überhaupt nicht betroffen. Dafür ist das Schema da.</translation>
+  </message>
+  <message>
    <source>The readers are back at work.</source>
    <translation>Die Leser arbeiten wieder.</translation>
+  </message>
+  <message>
+   <source>The recording is incomplete, so nothing is judged: {problem}</source>
+   <translation>Die Aufzeichnung ist unvollständig, deshalb wird nichts beurteilt: {problem}</translation>
   </message>
   <message>
    <source>The recording is incomplete: {problem}</source>
@@ -7030,12 +8088,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die Einträge eines Topics oder einer Queue.</translation>
   </message>
   <message>
-   <source>The records of a topic or queue: by offset, by time, newest, oldest, or as they arrive. Payloads are shown as they are, never executed and never interpreted as markup.</source>
-   <translation>Die Einträge eines Topics oder einer Queue, nach Offset, nach Zeit, die neuesten, die ältesten, oder wie sie kommen. Payloads sind Daten: sie werden gezeigt, wie sie sind, nie ausgeführt und nie als Auszeichnung gelesen.</translation>
-  </message>
-  <message>
    <source>The redrive of {count} has finished; the view Redriven lists the results.</source>
    <translation>Der Redrive von {count} ist fertig; die Ansicht „Per Redrive zurück“ zeigt die Ergebnisse.</translation>
+  </message>
+  <message>
+   <source>The regular expression is not valid</source>
+   <translation>Der reguläre Ausdruck ist ungültig</translation>
   </message>
   <message>
    <source>The remaining messages stay dead letters.</source>
@@ -7046,12 +8104,32 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die Reparatur. Ohne sie scheitern die zurückgeschickten Nachrichten wieder und kosten die Worker Zeit. Erst eine Nachricht probieren, dann die anderen mit begrenzter Rate zurückschicken.</translation>
   </message>
   <message>
+   <source>The replication factor is not supported</source>
+   <translation>Der Replikationsfaktor wird nicht unterstützt</translation>
+  </message>
+  <message>
    <source>The report has been written to {page}</source>
    <translation>Der Bericht wurde nach {page} geschrieben</translation>
   </message>
   <message>
    <source>The report job could not be started: {error}.</source>
    <translation>Der Berichtsauftrag konnte nicht gestartet werden: {error}.</translation>
+  </message>
+  <message>
+   <source>The request is invalid</source>
+   <translation>Der Request ist ungültig</translation>
+  </message>
+  <message>
+   <source>The request is malformed</source>
+   <translation>Der Request ist fehlerhaft</translation>
+  </message>
+  <message>
+   <source>The request is too large</source>
+   <translation>Der Request ist zu groß</translation>
+  </message>
+  <message>
+   <source>The request names the user twice</source>
+   <translation>Der Request nennt den Benutzer zweimal</translation>
   </message>
   <message>
    <source>The requests of Kafka programs, one by one.</source>
@@ -7064,6 +8142,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>The result of each redrive.</source>
    <translation>Das Ergebnis jedes Redrives.</translation>
+  </message>
+  <message>
+   <source>The ring around a message in flight is its lease. Four seconds after the crash, one lease expires, and its message is taken again, as attempt 2.</source>
+   <translation>Der Ring um eine Nachricht in Arbeit ist ihre Lease. Vier Sekunden nach dem Absturz läuft eine Lease ab, und ihre Nachricht wird noch einmal genommen, als Versuch 2.</translation>
   </message>
   <message>
    <source>The same scenario with the same seed.</source>
@@ -7090,8 +8172,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Das Szenario ist zu Ende. Die Sitzung läuft weiter, weil ein Listener geöffnet ist.</translation>
   </message>
   <message>
-   <source>The segment files of each partition: first offset, size and age. **Retention** deletes old segments; **compaction** keeps the latest value of each key. Corruption is shown here, never hidden.</source>
-   <translation>Die Segmentdateien jeder Partition: erster Offset, Größe und Alter. Die **Aufbewahrung** löscht alte Segmente; die **Kompaktierung** behält den letzten Wert jedes Schlüssels. Schäden werden hier angezeigt, nie verborgen.</translation>
+   <source>The schema is not compatible</source>
+   <translation>Das Schema ist nicht kompatibel</translation>
+  </message>
+  <message>
+   <source>The schema is not valid</source>
+   <translation>Das Schema ist ungültig</translation>
   </message>
   <message>
    <source>The selected row.</source>
@@ -7118,16 +8204,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die Sitzung ist zu Ende. Zum Ändern fortsetzen (Umschalt+F8) oder neu starten (Strg+R).</translation>
   </message>
   <message>
-   <source>The session has ended; start it again to change it.</source>
-   <translation>Die Sitzung ist zu Ende; neu starten, um sie zu ändern.</translation>
-  </message>
-  <message>
    <source>The session has reached {time} so far.</source>
    <translation>Die Sitzung ist bisher bis {time} gekommen.</translation>
   </message>
   <message>
    <source>The session is already continuing past its end.</source>
    <translation>Die Sitzung läuft schon über ihr Ende hinaus.</translation>
+  </message>
+  <message>
+   <source>The session timeout is outside the allowed range</source>
+   <translation>Der Session-Timeout liegt außerhalb des erlaubten Bereichs</translation>
   </message>
   <message>
    <source>The session was still running when this page was made.</source>
@@ -7146,6 +8232,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Die Sitzungen sind verschieden lang; Summen werden daher nicht beurteilt.</translation>
   </message>
   <message>
+   <source>The share session is at another epoch; open another</source>
+   <translation>Die Share-Session ist in einer anderen Epoche; öffnen Sie eine neue</translation>
+  </message>
+  <message>
    <source>The shop aborts a transaction.</source>
    <translation>shop bricht eine Transaktion ab.</translation>
   </message>
@@ -7162,8 +8252,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Der Zustand der Gruppe.</translation>
   </message>
   <message>
+   <source>The state of the transaction does not allow this</source>
+   <translation>Der Zustand der Transaktion erlaubt das nicht</translation>
+  </message>
+  <message>
    <source>The steps of the lesson.</source>
    <translation>Die Schritte der Lektion.</translation>
+  </message>
+  <message>
+   <source>The stored data are damaged</source>
+   <translation>Die gespeicherten Daten sind beschädigt</translation>
+  </message>
+  <message>
+   <source>The subject has no such version</source>
+   <translation>Das Subject hat keine solche Version</translation>
   </message>
   <message>
    <source>The text of one field; name ~= ^x.*y$ takes a regular expression (RE2).</source>
@@ -7182,12 +8284,28 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Der Zeitraum ist leer: Er endet, bevor er beginnt.</translation>
   </message>
   <message>
+   <source>The topic has no dead letters</source>
+   <translation>Das Topic hat keine Dead Letters</translation>
+  </message>
+  <message>
    <source>The topic or queue.</source>
    <translation>Das Topic oder die Queue.</translation>
   </message>
   <message>
    <source>The topic, group or queue of a client.</source>
    <translation>Das Topic, die Gruppe oder die Queue eines Clients.</translation>
+  </message>
+  <message>
+   <source>The transaction has failed and must be aborted</source>
+   <translation>Die Transaktion ist fehlgeschlagen und muss abgebrochen werden</translation>
+  </message>
+  <message>
+   <source>The transaction timeout is outside the allowed range</source>
+   <translation>Der Timeout der Transaktion liegt außerhalb des erlaubten Bereichs</translation>
+  </message>
+  <message>
+   <source>The transactional id belongs to another producer id</source>
+   <translation>Die Transactional ID gehört zu einer anderen Producer-ID</translation>
   </message>
   <message>
    <source>The tree on the left.</source>
@@ -7202,12 +8320,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Der Wert</translation>
   </message>
   <message>
+   <source>The value cannot be written in this format</source>
+   <translation>Der Wert lässt sich in diesem Format nicht schreiben</translation>
+  </message>
+  <message>
    <source>The value is empty.</source>
    <translation>Der Wert ist leer.</translation>
   </message>
   <message>
-   <source>The versions of each subject, and the topics that use it. **Compatibility** defines what a new version must be able to read or be readable by. *Check a message* validates a text against the latest version; *Refused* lists rejected messages with the position of the error.</source>
-   <translation>Die Versionen jedes Subjects und die Topics, die es benutzen. Die **Kompatibilität** legt fest, was eine neue Version lesen können oder wovon sie lesbar sein muss. *Eine Nachricht prüfen* prüft einen Text gegen die neueste Version; *Abgewiesen* listet abgewiesene Nachrichten mit der Stelle des Fehlers auf.</translation>
+   <source>The version of the request is not supported</source>
+   <translation>Die Version des Requests wird nicht unterstützt</translation>
+  </message>
+  <message>
+   <source>The version of the session format is not supported</source>
+   <translation>Die Version des Sitzungsformats wird nicht unterstützt</translation>
   </message>
   <message>
    <source>The whole payload as text, even if only part of it is shown</source>
@@ -7262,8 +8388,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Hier sind keine Nachrichten.</translation>
   </message>
   <message>
+   <source>There is already a topic or queue of this name</source>
+   <translation>Es gibt schon ein Topic oder eine Queue dieses Namens</translation>
+  </message>
+  <message>
    <source>There is no alert.</source>
    <translation>Es gibt keinen Alarm.</translation>
+  </message>
+  <message>
+   <source>There is no connection to the broker</source>
+   <translation>Es gibt keine Verbindung zum Broker</translation>
   </message>
   <message>
    <source>There is no earlier one.</source>
@@ -7302,6 +8436,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Es gibt kein anderes Ziel.</translation>
   </message>
   <message>
+   <source>There is no other recorded run of this scenario yet.</source>
+   <translation>Es gibt noch keinen anderen aufgezeichneten Lauf dieses Szenarios.</translation>
+  </message>
+  <message>
    <source>There is no other recorded run of this scenario yet. Start it again (Ctrl+R), then compare.</source>
    <translation>Es gibt noch keinen anderen aufgezeichneten Lauf dieses Szenarios. Neu starten (Strg+R), dann vergleichen.</translation>
   </message>
@@ -7316,6 +8454,54 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>There is no running session to open a listener on.</source>
    <translation>Es läuft keine Sitzung, für die ein Listener geöffnet werden könnte.</translation>
+  </message>
+  <message>
+   <source>There is no such consumer</source>
+   <translation>Es gibt keinen solchen Consumer</translation>
+  </message>
+  <message>
+   <source>There is no such dead letter</source>
+   <translation>Es gibt keine solche Dead Letter</translation>
+  </message>
+  <message>
+   <source>There is no such fault</source>
+   <translation>Es gibt keine solche Störung</translation>
+  </message>
+  <message>
+   <source>There is no such fetch session; fetch without one</source>
+   <translation>Es gibt keine solche Fetch-Session; lesen Sie ohne eine</translation>
+  </message>
+  <message>
+   <source>There is no such group</source>
+   <translation>Es gibt keine solche Gruppe</translation>
+  </message>
+  <message>
+   <source>There is no such queue</source>
+   <translation>Es gibt keine solche Queue</translation>
+  </message>
+  <message>
+   <source>There is no such schema</source>
+   <translation>Es gibt kein solches Schema</translation>
+  </message>
+  <message>
+   <source>There is no such share session; open another</source>
+   <translation>Es gibt keine solche Share-Session; öffnen Sie eine neue</translation>
+  </message>
+  <message>
+   <source>There is no such subject</source>
+   <translation>Es gibt kein solches Subject</translation>
+  </message>
+  <message>
+   <source>There is no such topic or partition</source>
+   <translation>Es gibt kein solches Topic oder keine solche Partition</translation>
+  </message>
+  <message>
+   <source>There is no such transactional id</source>
+   <translation>Es gibt keine solche Transactional ID</translation>
+  </message>
+  <message>
+   <source>There is no such user, ACL or quota</source>
+   <translation>Es gibt keinen solchen Benutzer, keine solche ACL oder Quota</translation>
   </message>
   <message>
    <source>There is no topic or queue to limit; create one first.</source>
@@ -7366,6 +8552,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Es gibt kein Ziel.</translation>
   </message>
   <message>
+   <source>There is only one broker here: this one.</source>
+   <translation>Hier gibt es nur einen Broker: diesen.</translation>
+  </message>
+  <message>
    <source>These brackets take one name, as in {example}.</source>
    <translation>In diese Klammern gehört ein Name, etwa {example}.</translation>
   </message>
@@ -7396,6 +8586,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>This broker runs elsewhere and does not report this to observers.</source>
    <translation>Dieser Broker läuft anderswo und teilt das Beobachtern nicht mit.</translation>
+  </message>
+  <message>
+   <source>This can no longer be done: the session has ended.</source>
+   <translation>Das ist nicht mehr möglich: Die Sitzung ist zu Ende.</translation>
+  </message>
+  <message>
+   <source>This can no longer be done: {name} is not there any more.</source>
+   <translation>Das ist nicht mehr möglich: {name} gibt es nicht mehr.</translation>
   </message>
   <message>
    <source>This chart alone</source>
@@ -7438,6 +8636,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Das ist kein regulärer Ausdruck, den RE2 lesen kann.</translation>
   </message>
   <message>
+   <source>This is not a session folder</source>
+   <translation>Das ist kein Ordner einer Sitzung</translation>
+  </message>
+  <message>
    <source>This is possible only in a session that runs in this window; this one observes a broker elsewhere.</source>
    <translation>Das geht nur in einer Sitzung, die in diesem Fenster läuft; diese beobachtet einen Broker anderswo.</translation>
   </message>
@@ -7456,6 +8658,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>This is the present: F4 steps to the next event.</source>
    <translation>Das ist die Gegenwart: F4 geht zum nächsten Ereignis.</translation>
+  </message>
+  <message>
+   <source>This member no longer holds the message</source>
+   <translation>Dieses Mitglied hat die Nachricht nicht mehr</translation>
   </message>
   <message>
    <source>This message cannot be read: {why}</source>
@@ -7534,12 +8740,24 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Drei Gruppen verteilen dieselben acht Partitionen nach drei verschiedenen Regeln.</translation>
   </message>
   <message>
+   <source>Three groups read the same payments, and each group's reader dies now and then in the middle of its work. One commits before it works: messages that were committed but not processed are lost. One commits afterwards: messages that were processed but not committed are processed again. There is no third order, so the third reader stores its offset together with its effects, in one transaction.</source>
+   <translation>Drei Gruppen lesen dieselben Zahlungen, und der Leser jeder Gruppe stirbt ab und zu mitten in der Arbeit. Einer committet vor der Arbeit: Nachrichten, die committet, aber nicht verarbeitet wurden, sind verloren. Einer committet danach: Nachrichten, die verarbeitet, aber nicht committet wurden, werden noch einmal verarbeitet. Eine dritte Reihenfolge gibt es nicht, also speichert der dritte seinen Offset zusammen mit seinen Wirkungen in einer Transaktion.</translation>
+  </message>
+  <message>
    <source>Three groups read the same payments.</source>
    <translation>Drei Gruppen lesen dieselben Zahlungen.</translation>
   </message>
   <message>
+   <source>Three groups read the same two topics with three members each, and each group assigns the partitions by a different rule. Range goes topic by topic, so the first member gets the larger share of each. Sticky balances over all topics and moves as little as possible. Cooperative sticky also lets members keep reading the partitions that do not move.</source>
+   <translation>Drei Gruppen mit je drei Mitgliedern lesen dieselben zwei Topics, und jede Gruppe verteilt die Partitionen nach einer anderen Regel. Range geht Topic für Topic vor, also bekommt das erste Mitglied jeweils den größeren Teil. Sticky gleicht über alle Topics aus und bewegt so wenig wie möglich. Cooperative sticky lässt Mitglieder außerdem die Partitionen weiterlesen, die nicht wandern.</translation>
+  </message>
+  <message>
    <source>Three indexers share the six partitions of commits. A partition has one owner in a group; its letter says which. The orange part of a partition is its lag: messages that the group has not committed yet.</source>
    <translation>Drei Indexer teilen sich die sechs Partitionen von commits. Eine Partition hat in einer Gruppe einen Besitzer; ihr Buchstabe sagt, wen. Der orange Teil einer Partition ist ihr Rückstand: was die Gruppe noch nicht committet hat.</translation>
+  </message>
+  <message>
+   <source>Three queues with the same messages and the same two workers: one paints a message in a tenth of a second, the other takes four times as long, and each may prefetch 20 messages. The queues differ in which worker gets the next message: in turn, by weight (4 to 1), or whichever has least to do.</source>
+   <translation>Drei Queues mit denselben Nachrichten und denselben zwei Workern: Der eine malt eine Nachricht in einer Zehntelsekunde, der andere braucht viermal so lange, und jeder darf 20 Nachrichten vorausladen. Die Queues unterscheiden sich darin, welcher Worker die nächste Nachricht bekommt: reihum, nach Gewicht (4 zu 1) oder wer am wenigsten zu tun hat.</translation>
   </message>
   <message>
    <source>Throughput</source>
@@ -7602,8 +8820,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Mal</translation>
   </message>
   <message>
+   <source>Times, limits, where a share group begins.</source>
+   <translation>Zeiten, Grenzen, wo eine Share-Gruppe beginnt.</translation>
+  </message>
+  <message>
    <source>To</source>
-   <translation>Bis</translation>
+   <translation>An</translation>
   </message>
   <message>
    <source>To do</source>
@@ -7678,6 +8900,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Summen und Abgleich</translation>
   </message>
   <message>
+   <source>Traffic</source>
+   <translation>Verkehr</translation>
+  </message>
+  <message>
    <source>Transaction</source>
    <translation>Transaktion</translation>
   </message>
@@ -7722,12 +8948,44 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Wieder eingeschaltet.</translation>
   </message>
   <message>
+   <source>Two copies, for a run was killed: {places}.</source>
+   <translation>Zwei Kopien, weil ein Lauf abgebrochen wurde: {places}.</translation>
+  </message>
+  <message>
+   <source>Two groups go through the same deployment: one consumer after the other is killed and comes back five seconds later. In dynamic, members come back as strangers: the group admits a new member, waits for the old one, which never returns, and reassigns everything. In static, members have a permanent name (group.instance.id) and find their partitions as they left them.</source>
+   <translation>Zwei Gruppen machen dasselbe Deployment durch: Ein Consumer nach dem anderen wird beendet und kommt fünf Sekunden später zurück. In dynamic kommen Mitglieder als Fremde zurück: Die Gruppe nimmt ein neues Mitglied auf, wartet auf das alte, das nie wiederkommt, und verteilt alles neu. In static haben Mitglieder einen festen Namen (group.instance.id) und finden ihre Partitionen so vor, wie sie sie verlassen haben.</translation>
+  </message>
+  <message>
+   <source>Two groups of three read the same six partitions. In the classic protocol, one of the members is the leader and assigns the partitions, and before each rebalance all members give up theirs. In the consumer protocol (KIP-848), the broker assigns, and tells each member in the reply to its heartbeat what to give up and what to take. The same things happen to both groups: at second 17 one member becomes slow, at second 20 a fourth joins, at second 40 one crashes, and at second 50 it is back.</source>
+   <translation>Zwei Gruppen zu dritt lesen dieselben sechs Partitionen. Im klassischen Protokoll ist eines der Mitglieder der Leader und verteilt die Partitionen, und vor jedem Rebalance geben alle Mitglieder ihre ab. Im Consumer-Protokoll (KIP-848) verteilt der Broker und sagt jedem Mitglied in der Antwort auf seinen Heartbeat, was es abgeben und was es nehmen soll. Beiden Gruppen geschieht dasselbe: In Sekunde 17 wird ein Mitglied langsam, in Sekunde 20 kommt ein viertes dazu, in Sekunde 40 stürzt eines ab, und in Sekunde 50 ist es wieder da.</translation>
+  </message>
+  <message>
    <source>Two packers share the four partitions of orders.</source>
    <translation>Zwei Packer teilen sich die vier Partitionen von orders.</translation>
   </message>
   <message>
    <source>Two painters are not enough, and the queue grows. No message is lost; each waits for a free painter.</source>
    <translation>Zwei Painter reichen nicht, und die Queue wächst. Keine Nachricht geht verloren; jede wartet auf einen freien Painter.</translation>
+  </message>
+  <message>
+   <source>Two producers want to send ten messages a second to a queue whose worker does four. Stubborn carries on regardless, and is refused more often than not. Adaptive doubles its interval after each refusal and shortens it by a tenth after each success: it finds the worker's pace without being told.</source>
+   <translation>Zwei Producer wollen zehn Nachrichten pro Sekunde an eine Queue senden, deren Worker vier schafft. Stubborn macht einfach weiter und wird öfter abgelehnt als angenommen. Adaptive verdoppelt sein Intervall nach jeder Ablehnung und verkürzt es nach jedem Erfolg um ein Zehntel: Er findet das Tempo des Workers, ohne dass man es ihm sagt.</translation>
+  </message>
+  <message>
+   <source>Two shops publish the same orders at the same rate. Prompt sends each order at once; patient lingers: it waits a quarter of a second for more and sends them together, one batch per partition. A batch costs the network, the disk and the broker about as much as a single message, so lingering trades latency for throughput.</source>
+   <translation>Zwei Läden veröffentlichen dieselben Bestellungen mit derselben Rate. Prompt sendet jede Bestellung sofort; patient verweilt: Er wartet eine Viertelsekunde auf mehr und sendet sie zusammen, einen Batch je Partition. Ein Batch kostet Netz, Platte und Broker etwa so viel wie eine einzelne Nachricht, also tauscht Linger Latenz gegen Durchsatz.</translation>
+  </message>
+  <message>
+   <source>Two wards have the same patients and one doctor each: of every ten patients, two are emergencies (priority 0), seven are urgent (1), and one can wait (2). There is slightly more work than a doctor can do. In strict, the most urgent patient is always next, so those who can wait, wait forever. In ageing, a patient moves up one level for every 15 seconds of waiting.</source>
+   <translation>Zwei Stationen haben dieselben Patienten und je einen Arzt: Von zehn Patienten sind zwei Notfälle (Priorität 0), sieben dringend (1), und einer kann warten (2). Es ist etwas mehr Arbeit da, als ein Arzt schafft. In strict ist immer der dringendste Patient der nächste, also warten die, die warten können, für immer. In ageing steigt ein Patient für je 15 Sekunden Warten eine Stufe auf.</translation>
+  </message>
+  <message>
+   <source>Type the name of the cluster: {name}</source>
+   <translation>Den Namen des Clusters eingeben: {name}</translation>
+  </message>
+  <message>
+   <source>Under-replicated</source>
+   <translation>Zu wenige synchron</translation>
   </message>
   <message>
    <source>Undo</source>
@@ -7756,6 +9014,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Unfold the lesson</source>
    <translation>Lektion ausklappen</translation>
+  </message>
+  <message>
+   <source>Unlock</source>
+   <translation>Entsperren</translation>
+  </message>
+  <message>
+   <source>Unlock for 15 minutes...</source>
+   <translation>Für 15 Minuten entsperren...</translation>
   </message>
   <message>
    <source>Unmodified Kafka clients can connect.</source>
@@ -7788,6 +9054,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Until the next one</source>
    <translation>Bis zum nächsten</translation>
+  </message>
+  <message>
+   <source>Up to</source>
+   <translation>Bis</translation>
   </message>
   <message>
    <source>Use Tab and the arrow keys to move from box to box: a dashed ring marks the current one, a solid frame the selected one.</source>
@@ -7878,8 +9148,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was gibt eine Share-Gruppe dafür auf?</translation>
   </message>
   <message>
-   <source>What happened between the two deliveries.</source>
-   <translation>Was zwischen den beiden Zustellungen geschah.</translation>
+   <source>What each setting of a topic or group does.</source>
+   <translation>Was jede Einstellung eines Topics oder einer Gruppe bewirkt.</translation>
   </message>
   <message>
    <source>What happens</source>
@@ -7894,16 +9164,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was geschieht, wenn eine Lease kürzer ist, als die Arbeit dauert?</translation>
   </message>
   <message>
+   <source>What is free of the volumes of its logs.</source>
+   <translation>Was auf den Datenträgern seiner Logs frei ist.</translation>
+  </message>
+  <message>
    <source>What makes an alert worth waking somebody for?</source>
    <translation>Welcher Alarm ist es wert, jemanden dafür zu wecken?</translation>
   </message>
   <message>
    <source>What slows producers down.</source>
    <translation>Was Producer bremst.</translation>
-  </message>
-  <message>
-   <source>What slows producers down: the depth of a topic or queue compared with its limit, and the rate compared with its tokens. The **policy** decides what happens at the limit: block, reject, drop the newest, drop the oldest, or evict the least urgent. The slowest reader is named. The lines at the top lead from each blocked producer to the cause; click a link to see it on the canvas. Below each gauge, you can change limit, rate and policy while the session runs.</source>
-   <translation>Was Producer bremst: die Tiefe eines Topics oder einer Queue im Verhältnis zu ihrer Grenze und die Rate im Verhältnis zu ihren Tokens. Die **Regel** bestimmt, was an der Grenze geschieht: blockieren, abweisen, die neuesten verwerfen, die ältesten verwerfen oder die am wenigsten dringenden verdrängen. Der langsamste Leser wird genannt. Die Zeilen oben führen von jedem blockierten Producer zur Ursache; ein Klick auf ein Glied zeigt es auf der Zeichenfläche. Unter jeder Anzeige lassen sich Grenze, Rate und Regel ändern, während die Sitzung läuft.</translation>
   </message>
   <message>
    <source>What the canvas shows, and how to use it.</source>
@@ -7958,6 +9228,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Was Sie hier schreiben können</translation>
   </message>
   <message>
+   <source>When 40 mails wait, the notifier is blocked until the mailer has caught up.</source>
+   <translation>Wenn 40 Mails warten, ist der notifier blockiert, bis der mailer aufgeholt hat.</translation>
+  </message>
+  <message>
    <source>When full</source>
    <translation>Wenn voll</translation>
   </message>
@@ -7974,8 +9248,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Wenn sie erreicht ist</translation>
   </message>
   <message>
-   <source>When the owner got this partition; wall time on hover.</source>
-   <translation>Wann der Besitzer diese Partition bekam; die Wanduhrzeit steht im Hinweis.</translation>
+   <source>When the owner got this partition; rebalances that left it there do not count. Wall time on hover.</source>
+   <translation>Wann der Eigentümer diese Partition bekommen hat; Rebalances, nach denen er sie noch hat, zählen nicht. Uhrzeit im Tooltip.</translation>
   </message>
   <message>
    <source>When topics are joined. Range gives the partitions with the same number in all topics to the same member, so a consumer can join topics that have the same keys and the same number of partitions on its own.</source>
@@ -8034,8 +9308,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Wer</translation>
   </message>
   <message>
+   <source>Who logs in</source>
+   <translation>Wer sich anmeldet</translation>
+  </message>
+  <message>
    <source>Who waits for whom in a rebalance?</source>
    <translation>Wer wartet bei einem Rebalance auf wen?</translation>
+  </message>
+  <message>
+   <source>Whoever connects to {listens} has the rights of {rights} at the cluster.</source>
+   <translation>Wer sich mit {listens} verbindet, hat am Cluster die Rechte von {rights}.</translation>
   </message>
   <message>
    <source>Why</source>
@@ -8048,6 +9330,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Why does the card of a rebalance say "at least one"?</source>
    <translation>Warum sagt die Karte eines Rebalance "at least one"?</translation>
+  </message>
+  <message>
+   <source>Why its reader had it no more when it was delivered again.</source>
+   <translation>Warum ihr Leser sie nicht mehr hatte, als sie noch einmal zugestellt wurde.</translation>
   </message>
   <message>
    <source>With a dry run and a rate.</source>
@@ -8078,12 +9364,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Mit den Schlüsseln der Dead Letters</translation>
   </message>
   <message>
+   <source>With three painters the queue grows; when painter-2 is back, it shrinks.</source>
+   <translation>Mit drei Malern wächst die Queue; ist painter-2 zurück, schrumpft sie.</translation>
+  </message>
+  <message>
    <source>Withdrawn</source>
    <translation>Zurückgenommen</translation>
   </message>
   <message>
    <source>Without a limit it would come back forever and waste an indexer's time each time.</source>
    <translation>Ohne Grenze käme sie immer wieder und würde jedes Mal die Zeit eines Indexers verschwenden.</translation>
+  </message>
+  <message>
+   <source>Without a topic to go to: {count}.</source>
+   <translation>Ohne Topic, in das sie könnten: {count}.</translation>
   </message>
   <message>
    <source>Words, or conditions such as lag &gt; 100, kind = group.</source>
@@ -8182,6 +9476,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>`topic` nimmt keine Nachrichten an, bis der Fehler endet: Producer bekommen THROTTLING_QUOTA_EXCEEDED.</translation>
   </message>
   <message>
+   <source>a filter, such as header contains timeout</source>
+   <translation>ein Filter, etwa header contains timeout</translation>
+  </message>
+  <message>
    <source>a length of time</source>
    <translation>eine Dauer</translation>
   </message>
@@ -8202,8 +9500,40 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>eine Sitzungszeit</translation>
   </message>
   <message>
+   <source>aborted</source>
+   <translation>abgebrochen</translation>
+  </message>
+  <message>
    <source>about {time}; for how long nobody read is not known from outside</source>
    <translation>etwa {time}; wie lange niemand las, ist von außen nicht bekannt</translation>
+  </message>
+  <message>
+   <source>acknowledged it</source>
+   <translation>hat sie bestätigt</translation>
+  </message>
+  <message>
+   <source>acknowledged {place}</source>
+   <translation>{place} bestätigt</translation>
+  </message>
+  <message>
+   <source>added consumer {client} to the bench</source>
+   <translation>Consumer {client} auf die Bank gesetzt</translation>
+  </message>
+  <message>
+   <source>added consumer {client} to {group}</source>
+   <translation>Consumer {client} zu {group} hinzugefügt</translation>
+  </message>
+  <message>
+   <source>added producer {client} to {topic}</source>
+   <translation>Producer {client} für {topic} hinzugefügt</translation>
+  </message>
+  <message>
+   <source>added worker {client} to {queue}</source>
+   <translation>Worker {client} zu {queue} hinzugefügt</translation>
+  </message>
+  <message>
+   <source>address</source>
+   <translation>Adresse</translation>
   </message>
   <message>
    <source>addresses of hosts</source>
@@ -8212,6 +9542,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>administer</source>
    <translation>verwalten</translation>
+  </message>
+  <message>
+   <source>after</source>
+   <translation>danach</translation>
   </message>
   <message>
    <source>after the work: at least once</source>
@@ -8238,6 +9572,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Alter, bei dem eine Segmentdatei geschlossen wird</translation>
   </message>
   <message>
+   <source>age at which messages are compacted in any case</source>
+   <translation>Alter, in dem Nachrichten auf jeden Fall kompaktiert werden</translation>
+  </message>
+  <message>
+   <source>age below which compaction leaves messages alone</source>
+   <translation>Alter, bis zu dem die Kompaktierung Nachrichten unberührt lässt</translation>
+  </message>
+  <message>
    <source>age, size and key: both</source>
    <translation>Alter, Größe und Schlüssel: beides</translation>
   </message>
@@ -8250,12 +9592,24 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>alle auf einmal</translation>
   </message>
   <message>
+   <source>all dead letters of {queue}</source>
+   <translation>alle Dead Letters von {queue}</translation>
+  </message>
+  <message>
+   <source>all dead letters of {queue} that died of {what}</source>
+   <translation>alle Dead Letters von {queue} mit der Ursache {what}</translation>
+  </message>
+  <message>
    <source>all of them</source>
    <translation>alle</translation>
   </message>
   <message>
    <source>all of them, up to their ends</source>
    <translation>alle, bis zu ihren Enden</translation>
+  </message>
+  <message>
+   <source>also those that came back after a redrive</source>
+   <translation>auch die, die nach einem Zurückführen wiederkamen</translation>
   </message>
   <message>
    <source>always the same</source>
@@ -8318,6 +9672,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>werden abgelehnt</translation>
   </message>
   <message>
+   <source>as fast as possible</source>
+   <translation>so schnell wie möglich</translation>
+  </message>
+  <message>
    <source>as in the scenario</source>
    <translation>wie im Szenario</translation>
   </message>
@@ -8330,8 +9688,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>wie der Producer sie sendet</translation>
   </message>
   <message>
+   <source>assignor</source>
+   <translation>Assignor</translation>
+  </message>
+  <message>
    <source>at an unknown time</source>
    <translation>zu unbekannter Zeit</translation>
+  </message>
+  <message>
+   <source>at least 16 characters; the programs' password (SASL PLAIN)</source>
+   <translation>mindestens 16 Zeichen; das Passwort der Programme (SASL PLAIN)</translation>
   </message>
   <message>
    <source>at most {count:,}</source>
@@ -8344,6 +9710,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>at most {messages}</source>
    <translation>höchstens {messages}</translation>
+  </message>
+  <message>
+   <source>at {count} bytes/s: {requests}</source>
+   <translation>mit {count} Bytes/s: {requests}</translation>
   </message>
   <message>
    <source>at {offset:,}</source>
@@ -8374,8 +9744,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>werden Dead Letters</translation>
   </message>
   <message>
+   <source>before</source>
+   <translation>davor</translation>
+  </message>
+  <message>
    <source>before the work: at most once</source>
    <translation>vor der Arbeit: höchstens einmal</translation>
+  </message>
+  <message>
+   <source>began</source>
+   <translation>begonnen</translation>
   </message>
   <message>
    <source>beginning</source>
@@ -8388,6 +9766,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>better</source>
    <translation>besser</translation>
+  </message>
+  <message>
+   <source>between.md</source>
+   <translation>between.de.md</translation>
   </message>
   <message>
    <source>beyond {size}</source>
@@ -8414,16 +9796,44 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>booker committet vor der Arbeit, poster danach, und clearer speichert Offset und Ergebnisse in einer Datenbanktransaktion.</translation>
   </message>
   <message>
+   <source>booker commits first. After a crash it continues after the messages it was holding; no message comes twice.</source>
+   <translation>booker committet zuerst. Nach einem Absturz macht er hinter den Nachrichten weiter, die er hielt; keine Nachricht kommt zweimal.</translation>
+  </message>
+  <message>
    <source>booker continues after the messages it was holding, so they are lost. poster reads them again, so some are done twice. clearer also reads them again, but finds in its database which ones it has already done.</source>
    <translation>booker macht hinter den Nachrichten weiter, die er hielt; sie sind verloren. poster liest sie noch einmal; einige werden also doppelt erledigt. Auch clearer liest sie noch einmal, sieht aber in seiner Datenbank, welche schon erledigt sind.</translation>
+  </message>
+  <message>
+   <source>bootstrap.servers={listens} leads to {where} from now on.</source>
+   <translation>bootstrap.servers={listens} führt ab jetzt zu {where}.</translation>
   </message>
   <message>
    <source>branched from {name}</source>
    <translation>abgezweigt von {name}</translation>
   </message>
   <message>
+   <source>broke requests: {rule}</source>
+   <translation>Requests gestört: {rule}</translation>
+  </message>
+  <message>
+   <source>broker</source>
+   <translation>Broker</translation>
+  </message>
+  <message>
+   <source>brought group {group} back</source>
+   <translation>Gruppe {group} zurückgeholt</translation>
+  </message>
+  <message>
+   <source>brought {client} back</source>
+   <translation>{client} zurückgeholt</translation>
+  </message>
+  <message>
    <source>browse them</source>
    <translation>ansehen</translation>
+  </message>
+  <message>
+   <source>by</source>
+   <translation>durch</translation>
   </message>
   <message>
    <source>by priority</source>
@@ -8438,8 +9848,28 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>von {client} aus {group}</translation>
   </message>
   <message>
+   <source>by {count}</source>
+   <translation>um {count}</translation>
+  </message>
+  <message>
+   <source>bytes of a segment file between two entries of its index</source>
+   <translation>Bytes einer Segmentdatei zwischen zwei Einträgen ihres Index</translation>
+  </message>
+  <message>
    <source>caught up</source>
    <translation>aufgeholt</translation>
+  </message>
+  <message>
+   <source>changes</source>
+   <translation>Änderungen</translation>
+  </message>
+  <message>
+   <source>cleanup</source>
+   <translation>Bereinigung</translation>
+  </message>
+  <message>
+   <source>clearer also reads some messages again, but finds in its own database that it has already dealt with them. Its count is exact.</source>
+   <translation>Auch clearer liest manche Nachrichten noch einmal, findet aber in seiner eigenen Datenbank, dass er sie schon bearbeitet hat. Seine Zahl stimmt genau.</translation>
   </message>
   <message>
    <source>clerk-2 keeps fewer partitions, so it has less to do. It slowly catches up on what has piled up.</source>
@@ -8452,6 +9882,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>client id; * is every one that has no quota by name</source>
    <translation>Client-ID; * ist jede, für die keine Quota mit ihrem Namen gilt</translation>
+  </message>
+  <message>
+   <source>client.properties</source>
+   <translation>client.properties</translation>
   </message>
   <message>
    <source>closed</source>
@@ -8470,6 +9904,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Kompaktierung: der letzte Wert je Schlüssel</translation>
   </message>
   <message>
+   <source>condition</source>
+   <translation>Bedingung</translation>
+  </message>
+  <message>
+   <source>configured {topic}</source>
+   <translation>{topic} konfiguriert</translation>
+  </message>
+  <message>
    <source>confirm acknowledgements only when a crash can no longer undo them</source>
    <translation>Bestätigungen erst quittieren, wenn ein Absturz sie nicht mehr zunichtemachen kann</translation>
   </message>
@@ -8478,8 +9920,60 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Verbindung geschlossen, nicht bedient</translation>
   </message>
   <message>
+   <source>connection dropped: {requests}</source>
+   <translation>Verbindung getrennt: {requests}</translation>
+  </message>
+  <message>
+   <source>coordinator change told: {requests}</source>
+   <translation>Wechsel des Koordinators gemeldet: {requests}</translation>
+  </message>
+  <message>
+   <source>crash</source>
+   <translation>Absturz</translation>
+  </message>
+  <message>
+   <source>crashed {client}</source>
+   <translation>{client} abstürzen lassen</translation>
+  </message>
+  <message>
+   <source>crashed {client} for {time} s</source>
+   <translation>{client} für {time} s abstürzen lassen</translation>
+  </message>
+  <message>
+   <source>created group {group}</source>
+   <translation>Gruppe {group} angelegt</translation>
+  </message>
+  <message>
+   <source>created queue {queue}</source>
+   <translation>Queue {queue} angelegt</translation>
+  </message>
+  <message>
+   <source>created subscription {queue} to {topic}</source>
+   <translation>Subscription {queue} auf {topic} angelegt</translation>
+  </message>
+  <message>
+   <source>created the ACL: {what}</source>
+   <translation>ACL angelegt: {what}</translation>
+  </message>
+  <message>
+   <source>created topic {topic} with {partitions}</source>
+   <translation>Topic {topic} mit {partitions} angelegt</translation>
+  </message>
+  <message>
+   <source>dashboard.views fills up while orders come in bursts, and empties afterwards.</source>
+   <translation>dashboard.views füllt sich, solange Bestellungen in Schüben kommen, und leert sich danach.</translation>
+  </message>
+  <message>
    <source>dead letters</source>
    <translation>Dead Letters</translation>
+  </message>
+  <message>
+   <source>dead letters have key, value and headers of the message</source>
+   <translation>Dead Letters haben Key, Value und Header der Nachricht</translation>
+  </message>
+  <message>
+   <source>dead-lettered {place}</source>
+   <translation>{place} zum Dead Letter gemacht</translation>
   </message>
   <message>
    <source>delay after a failed delivery</source>
@@ -8490,16 +9984,64 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Wartezeit vor der zweiten Zustellung</translation>
   </message>
   <message>
+   <source>delay of {time} ms, give or take {count} ms: {requests}</source>
+   <translation>Verzögerung von {time} ms, mehr oder weniger um {count} ms: {requests}</translation>
+  </message>
+  <message>
+   <source>delay of {time} ms: {requests}</source>
+   <translation>Verzögerung von {time} ms: {requests}</translation>
+  </message>
+  <message>
    <source>delete old segments, or compact: keep the latest value of each key; both, or none</source>
    <translation>alte Segmente löschen, oder verdichten: den letzten Wert jedes Schlüssels behalten; beides, oder keins</translation>
+  </message>
+  <message>
+   <source>deleted from the log before it was acknowledged</source>
+   <translation>aus dem Log gelöscht, bevor sie bestätigt war</translation>
+  </message>
+  <message>
+   <source>deleted group {group}</source>
+   <translation>Gruppe {group} gelöscht</translation>
+  </message>
+  <message>
+   <source>deleted queue {queue}</source>
+   <translation>Queue {queue} gelöscht</translation>
+  </message>
+  <message>
+   <source>deleted records of {topic} in {partitions}</source>
+   <translation>Datensätze von {topic} in {partitions} gelöscht</translation>
+  </message>
+  <message>
+   <source>deleted the ACL: {what}</source>
+   <translation>ACL gelöscht: {what}</translation>
+  </message>
+  <message>
+   <source>deleted topic {topic}</source>
+   <translation>Topic {topic} gelöscht</translation>
+  </message>
+  <message>
+   <source>deleted user {user}</source>
+   <translation>Benutzer {user} gelöscht</translation>
   </message>
   <message>
    <source>deleting segments {limits}</source>
    <translation>Segmente löschen {limits}</translation>
   </message>
   <message>
+   <source>delivered to its owner, who has not acknowledged it</source>
+   <translation>ihrem Besitzer zugestellt, der sie nicht bestätigt hat</translation>
+  </message>
+  <message>
+   <source>delivered, and acknowledged or committed</source>
+   <translation>zugestellt und bestätigt oder committet</translation>
+  </message>
+  <message>
    <source>delivered, not committed</source>
    <translation>zugestellt, nicht committet</translation>
+  </message>
+  <message>
+   <source>deliveries before a message becomes a dead letter</source>
+   <translation>Zustellungen, bevor eine Nachricht ein Dead Letter wird</translation>
   </message>
   <message>
    <source>deliveries before a message becomes a dead letter (none: never)</source>
@@ -8512,6 +10054,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>different</source>
    <translation>verschieden</translation>
+  </message>
+  <message>
+   <source>discarded to make room before it was acknowledged</source>
+   <translation>verworfen, um Platz zu schaffen, bevor sie bestätigt war</translation>
+  </message>
+  <message>
+   <source>disk full</source>
+   <translation>Festplatte voll</translation>
   </message>
   <message>
    <source>do anything</source>
@@ -8534,12 +10084,36 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>die älteste verwerfen: am längsten wartende machen Platz</translation>
   </message>
   <message>
+   <source>dropped the heartbeats of {client}</source>
+   <translation>Heartbeats von {client} verworfen</translation>
+  </message>
+  <message>
+   <source>dropped the heartbeats of {client} for {time} s</source>
+   <translation>Heartbeats von {client} für {time} s verworfen</translation>
+  </message>
+  <message>
    <source>drops the newest</source>
    <translation>verwirft die neuesten</translation>
   </message>
   <message>
    <source>drops the oldest</source>
    <translation>verwirft die ältesten</translation>
+  </message>
+  <message>
+   <source>duplicated {client}</source>
+   <translation>{client} dupliziert</translation>
+  </message>
+  <message>
+   <source>duplicated {client} as {name}</source>
+   <translation>{client} als {name} dupliziert</translation>
+  </message>
+  <message>
+   <source>each program as itself</source>
+   <translation>jedes Programm selbst</translation>
+  </message>
+  <message>
+   <source>edited dead letter {offset} of {queue}</source>
+   <translation>Dead Letter {offset} von {queue} geändert</translation>
   </message>
   <message>
    <source>empty</source>
@@ -8558,12 +10132,40 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Ende des Szenarios</translation>
   </message>
   <message>
+   <source>ended</source>
+   <translation>beendet</translation>
+  </message>
+  <message>
+   <source>ended the fault {name}</source>
+   <translation>Störung {name} beendet</translation>
+  </message>
+  <message>
+   <source>ended the faults of the disk</source>
+   <translation>Störungen der Platte beendet</translation>
+  </message>
+  <message>
+   <source>ended the faults of {client}</source>
+   <translation>Störungen von {client} beendet</translation>
+  </message>
+  <message>
+   <source>ended the rule {name}</source>
+   <translation>Regel {name} beendet</translation>
+  </message>
+  <message>
    <source>ended {time}</source>
    <translation>beendet um {time}</translation>
   </message>
   <message>
+   <source>epoch</source>
+   <translation>Epoche</translation>
+  </message>
+  <message>
    <source>equal</source>
    <translation>gleich</translation>
+  </message>
+  <message>
+   <source>every message</source>
+   <translation>jede Nachricht</translation>
   </message>
   <message>
    <source>every other client id</source>
@@ -8574,8 +10176,32 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>jeder andere Benutzer</translation>
   </message>
   <message>
+   <source>every request</source>
+   <translation>jeder Request</translation>
+  </message>
+  <message>
+   <source>every {count}nd message</source>
+   <translation>jede {count}. Nachricht</translation>
+  </message>
+  <message>
+   <source>every {count}rd message</source>
+   <translation>jede {count}. Nachricht</translation>
+  </message>
+  <message>
+   <source>every {count}st message</source>
+   <translation>jede {count}. Nachricht</translation>
+  </message>
+  <message>
+   <source>every {count}th message</source>
+   <translation>jede {count}. Nachricht</translation>
+  </message>
+  <message>
    <source>everyone</source>
    <translation>alle</translation>
+  </message>
+  <message>
+   <source>everything is acknowledged or dead-lettered</source>
+   <translation>alles ist bestätigt oder ein Dead Letter</translation>
   </message>
   <message>
    <source>everything that it reads</source>
@@ -8594,6 +10220,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>exponentiell: oft kurz, ab und zu lang</translation>
   </message>
   <message>
+   <source>extended the lease of {place} by a whole lease</source>
+   <translation>Lease von {place} um eine ganze Lease verlängert</translation>
+  </message>
+  <message>
+   <source>extended the lease of {place} to {time} s from now</source>
+   <translation>Lease von {place} auf {time} s ab jetzt verlängert</translation>
+  </message>
+  <message>
    <source>factor by which exponential delays grow</source>
    <translation>Faktor, um den exponentielle Wartezeiten wachsen</translation>
   </message>
@@ -8606,6 +10240,18 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>scheitert</translation>
   </message>
   <message>
+   <source>fault</source>
+   <translation>Störung</translation>
+  </message>
+  <message>
+   <source>filled the disk</source>
+   <translation>Platte gefüllt</translation>
+  </message>
+  <message>
+   <source>filled the disk for {time} s</source>
+   <translation>Platte für {time} s gefüllt</translation>
+  </message>
+  <message>
    <source>finished</source>
    <translation>zu Ende</translation>
   </message>
@@ -8614,12 +10260,40 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>erster Stand nach {clock}</translation>
   </message>
   <message>
+   <source>for</source>
+   <translation>für</translation>
+  </message>
+  <message>
    <source>for {time}</source>
    <translation>für {time}</translation>
   </message>
   <message>
+   <source>forgotten</source>
+   <translation>vergessen</translation>
+  </message>
+  <message>
    <source>forwards or backwards by a number of messages</source>
    <translation>um eine Anzahl Nachrichten vor oder zurück</translation>
+  </message>
+  <message>
+   <source>from</source>
+   <translation>von</translation>
+  </message>
+  <message>
+   <source>from the start</source>
+   <translation>von Anfang an</translation>
+  </message>
+  <message>
+   <source>gave it back as not done</source>
+   <translation>hat sie unerledigt zurückgegeben</translation>
+  </message>
+  <message>
+   <source>gave it back untouched</source>
+   <translation>hat sie unberührt zurückgegeben</translation>
+  </message>
+  <message>
+   <source>gave {topic} {partitions}</source>
+   <translation>{topic} hat jetzt {partitions}</translation>
   </message>
   <message>
    <source>generation {generation:,}</source>
@@ -8646,12 +10320,44 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Gruppenmitglieder gelten als lebendig und bleiben</translation>
   </message>
   <message>
+   <source>group {name}</source>
+   <translation>Gruppe {name}</translation>
+  </message>
+  <message>
+   <source>has it, too: each was told to read the partition</source>
+   <translation>hat sie auch: Beide sollen die Partition lesen</translation>
+  </message>
+  <message>
+   <source>heartbeats dropped</source>
+   <translation>Heartbeats verworfen</translation>
+  </message>
+  <message>
    <source>held by {holder} until {time}, attempt {attempt}</source>
    <translation>gehalten von {holder} bis {time}, Versuch {attempt}</translation>
   </message>
   <message>
+   <source>held from</source>
+   <translation>ferngehalten von</translation>
+  </message>
+  <message>
    <source>held until the fault ends</source>
    <translation>gehalten, bis der Fehler endet</translation>
+  </message>
+  <message>
+   <source>held: {requests}</source>
+   <translation>angehalten: {requests}</translation>
+  </message>
+  <message>
+   <source>help/en</source>
+   <translation>help/de</translation>
+  </message>
+  <message>
+   <source>host:9092 of a Kafka cluster</source>
+   <translation>host:9092 eines Kafka-Clusters</translation>
+  </message>
+  <message>
+   <source>how far in the future a Kafka client's timestamp may be (CreateTime)</source>
+   <translation>wie weit der Zeitstempel eines Kafka-Clients in der Zukunft liegen darf (CreateTime)</translation>
   </message>
   <message>
    <source>how keys choose partitions</source>
@@ -8662,16 +10368,40 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>wie lange ein Consumer eine Nachricht hält, ohne sie zu bestätigen</translation>
   </message>
   <message>
+   <source>how long a consumer may be silent (KIP-848)</source>
+   <translation>wie lange ein Consumer schweigen darf (KIP-848)</translation>
+  </message>
+  <message>
    <source>how long a producer waits under the policy block</source>
    <translation>wie lange ein Producer bei der Richtlinie block wartet</translation>
+  </message>
+  <message>
+   <source>how long a share consumer holds a message</source>
+   <translation>wie lange ein Share-Consumer eine Nachricht hält</translation>
+  </message>
+  <message>
+   <source>how long a share consumer may be silent</source>
+   <translation>wie lange ein Share-Consumer schweigen darf</translation>
   </message>
   <message>
    <source>how long compaction keeps the deletion of a key</source>
    <translation>wie lange die Kompaktierung die Löschung eines Schlüssels behält</translation>
   </message>
   <message>
+   <source>how often consumers send a heartbeat (KIP-848)</source>
+   <translation>wie oft Consumer einen Heartbeat senden (KIP-848)</translation>
+  </message>
+  <message>
+   <source>how often share consumers send a heartbeat</source>
+   <translation>wie oft Share-Consumer einen Heartbeat senden</translation>
+  </message>
+  <message>
    <source>how often the password is hashed</source>
    <translation>wie oft das Passwort gehasht wird</translation>
+  </message>
+  <message>
+   <source>how old a Kafka client's timestamp may be (CreateTime)</source>
+   <translation>wie alt der Zeitstempel eines Kafka-Clients sein darf (CreateTime)</translation>
   </message>
   <message>
    <source>how stored batches are compressed (producer: as received)</source>
@@ -8718,6 +10448,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>indexer-2 stürzt ab. Wer liest seine Partitionen, und ab wann?</translation>
   </message>
   <message>
+   <source>instance id</source>
+   <translation>Instanz-ID</translation>
+  </message>
+  <message>
    <source>it fails: returned to the queue, or skipped</source>
    <translation>sie scheitert: zurück in die Queue oder übersprungen</translation>
   </message>
@@ -8730,8 +10464,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>er wartet auf Tokens</translation>
   </message>
   <message>
+   <source>it was there before its reader, which began behind it</source>
+   <translation>sie war vor ihrem Leser da, der hinter ihr begann</translation>
+  </message>
+  <message>
    <source>its limit</source>
    <translation>seine Grenze</translation>
+  </message>
+  <message>
+   <source>its reader committed beyond it, and was never given it</source>
+   <translation>ihr Leser hat hinter ihr committet und sie nie bekommen</translation>
   </message>
   <message>
    <source>its reader crashes and comes back</source>
@@ -8746,12 +10488,24 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>ihr Leser bleibt an ihr hängen</translation>
   </message>
   <message>
+   <source>its time to live was over before it was acknowledged</source>
+   <translation>ihre Lebenszeit war vorbei, bevor sie bestätigt war</translation>
+  </message>
+  <message>
+   <source>kafka-settings.md</source>
+   <translation>kafka-settings.md</translation>
+  </message>
+  <message>
    <source>kafka.md</source>
    <translation>kafka.de.md</translation>
   </message>
   <message>
    <source>kept for {time}</source>
    <translation>behalten für {time}</translation>
+  </message>
+  <message>
+   <source>kept with it; without, that of the latest version</source>
+   <translation>werden mit ihm aufbewahrt; ohne Angabe die der neuesten Version</translation>
   </message>
   <message>
    <source>key {key}</source>
@@ -8768,6 +10522,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>keys of messages</source>
    <translation>Schlüssel von Nachrichten</translation>
+  </message>
+  <message>
+   <source>kind</source>
+   <translation>Art</translation>
   </message>
   <message>
    <source>kind = dead_lettered and cause contains timeout; lag &gt; 100 and group = "billing"; time &gt;= 00:31</source>
@@ -8798,6 +10556,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>größte Nachricht</translation>
   </message>
   <message>
+   <source>largest message inside a Kafka client's compressed batch</source>
+   <translation>größte Nachricht in einem komprimierten Batch eines Kafka-Clients</translation>
+  </message>
+  <message>
+   <source>last heard</source>
+   <translation>zuletzt gehört</translation>
+  </message>
+  <message>
    <source>last {count}</source>
    <translation>letzte {count}</translation>
   </message>
@@ -8814,16 +10580,64 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Anordnung {name}</translation>
   </message>
   <message>
+   <source>leader</source>
+   <translation>Leader</translation>
+  </message>
+  <message>
+   <source>leader change told: {requests}</source>
+   <translation>Wechsel des Leaders gemeldet: {requests}</translation>
+  </message>
+  <message>
+   <source>leader {node}</source>
+   <translation>Leader {node}</translation>
+  </message>
+  <message>
+   <source>leads {count:,}</source>
+   <translation>führt {count:,}</translation>
+  </message>
+  <message>
+   <source>least in sync</source>
+   <translation>mindestens synchron</translation>
+  </message>
+  <message>
    <source>left open</source>
    <translation>blieb offen</translation>
+  </message>
+  <message>
+   <source>left without acknowledging it</source>
+   <translation>ist gegangen, ohne sie zu bestätigen</translation>
+  </message>
+  <message>
+   <source>let its lease run out</source>
+   <translation>hat die Lease ablaufen lassen</translation>
+  </message>
+  <message>
+   <source>level where messages are stored as gzip</source>
+   <translation>Stufe, wenn Nachrichten als gzip gespeichert werden</translation>
+  </message>
+  <message>
+   <source>level where messages are stored as lz4</source>
+   <translation>Stufe, wenn Nachrichten als lz4 gespeichert werden</translation>
+  </message>
+  <message>
+   <source>level where messages are stored as zstd</source>
+   <translation>Stufe, wenn Nachrichten als zstd gespeichert werden</translation>
   </message>
   <message>
    <source>library.md</source>
    <translation>library.de.md</translation>
   </message>
   <message>
+   <source>lifted the limits of {topic}</source>
+   <translation>Grenzen von {topic} aufgehoben</translation>
+  </message>
+  <message>
    <source>like independent senders (Poisson)</source>
    <translation>wie von unabhängigen Sendern (Poisson)</translation>
+  </message>
+  <message>
+   <source>limited {topic} to {what}, {policy}</source>
+   <translation>{topic} auf {what} begrenzt, {policy}</translation>
   </message>
   <message>
    <source>line-1 was removed when its session timed out after ten seconds. Nobody read its partition until the group had rebalanced.</source>
@@ -8836,6 +10650,18 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>longest delay before a delivery</source>
    <translation>längste Wartezeit vor einer Zustellung</translation>
+  </message>
+  <message>
+   <source>lost its connection to the broker</source>
+   <translation>hat die Verbindung zum Broker verloren</translation>
+  </message>
+  <message>
+   <source>lost the partition in a rebalance</source>
+   <translation>hat die Partition in einem Rebalance verloren</translation>
+  </message>
+  <message>
+   <source>markers</source>
+   <translation>Marker</translation>
   </message>
   <message>
    <source>maximum bytes per second</source>
@@ -8878,6 +10704,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>darf {do}</translation>
   </message>
   <message>
+   <source>member id</source>
+   <translation>Mitglieds-ID</translation>
+  </message>
+  <message>
    <source>messages</source>
    <translation>Nachrichten</translation>
   </message>
@@ -8894,8 +10724,24 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Nachrichten in Arbeit</translation>
   </message>
   <message>
+   <source>messages of a level or partition that are leased at most (none: no limit)</source>
+   <translation>wie viele Nachrichten einer Stufe oder Partition höchstens eine Lease haben (ohne: keine Grenze)</translation>
+  </message>
+  <message>
+   <source>messages of a partition that share consumers hold at most</source>
+   <translation>Nachrichten einer Partition, die Share-Consumer höchstens halten</translation>
+  </message>
+  <message>
    <source>messages/s</source>
    <translation>Nachrichten/s</translation>
+  </message>
+  <message>
+   <source>miser never waits long, because it asks for less than its share.</source>
+   <translation>miser wartet nie lange, denn er verlangt weniger als seinen Anteil.</translation>
+  </message>
+  <message>
+   <source>missed a deadline</source>
+   <translation>hat eine Frist versäumt</translation>
   </message>
   <message>
    <source>mm:ss or seconds; empty for everything</source>
@@ -8906,8 +10752,28 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>einen Kasten verschoben</translation>
   </message>
   <message>
+   <source>moved to the dead letters</source>
+   <translation>zu den Dead Letters verschoben</translation>
+  </message>
+  <message>
+   <source>moved {client} to the bench</source>
+   <translation>{client} auf die Bank verschoben</translation>
+  </message>
+  <message>
+   <source>moved {client} to {group}</source>
+   <translation>{client} nach {group} verschoben</translation>
+  </message>
+  <message>
+   <source>moved {client} to {group} to read from the end</source>
+   <translation>{client} nach {group} verschoben, liest ab dem Ende</translation>
+  </message>
+  <message>
    <source>ms</source>
    <translation>ms</translation>
+  </message>
+  <message>
+   <source>nacked {place}</source>
+   <translation>Nack für {place} gesendet</translation>
   </message>
   <message>
    <source>name = none</source>
@@ -8932,6 +10798,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>new-1 was told to give up a partition. It finished its current messages, committed, and reported this with a heartbeat; then new-4 got the partition. During that time, only this partition was not read.</source>
    <translation>new-1 sollte eine Partition abgeben. Es verarbeitete seine aktuellen Nachrichten, committete und meldete das mit einem Heartbeat; dann bekam new-4 die Partition. In dieser Zeit wurde nur diese eine Partition nicht gelesen.</translation>
+  </message>
+  <message>
+   <source>no</source>
+   <translation>nein</translation>
   </message>
   <message>
    <source>no consumers</source>
@@ -8960,6 +10830,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>no key</source>
    <translation>kein Schlüssel</translation>
+  </message>
+  <message>
+   <source>no leader</source>
+   <translation>kein Leader</translation>
   </message>
   <message>
    <source>no limit</source>
@@ -9002,6 +10876,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>niemand</translation>
   </message>
   <message>
+   <source>nobody commits what it was never given</source>
+   <translation>niemand committet, was er nie bekommen hat</translation>
+  </message>
+  <message>
+   <source>node {node}</source>
+   <translation>Knoten {node}</translation>
+  </message>
+  <message>
    <source>none</source>
    <translation>keine</translation>
   </message>
@@ -9020,6 +10902,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>not counted</source>
    <translation>nicht gezählt</translation>
+  </message>
+  <message>
+   <source>not delivered, or given back</source>
+   <translation>nicht zugestellt oder zurückgegeben</translation>
   </message>
   <message>
    <source>not given</source>
@@ -9050,6 +10936,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>nichts</translation>
   </message>
   <message>
+   <source>nothing is delivered twice</source>
+   <translation>nichts wird doppelt zugestellt</translation>
+  </message>
+  <message>
+   <source>nothing is lost</source>
+   <translation>nichts ist verloren</translation>
+  </message>
+  <message>
    <source>nothing was committed before</source>
    <translation>vorher war nichts committet</translation>
   </message>
@@ -9070,6 +10964,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Zahl der Partitionen danach</translation>
   </message>
   <message>
+   <source>of a transaction that was aborted</source>
+   <translation>aus einer abgebrochenen Transaktion</translation>
+  </message>
+  <message>
    <source>of the broker (LogAppendTime)</source>
    <translation>des Brokers (LogAppendTime)</translation>
   </message>
@@ -9086,12 +10984,24 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>von {queue_name}</translation>
   </message>
   <message>
+   <source>offsets</source>
+   <translation>Offsets</translation>
+  </message>
+  <message>
+   <source>offsets were reset beyond it, and it was never acknowledged</source>
+   <translation>Offsets wurden hinter sie gesetzt, und sie wurde nie bestätigt</translation>
+  </message>
+  <message>
    <source>offsets {first} to {last} are lost: {cause}</source>
    <translation>Offsets {first} bis {last} sind verloren: {cause}</translation>
   </message>
   <message>
    <source>older than {time}</source>
    <translation>älter als {time}</translation>
+  </message>
+  <message>
+   <source>oldest always has the latest messages; those it drops have waited the longest for nothing.</source>
+   <translation>oldest hat immer die neuesten Nachrichten; die verworfenen haben am längsten umsonst gewartet.</translation>
   </message>
   <message>
    <source>oldest and urgent evict messages that have waited.</source>
@@ -9150,6 +11060,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>andere Gründe</translation>
   </message>
   <message>
+   <source>over</source>
+   <translation>vorbei</translation>
+  </message>
+  <message>
    <source>p50</source>
    <translation>p50</translation>
   </message>
@@ -9166,6 +11080,22 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>packer-1 besitzt alle vier Partitionen und macht dort weiter, wo packer-2 committet hat. Die Bestellungen jedes Kunden bleiben in der richtigen Reihenfolge, denn kein Schlüssel hat die Partition gewechselt.</translation>
   </message>
   <message>
+   <source>partitions</source>
+   <translation>Partitionen</translation>
+  </message>
+  <message>
+   <source>pause</source>
+   <translation>Pause</translation>
+  </message>
+  <message>
+   <source>paused {client}</source>
+   <translation>{client} angehalten</translation>
+  </message>
+  <message>
+   <source>paused {client} for {time} s</source>
+   <translation>{client} für {time} s angehalten</translation>
+  </message>
+  <message>
    <source>payloads</source>
    <translation>Payloads</translation>
   </message>
@@ -9178,6 +11108,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>endgültig löschen, was schon gelöscht ist (alte Daten brauchen das eventuell)</translation>
   </message>
   <message>
+   <source>positions</source>
+   <translation>Positionen</translation>
+  </message>
+  <message>
+   <source>poster commits last. After a crash it reads some messages again; none is missed.</source>
+   <translation>poster committet zuletzt. Nach einem Absturz liest er manche Nachrichten noch einmal; keine fehlt.</translation>
+  </message>
+  <message>
    <source>principal or user it applies to; * means everyone</source>
    <translation>Principal oder Benutzer, für den sie gilt; * sind alle</translation>
   </message>
@@ -9186,8 +11124,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Prioritätsstufen; 0 ist die dringendste</translation>
   </message>
   <message>
+   <source>producer id</source>
+   <translation>Producer-ID</translation>
+  </message>
+  <message>
    <source>producers</source>
    <translation>Producer</translation>
+  </message>
+  <message>
+   <source>purged by a user before it was acknowledged</source>
+   <translation>von einem Benutzer geleert, bevor sie bestätigt war</translation>
+  </message>
+  <message>
+   <source>purged {letters}</source>
+   <translation>{letters} gelöscht</translation>
   </message>
   <message>
    <source>queue</source>
@@ -9196,6 +11146,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>queue of its dead letters (default: its name and .dlq)</source>
    <translation>Queue ihrer Dead Letters (Vorgabe: ihr Name und .dlq)</translation>
+  </message>
+  <message>
+   <source>queue {name}</source>
+   <translation>Queue {name}</translation>
+  </message>
+  <message>
+   <source>rack</source>
+   <translation>Rack</translation>
   </message>
   <message>
    <source>read</source>
@@ -9218,6 +11176,22 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>höchstens so viele je Sekunde zurückspielen</translation>
   </message>
   <message>
+   <source>redrove {letters}</source>
+   <translation>{letters} zurückgeführt</translation>
+  </message>
+  <message>
+   <source>redrove {letters} at {rate}/s</source>
+   <translation>{letters} zurückgeführt, {rate}/s</translation>
+  </message>
+  <message>
+   <source>refuse tells its producer, which may try again; newest drops the message without telling anyone.</source>
+   <translation>refuse sagt es seinem Producer, der es noch einmal versuchen kann; newest verwirft die Nachricht, ohne es jemandem zu sagen.</translation>
+  </message>
+  <message>
+   <source>registered a version of {subject}</source>
+   <translation>eine Version von {subject} registriert</translation>
+  </message>
+  <message>
    <source>reject</source>
    <translation>abweisen</translation>
   </message>
@@ -9230,6 +11204,42 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>weist ab, wenn voll</translation>
   </message>
   <message>
+   <source>released {place}</source>
+   <translation>{place} freigegeben</translation>
+  </message>
+  <message>
+   <source>removed by compaction, at most so many</source>
+   <translation>durch Kompaktierung entfernt, höchstens so viele</translation>
+  </message>
+  <message>
+   <source>removed the alert {name}</source>
+   <translation>Alarm {name} entfernt</translation>
+  </message>
+  <message>
+   <source>removed the {name} of {who}</source>
+   <translation>{name} von {who} entfernt</translation>
+  </message>
+  <message>
+   <source>removed {client}</source>
+   <translation>{client} entfernt</translation>
+  </message>
+  <message>
+   <source>replaces</source>
+   <translation>ersetzt</translation>
+  </message>
+  <message>
+   <source>reply cut in the middle: {requests}</source>
+   <translation>Antwort mittendrin abgeschnitten: {requests}</translation>
+  </message>
+  <message>
+   <source>reply in pieces of {count}, each after {time} ms: {requests}</source>
+   <translation>Antwort in Stücken zu {count}, jedes nach {time} ms: {requests}</translation>
+  </message>
+  <message>
+   <source>reply lost: {requests}</source>
+   <translation>Antwort verloren: {requests}</translation>
+  </message>
+  <message>
    <source>requests</source>
    <translation>Requests</translation>
   </message>
@@ -9238,12 +11248,36 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>nötig</translation>
   </message>
   <message>
+   <source>reset {group} in {places} {where}</source>
+   <translation>{group} in {places} {where} zurückgesetzt</translation>
+  </message>
+  <message>
+   <source>reset {group} {where}</source>
+   <translation>{group} {where} zurückgesetzt</translation>
+  </message>
+  <message>
+   <source>reset {group} {where} in {partitions}</source>
+   <translation>{group} in {partitions} {where} zurückgesetzt</translation>
+  </message>
+  <message>
+   <source>restarted {client}</source>
+   <translation>{client} neu gestartet</translation>
+  </message>
+  <message>
    <source>retry without end</source>
    <translation>endlos wiederholen</translation>
   </message>
   <message>
+   <source>role</source>
+   <translation>Rolle</translation>
+  </message>
+  <message>
    <source>saved</source>
    <translation>gespeichert</translation>
+  </message>
+  <message>
+   <source>scenario</source>
+   <translation>Szenario</translation>
   </message>
   <message>
    <source>schema subject</source>
@@ -9254,8 +11288,24 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>screens liest jede Nachricht, booked wartet.</translation>
   </message>
   <message>
+   <source>seed</source>
+   <translation>Seed</translation>
+  </message>
+  <message>
    <source>send each at once</source>
    <translation>jede sofort senden</translation>
+  </message>
+  <message>
+   <source>send them to this topic instead of their origin</source>
+   <translation>sie an dieses Topic senden statt an ihren Ursprung</translation>
+  </message>
+  <message>
+   <source>sent {messages} to {topic}</source>
+   <translation>{messages} an {topic} gesendet</translation>
+  </message>
+  <message>
+   <source>sent {messages} to {topic} at {rate}/s</source>
+   <translation>{messages} an {topic} gesendet, {rate}/s</translation>
   </message>
   <message>
    <source>served late</source>
@@ -9282,12 +11332,56 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>bedient, und die Antwort geht verloren</translation>
   </message>
   <message>
+   <source>set a rule: {rule}</source>
+   <translation>Regel gesetzt: {rule}</translation>
+  </message>
+  <message>
+   <source>set the alert {name}: {what}</source>
+   <translation>Alarm {name} gesetzt: {what}</translation>
+  </message>
+  <message>
+   <source>set the assignor of {group} to {name}</source>
+   <translation>Assignor von {group} auf {name} gesetzt</translation>
+  </message>
+  <message>
+   <source>set the wall clock by {time} s</source>
+   <translation>Wanduhr um {time} s verstellt</translation>
+  </message>
+  <message>
+   <source>set the {name} of {who} to {rate}</source>
+   <translation>{name} von {who} auf {rate} gesetzt</translation>
+  </message>
+  <message>
+   <source>set {client} to {rate} messages/s</source>
+   <translation>{client} auf {rate} Nachrichten/s gesetzt</translation>
+  </message>
+  <message>
+   <source>set {client} to {time} ms for each message</source>
+   <translation>{client} auf {time} ms pro Nachricht gesetzt</translation>
+  </message>
+  <message>
+   <source>set {offsets} of {group}</source>
+   <translation>{offsets} von {group} gesetzt</translation>
+  </message>
+  <message>
+   <source>share consumers may hold messages for longer</source>
+   <translation>Share-Consumer dürfen Nachrichten länger halten</translation>
+  </message>
+  <message>
+   <source>share of a log that is new before it is compacted again</source>
+   <translation>Anteil eines Logs, der neu ist, bevor es wieder kompaktiert wird</translation>
+  </message>
+  <message>
    <source>show at most this many</source>
    <translation>höchstens so viele zeigen</translation>
   </message>
   <message>
    <source>show at most this many messages</source>
    <translation>höchstens so viele Nachrichten zeigen</translation>
+  </message>
+  <message>
+   <source>since</source>
+   <translation>seit</translation>
   </message>
   <message>
    <source>since {time}</source>
@@ -9314,6 +11408,18 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>langsam</translation>
   </message>
   <message>
+   <source>slow down {factor} times</source>
+   <translation>{factor}-mal langsamer</translation>
+  </message>
+  <message>
+   <source>slowed {client} down {factor} times</source>
+   <translation>{client} um das {factor}-Fache verlangsamt</translation>
+  </message>
+  <message>
+   <source>slowed {client} down {factor} times for {time} s</source>
+   <translation>{client} für {time} s um das {factor}-Fache verlangsamt</translation>
+  </message>
+  <message>
    <source>slowest</source>
    <translation>langsamster</translation>
   </message>
@@ -9330,20 +11436,44 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>bis jetzt</translation>
   </message>
   <message>
+   <source>some time between {start} and {end}; for how long is not known from outside</source>
+   <translation>irgendwann zwischen {start} und {end}; wie lange, ist von außen nicht bekannt</translation>
+  </message>
+  <message>
+   <source>started</source>
+   <translation>begonnen</translation>
+  </message>
+  <message>
    <source>state of {clock}</source>
    <translation>Stand von {clock}</translation>
+  </message>
+  <message>
+   <source>static does not rebalance at all; the price is that nobody reads the partitions of a member that is away.</source>
+   <translation>static macht gar keinen Rebalance; der Preis ist, dass niemand die Partitionen eines Mitglieds liest, das weg ist.</translation>
   </message>
   <message>
    <source>stays</source>
    <translation>bleibt</translation>
   </message>
   <message>
+   <source>stock is always up to date.</source>
+   <translation>stock ist immer auf dem neuesten Stand.</translation>
+  </message>
+  <message>
    <source>stopped</source>
    <translation>gestoppt</translation>
   </message>
   <message>
+   <source>stopped the redrive of {queue}</source>
+   <translation>Zurückführen von {queue} angehalten</translation>
+  </message>
+  <message>
    <source>stranger-1 came back as a new member. The group waited until the old member's session timed out, and all members stood still for five seconds.</source>
    <translation>stranger-1 kam als neues Mitglied zurück. Die Gruppe wartete, bis die Session des alten abgelaufen war, und alle Mitglieder standen fünf Sekunden still.</translation>
+  </message>
+  <message>
+   <source>subscribed {group} to {topic}</source>
+   <translation>{group} auf {topic} abonniert</translation>
   </message>
   <message>
    <source>subscriber</source>
@@ -9402,6 +11532,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>das Ende: alles überspringen</translation>
   </message>
   <message>
+   <source>the order of each key is kept</source>
+   <translation>die Reihenfolge jedes Schlüssels ist gewahrt</translation>
+  </message>
+  <message>
    <source>the program died</source>
    <translation>Programm beendet</translation>
   </message>
@@ -9410,8 +11544,24 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Aufzeichnung gescheitert</translation>
   </message>
   <message>
+   <source>the schedule goes on</source>
+   <translation>der Zeitplan läuft weiter</translation>
+  </message>
+  <message>
+   <source>the schedule waits for the lesson</source>
+   <translation>der Zeitplan wartet auf die Lektion</translation>
+  </message>
+  <message>
    <source>the schema's language</source>
    <translation>die Sprache des Schemas</translation>
+  </message>
+  <message>
+   <source>the user of client.properties, for every program on this machine</source>
+   <translation>der Benutzer von client.properties, für jedes Programm auf diesem Rechner</translation>
+  </message>
+  <message>
+   <source>the user of client.properties, for programs that know a token</source>
+   <translation>der Benutzer von client.properties, für Programme, die ein Token kennen</translation>
   </message>
   <message>
    <source>the versions of other subjects that it names</source>
@@ -9422,8 +11572,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>das Ganze</translation>
   </message>
   <message>
+   <source>their origin</source>
+   <translation>ihren Ursprung</translation>
+  </message>
+  <message>
    <source>this version runs the session differently: {count:,} events up to {time}, but {events:,} were recorded</source>
    <translation>diese Version führt die Sitzung anders aus: {count:,} Ereignisse bis {time}, aufgezeichnet sind aber {events:,}</translation>
+  </message>
+  <message>
+   <source>throttle of {time} ms: {requests}</source>
+   <translation>Drosselung von {time} ms: {requests}</translation>
   </message>
   <message>
    <source>time after which a waiting message rises by one level (none: never)</source>
@@ -9434,8 +11592,36 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Restzeit jeder Lease</translation>
   </message>
   <message>
+   <source>timeout</source>
+   <translation>Timeout</translation>
+  </message>
+  <message>
    <source>to</source>
    <translation>bis</translation>
+  </message>
+  <message>
+   <source>to offset {offset}</source>
+   <translation>auf Offset {offset}</translation>
+  </message>
+  <message>
+   <source>to session time {time} s</source>
+   <translation>auf Sitzungszeit {time} s</translation>
+  </message>
+  <message>
+   <source>to the Unix time {time} s</source>
+   <translation>auf die Unix-Zeit {time} s</translation>
+  </message>
+  <message>
+   <source>to the earliest message</source>
+   <translation>auf die früheste Nachricht</translation>
+  </message>
+  <message>
+   <source>to the end</source>
+   <translation>ans Ende</translation>
+  </message>
+  <message>
+   <source>to where {group} is</source>
+   <translation>dorthin, wo {group} steht</translation>
   </message>
   <message>
    <source>to {client} of {group}</source>
@@ -9458,6 +11644,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>erfährt, dass der Leader der Partition gewechselt hat</translation>
   </message>
   <message>
+   <source>took back the edit of dead letter {offset} of {queue}</source>
+   <translation>Änderung an Dead Letter {offset} von {queue} zurückgenommen</translation>
+  </message>
+  <message>
    <source>took {time}; afterwards no member read {topics}</source>
    <translation>dauerte {time}; danach las kein Mitglied {topics}</translation>
   </message>
@@ -9474,12 +11664,24 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Topic</translation>
   </message>
   <message>
+   <source>topic to which dead letters are written</source>
+   <translation>Topic, in das Dead Letters geschrieben werden</translation>
+  </message>
+  <message>
    <source>topic whose messages it gets from now on</source>
    <translation>Topic, dessen Nachrichten sie von jetzt an bekommt</translation>
   </message>
   <message>
+   <source>topic {source} has {messages}, and nobody reads it</source>
+   <translation>Topic {source} hat {messages}, und niemand liest es</translation>
+  </message>
+  <message>
    <source>topic, group, queue, dlq, producer, consumer or worker.</source>
    <translation>topic, group, queue, dlq, producer, consumer oder worker.</translation>
+  </message>
+  <message>
+   <source>topics</source>
+   <translation>Topics</translation>
   </message>
   <message>
    <source>transactional id</source>
@@ -9494,8 +11696,28 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>zweimal</translation>
   </message>
   <message>
+   <source>undid the purge of dead letters of {queue}</source>
+   <translation>gelöschte Dead Letters von {queue} zurückgeholt</translation>
+  </message>
+  <message>
+   <source>undid the purge of {queue}</source>
+   <translation>gelöschte Nachrichten von {queue} zurückgeholt</translation>
+  </message>
+  <message>
+   <source>undid the redrive of {queue}</source>
+   <translation>Zurückführen von {queue} rückgängig gemacht</translation>
+  </message>
+  <message>
    <source>uniform, up to twice as long</source>
    <translation>gleichverteilt, bis zu doppelt so lange</translation>
+  </message>
+  <message>
+   <source>unsubscribed {group} from {topic}</source>
+   <translation>{group} von {topic} abgemeldet</translation>
+  </message>
+  <message>
+   <source>until</source>
+   <translation>bis</translation>
   </message>
   <message>
    <source>until it is ended</source>
@@ -9504,6 +11726,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>up to offset {offset}</source>
    <translation>bis Offset {offset}</translation>
+  </message>
+  <message>
+   <source>urgent drops messages that can wait, so that there is always room for emergencies.</source>
+   <translation>urgent verwirft Nachrichten, die warten können, damit immer Platz für Notfälle ist.</translation>
   </message>
   <message>
    <source>user {name}</source>
@@ -9518,8 +11744,16 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Werte müssen zum Schema dieses Subjects passen</translation>
   </message>
   <message>
+   <source>wait loses nothing, and its producer is blocked half of the time.</source>
+   <translation>wait verliert nichts, und sein Producer ist die Hälfte der Zeit blockiert.</translation>
+  </message>
+  <message>
    <source>waits for its next attempt at {time}</source>
    <translation>wartet auf den nächsten Versuch um {time}</translation>
+  </message>
+  <message>
+   <source>was reset to before it</source>
+   <translation>wurde vor sie zurückgesetzt</translation>
   </message>
   <message>
    <source>what happens at a limit</source>
@@ -9558,8 +11792,20 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>wenn sie versiegelt ist</translation>
   </message>
   <message>
+   <source>where a share group begins in a topic that it has not read</source>
+   <translation>wo eine Share-Gruppe in einem Topic beginnt, das sie nicht gelesen hat</translation>
+  </message>
+  <message>
    <source>where another group is</source>
    <translation>wo eine andere Gruppe ist</translation>
+  </message>
+  <message>
+   <source>whether a share group reads open and aborted transactions</source>
+   <translation>ob eine Share-Gruppe offene und abgebrochene Transaktionen liest</translation>
+  </message>
+  <message>
+   <source>whether share groups may write dead letters to it</source>
+   <translation>ob Share-Gruppen Dead Letters in es schreiben dürfen</translation>
   </message>
   <message>
    <source>which timestamp messages get: the producer's, or the broker's when it appends them</source>
@@ -9600,6 +11846,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>write</source>
    <translation>schreiben</translation>
+  </message>
+  <message>
+   <source>yes</source>
+   <translation>ja</translation>
   </message>
   <message>
    <source>yes or no</source>
@@ -9682,6 +11932,18 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{client} hat seit {time} keinen Heartbeat gesendet</translation>
   </message>
   <message>
+   <source>{client} of {reader}</source>
+   <translation>{client} von {reader}</translation>
+  </message>
+  <message>
+   <source>{client} seeks {where} in {place}</source>
+   <translation>{client} springt in {place} {where}</translation>
+  </message>
+  <message>
+   <source>{client} sends at the pace of its scenario again</source>
+   <translation>{client} sendet wieder so schnell wie im Szenario</translation>
+  </message>
+  <message>
    <source>{client} unsubscribed</source>
    <translation>{client} hat sich abgemeldet</translation>
   </message>
@@ -9738,6 +12000,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count:,} zugeteilt, vorher ohne Besitzer</translation>
   </message>
   <message>
+   <source>{count:,} behind</source>
+   <translation>{count:,} im Rückstand</translation>
+  </message>
+  <message>
    <source>{count:,} bytes</source>
    <translation>{count:,} Bytes</translation>
   </message>
@@ -9758,8 +12024,24 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count:,} in Arbeit</translation>
   </message>
   <message>
+   <source>{count:,} in hand</source>
+   <translation>{count:,} in Händen</translation>
+  </message>
+  <message>
+   <source>{count:,} in hand, the first of {client}</source>
+   <translation>{count:,} in Händen, die erste bei {client}</translation>
+  </message>
+  <message>
    <source>{count:,} iterations</source>
    <translation>{count:,} Iterationen</translation>
+  </message>
+  <message>
+   <source>{count:,} leaderless</source>
+   <translation>{count:,} ohne Leader</translation>
+  </message>
+  <message>
+   <source>{count:,} leaders moved</source>
+   <translation>{count:,} Leader gewechselt</translation>
   </message>
   <message>
    <source>{count:,} messages</source>
@@ -9784,6 +12066,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{count:,} more topics</source>
    <translation>{count:,} weitere Topics</translation>
+  </message>
+  <message>
+   <source>{count:,} more topics, {behind:,} behind</source>
+   <translation>{count:,} weitere Topics, {behind:,} im Rückstand</translation>
   </message>
   <message>
    <source>{count:,} ms</source>
@@ -9814,6 +12100,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count:,} Queues</translation>
   </message>
   <message>
+   <source>{count:,} quiet topics</source>
+   <translation>{count:,} ruhige Topics</translation>
+  </message>
+  <message>
    <source>{count:,} rebalances</source>
    <translation>{count:,} Rebalances</translation>
   </message>
@@ -9842,6 +12132,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count:,} Topics</translation>
   </message>
   <message>
+   <source>{count:,} under-replicated</source>
+   <translation>{count:,} nicht ganz repliziert</translation>
+  </message>
+  <message>
+   <source>{count:,} waiting</source>
+   <translation>{count:,} wartend</translation>
+  </message>
+  <message>
    <source>{count:,}, {active:,} running</source>
    <translation>{count:,}, {active:,} laufen</translation>
   </message>
@@ -9862,8 +12160,8 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count} Dead Letters</translation>
   </message>
   <message>
-   <source>{count} dead letters, back to their origin.</source>
-   <translation>{count} Dead Letters, zurück an ihren Ursprung.</translation>
+   <source>{count} dead letters of {queue}</source>
+   <translation>{count} Dead Letters von {queue}</translation>
   </message>
   <message>
    <source>{count} fields</source>
@@ -9894,12 +12192,12 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{count} Nachrichten</translation>
   </message>
   <message>
-   <source>{count} messages are missing: nothing in the recording explains where they are.</source>
-   <translation>{count} Nachrichten fehlen: Nichts in der Aufzeichnung erklärt ihren Verbleib.</translation>
-  </message>
-  <message>
    <source>{count} messages are waiting in {queue} and will be removed.{stays} They can be restored for {minutes} minutes of session time (Ctrl+Z).</source>
    <translation>{count} Nachrichten warten in {queue} und werden herausgenommen.{stays} {minutes} Minuten Sitzungszeit lang lassen sie sich zurückholen (Strg+Z).</translation>
+  </message>
+  <message>
+   <source>{count} messages were lost.</source>
+   <translation>{count} Nachrichten gingen verloren.</translation>
   </message>
   <message>
    <source>{count} messages will be deleted for good.</source>
@@ -9920,6 +12218,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{count} of {all} figures differ.</source>
    <translation>{count} von {all} Kennzahlen weichen ab.</translation>
+  </message>
+  <message>
+   <source>{count} offsets</source>
+   <translation>{count} Offsets</translation>
   </message>
   <message>
    <source>{count} partitions</source>
@@ -9952,6 +12254,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{count} skipped</source>
    <translation>{count} übersprungen</translation>
+  </message>
+  <message>
+   <source>{count} times</source>
+   <translation>{count}-mal</translation>
+  </message>
+  <message>
+   <source>{count} times the broker was not seen for a while: what it did then is missing.</source>
+   <translation>{count}-mal war der Broker eine Weile nicht zu sehen: Was er da tat, fehlt.</translation>
   </message>
   <message>
    <source>{count} topics</source>
@@ -9990,6 +12300,14 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{done} von {count}</translation>
   </message>
   <message>
+   <source>{done} of {total}</source>
+   <translation>{done} von {total}</translation>
+  </message>
+  <message>
+   <source>{done} of {total} dead letters of {topic} were redriven.</source>
+   <translation>{done} von {total} Dead Letters von {topic} wurden zurückgeführt.</translation>
+  </message>
+  <message>
    <source>{done} of {total} parts</source>
    <translation>{done} von {total} Teilen</translation>
   </message>
@@ -10006,6 +12324,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{first} bis {end}</translation>
   </message>
   <message>
+   <source>{free} of {all} free</source>
+   <translation>{free} von {all} frei</translation>
+  </message>
+  <message>
    <source>{group} already reads {topic}</source>
    <translation>{group} liest {topic} schon</translation>
   </message>
@@ -10016,6 +12338,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{group} does not read {topic}.</source>
    <translation>{group} liest {topic} nicht.</translation>
+  </message>
+  <message>
+   <source>{group} has members, which must stop first: {who}.</source>
+   <translation>{group} hat Mitglieder, die zuerst anhalten müssen: {who}.</translation>
   </message>
   <message>
    <source>{group} has members; move them out first.</source>
@@ -10042,6 +12368,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{group} liegt {lag} zurück, über {over} gleichbleibend.</translation>
   </message>
   <message>
+   <source>{group} rebalanced, some time before: {cause}</source>
+   <translation>{group} hat vor einiger Zeit rebalanciert: {cause}</translation>
+  </message>
+  <message>
    <source>{group} rebalanced, {{lasted}}: {cause}</source>
    <translation>Rebalance von {group}, {{lasted}}: {cause}</translation>
   </message>
@@ -10056,10 +12386,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{group}, generation {generation}: {cause}</source>
    <translation>{group}, Generation {generation}: {cause}</translation>
-  </message>
-  <message>
-   <source>{group}: {again} messages will be read again, {skipped} will be skipped.</source>
-   <translation>{group}: {again} Nachrichten werden noch einmal gelesen, {skipped} werden übersprungen.</translation>
   </message>
   <message>
    <source>{group}: {cause}</source>
@@ -10094,8 +12420,32 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>{language}, Id {id}; als JSON gezeigt</translation>
   </message>
   <message>
+   <source>{leader}; replicas {replicas}; in sync {in_sync}{of}</source>
+   <translation>{leader}; Replikate {replicas}; synchron {in_sync}{of}</translation>
+  </message>
+  <message>
+   <source>{letters} that hold {what}</source>
+   <translation>{letters}, die {what} enthalten</translation>
+  </message>
+  <message>
+   <source>{letters}, redriven at least {times}</source>
+   <translation>{letters}, mindestens {times} zurückgeführt</translation>
+  </message>
+  <message>
+   <source>{letters}, redriven at most {times}</source>
+   <translation>{letters}, höchstens {times} zurückgeführt</translation>
+  </message>
+  <message>
+   <source>{limit}, slowest reader {client}</source>
+   <translation>{limit}, langsamster Leser {client}</translation>
+  </message>
+  <message>
    <source>{listed:,} of {whole:,} {what} are listed; the counts include all of them.</source>
    <translation>{listed:,} von {whole:,} {what} sind aufgelistet; die Anzahlen umfassen alle.</translation>
+  </message>
+  <message>
+   <source>{listens} leads to {where}</source>
+   <translation>{listens} führt zu {where}</translation>
   </message>
   <message>
    <source>{looked} messages were searched, {end}; {found} match.</source>
@@ -10108,6 +12458,34 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{messages:,} messages in {rows:,} rows</source>
    <translation>{messages:,} Nachrichten in {rows:,} Zeilen</translation>
+  </message>
+  <message>
+   <source>{messages} fails at {client}</source>
+   <translation>{messages} schlägt bei {client} fehl</translation>
+  </message>
+  <message>
+   <source>{messages} for {target} dropped before they were stored, and no producer was told</source>
+   <translation>{messages} für {target} verworfen, bevor sie gespeichert waren, und kein Produzent hat es erfahren</translation>
+  </message>
+  <message>
+   <source>{messages} hangs at {client}</source>
+   <translation>{messages} hängt bei {client}</translation>
+  </message>
+  <message>
+   <source>{messages} holding {part}</source>
+   <translation>{messages} mit {part}</translation>
+  </message>
+  <message>
+   <source>{messages} is a crash at {client}</source>
+   <translation>{messages} ist ein Absturz bei {client}</translation>
+  </message>
+  <message>
+   <source>{messages} is forgotten at {client}</source>
+   <translation>{messages} wird bei {client} vergessen</translation>
+  </message>
+  <message>
+   <source>{messages} of key {key}</source>
+   <translation>{messages} mit Schlüssel {key}</translation>
   </message>
   <message>
    <source>{moved:,} moved · {kept:,} kept</source>
@@ -10124,6 +12502,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{names} also reads from here</source>
    <translation>auch {names} liest von hier</translation>
+  </message>
+  <message>
+   <source>{names} and {count} more are connected to the broker of this session. End it?</source>
+   <translation>{names} und {count} weitere sind mit dem Broker dieser Sitzung verbunden. Beenden?</translation>
   </message>
   <message>
    <source>{name}
@@ -10192,6 +12574,10 @@ Klicken, um ein anderes Szenario zu wählen.</translation>
    <translation>{name} gibt es nicht mehr.</translation>
   </message>
   <message>
+   <source>{name} is locked.</source>
+   <translation>{name} ist gesperrt.</translation>
+  </message>
+  <message>
    <source>{name} is never {value}; did you mean {other}?</source>
    <translation>{name} ist nie {value}; meinten Sie {other}?</translation>
   </message>
@@ -10210,6 +12596,10 @@ Klicken, um ein anderes Szenario zu wählen.</translation>
   <message>
    <source>{name} is rebalancing</source>
    <translation>{name} ist im Rebalance</translation>
+  </message>
+  <message>
+   <source>{name} is unlocked for 15 minutes.</source>
+   <translation>{name} ist für 15 Minuten entsperrt.</translation>
   </message>
   <message>
    <source>{name} is {kind}</source>
@@ -10248,8 +12638,28 @@ Klicken, um ein anderes Szenario zu wählen.</translation>
    <translation>{offset:,}, {behind:,} vor dem Ende</translation>
   </message>
   <message>
+   <source>{place} ends at {limit}, and {reader} committed {committed}</source>
+   <translation>{place} endet bei {limit}, und {reader} hat {committed} committet</translation>
+  </message>
+  <message>
    <source>{place} from {old} to {new}</source>
    <translation>{place} von {old} zu {new}</translation>
+  </message>
+  <message>
+   <source>{place} has expired before {reader} acknowledged it{more}</source>
+   <translation>{place} ist abgelaufen, bevor {reader} sie bestätigt hat{more}</translation>
+  </message>
+  <message>
+   <source>{place} has expired, and nobody had read it{more}</source>
+   <translation>{place} ist abgelaufen, und niemand hatte sie gelesen{more}</translation>
+  </message>
+  <message>
+   <source>{place} is the first of {messages} that {reader} has not acknowledged ({states})</source>
+   <translation>{place} ist die erste von {messages}, die {reader} nicht bestätigt hat ({states})</translation>
+  </message>
+  <message>
+   <source>{place} may have been handled twice: {before} had it and {why}; {after} was given it again{more}</source>
+   <translation>{place} kann doppelt verarbeitet worden sein: {before} hatte sie und {why}; {after} bekam sie noch einmal{more}</translation>
   </message>
   <message>
    <source>{place} stays with {new}</source>
@@ -10258,6 +12668,54 @@ Klicken, um ein anderes Szenario zu wählen.</translation>
   <message>
    <source>{place} to {last:,}</source>
    <translation>{place} bis {last:,}</translation>
+  </message>
+  <message>
+   <source>{place} was deleted before {reader} had read it{more}</source>
+   <translation>{place} wurde gelöscht, bevor {reader} sie gelesen hatte{more}</translation>
+  </message>
+  <message>
+   <source>{place} was deleted, and nobody had read it{more}</source>
+   <translation>{place} wurde gelöscht, und niemand hatte sie gelesen{more}</translation>
+  </message>
+  <message>
+   <source>{place} was delivered to {client} of {group}, and deleted before it was acknowledged{more}</source>
+   <translation>{place} wurde {client} von {group} zugestellt und gelöscht, bevor sie bestätigt war{more}</translation>
+  </message>
+  <message>
+   <source>{place} was evicted before {reader} acknowledged it{more}</source>
+   <translation>{place} wurde verdrängt, bevor {reader} sie bestätigt hat{more}</translation>
+  </message>
+  <message>
+   <source>{place} was evicted, and nobody had read it{more}</source>
+   <translation>{place} wurde verdrängt, und niemand hatte sie gelesen{more}</translation>
+  </message>
+  <message>
+   <source>{place} was given to its group up to {limit}, and {reader} committed {committed}</source>
+   <translation>{place} wurde der Gruppe bis {limit} gegeben, und {reader} hat {committed} committet</translation>
+  </message>
+  <message>
+   <source>{place} was never published, between others that were{more}</source>
+   <translation>{place} wurde nie veröffentlicht, zwischen anderen, die es wurden{more}</translation>
+  </message>
+  <message>
+   <source>{place} was purged before {reader} acknowledged it{more}</source>
+   <translation>{place} wurde geleert, bevor {reader} sie bestätigt hat{more}</translation>
+  </message>
+  <message>
+   <source>{place} was purged, and nobody had read it{more}</source>
+   <translation>{place} wurde geleert, und niemand hatte sie gelesen{more}</translation>
+  </message>
+  <message>
+   <source>{place} was skipped by {reader}: it committed beyond it, and was never given it{more}</source>
+   <translation>{place} wurde von {reader} übersprungen: committet wurde weiter hinten, gegeben wurde sie nie{more}</translation>
+  </message>
+  <message>
+   <source>{place} with key {key} is delivered to {reader} after {later}, which was published later</source>
+   <translation>{place} mit Schlüssel {key} wird {reader} nach {later} zugestellt, die später veröffentlicht wurde</translation>
+  </message>
+  <message>
+   <source>{place}, held by {client}</source>
+   <translation>{place}, gehalten von {client}</translation>
   </message>
   <message>
    <source>{place}: no reader for {time}, from {start}</source>
@@ -10284,10 +12742,6 @@ Klicken, um ein anderes Szenario zu wählen.</translation>
    <translation>{queue} hält {count} Nachrichten und {dead} Dead Letters; ihre Worker haben dann nichts zu tun. {minutes} Minuten Sitzungszeit lang lässt sie sich zurückholen (Strg+Z).</translation>
   </message>
   <message>
-   <source>{queue} {offset:,} -&gt; {topic}, {key}, {size:,} bytes</source>
-   <translation>{queue} {offset:,} -&gt; {topic}, {key}, {size:,} Bytes</translation>
-  </message>
-  <message>
    <source>{queue}, number {offset:,}</source>
    <translation>{queue}, Nummer {offset:,}</translation>
   </message>
@@ -10300,12 +12754,44 @@ Klicken, um ein anderes Szenario zu wählen.</translation>
    <translation>{rate} Nachrichten/s, Mittel über {time}</translation>
   </message>
   <message>
+   <source>{rate}/s acknowledged in its group</source>
+   <translation>{rate}/s bestätigt in seiner Gruppe</translation>
+  </message>
+  <message>
+   <source>{rate}/s fetched</source>
+   <translation>{rate}/s abgerufen</translation>
+  </message>
+  <message>
+   <source>{rate}/s fetched: its group keeps its offsets elsewhere</source>
+   <translation>{rate}/s abgerufen: seine Gruppe führt ihre Offsets woanders</translation>
+  </message>
+  <message>
+   <source>{reader} has read nothing</source>
+   <translation>{reader} hat nichts gelesen</translation>
+  </message>
+  <message>
    <source>{ready:,} ready, {delayed:,} delayed, {in_flight:,} in flight</source>
    <translation>{ready:,} bereit, {delayed:,} verzögert, {in_flight:,} in Arbeit</translation>
   </message>
   <message>
    <source>{refused} would stay.</source>
    <translation>{refused} würden bleiben.</translation>
+  </message>
+  <message>
+   <source>{requests} for partition {count}</source>
+   <translation>{requests} für Partition {count}</translation>
+  </message>
+  <message>
+   <source>{requests} in {group}</source>
+   <translation>{requests} in {group}</translation>
+  </message>
+  <message>
+   <source>{requests} of {client}</source>
+   <translation>{requests} von {client}</translation>
+  </message>
+  <message>
+   <source>{requests} to {topic}</source>
+   <translation>{requests} an {topic}</translation>
   </message>
   <message>
    <source>{seconds} s</source>
@@ -10450,8 +12936,18 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
    <translation>{time}, seit {since}</translation>
   </message>
   <message>
+   <source>{tip}
+Nothing is written to it. Session &gt; Unlock opens it for a while.</source>
+   <translation>{tip}
+In ihn wird nichts geschrieben. Sitzung &gt; Entsperren öffnet ihn für eine Weile.</translation>
+  </message>
+  <message>
    <source>{title}, started {started}, was still open when the program died.{more}</source>
    <translation>{title}, begonnen {started}, war noch offen, als das Programm abstürzte.{more}</translation>
+  </message>
+  <message>
+   <source>{topics}, with the others of its group</source>
+   <translation>{topics}, mit den anderen seiner Gruppe</translation>
   </message>
   <message>
    <source>{topic} contains dead letters.</source>
@@ -10464,6 +12960,26 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
   <message>
    <source>{topic} has {count} messages in {partitions} partitions.{read} It can be restored for {minutes} minutes of session time (Ctrl+Z).</source>
    <translation>{topic} hält {count} Nachrichten in {partitions} Partitionen.{read} {minutes} Minuten Sitzungszeit lang lässt es sich zurückholen (Strg+Z).</translation>
+  </message>
+  <message>
+   <source>{topic} is full</source>
+   <translation>{topic} ist voll</translation>
+  </message>
+  <message>
+   <source>{topic} is full: {count} of {most} bytes</source>
+   <translation>{topic} ist voll: {count} von {most} Bytes</translation>
+  </message>
+  <message>
+   <source>{topic} is full: {count} of {most} messages</source>
+   <translation>{topic} ist voll: {count} von {most} Nachrichten</translation>
+  </message>
+  <message>
+   <source>{topic} is full: {count} of {most} messages wait for it</source>
+   <translation>{topic} ist voll: {count} von {most} Nachrichten warten darauf</translation>
+  </message>
+  <message>
+   <source>{topic} takes at most {rate} messages/s</source>
+   <translation>{topic} nimmt höchstens {rate} Nachrichten/s an</translation>
   </message>
   <message>
    <source>{topic}, {rate} messages/s</source>
@@ -10486,12 +13002,36 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
    <translation>{version} von {count}</translation>
   </message>
   <message>
+   <source>{waiting} and {in_hand}</source>
+   <translation>{waiting} und {in_hand}</translation>
+  </message>
+  <message>
    <source>{what} at {time}</source>
    <translation>{what} um {time}</translation>
   </message>
   <message>
+   <source>{what} for {time} s</source>
+   <translation>{what}, für {time} s</translation>
+  </message>
+  <message>
    <source>{what} {count:,}</source>
    <translation>{what} {count:,}</translation>
+  </message>
+  <message>
+   <source>{what}, 1 time</source>
+   <translation>{what}, 1-mal</translation>
+  </message>
+  <message>
+   <source>{what}, every {count}.</source>
+   <translation>{what}, jeder {count}.</translation>
+  </message>
+  <message>
+   <source>{what}, {count} of them</source>
+   <translation>{what}, {count} davon</translation>
+  </message>
+  <message>
+   <source>{what}, {count} times</source>
+   <translation>{what}, {count}-mal</translation>
   </message>
   <message>
    <source>{what}; write it like {examples}.</source>
@@ -10510,6 +13050,10 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
    <translation>{where} alle {period}</translation>
   </message>
   <message>
+   <source>{who}: connection ended</source>
+   <translation>{who}: Verbindung beendet</translation>
+  </message>
+  <message>
    <source>{who}: {what} ({time})</source>
    <translation>{who}: {what} ({time})</translation>
   </message>
@@ -10520,6 +13064,14 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
   <message>
    <source>{why} Save its recording (Ctrl+S) or a page of it (Ctrl+Shift+H) instead.</source>
    <translation>{why} Speichern Sie stattdessen ihre Aufzeichnung (Strg+S) oder eine Seite davon (Strg+Umschalt+H).</translation>
+  </message>
+  <message>
+   <source>{word}, UNLOCKED {time}</source>
+   <translation>{word}, ENTSPERRT {time}</translation>
+  </message>
+  <message>
+   <source>{word}, read-only</source>
+   <translation>{word}, nur lesend</translation>
   </message>
   <message>
    <source>~{name} has no meaning here; rows here have no flags.</source>

@@ -1,19 +1,16 @@
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-
-import numpy as np
 
 from resources.measures import AS_LONG, MEASURES, TELLING
 from resources.otherwise import Otherwise, done_in_words, otherwise
-from spark_reports.collect import Made
+from spark_reports import text
 from spark_reports.findings.finding import BAD, GOOD, INFO, ORDER, WARN, Finding
 from spark_reports.findings.settings import Settings
-from spark_reports.page import text
-from spark_reports.page.text import change, shown
-from spark_reports.rows import Row, Rows
+from spark_reports.pipeline.collect import Made
+from spark_reports.rows import Rows
 from spark_reports.tables.runs import BETTER
+from spark_reports.text import change, shown
 
 #: What has a sentence of its own, most telling first; what else differs goes into one.
 _TOLD = (
@@ -23,13 +20,6 @@ _TOLD = (
 _JUDGED = ("better", "worse")
 _DONE = ("fault", "user_action")
 _SHOWN = 4
-#: What can be looked at over time: the table, the rows of it, and the column.
-_OVER_TIME = {
-    "p50_ns": ("latency_over_time", ("measure", "delivered"), "p50_ns"),
-    "p99_ns": ("latency_over_time", ("measure", "delivered"), "p99_ns"),
-    "delivered_per_s": ("throughput", ("dimension", "consumer"), "messages_per_s"),
-}
-_AROUND = 10  # a tenth of the session before something was done, and one after it
 
 
 def comparison_findings(
@@ -45,7 +35,7 @@ def comparison_findings(
         *_wrong(made, labels),
         *_unlike(runs),
         *(_did(labels[number], labels[0], told) for number, told in done.items() if told),
-        *_differences(compared, made, done),
+        *_differences(compared, done),
         *_groups(made, labels),
     ]
     return sorted(found, key=lambda finding: ORDER.index(finding.level))
@@ -104,7 +94,7 @@ def _unlike(runs: Rows) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _differences(compared: Rows, made: Sequence[Made], done: Mapping[int, Sequence[Otherwise]]) -> Iterator[Finding]:
+def _differences(compared: Rows, done: Mapping[int, Sequence[Otherwise]]) -> Iterator[Finding]:
     """Every figure that the table `comparison` calls better or worse, and no other."""
     names = {row["session"]: row["name"] for row in compared}
     judged = [row for row in compared if row["verdict"] in _JUDGED]
@@ -117,7 +107,7 @@ def _differences(compared: Rows, made: Sequence[Made], done: Mapping[int, Sequen
                 f"{label}: {value} in {row['name']}, {base} in {names[0]}",
                 f"That is {row['verdict']}: {change(row['change'], row['difference'])}.",
                 "figures",
-                why=_because(row, made, done.get(row["session"], ())),
+                why=_because(done.get(row["session"], ())),
             )
     for session, verdict in ((session, verdict) for session in names for verdict in _JUDGED):
         rest = [row for row in judged if (row["session"], row["verdict"]) == (session, verdict)]
@@ -135,47 +125,14 @@ def _differences(compared: Rows, made: Sequence[Made], done: Mapping[int, Sequen
         yield Finding(GOOD, headline, "The differences below may be chance.", "figures")
 
 
-def _because(row: Row, made: Sequence[Made], done: Sequence[Otherwise]) -> str:
-    """As far as the data show: where one thing alone was otherwise, or where the difference begins with it."""
+def _because(done: Sequence[Otherwise]) -> str:
+    """As far as the data show: where one thing alone was otherwise."""
     if not done:
         return ""
     if len(done) == 1:
         return f"One thing was different: {_words(done[0])}."
-    begun = max(((_step(row, made, one.at_ns), _words(one)) for one in done if one.at_ns is not None), default=None)
-    if begun is not None and begun[0] > 0:
-        return f"It begins with one of the {len(done)} things that were different: {begun[1]}."
     words = text.listed([_words(one) for one in done], _SHOWN)
     return f"{len(done)} things were different, and the data do not show which one it was: {words}."
-
-
-def _step(row: Row, made: Sequence[Made], at_ns: int) -> float:
-    """How much further apart the sessions are after `at_ns` than before; 0 if that is less than usual."""
-    if row["measure"] not in _OVER_TIME or made[0].scale != made[row["session"]].scale:
-        return 0.0
-    first, this = (_over_time(made[number], row["measure"]) for number in (0, row["session"]))
-    apart = (this - first) * math.copysign(1, row["difference"])
-    at, around = made[0].scale.bucket(at_ns), max(len(apart) // _AROUND, 2)
-    before, soon, later = (
-        _mean(part) for part in (apart[max(at - around, 0) : at], apart[at + 1 :][:around], apart[at + 1 :])
-    )
-    step = max(soon, later) - before
-    return step if step >= abs(_mean(apart)) and abs(before) < step / 2 else 0.0
-
-
-def _mean(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else math.nan
-
-
-def _over_time(one: Made, measure: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """The figure of each bucket: of a rate nothing is 0, of a duration it is not a number."""
-    table, (column, wanted), value = _OVER_TIME[measure]
-    found = np.full(one.scale.buckets, 0.0 if table == "throughput" else np.nan)
-    for row in one.rows(table):
-        if row[column] == wanted:
-            at = one.scale.bucket(row["start_ns"])
-            found[at] = row[value] + (found[at] if table == "throughput" else 0.0)
-    return found
 
 
 def _groups(made: Sequence[Made], labels: Sequence[str]) -> Iterator[Finding]:

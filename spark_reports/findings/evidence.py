@@ -1,32 +1,28 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_reports.findings.finding import Finding
 from spark_reports.findings.settings import Settings
 from spark_reports.rows import Row, Rows, Tables, grouped
 from spark_reports.scale import Scale
 
 FULL: Final = 0.9  # of a stretch of time: no reserve in it
-#: What would help a group or queue that falls behind.
-MORE_READERS, PARTITIONS, SHARING, NOTHING = "more readers", "partitions", "sharing", ""
+SPARE: Final = 0.8  # of its time that a reader is to be busy
 UNEVEN = 1.5  # a partition with this many times its fair share is worth a sentence
 HOT = 1 / 3  # of a partition's messages with one key
-MOST = 0.75  # of a group's lag on the partition of the key
-HOT_KEY = "hot-key"
-_PLACE = ("group", "topic", "partition")
-Series = NDArray[np.float64]
-Place = tuple[str, str]  # queue and "", or group and topic
+MOST_LONGER = 60  # times as long as a message takes: who finishes nothing for so long stands still
+Series = NDArray[np.float64]  # one number a time bucket
+Place = tuple[str, int]  # topic, partition
 
 
 class Evidence:
-    """The basis of findings: the rows of each table, none if it was not made, and evidence that several findings
-    need."""
+    """The basis of findings: the rows of each table, none if it was not made, and what follows from several."""
 
     def __init__(self, made: Tables, scale: Scale, settings: Settings, *, whole: bool) -> None:
         """`whole` is False for a part of a session."""
@@ -34,127 +30,168 @@ class Evidence:
         self.scale = scale
         self.settings = settings
         self.whole = whole
-        self.has_consumers = "consumers" in made  # else nobody knows who read
 
     @cached_property
-    def waiting(self) -> dict[Place, Series]:
-        """Messages waiting in each queue, and each group's total lag on a topic, one number per bucket."""
-        found: dict[Place, Series] = {}
-        waits = [(row["queue"], "", row, row["waiting"]) for row in self.rows["queues"]]
-        lags = [(row["group"], row["topic"], row, row["lag"]) for row in self.rows["lag"]]
-        for name, topic, row, value in (*waits, *lags):
-            series = found.setdefault((name, topic), np.zeros(self.scale.buckets))
-            series[self.scale.bucket(row["start_ns"])] += value or 0
-        return found
-
-    @cached_property
-    def hot(self) -> HotKey | None:
-        """The hot key; None if no partition is hot, or not because of one key."""
-        found = hottest(self.rows["partitions"], self.rows["hot_keys"])
-        if found is None or found[1] is None or not is_hot(found[1]):
-            return None
-        topic, partition = found[0]["topic"], found[0]["partition"]
-        lags = {place: rows[0]["mean_lag"] or 0.0 for place, rows in grouped(self.rows["lag_series"], *_PLACE).items()}
-        owners = grouped(self.rows["ownership"], "topic", "partition").get((topic, partition), ())
-        owned = frozenset((row["group"], row["client"]) for row in owners)
-        return HotKey(topic, partition, found[1]["key"], lags, owned)
-
-    def explained(self, finding: Finding, group: str, topic: str = "") -> Finding:
-        """`finding`, with the remedy of the hot key if that explains the lag of `group`."""
-        return self.hot.explain(finding) if self.hot and self.hot.explains(group, topic) else finding
-
-    def readers(self, group: str) -> list[Row]:
-        return [row for row in self.rows["consumers"] if row["group"] == group and row["delivered"]]
-
-    def knows(self, group: str) -> bool:
-        """Whether the session runs its readers: of other programs fetches and commits alone are known."""
-        return not any(row["outside"] for row in self.readers(group))
+    def readers(self) -> dict[str, Reader]:
+        """Each group, queue and subscription that somebody reads, by name."""
+        lags = grouped(self.rows["lag"], "group")
+        waits = grouped(self.rows["queues"], "queue")
+        members = grouped(self.rows["consumers_over_time"], "group")
+        return {
+            name: Reader(self, name, lags.get((name,), ()), waits.get((name,), ()), members.get((name,), ()))
+            for (name,) in sorted({*lags, *waits})
+        }
 
     def groups_of(self, topic: str) -> list[str]:
         return sorted({row["group"] for row in self.rows["redeliveries"] if row["topic"] == topic and row["delivered"]})
 
-    def between(self, group: str, from_ns: int, to_ns: int) -> dict[str, float]:
-        """How busy each reader that had something to read was in the buckets from one moment to another, by client."""
-        owners = self._owners(group, from_ns, to_ns)
-        found: dict[str, list[int]] = {}
-        for row in self.rows["consumers_over_time"]:
-            if row["group"] == group and from_ns <= row["start_ns"] < to_ns and (not owners or row["client"] in owners):
-                found.setdefault(row["client"], []).append(row["busy_ns"])
-        return {client: sum(busy) / (len(busy) * self.scale.width_ns) for client, busy in found.items()}
+    def knows(self, group: str) -> bool:
+        """Whether the session runs its readers: of other programs fetches and commits alone are known."""
+        return not any(row["outside"] for row in self.rows["consumers"] if row["group"] == group and row["delivered"])
 
-    def no_reserve(self, group: str) -> bool:
-        """Whether all readers were busy as long as they had something to read, as far as that is known."""
-        mine = self.readers(group)
-        return bool(mine) and self.knows(group) and min(map(share, mine)) >= FULL
+    def has_no_reserve(self, group: str) -> bool:
+        """Whether all who read were busy as long as they were there, as far as that is known."""
+        return group in self.readers and self.readers[group].has_no_reserve
 
-    def room_for_more(self, group: str, at_ns: int) -> bool:
-        """Whether another reader would be given something: no partition has two readers in a group."""
-        owners = self._owners(group, at_ns, at_ns)
-        return not owners or len(owners) < sum(map(len, owners.values()))
-
-    def _owners(self, group: str, from_ns: int, to_ns: int) -> dict[str, set[tuple[str, int]]]:
-        """The partitions that each client had at some time in between; none in what nobody assigns."""
-        found: dict[str, set[tuple[str, int]]] = {}
-        for row in self.rows["ownership"]:
-            if row["group"] == group and row["from_ns"] <= to_ns and row["to_ns"] >= from_ns:
-                found.setdefault(row["client"], set()).add((row["topic"], row["partition"]))
+    def series(self, rows: Rows, value: str) -> Series:
+        found = np.zeros(self.scale.buckets)
+        for row in rows:
+            found[self.scale.bucket(row["start_ns"])] += row[value] or 0
         return found
 
-    def helps(self, group: str, from_ns: int, to_ns: int) -> str:
-        """The advice: more readers only if all of them were busy at the time."""
-        shares = self.between(group, from_ns, to_ns).values()
-        if not shares or max(shares) < FULL or not self.knows(group):
-            return NOTHING
-        if min(shares) < FULL:
-            return SHARING
-        return MORE_READERS if self.room_for_more(group, min(to_ns, self.scale.to_ns)) else PARTITIONS
+
+class Member(NamedTuple):
+    """How long a reader was there and busy in each bucket (ns), what it finished, and how long that took it (ns)."""
+
+    there: Series
+    busy: Series
+    done: Series
+    worked: Series
+    held: Series  # messages in hand
+
+    def each_s(self, at: NDArray[np.bool_]) -> float:
+        """How long a message took it on average in these buckets; nan if it finished none."""
+        done = float(self.done[at].sum())
+        return float(self.worked[at].sum()) / done / 1e9 if done else np.nan
+
+    def share(self, at: NDArray[np.bool_]) -> float:
+        """Of the time that it was there in these buckets, how much it was busy."""
+        there = float(self.there[at].sum())
+        return min(1.0, float(self.busy[at].sum()) / there) if there else 0.0
 
 
-def share(row: Row) -> float:
-    """The share of its time with something to read in which a row of `consumers` had a message in hand."""
-    had_ns = row["with_partitions_ns"] or row["there_ns"]
-    return min(1.0, row["utilisation"] * row["there_ns"] / min(had_ns, row["there_ns"])) if row["there_ns"] else 0.0
+class Reader:
+    """A group, queue or subscription over time: what came, what waited at the ends of buckets, and who worked on it."""
+
+    def __init__(self, told: Evidence, name: str, lags: Rows, waits: Rows, members: Rows) -> None:
+        self.told, self.name, self.is_group = told, name, not waits
+        scale = told.scale
+        self.width_s = scale.width_ns / 1e9
+        self.members: dict[str, Member] = {}
+        for (client,), rows in grouped(members, "client").items():
+            names = ("there_ns", "busy_ns", "done", "each_ns", "in_hand")
+            there, busy, done, each, held = (told.series(rows, name) for name in names)
+            self.members[client] = Member(there, busy, done, each * done, held)
+        self.in_hand = told.series(members, "in_hand")
+        self.places: dict[Place, tuple[Series, Series]] = {}  # what came, and what was behind
+        for (topic, partition), rows in grouped(lags, "topic", "partition").items():
+            ends = np.maximum.accumulate(told.series(rows, "end_offset"))
+            came = np.diff(ends, prepend=min(ends[0], rows[0]["lag"] or 0))
+            self.places[topic, partition] = came, told.series(rows, "lag")
+        if self.is_group:
+            self.topics = sorted({topic for topic, _ in self.places})
+            self.came: Series = sum((came for came, _ in self.places.values()), np.zeros(scale.buckets))
+            behind: Series = sum((lag for _, lag in self.places.values()), np.zeros(scale.buckets))
+            self.waiting: Series = np.maximum(behind - self.in_hand, 0)
+            self.left = behind  # what waits or is in hand
+        else:
+            own = {row["topic"] for row in told.rows["redeliveries"] if row["group"] == name}
+            self.topics = sorted(own) or [name]
+            of_topics = [one for one in told.rows["throughput"] if one["dimension"] == "topic"]
+            self.came = told.series([one for one in of_topics if one["name"] in self.topics], "messages")
+            self.waiting = told.series(waits, "waiting")
+            self.left = self.waiting + self.in_hand
+
+    @cached_property
+    def knows(self) -> bool:
+        return self.told.knows(self.name)
+
+    @cached_property
+    def everything(self) -> NDArray[np.bool_]:
+        return np.ones(len(self.came), dtype=bool)
+
+    @cached_property
+    def usual_s(self) -> float:
+        """What a message takes the quickest of its members that did some; 0 if nobody did."""
+        most = max((member.done.sum() for member in self.members.values()), default=0)
+        each = [one.each_s(self.everything) for one in self.members.values() if one.done.sum() >= most / 20 and most]
+        return min(each, default=0.0)
+
+    def owners(self, place: Place, from_ns: int, to_ns: int) -> set[str]:
+        return {
+            row["client"]
+            for row in self.told.rows["ownership"]
+            if row["group"] == self.name and (row["topic"], row["partition"]) == place
+            and row["from_ns"] < to_ns and row["to_ns"] > from_ns
+        }  # fmt: skip
+
+    def owned(self, client: str, from_ns: int, to_ns: int) -> list[Place]:
+        """The partitions that the client had then; none of what nobody assigns."""
+        return [place for place in self.places if client in self.owners(place, from_ns, to_ns)]
+
+    def busy(self, at: NDArray[np.bool_]) -> dict[str, float]:
+        """How busy each member that was there in these buckets was."""
+        there = self.told.scale.width_ns * float(at.sum()) * 0.2
+        return {name: one.share(at) for name, one in self.members.items() if one.there[at].sum() >= max(there, 1)}
+
+    def shared(self, per_s: float, each_s: float, members: int) -> float:
+        """How busy the busiest of so many members is, if they share what comes: who has one partition more has more."""
+        most = -(-len(self.places) // members) / len(self.places) if self.is_group and self.places else 1 / members
+        return per_s * each_s * most
+
+    @property
+    def has_no_reserve(self) -> bool:
+        """Whether all who read were busy as long as they were there, as far as that is known."""
+        busy = [one.share(self.everything) for one in self.members.values() if one.done.sum()]
+        return bool(busy) and self.knows and min(busy) >= FULL
 
 
-class HotKey(NamedTuple):
-    """A key that fills `partition` of `topic`. `lags` are mean lags, `owners` are (group, client)."""
-
-    topic: str
-    partition: int
-    key: str
-    lags: dict[tuple[Any, ...], float]
-    owners: frozenset[tuple[str, str]]
-
-    def explains(self, group: str, topic: str = "") -> bool:
-        """Whether the lag of `group`, on `topic` or on all that it reads, lies on the partition of the key."""
-        lags = {place: lag for place, lag in self.lags.items() if place[0] == group and topic in ("", place[1])}
-        there = lags.get((group, self.topic, self.partition), 0.0)
-        return there > 0 and there >= MOST * sum(lags.values())
-
-    def groups(self) -> tuple[list[str], list[str]]:
-        """The groups whose lag it explains, and the others with a lag."""
-        behind = sorted({group for (group, _topic, _partition), lag in self.lags.items() if lag > 0})
-        explained = [group for group in behind if self.explains(group)]
-        return explained, [group for group in behind if group not in explained]
-
-    def explain(self, finding: Finding, advice: str = "") -> Finding:
-        """`finding` with the remedy of the key instead of its own."""
-        split = (
-            f"Split the hot key {self.key} of {self.topic} first: its partition has one reader in a group, so more "
-            "partitions or members do not help."
-        )
-        return finding._replace(advice=advice or split, explained_by=HOT_KEY)
+def absences(member: Member, reader: Reader) -> Iterator[tuple[int, int]]:
+    """The buckets, from one up to another, in which it was not there any more, or stood still with work in hand."""
+    width_s, each_s = reader.width_s, member.each_s(reader.everything)
+    long_s = MOST_LONGER * (reader.usual_s if np.isnan(each_s) else each_s)
+    seen = np.flatnonzero(member.there > 0)
+    if not len(seen):
+        return
+    width_ns = width_s * 1e9
+    gone = member.there < 0.1 * width_ns
+    gone[: seen[0]] = False
+    still = (member.done == 0) & (member.busy > 0.95 * width_ns)
+    for stretch in runs(still):
+        # A member of a group commits what it polled together.
+        held = max(1.0, float(member.held[slice(*stretch)].max())) if reader.is_group else 1.0
+        if (stretch[1] - stretch[0]) * width_s > max(2.0, long_s * held):
+            end = stretch[1]
+            # Whose lease has run out stands still until it takes something again.
+            while not reader.is_group and end < len(gone) and not member.done[end] and reader.waiting[end] >= 1:
+                end += 1
+            gone[stretch[0] : end] = True
+    yield from runs(gone)
 
 
-def hottest(partitions: Rows, keys: Rows) -> tuple[Row, Row | None] | None:
-    """The partition that carried the most times its fair share, and its most frequent key if keys are known."""
-    worst = max(partitions, key=lambda row: row["times_even"], default=None)
-    if worst is None or worst["times_even"] < UNEVEN:
-        return None
-    place = (worst["topic"], worst["partition"])
-    return worst, next((row for row in keys if (row["topic"], row["partition"]) == place), None)
+def runs(at: NDArray[np.bool_], join: int = 0) -> list[tuple[int, int]]:
+    """The stretches in which it is true, each from its first index up to the one after its last; joined over gaps."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], at, [False])).astype(np.int8)))
+    found: list[tuple[int, int]] = []
+    for begin, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+        if found and begin - found[-1][1] <= join:
+            found[-1] = (found[-1][0], end)
+        else:
+            found.append((begin, end))
+    return found
 
 
-def is_hot(key: Row) -> bool:
-    """Whether a row of the hot keys is the reason why its partition is hot."""
-    return bool(key["share_of_partition"] >= HOT)
+def key_of(told: Evidence, place: Place) -> Row | None:
+    """The key that makes a partition hot, if one does."""
+    found = next((row for row in told.rows["hot_keys"] if (row["topic"], row["partition"]) == place), None)
+    return found if found is not None and found["share_of_partition"] >= HOT else None

@@ -6,15 +6,15 @@ from collections.abc import Collection, Sequence
 
 import pyarrow as pa
 
-from spark_reports.findings import backlog, changes, load, messages, readers, recording, waits
+from spark_reports.findings import behind, changes, load, messages, recording, waits
 from spark_reports.findings.evidence import Evidence
-from spark_reports.findings.finding import Finding, by_harm
+from spark_reports.findings.finding import LOST, Finding, by_harm
 from spark_reports.findings.remedies import remedy_of
 from spark_reports.findings.settings import Settings
-from spark_reports.page.text import bare
-from spark_reports.parts import EVERY
+from spark_reports.request.parts import EVERY
 from spark_reports.rows import Tables
 from spark_reports.scale import Scale
+from spark_reports.text import bare
 
 _SCHEMA = pa.schema(
     [
@@ -31,14 +31,13 @@ _FINDERS = (
     recording.reconciled, recording.recorded, recording.audited,
     messages.deleted, messages.dead, messages.retried, messages.expired, messages.refused_by_schema,
     messages.turned_away, messages.repeated,
-    load.blocked, load.uneven, load.unreached,
+    load.blocked,
 )  # fmt: skip
 #: What takes time to be seen.
 _OVER_TIME = (
-    waits.unread, backlog.behind, waits.held_up,
-    readers.held_back, readers.too_many, readers.did_nothing, readers.overloaded, readers.hands_free,
+    behind.behind, behind.did_nothing, waits.unfinished, waits.held_up,
 )  # fmt: skip
-_CHANGES = (changes.alerted, changes.disturbed, changes.stopped, waits.late, waits.replayed)
+_CHANGES = (changes.broken_cluster, changes.alerted, changes.stopped, waits.late, waits.replayed)
 
 
 def find(
@@ -55,7 +54,10 @@ def find(
     evidence = Evidence(made, scale, settings or Settings(), whole=whole)
     finders = (*_FINDERS, *(() if scale.is_moment else _OVER_TIME), *_CHANGES)
     found = [finding for finder in finders for finding in finder(evidence)]
-    return by_harm([finding for finding in found if finding.section in parts])
+    found = [finding for finding in found if finding.section in parts]
+    # What others name with its cause is not told once more.
+    named = sum(one.harm.lost for one in found if one.kind != LOST)
+    return by_harm([one for one in found if one.kind != LOST or one.harm.lost > named])
 
 
 def findings_table(found: Sequence[Finding]) -> pa.Table:

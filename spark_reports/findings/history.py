@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from resources.measures import AS_LONG, MEASURES
+from spark_reports import text
 from spark_reports.findings.finding import GOOD, INFO, ORDER, WARN, Finding
-from spark_reports.page import text
-from spark_reports.page.text import change, shown
 from spark_reports.rows import Rows
+from spark_reports.text import change, shown
 
 CLEAR = 0.6  # of the variation explained by a straight line: it is a trend and no accident
 WORTH_TELLING = 0.1

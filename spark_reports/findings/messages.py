@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from resources.outcomes import OUTCOMES
+from spark_reports import text
+from spark_reports.findings.behind import overloads
 from spark_reports.findings.evidence import Evidence
 from spark_reports.findings.finding import INFO, WARN, Finding, Harm
-from spark_reports.page import text
 from spark_reports.rows import Rows, grouped
 from spark_reports.tables.backpressure import DEAD_LETTERED
 
@@ -21,7 +22,7 @@ def dead(told: Evidence) -> Iterator[Finding]:
     total = sum(row["dead_lettered"] for row in causes)
     if not total:
         return
-    worst = causes[0]
+    worst, of = causes[0], text.listed(sorted({row["group"] for row in causes}))
     share = text.share(worst["dead_lettered"] / total)
     sentence = f"Most often: {worst['cause'] or 'no cause given'} ({share}, in {worst['group']})."
     hot = next((row for row in told.rows["dead_letter_keys"] if row["key"] is not None), None)
@@ -36,9 +37,11 @@ def dead(told: Evidence) -> Iterator[Finding]:
     tried, helped, _failed = _again([row for row in told.rows["redeliveries"] if row["group"] == worst["group"]])
     # Whatever died had failed at every attempt. That it would again is known where no attempt helped anything.
     poison = tried > 0 and helped <= HELPLESS * tried and not worst["recovered"]
+    messages, left = total - results["died_again"], total - redriven
+    died = f", {total:,} times in all" if results["died_again"] else ""
     yield Finding(
         WARN,
-        f"{text.plural(total, 'message')} ended in the dead letters",
+        f"{text.plural(messages, 'message')} of {of} ended in the dead letters{died}",
         sentence,
         "dead-letters",
         worst["first_ns"],
@@ -47,7 +50,7 @@ def dead(told: Evidence) -> Iterator[Finding]:
         f"{', nor did a redrive' if worst['redriven'] else ''}: the cause is the message, not the moment."
         if poison
         else "",
-        harm=Harm(dead=max(0, total - results["recovered"] - results["waiting"])),
+        harm=Harm(dead=max(0, left)),
     )
 
 
@@ -58,6 +61,8 @@ def deleted(told: Evidence) -> Iterator[Finding]:
         parts = [f"{row['messages']:,} of {text.place(row['topic'], row['partition'])}" for row in mine]
         first, last = min(row["first_ns"] for row in mine), max(row["last_ns"] for row in mine)
         when = f"at {text.clock(first)}" if first == last else f"from {text.clock(first)} to {text.clock(last)}"
+        topics = sorted({row["topic"] for row in mine}) if group in told.readers else []
+        over = [cause for topic in topics for cause, _ in overloads(told.readers[group], topic)]
         compacted = " Compaction may have removed some of them before." if at_most else ""
         yield Finding(
             WARN,
@@ -69,7 +74,9 @@ def deleted(told: Evidence) -> Iterator[Finding]:
             "deleted-unread",
             f"{text.listed(sorted({row['cause'] for row in mine})).capitalize()}: the log was deleted beyond the "
             "point to which the group had read.",
-            harm=Harm(lost=total),
+            # More time is of no use to who never catches up.
+            f"{over[0].advice} Keep messages for longer until then." if over else "",
+            Harm(lost=total),
         )
 
 
@@ -90,7 +97,7 @@ def retried(told: Evidence) -> Iterator[Finding]:
             f"{failed:,} failed like the first.{now}",
             "queues",
             kind="retries",
-            harm=Harm(waiting=len(held), waiting_s=tried * mean_s),
+            harm=Harm(delayed=tried, message_s=tried * mean_s),
         )
 
 
@@ -102,7 +109,7 @@ def _again(rows: Rows) -> tuple[int, int, int]:
 
 
 def expired(told: Evidence) -> Iterator[Finding]:
-    faults = {row["client"] for row in told.rows["effects"] if row["kind"] == "fault"}
+    faults = {row["client"] for row in told.rows["markers"] if row["kind"] == "fault"}
     for (queue,), mine in sorted(grouped(told.rows["leases"], "queue").items()):
         gone, all_of_them, longer = (sum(row[name] for row in mine) for name in ("expired", "leased", "extended"))
         if not gone:
@@ -131,7 +138,7 @@ def expired(told: Evidence) -> Iterator[Finding]:
             kind="expired-leases",
             why=why.strip(),
             advice=advice,
-            harm=Harm(delayed=gone, delayed_s=lease_s),
+            harm=Harm(delayed=gone, message_s=gone * lease_s),
         )
 
 
@@ -169,7 +176,9 @@ def turned_away(told: Evidence) -> Iterator[Finding]:
             f"{text.plural(total, 'message was', 'messages were')} turned away or discarded",
             f"{text.listed(parts, 4)}, on {text.listed(topics)}.{_for_want(blockers)}",
             "backpressure",
-            kind="turned-away" if any(told.no_reserve(one) for name in topics for one in told.groups_of(name)) else "",
+            kind="turned-away"
+            if any(told.has_no_reserve(one) for name in topics for one in told.groups_of(name))
+            else "",
             harm=Harm(rejected=counts["rejected"], lost=total - counts["rejected"]),
         )
 

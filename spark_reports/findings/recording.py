@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from spark_reports import text
 from spark_reports.findings.evidence import Evidence
-from spark_reports.findings.finding import BAD, GOOD, WARN, Finding
-from spark_reports.page import text
+from spark_reports.findings.finding import BAD, GOOD, LOST, WARN, Finding, Harm
+from spark_reports.tables.audit import CHECKS
 
 
 def reconciled(told: Evidence) -> Iterator[Finding]:
@@ -23,8 +24,8 @@ def reconciled(told: Evidence) -> Iterator[Finding]:
     elif rows:
         yield Finding(
             GOOD,
-            "Everything adds up",
-            f"All {len(rows)} totals of the recording equal the broker's own, to the message.",
+            "The recording is whole: its totals are the broker's own",
+            f"All {len(rows)} of them are equal, to the message. That says nothing of what happened to the messages.",
             "totals",
         )
     else:
@@ -64,22 +65,12 @@ def recorded(told: Evidence) -> Iterator[Finding]:
 
 def audited(told: Evidence) -> Iterator[Finding]:
     for row in told.rows["audit"]:
-        if row["ok"]:
-            continue
-        named = next(
-            (one for one in told.rows["audit_list"] if one["check"] == row["check"] and not one["explained"]), None
-        )
-        where = f"{text.place(row['topic'], row['partition'])} near offset {row['near_offset']}"
-        group = f" in {row['group']}" if row["group"] else ""
-        detail = f"The first is {where}{group}."
-        if named is not None:
-            group = f" in {named['group']}" if named["group"] else ""
-            detail = f"The first is {text.place(named['topic'], named['partition'])} @{named['offset']}{group}"
-            detail += f": {named['story']}." if named["story"] else "."
-        yield Finding(
-            BAD,
-            f"{text.plural(row['messages'] - row['explained'], 'message')} {row['check']}",
-            detail,
-            "audit",
-            None if named is None else named["happened_ns"],
-        )
+        if not row["ok"]:
+            yield Finding(
+                BAD,
+                f"{text.plural(row['messages'], 'message')} {row['check']}",
+                f"{row['because']}.",
+                "audit",
+                kind=LOST if row["check"] == CHECKS["nothing_lost"] else "",
+                harm=Harm(lost=row["messages"]) if row["check"] == CHECKS["nothing_lost"] else Harm(),
+            )

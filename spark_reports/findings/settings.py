@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import yaml
@@ -46,17 +46,14 @@ class Settings:
         told = self.queue_config(queue).get("lease_ms", self.share_limits(queue).lock_ms)
         return float(told) if isinstance(told, int | float) else None
 
-    def worker(self, client: str) -> Mapping[str, Any]:
-        """The workers of which `client` (NAME-1, NAME-2, ...) is one."""
-        return self._named("workers", client.rpartition("-")[0])
+    def session_timeout_ms(self, group: str) -> float | None:
+        """After how long without a heartbeat a member of the group is dead; None if not told."""
+        told = self._named("groups", group).get("session_timeout_ms")
+        return float(told) if isinstance(told, int | float) else None
 
-    def rate_limits(self) -> Iterator[tuple[str, str, float]]:
-        """(topic or producer, its name, messages per second) for each that has a limit; a queue is a topic, too."""
-        for kind, word in (("topics", "topic"), ("queues", "topic"), ("producers", "producer")):
-            for one in self._all(kind):
-                limit = one.get("rate_per_s") if kind == "producers" else _mapping(one.get("flow")).get("rate_per_s")
-                if isinstance(limit, int | float) and isinstance(one.get("name"), str):
-                    yield word, one["name"], float(limit)
+    def are_static(self, group: str) -> bool:
+        """Whether a consumer of the group keeps its place when it restarts."""
+        return any(one.get("group") == group and one.get("static") is True for one in self._all("consumers"))
 
     def flat(self) -> dict[str, str]:
         """Each setting by its path, as text: groups.billing.assignor, range. What it says of itself is no setting."""

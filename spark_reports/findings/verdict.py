@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from spark_reports.assertions import Verdict
-from spark_reports.findings.finding import BAD, GOOD, WARN, Finding
-from spark_reports.page import text
+from spark_reports import text
+from spark_reports.findings.finding import BAD, GOOD, INCIDENT, WARN, Finding
+from spark_reports.request.assertions import Verdict
 
 NEEDED_FOR_LOSS = frozenset({"audit", "backpressure"})  # parts without which nobody knows whether a message was lost
 
@@ -25,14 +26,14 @@ def verdict(
 ) -> Summary:
     """From the findings in their order, the assertions, and the problems of the recording."""
     bad = [one for one in findings if one.level == BAD]
-    harmful = [one for one in findings if one.level != BAD and one.harm.weight_s > 0]
+    harmful = [one for one in findings if one.level != BAD and (one.harm.weight_s > 0 or one.kind == INCIDENT)]
     told = _soundness(bad, problems) or _loss(harmful, parts)
     if harmful:
-        slowest = next((one for one in harmful if one.harm.took_time_s), harmful[0])
-        told += f" {slowest.headline}."
+        slow = (one for one in harmful if one.level == WARN and (one.harm.took_time_s or one.kind == INCIDENT))
+        told += "".join(f" {one.headline}." for one in itertools.islice(slow, 1))
     elif not bad and not problems:
         told += " Nothing did harm."
-    if bad or problems or any(not one.holds for one in judged):
+    if bad or problems or any(one.harm.lost for one in harmful) or any(not one.holds for one in judged):
         return Summary(BAD, told.strip())
     return Summary(WARN if harmful else GOOD, told.strip())
 

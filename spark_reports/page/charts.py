@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from spark_reports.page import text
+from spark_reports import text
 from spark_reports.rows import Row, Rows, Tables, grouped
 from spark_reports.scale import Scale
 
@@ -69,7 +69,7 @@ def chart_data(made: Tables, scale: Scale) -> dict[str, Any]:
         "latency_curve": _latency_curve(tables["latency_curve"]),
         "latency_heat": _latency_heat(scale, tables["latency_heat"]),
         "lag": _lag(scale, tables["lag"], tables["lag_series"]),
-        "ownership": _ownership(tables["ownership"], numbers),
+        "ownership": _ownership(tables["ownership"], tables["unserved"], numbers),
         "busy": _busy(scale, tables["consumers_over_time"], tables["consumers"]),
         "queues": _queues(scale, tables["queues"], numbers),
         "attempts": _attempts(tables["redeliveries"]),
@@ -200,8 +200,9 @@ def _lag(scale: Scale, rows: Rows, series: Rows) -> list[dict[str, Any]]:
     ]
 
 
-def _ownership(rows: Rows, numbers: Numbering) -> dict[str, Any]:
-    by_place = grouped(rows, *_PLACE)
+def _ownership(rows: Rows, unserved: Rows, numbers: Numbering) -> dict[str, Any]:
+    """A bar for each time that an owner read; none where it owned a partition that nobody read."""
+    by_place, gaps = grouped(rows, *_PLACE), grouped(unserved, *_PLACE)
     places = sorted(by_place)[:LAG_ROWS]
     clients = sorted({row["client"] for row in rows})
     several = len({place[0] for place in places}) > 1
@@ -211,15 +212,26 @@ def _ownership(rows: Rows, numbers: Numbering) -> dict[str, Any]:
         "clients": clients,
         "hues": [numbers.of("reader", client) for client in clients],
         "spans": [
-            [number, row["from_ns"] / 1e9, row["to_ns"] / 1e9, clients.index(row["client"]), row["generation"]]
+            [number, from_ns / 1e9, to_ns / 1e9, clients.index(row["client"]), row["generation"]]
             for number, place in enumerate(places)
             for row in by_place[place]
+            for from_ns, to_ns in _without(row["from_ns"], row["to_ns"], gaps.get(place, ()))
         ],
     }
 
 
+def _without(from_ns: int, to_ns: int, gaps: Rows) -> Iterator[tuple[int, int]]:
+    """What is left of a stretch of time without the gaps."""
+    for gap in sorted(gaps, key=lambda row: row["from_ns"]):
+        if gap["from_ns"] < to_ns and gap["to_ns"] > from_ns:
+            if from_ns < gap["from_ns"]:
+                yield from_ns, gap["from_ns"]
+            from_ns = max(from_ns, gap["to_ns"])
+    if from_ns < to_ns:
+        yield from_ns, to_ns
+
+
 def _busy(scale: Scale, rows: Rows, consumers: Rows) -> list[dict[str, Any]]:
-    """The consumers by group, each with its busy share and what it had in hand, bucket by bucket."""
     by_client = grouped(rows, "group", "client")
     several = len(grouped(consumers, "group")) > 1
     found = []

@@ -5,14 +5,14 @@ from functools import partial
 from typing import Any
 
 from resources.measures import MEASURES
-from spark_reports.collect import Made
 from spark_reports.findings.finding import Finding
 from spark_reports.page.document import ALL_FILES, document, moment
-from spark_reports.page.text import change, shown
-from spark_reports.parts import EVERY, titles
-from spark_reports.request import COMPARE
+from spark_reports.pipeline.collect import Made
+from spark_reports.request.parts import EVERY, titles
+from spark_reports.request.request import COMPARE
 from spark_reports.rows import Rows, grouped
-from spark_reports.sessions import Found
+from spark_reports.sessions.discovery import Found
+from spark_reports.text import change, shown
 
 #: Sections with their titles, and the parts of a report of which one must be there; what was compared always is.
 _SECTIONS: tuple[tuple[str, str, frozenset[str]], ...] = (

@@ -16,11 +16,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 import resources
+from resources.account import STATES
 from resources.colours import DARK_HUES, LIGHT_HUES, ink_on
+from spark_reports import text
 from spark_reports.findings.remedies import remedy_of
-from spark_reports.page import text
-from spark_reports.request import COMPARE, HISTORY, SESSION
-from spark_reports.session import is_remote
+from spark_reports.request.request import COMPARE, HISTORY, SESSION
+from spark_reports.sessions.session import is_remote
 
 ALL_FILES = ("CSV", "Parquet")
 _PAGES = {SESSION: "report", COMPARE: "comparison", HISTORY: "history"}  # template and script, by kind of report
@@ -64,7 +65,7 @@ def document(mode: str, data: Mapping[str, Any], **values: Any) -> str:
             scripts=[Markup(script) for script in scripts],
             hashes=" ".join(_hash(script) for script in scripts),
             data=Markup(_json(data)),
-            **({"verdicts": (), "remedy_of": remedy_of} | values),
+            **({"verdicts": (), "remedy_of": remedy_of, "states": STATES} | values),
         )
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from resources.outcomes import OUTCOMES, in_words
-from spark_reports.page import text
+from spark_reports import text
 from spark_reports.rows import Tables
 from spark_reports.scale import Scale
 

@@ -8,11 +8,11 @@ from typing import Any
 from resources.measures import MEASURES
 from spark_reports.findings.finding import Finding
 from spark_reports.page.document import ALL_FILES, document, moment
-from spark_reports.page.text import change, shown
-from spark_reports.parts import EVERY, IN_HISTORY, titles
-from spark_reports.request import HISTORY
+from spark_reports.request.parts import EVERY, IN_HISTORY, titles
+from spark_reports.request.request import HISTORY
 from spark_reports.rows import Row, Rows, Tables
-from spark_reports.sessions import Found
+from spark_reports.sessions.discovery import Found
+from spark_reports.text import change, shown
 
 DRAWN = ("delivered_per_s", "p50_ns", "p99_ns", "dead_lettered", "turned_away", "rebalancing_ns", "blocked_ns", "moved")
 MOST_POINTS = 120

@@ -4,18 +4,19 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from spark_reports.assertions import Verdict
-from spark_reports.collect import Made
+from broker_core.recording.schema import CLUSTER
 from spark_reports.findings.finding import Finding
 from spark_reports.findings.settings import Settings
 from spark_reports.findings.verdict import verdict
 from spark_reports.page.charts import chart_data
 from spark_reports.page.document import ALL_FILES, document, moment
 from spark_reports.page.figures import first_figures, key_figures
-from spark_reports.parts import EVERY, PARTS, in_order, titles
-from spark_reports.request import SESSION
+from spark_reports.pipeline.collect import Made
+from spark_reports.request.assertions import Verdict
+from spark_reports.request.parts import EVERY, PARTS, in_order, titles
+from spark_reports.request.request import SESSION
 from spark_reports.rows import Rows, Tables
-from spark_reports.session import SessionInfo
+from spark_reports.sessions.session import SessionInfo
 
 #: What a `session.json` of another program may lack.
 _EMPTY: dict[str, Any] = {
@@ -38,7 +39,8 @@ def render(
     """The page as one HTML text. `tables` are the rows of `made`, `files` the formats that are written beside it."""
     scale, settings = made.scale, Settings(info.scenario)
     tables = {name: rows for name, rows in tables.items() if name in made.shown()}
-    parts = in_order(made.parts)
+    cluster = _cluster(info)
+    parts = [name for name in in_order(made.parts) if name != "cluster" or cluster or tables.get(name)]
     over_time = [name for name in parts if name in OVER_TIME]
     data = chart_data(tables, scale)
     return document(
@@ -56,6 +58,7 @@ def render(
         ],
         told_parts=[] if made.parts == EVERY else titles(parts),
         # Where the first plot over time tells what its bands are.
+        cluster=cluster,
         over_time=over_time,
         banded=over_time[0] if over_time and "rebalances" in parts else "",
         scale=scale,
@@ -75,7 +78,12 @@ def render(
     )
 
 
+def _cluster(info: SessionInfo) -> dict[str, Any]:
+    """A cluster as the recorder has noted it from the events: see `ClusterTally.summary`; {} for none."""
+    noted = (info.metadata.get("extra") or {}).get(CLUSTER)
+    return noted if isinstance(noted, dict) and isinstance(noted.get("nodes"), dict) else {}
+
+
 def _latencies(tables: Tables) -> Rows:
-    """The whole first, then each group; the first delivery before the acknowledgement (the sort is stable)."""
     rows = [*tables["latency"], *tables["latency_by_group"]]
     return sorted(rows, key=lambda row: _MEASURES.index(row["measure"]))

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from resources.measures import MEASURES
-from spark_reports.assertions import Verdict
-from spark_reports.page import text
-from spark_reports.page.text import change, shown
+from spark_reports import text
+from spark_reports.output.schema_document import COLUMNS, MOMENT
+from spark_reports.request.assertions import Verdict
 from spark_reports.rows import Row, Rows
-from spark_reports.schema_document import COLUMNS, MOMENT
+from spark_reports.text import change, shown
 
 # These are moments, all other nanoseconds are durations.
 _MOMENTS = frozenset(name for name, of in COLUMNS.items() if of.unit == MOMENT)

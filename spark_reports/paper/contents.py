@@ -3,11 +3,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spark_reports.assertions import Verdict
-from spark_reports.collect import Made
+from spark_reports import text
 from spark_reports.findings.finding import Finding
 from spark_reports.findings.verdict import verdict
-from spark_reports.page import text
 from spark_reports.page.charts import chart_data
 from spark_reports.page.comparison_page import comparison_data
 from spark_reports.page.figures import key_figures
@@ -15,9 +13,11 @@ from spark_reports.page.history_page import history_data, in_order
 from spark_reports.paper.cells import comparison_table, cost_table, printed, runs_table, trends_table, verdicts_told
 from spark_reports.paper.paper import Paper
 from spark_reports.paper.plots import Plot, comparison_plots, history_plots, overview, plots
-from spark_reports.parts import EVERY, IN_HISTORY, titles
-from spark_reports.rows import Tables
-from spark_reports.session import SessionInfo
+from spark_reports.pipeline.collect import Made
+from spark_reports.request.assertions import Verdict
+from spark_reports.request.parts import EVERY, IN_HISTORY, titles
+from spark_reports.rows import Rows, Tables
+from spark_reports.sessions.session import SessionInfo
 
 # The tables that a reader of paper looks for; all of them are in the CSV and Parquet files.
 _TABLES = (
@@ -30,14 +30,17 @@ _TABLES = (
         "transactions", "Transactions",
         ("transactional_id", "client", "committed", "aborted", "timed_out", "open", "mean_open_ns", "longest_open_ns"),
     ),
-    ("audit", "Delivery audit", ("check", "group", "topic", "messages", "explained", "ok")),
+    ("cluster", "Cluster", ("time_ns", "kind", "cause")),
+    ("account", "Account of every message", ()),
+    ("verdicts", "Verdicts", ("promise", "holds", "because")),
+    ("again", "Delivered again", ("reader", "source", "why", "messages", "before", "after", "first_ns")),
     ("deleted_unread", "Deleted unread", ("group", "topic", "partition", "messages", "cause", "first_ns", "last_ns")),
     ("latency", "Latency", ()),
     ("rebalances", "Rebalances", ("started_ns", "group", "cause", "generation_after", "moved", "kept", "pause_ns")),
     ("groups", "Groups and queues", ("group", "clients", "delivered", "acknowledged", "repeated", "dead_lettered",
                                      "p50_ns", "p99_ns", "max_behind", "last_behind", "unserved_ns")),
     ("consumers", "Consumers", ("group", "client", "delivered", "acknowledged", "busy_ns", "idle_ns", "utilisation",
-                                "in_hand", "longest_idle_ns")),
+                                "each_p50_ns", "each_p99_ns")),
     ("leases", "Leases", ()),
     ("dead_letters", "Dead letters by cause", ()),
     ("hot_keys", "Hot keys", ("topic", "rank", "key", "partition", "messages", "share_of_partition", "share_of_topic")),
@@ -55,6 +58,7 @@ def session_paper(
     rows = {name: list(found) for name, found in tables.items() if name in made.shown()}
     figures = [(figure.label, figure.value) for figure in key_figures(rows, made.scale)]
     answer = verdict(findings, verdicts, info.problems, made.parts)
+    lacks = "".join(f" {problem}" for problem in info.problems[:1])
     return Paper(
         str(info.metadata.get("scenario") or info.location),
         _about(info, made.parts),
@@ -62,13 +66,22 @@ def session_paper(
         findings,
         [
             *([verdicts_told(verdicts)] if verdicts else []),
-            *(printed(title, rows[name], columns) for name, title, columns in _TABLES if rows.get(name)),
+            *(
+                printed(title, rows[name], _filled(rows[name]) if name == "account" else columns)
+                for name, title, columns in _TABLES
+                if rows.get(name)
+            ),
             *([cost_table(rows["cost"])] if rows.get("cost") else []),
         ],
         _plots([("", made, rows)]),
-        verdict=answer._replace(sentence=f"{answer.sentence}{_asserted(verdicts)}"),
+        verdict=answer._replace(sentence=f"{answer.sentence}{lacks}{_asserted(verdicts)}"),
         overview=None if made.scale.is_moment else overview(chart_data(rows, made.scale)),
     )
+
+
+def _filled(account: Rows) -> list[str]:
+    """The columns of the account without the states in which no message is."""
+    return [name for name in account[0] if name in ("published", "lost") or any(row[name] for row in account)]
 
 
 def _asserted(verdicts: Sequence[Verdict]) -> str:

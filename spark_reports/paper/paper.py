@@ -16,10 +16,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 import resources
-from spark_reports.delivery import PICTURE_MARK
 from spark_reports.findings.finding import Finding
 from spark_reports.findings.remedies import remedy_of
 from spark_reports.findings.verdict import Summary
+from spark_reports.output.delivery import PICTURE_MARK
 from spark_reports.paper.cells import PrintedTable
 from spark_reports.paper.plots import MIN_POINTS, Plot, legend_rows, plain, printable
 
@@ -191,7 +191,6 @@ _NUMBER = re.compile(rf"[-+×]?\d[\d,.]*(?:{_UNIT}(?: \d+{_UNIT})?)?(?:, \w+)?|b
 
 
 def _file_name(heading: str, plot: Plot, taken: set[str]) -> str:
-    """A name that any file system takes, and that no other plot has."""
     base = (
         re.sub(r"[^A-Za-z0-9._-]+", "-", f"{heading}-{plot.name}" if heading else plot.name).strip("-.")[:100] or "plot"
     )

@@ -19,7 +19,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 
 from resources.colours import HUES, LIGHT_HUES
 from resources.units import KIB
-from spark_reports.page import text
+from spark_reports import text
 from spark_reports.page.charts import HEAT_STEPS_PER_DECADE, OTHERS
 
 Data = Mapping[str, Any]
@@ -179,7 +179,6 @@ def _all(data: Data) -> Iterator[Plot]:
 
 
 def _by_rows(name: str, title: str, rows: Sequence[Any], draw: Callable[[Axes], None]) -> Iterator[Plot]:
-    """As high as its rows, which have names; none without rows."""
     if rows:
         yield Plot(name, title, draw, 1.4 + 0.165 * min(len(rows), LABELS_MAX), True)
 
@@ -235,13 +234,11 @@ def _colour(hue: int) -> str:
 
 
 def _line(ax: Axes, points: Sequence[Floats] | Floats, label: str, hue: int, **more: Any) -> list[Line2D]:
-    """`points` are the places and the values."""
     style: dict[str, Any] = {"color": _colour(hue), "linewidth": 0.9, **more}
     return ax.plot(*points, label=label, **style)
 
 
 def _upwards(ax: Axes, form: Callable[..., str], unit: str | None = None) -> None:
-    """Values from 0 on, written as `form` says."""
     if unit is not None:
         ax.set_ylabel(unit)
     ax.set_ylim(bottom=0)

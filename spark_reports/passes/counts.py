@@ -1,18 +1,13 @@
-"""The basis of most tables: counts by time bucket and by everything with few values, and the few other events."""
+"""The basis of most tables: counts by time bucket and by everything with few values."""
 
 from __future__ import annotations
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from broker_core.events import FETCHED_AGAIN
 from spark_reports.scale import Scale
 
 KEYS = ("kind", "topic", "partition", "client", "group", "attempt", "cause", "to_topic", "to_partition")
-COLUMNS = (
-    *("start_ns", *KEYS, "events", "messages", "bytes", "end_offset", "to_end_offset"),
-    *("first_ns", "last_ns", "last_seq", "first_offset", "reached_offset"),
-)
 MOST_ATTEMPTS = 100
 _TOLD = ("rejected", "dropped", "evicted", "dead_lettered", "passed_over")  # kinds whose cause some table asks for
 
@@ -52,37 +47,7 @@ CONTROL_COLUMNS = (
     *("seq", "time_ns", "kind", "topic", "partition", "offset", "count", "client", "group", "generation", "cause"),
     *("to_topic", "detail"),
 )
-MOST_CONTROL = 500_000
-
-
-def control(control: DataFrame) -> DataFrame:
-    """The events themselves, in no order. Bound: the first `MOST_CONTROL`, and one that says there are more."""
-    return control.select(*CONTROL_COLUMNS).limit(MOST_CONTROL + 1)
-
-
-PLACE = ("group", "client", "topic", "partition")
-OUT = ("acknowledged", "nacked", "released", "lease_expired")
-
-
-def slots(messages: DataFrame, scale: Scale, slot_ns: int) -> DataFrame:
-    """Per group, client, partition and slot: the change of the number in hand, and that summed over time. Bound: places
-    x slots, as many as `Scale.slot_ns_for` chooses.
-    """
-    in_hand = F.col("cause") == FETCHED_AGAIN  # the client had it already
-    given = F.when(in_hand, 0).otherwise(F.col("count"))
-    sign = F.when(F.col("kind") == "delivered", given).otherwise(-F.col("count"))
-    slot = scale.start("time_ns", slot_ns)
-    left = F.when(slot < scale.from_ns, F.lit(0)).otherwise(slot + slot_ns - F.col("time_ns"))
-    return (
-        messages.where(F.col("kind").isin("delivered", *OUT) & (F.col("group") != ""))
-        .select(*PLACE, slot.alias("slot_ns"), sign.alias("change"), left.alias("left"))
-        .groupBy(*PLACE, "slot_ns")
-        .agg(
-            F.sum("change").cast("bigint").alias("change"),
-            F.sum(F.col("change").cast("double") * F.col("left")).alias("area"),
-        )
-    )
-
+MOST_CONTROL = 500_000  # of the events beside the messages, which come home themselves
 
 TOP = 10
 

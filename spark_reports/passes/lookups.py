@@ -7,27 +7,6 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-_READ = ("seq", "time_ns", "group", "client", "member", "topic", "partition", "published_ns")
-
-
-def read_on(messages: DataFrame, asked: DataFrame, windows: Sequence[tuple[int, int]]) -> DataFrame:
-    """Per `ask` of `asked`: the first and last delivery of any of its places to the reader. Bound: the asks."""
-    at, seq = F.col("time_ns"), F.col("seq")
-    each = F.struct(*_READ)
-    return (
-        messages.where((F.col("kind") == "delivered") & inside(windows))
-        .select(*_READ)
-        .join(F.broadcast(asked.withColumnsRenamed({"client": "by", "member": "id"})), ["group", "topic", "partition"])
-        .where((F.col("member") == F.col("id")) | ((F.col("member") == "") & (F.col("client") == F.col("by"))))
-        .where(at.between(F.col("from_ns"), F.col("to_ns")))
-        .where((seq > F.col("after_seq")) & (seq < F.col("before_seq")))
-        .groupBy("ask")
-        .agg(F.min(each).alias("first"), F.max(each).alias("last"))
-        .select(F.explode(F.array("first", "last")).alias("read"))
-        .select("read.*")
-        .distinct()
-    )
-
 
 def published_in(messages: DataFrame, pauses: DataFrame, windows: Sequence[tuple[int, int]]) -> DataFrame:
     """Per `pause` of `pauses`: the messages published in it. Bound: the pauses."""

@@ -10,7 +10,7 @@ LIST_SCHEMA = (
     "time_ns BIGINT, `group` STRING, topic STRING, partition INT, offset BIGINT, `key` STRING, cause STRING, "
     "attempt INT, published_ns BIGINT, bin STRING, bin_offset BIGINT, redriven_ns BIGINT, fate STRING, fate_ns BIGINT"
 )
-#: What `passes.dead_letters` brings home.
+#: What `passes.fates` brings home.
 COUNTED_SCHEMA = (
     f"way INT, seq BIGINT, offset BIGINT, group STRING, key STRING, {_RESULTS}, first_ns BIGINT, last_ns BIGINT, "
     "cause STRING, time_ns BIGINT, topic STRING, partition INT, attempt INT, published_ns BIGINT, bin STRING, "
@@ -19,7 +19,7 @@ COUNTED_SCHEMA = (
 LISTED = 500
 TOP_KEYS = 50
 RECOVERED, DIED_AGAIN, WAITING = "acknowledged", "died again", "waiting"
-BY_CAUSE, BY_KEY, EACH = range(3)  # the ways in which `passes.dead_letters` counts
+BY_CAUSE, BY_KEY, EACH = range(3)  # the ways in which `passes.fates` counts
 
 
 def _counted(dead: pl.DataFrame, way: int) -> pl.DataFrame:

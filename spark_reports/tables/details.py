@@ -57,7 +57,11 @@ def places(detailed: pl.DataFrame, *kinds: str) -> pl.DataFrame:
 def compacted(control: pl.DataFrame) -> pl.Series:
     """The topics that are compacted, or were at some time."""
     told = pl.col("kind").is_in(["topic_created", "user_action"])
-    return control.filter(told & pl.col("detail").str.contains('"compact"', literal=True)).get_column("topic").unique()
+    return (
+        control.filter(told & pl.col("detail").str.contains(r'"cleanup": ?"[a-z,]*compact"'))
+        .get_column("topic")
+        .unique()
+    )
 
 
 def deletions(control: pl.DataFrame) -> pl.DataFrame:

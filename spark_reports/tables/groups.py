@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import defaultdict
+from typing import Any
+
 import polars as pl
 
 from spark_reports.scale import Scale
-from spark_reports.tables.details import places
 from spark_reports.tables.latency import FIRST
+from spark_reports.tables.schema import rows
 
 SCHEMA = (
     "`group` STRING, clients BIGINT, delivered BIGINT, acknowledged BIGINT, repeated BIGINT, dead_lettered BIGINT, "
@@ -65,8 +69,7 @@ REBALANCES_SCHEMA = (
     "generation_before INT, generation_after INT, partitions INT, moved INT, kept INT, stopped INT, "
     "changed INT"
 )
-_SAME_START = 4  # rebalances of a group that may begin at one moment, or end where the next begins
-_SEPARATOR = "\x00"
+_STEPS = ("rebalance_started", "rebalance_completed", "partitions_revoked")
 
 
 def rebalances(detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
@@ -75,18 +78,45 @@ def rebalances(detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     before; none at a group's start. A partition given back in one rebalance and given out in the next has moved twice
     and changed once.
     """
-    known = _known(detailed, scale)
-    stopped = (
-        within(places(detailed, "partitions_revoked"), known)
-        .group_by("rebalance")
-        .agg(pl.struct("topic", "partition").n_unique().alias("stopped"))
-    )
+    found: list[tuple[Any, ...]] = []
+    begun: dict[str, dict[str, Any]] = {}  # those that go on, by group
+    revoked: dict[str, list[tuple[int, tuple[str, ...]]]] = defaultdict(list)
+    for event in detailed.filter((pl.col("group") != "") & pl.col("kind").is_in(_STEPS)).iter_rows(named=True):
+        kind, group, time_ns = event["kind"], event["group"], event["time_ns"]
+        if kind == "partitions_revoked":
+            revoked[group] += ((time_ns, tuple(place)) for place in event["partitions"] or ())
+        elif kind == "rebalance_started":
+            begun[group] = event
+        else:
+            first = begun.pop(group, {})
+            times = (event["started_ns"], first.get("time_ns"), time_ns)
+            start_ns = next(at_ns for at_ns in times if at_ns is not None)
+            moved = _moved(event["before"], event["after"])
+            found.append(
+                (group, start_ns, time_ns, True, event["cause"], first.get("generation"), event["generation"], *moved)
+            )
+    for group, event in begun.items():
+        owned = {tuple(place[:2]) for place in event["before"] or ()}
+        unfinished = (event["cause"], event["generation"], None, len(owned), 0, 0, 0)
+        found.append((group, event["time_ns"], scale.to_ns, False, *unfinished))
+    rebalances: list[tuple[object, ...]] = []
+    for group, start_ns, end_ns, *told, changed in found:
+        mine = revoked[group]
+        low, high = bisect_left(mine, (start_ns,)), bisect_left(mine, (end_ns + 1,))
+        stopped = len({place for _, place in mine[low:high]})
+        rebalances.append((group, start_ns, end_ns, end_ns - start_ns, *told, stopped, changed))
     return (
-        known.join(stopped, on="rebalance", how="left")
-        .with_columns(pl.col("stopped").fill_null(0))
+        rows(REBALANCES_SCHEMA, rebalances)
         .filter(pl.col("ended_ns") >= scale.from_ns)
-        .sort("started_ns", "group")
+        .sort("started_ns", "group", "ended_ns", maintain_order=True)
     )
+
+
+def _moved(before: list[list[str]] | None, after: list[list[str]] | None) -> tuple[int, int, int, int]:
+    """How many partitions there are, how many of them moved, stayed with their owner, and got another one."""
+    old, new = ({tuple(owned) for owned in each or ()} for each in (before, after))
+    partitions, kept = len({owned[:2] for owned in old | new}), len(old & new)
+    return partitions, partitions - kept, kept, len(new - old) if old else 0
 
 
 def seen_from_outside(rebalances: pl.DataFrame) -> pl.DataFrame:
@@ -97,74 +127,3 @@ def seen_from_outside(rebalances: pl.DataFrame) -> pl.DataFrame:
     return rebalances.with_columns(
         *generations, pause_ns=pl.lit(None, pl.Int64), stopped=pl.lit(None, rebalances["stopped"].dtype)
     )
-
-
-def _known(detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """Every rebalance, with its number as `rebalance`, in the order in which those of a group began."""
-    kind, finished = pl.col("kind"), pl.col("finished")
-    begun = kind.shift(1).over("group") == "rebalance_started"
-    previous_ns, previous = (
-        pl.when(begun).then(pl.col(name).shift(1).over("group")) for name in ("time_ns", "generation")
-    )
-    steps = (
-        detailed.filter((pl.col("group") != "") & kind.is_in(["rebalance_started", "rebalance_completed"]))
-        .with_columns(
-            previous_ns=previous_ns,
-            previous_generation=previous,
-            next_kind=kind.shift(-1).over("group"),
-            finished=kind == "rebalance_completed",
-        )
-        .filter(finished | pl.col("next_kind").is_null())
-    )
-    before, after = pl.col("before").list, pl.col("after").list
-    zero = pl.lit(0, pl.UInt32)
-    return (
-        steps.with_columns(after=pl.when(finished).then("after"))
-        .select(
-            *("group", "finished", "cause", _joined("before"), _joined("after")),
-            started_ns=pl.when(finished).then(pl.coalesce("started_ns", "previous_ns", "time_ns")).otherwise("time_ns"),
-            ended_ns=pl.when(finished).then("time_ns").otherwise(scale.to_ns),
-            generation_before=pl.when(finished).then("previous_generation").otherwise("generation"),
-            generation_after=pl.when(finished).then("generation"),
-            partitions=_joined("before", 2).list.set_union(_joined("after", 2)).list.len(),
-        )
-        .with_columns(both=before.set_intersection("after").list.len())
-        .with_columns(
-            pause_ns=pl.col("ended_ns") - pl.col("started_ns"),
-            moved=pl.when(finished).then(pl.col("partitions") - pl.col("both")).otherwise(zero),
-            kept=pl.when(finished).then("both").otherwise(zero),
-            changed=pl.when(before.len() > 0).then(after.set_difference("before").list.len()).otherwise(zero),
-        )
-        .drop("before", "after", "both")
-        .sort("group", "started_ns", "ended_ns")
-        .with_row_index("rebalance")
-    )
-
-
-def _joined(name: str, first: int = 3) -> pl.Expr:
-    each = pl.element().list.head(first).list.join(_SEPARATOR)
-    return pl.col(name).fill_null([]).list.eval(each).list.unique(maintain_order=True)
-
-
-def within(revoked: pl.DataFrame, rebalances: pl.DataFrame) -> pl.DataFrame:
-    """Each row of `revoked` once per rebalance of its group that went on then, with its number, beginning and end."""
-    spans = rebalances.select("group", "rebalance", "started_ns", "ended_ns").sort("group", "started_ns")
-    latest = revoked.sort("group", "time_ns").join_asof(
-        spans.select("group", "started_ns", pl.col("rebalance").alias("latest")),
-        left_on="time_ns",
-        right_on="started_ns",
-        by="group",
-        check_sortedness=False,
-    )
-    near = latest.drop("started_ns").drop_nulls("latest")
-    each = near.with_columns(rebalance=pl.int_ranges(_first(), pl.col("latest") + 1, dtype=pl.UInt32))
-    return (
-        each.explode("rebalance", empty_as_null=False, keep_nulls=False)
-        .join(spans, on=["group", "rebalance"])
-        .filter(pl.col("time_ns").is_between("started_ns", "ended_ns"))
-    )
-
-
-def _first() -> pl.Expr:
-    number = pl.col("latest").cast(pl.Int64) - (_SAME_START - 1)
-    return number.clip(lower_bound=0)

@@ -1,7 +1,7 @@
 """The lag of each group, per partition and over time.
 
 Lag is the end offset less the committed one, in messages, at the end of each time bucket; before the first commit less
-the offset at which the group began to read, null ("n/a") if that is not known.
+the offset at which the group began to read, null ("n/a") if that is not known. What was deleted is behind for nobody.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import polars.selectors as cs
 
 from spark_reports.scale import Scale
 from spark_reports.tables import queues
-from spark_reports.tables.details import PLACE, compacted, markers, resets
+from spark_reports.tables.details import PLACE, compacted, deletions, markers, resets
 
 SCHEMA = "`group` STRING, topic STRING, partition INT, start_ns BIGINT, end_offset BIGINT, committed BIGINT, lag BIGINT"
 SERIES_SCHEMA = (
@@ -32,15 +32,18 @@ def lag(rollup: pl.DataFrame, detailed: pl.DataFrame, scale: Scale) -> pl.DataFr
         .join(committed, on=[*PLACE, "start_ns"], how="left", maintain_order="left")
         .join(began, on=[*PLACE, "start_ns"], how="left", maintain_order="left")
         .join(_ends(rollup), on=["topic", "partition", "start_ns"], how="left", maintain_order="left")
+        .join(_deleted(detailed, scale), on=["topic", "partition", "start_ns"], how="left", maintain_order="left")
         .with_columns(
             end_offset=end.cum_max().forward_fill().over(PLACE).fill_null(0),
             committed=mark.forward_fill().over(PLACE),
             start=start.forward_fill().over(PLACE),
+            deleted=pl.col("deleted").cum_max().forward_fill().over(PLACE).fill_null(0),
         )
         .with_columns(goes_on=pl.coalesce(mark, start))
+        .with_columns(goes_on=pl.when(pl.col("goes_on").is_not_null()).then(pl.max_horizontal("goes_on", "deleted")))
         .pipe(_without_markers, markers(detailed))
         .filter(pl.col("start_ns") >= scale.from_ns)
-        .drop("start", "goes_on")
+        .drop("start", "goes_on", "deleted")
     )
 
 
@@ -71,6 +74,12 @@ def _ends(rollup: pl.DataFrame) -> pl.DataFrame:
         "start_ns", topic="to_topic", partition="to_partition", end_offset="to_end_offset"
     )
     return pl.concat([appended, moved]).group_by("topic", "partition", "start_ns").agg(pl.col("end_offset").max())
+
+
+def _deleted(detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+    """Where each partition begins, at the end of each bucket in which it was cut."""
+    cut = deletions(detailed).select("topic", "partition", start_ns=scale.start_of("time_ns"), deleted="end")
+    return cut.group_by("topic", "partition", "start_ns").agg(pl.col("deleted").max())
 
 
 def _began(detailed: pl.DataFrame, scale: Scale) -> pl.DataFrame:

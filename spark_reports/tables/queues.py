@@ -93,7 +93,7 @@ _LEASES = {
 }
 
 
-def leases(rollup: pl.DataFrame, control: pl.DataFrame, spans: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+def leases(rollup: pl.DataFrame, control: pl.DataFrame, hands: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     """One row per queue and holder."""
     kind, held = pl.col("kind"), pl.col("held_ns")
     grouped = control.filter(kind.is_in(["member_joined", "partitions_assigned"])).select("group")
@@ -105,7 +105,7 @@ def leases(rollup: pl.DataFrame, control: pl.DataFrame, spans: pl.DataFrame, sca
     )
     return (
         counted.join(
-            spans.group_by("group", "client").agg(pl.col("held").sum().alias("held_ns")),
+            hands.drop_nulls("start_ns").group_by("group", "client").agg(pl.col("leased").sum().alias("held_ns")),
             on=["group", "client"],
             how="left",
         )

@@ -9,45 +9,31 @@ import polars as pl
 from spark_reports.tables.schema import rows
 
 SCHEMA = "first_seq BIGINT, last_seq BIGINT, missing BIGINT, doubled BIGINT, from_ns BIGINT, to_ns BIGINT"
-BROKEN_SCHEMA = (
-    "word BIGINT, events BIGINT, there BIGINT, begin_ns BIGINT, end_ns BIGINT, previous BIGINT, previous_ns BIGINT, "
-    "expected BIGINT"
-)
-_WORD = 64
 
 
-def is_whole(numbers: pl.DataFrame) -> bool:
-    """Whether `passes.recording.numbers` alone proves that every number from 0 on occurs once."""
-    whole = (pl.col("first") == 0) & (pl.col("events") == pl.col("last") + 1) & (pl.col("odd") == 0)
-    return numbers.select(whole.fill_null(False)).item() is True
-
-
-def recording(broken: pl.DataFrame) -> pl.DataFrame:
-    """One row per place where numbers of events are missing or doubled. A lost end cannot be seen here."""
-    word, begin, end = pl.col("word"), pl.col("begin_ns"), pl.col("end_ns")
-    gap = word - pl.col("previous") - 1
-    here = (pl.col("there") < pl.col("expected")) | (pl.col("events") > pl.col("there"))
-    return (
-        broken.sort("word")
-        .with_columns(
-            first_seq=pl.when(gap > 0).then((pl.col("previous") + 1) * _WORD).otherwise(word * _WORD),
-            last_seq=word * _WORD + pl.when(here).then("expected").otherwise(0) - 1,
-            missing=gap * _WORD + pl.col("expected") - pl.col("there"),
-            doubled=pl.col("events") - pl.col("there"),
-            from_ns=pl.when(gap > 0).then(pl.col("previous_ns").fill_null(0)).otherwise(begin),
-            to_ns=pl.when(here).then(end).otherwise(begin),
-            apart=(word.shift(1) != pl.col("previous")).fill_null(True),
-        )
-        .with_columns(island=pl.col("apart").cum_sum())
-        .group_by("island", maintain_order=True)
-        .agg(
-            pl.col("first_seq").min(),
-            pl.col("last_seq").max(),
-            pl.col("missing", "doubled").sum(),
-            pl.col("from_ns").min(),
-            pl.col("to_ns").max(),
-        )
+def broken(seen: pl.DataFrame, after: int, after_ns: int) -> pl.DataFrame:
+    """One row per place where numbers of events are missing or doubled. `seen` has `seq` and `time_ns` of events that
+    follow the number `after`, in order. A lost end cannot be seen here.
+    """
+    seq, time_ns = pl.col("seq"), pl.col("time_ns")
+    before, before_ns = seq.shift(1).fill_null(after), time_ns.shift(1).fill_null(after_ns)
+    told = seen.select(seq, time_ns, before=before, before_ns=before_ns)
+    missing = told.filter(seq > pl.col("before") + 1).select(
+        **{"first_seq": pl.col("before") + 1, "last_seq": seq - 1, "missing": seq - pl.col("before") - 1},
+        **{"doubled": pl.lit(0, pl.Int64), "from_ns": pl.col("before_ns"), "to_ns": time_ns},
     )
+    doubled = (
+        told.filter(seq == pl.col("before"))
+        .with_columns(apart=(seq - seq.shift(1) > 1).fill_null(True).cum_sum())
+        .group_by("apart", maintain_order=True)
+        .agg(
+            *(seq.min().alias("first_seq"), seq.max().alias("last_seq")),
+            *(pl.lit(0, pl.Int64).alias("missing"), pl.len().cast(pl.Int64).alias("doubled")),
+            *(time_ns.min().alias("from_ns"), time_ns.max().alias("to_ns")),
+        )
+        .drop("apart")
+    )
+    return pl.concat([missing, doubled]).sort("first_seq")
 
 
 TOTALS_SCHEMA = "name STRING, recorded BIGINT"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping
+from statistics import fmean, linear_regression, median, pvariance, stdev
 
 import polars as pl
 
-from resources.measures import AS_LONG, MEASURES, SAME, noise, unlike, verdict
+from resources.measures import MEASURES, SAME, noise, unlike, verdict
+from spark_reports.rows import grouped
 from spark_reports.tables.latency import DONE, FIRST, latency
 from spark_reports.tables.schema import columns, rows
 
@@ -30,8 +32,6 @@ MOVES = ("rebalancing_ns", "moved")
 BLOCKED = ("blocked_ns",)
 #: Whether more of it is better, or less; what is neither is not judged.
 BETTER = {name: measure.better for name, measure in MEASURES.items() if measure.better}
-#: What grows with the length of a session: between sessions of different lengths it says nothing.
-SUMS = tuple(name for name, measure in MEASURES.items() if measure.is_sum)
 
 
 def wanted(figures: Collection[str]) -> list[str]:
@@ -108,32 +108,27 @@ _MEDIAN_DISTANCE = 0.6745  # of a normal distribution, in standard deviations
 _RATES = {"published_per_s": "published", "delivered_per_s": "delivered", "bytes_per_s": "published"}
 
 
-def errors(runs: pl.DataFrame, over_time: Mapping[int, pl.DataFrame]) -> pl.DataFrame:
-    """The standard error of each figure: session, measure, error, if known. `over_time` is latency_over_time by
-    session. A percentile varies as those of single time buckets do; the maximum by all of that, as it is no mean of
-    many.
+def errors(runs: pl.DataFrame, over_time: Mapping[int, pl.DataFrame]) -> dict[tuple[int, str], float]:
+    """The standard error of each figure, by session and measure, if known. `over_time` is latency_over_time by session.
+    A percentile varies as those of single time buckets do; the maximum by all of that, as it is no mean of many.
     """
-    rates = [
-        (pl.col(name) / pl.col(of).cast(pl.Float64).sqrt()).alias(name)
-        for name, of in _RATES.items()
-        if name in runs.columns and of in runs.columns
-    ]
-    found = runs.select("session", *rates)
-    parts = [found.unpivot(index="session", variable_name="measure", value_name="error")]
+    found: dict[tuple[int, str], float] = {}
+    for row in runs.iter_rows(named=True):
+        for name, of in _RATES.items():
+            if row.get(name) is not None and row.get(of):
+                found[row["session"], name] = row[name] / row[of] ** 0.5
     for session, told in over_time.items():
         for name, (measure, column) in _PERCENTILES.items():
-            values = told.filter(pl.col("measure") == measure)[column].cast(pl.Float64)
-            spread = values.std()
-            error = None if spread is None else spread / (1.0 if name == "max_ns" else len(values) ** 0.5)
-            parts.append(pl.DataFrame({"session": [session], "measure": [name], "error": [error]}))
-    return pl.concat(part.cast({"session": pl.Int32, "error": pl.Float64}) for part in parts).drop_nulls().drop_nans()
+            values = [value for value in told.filter(pl.col("measure") == measure)[column] if value is not None]
+            if len(values) > 1:
+                found[session, name] = stdev(values) / (1.0 if name == "max_ns" else len(values) ** 0.5)
+    return found
 
 
-def comparison(measures: pl.DataFrame, errors: pl.DataFrame) -> pl.DataFrame:
+def comparison(measures: pl.DataFrame, errors: Mapping[tuple[int, str], float]) -> pl.DataFrame:
     """One row per measure and session beside the first. `change` is a share of the base, null if that is 0; within
     `noise` nothing is judged; `verdict` is from `resources.measures`.
     """
-    known = {(session, name): error for session, name, error in errors.select("session", "measure", "error").rows()}
     values = {(row["session"], row["measure"]): row["value"] for row in measures.rows(named=True)}
     found: list[tuple[object, ...]] = []
     for row in measures.sort("measure", "session").rows(named=True):
@@ -141,7 +136,7 @@ def comparison(measures: pl.DataFrame, errors: pl.DataFrame) -> pl.DataFrame:
         base, measure = values.get((0, name)), MEASURES[name]
         length, first = (values.get((each, "length_ns")) for each in (session, 0))
         differ = length is not None and first is not None and unlike(length, first)
-        error = math.hypot(known.get((0, name), 0.0), known.get((session, name), 0.0))
+        error = math.hypot(errors.get((0, name), 0.0), errors.get((session, name), 0.0))
         difference = chance = None
         if value is not None and base is not None:
             difference, chance = value - base, noise(measure, value, base, error)
@@ -156,58 +151,29 @@ def trends(measures: pl.DataFrame) -> pl.DataFrame:
     through all, `change` its whole rise as a share of the first value, `steady` its R squared. The odd run is the
     furthest from the median, if `ODD` times as far as usual. Sums over runs of different lengths are not judged.
     """
-    keys = ("scenario", "measure")
-    value, run = pl.col("value"), pl.col("run").cast(pl.Float64)
-    away = (value - value.median()).abs()
-    spread = value.var(ddof=0)
-    fit = pl.cov(run, value, ddof=0) / run.var(ddof=0)
-    unlike = (
-        measures.filter(pl.col("measure") == "length_ns")
-        .group_by("scenario")
-        .agg((value.max() > value.min() * (1 + AS_LONG)).alias("unlike"))
-    )
-    by_chance = (2 * pl.len().log()).sqrt() / _MEDIAN_DISTANCE * 2
-    far = away.max() > pl.max_horizontal(away.median() * by_chance.clip(ODD), value.median().abs() * 0.1)
-    furthest = (pl.col(name).get(away.arg_max()).alias(f"odd_{name}") for name in ("session", "name", "value"))
-    odd = (pl.when(pl.col("far")).then(name).alias(name) for name in ("odd_session", "odd_name", "odd_value"))
-    drift, start, better = pl.col("drift"), pl.col("start").abs(), pl.col("better")
-    cannot = (better == "") | (pl.col("unlike").fill_null(False) & pl.col("measure").is_in(SUMS))
-    verdict = (
-        pl.when(drift.is_not_null() & (drift.abs() <= start * SAME))
-        .then(pl.lit("same"))
-        .when(drift.is_not_null() & cannot)
-        .then(pl.lit("different"))
-        .when((drift > 0) == (better == "more"))
-        .then(pl.lit("better"))
-        .when(drift.is_not_null())
-        .then(pl.lit("worse"))
-    )
-    return (
-        measures.drop_nulls("value")
-        .sort("session")
-        .with_columns(run=pl.int_range(pl.len()).over(keys))
-        .group_by(keys)
-        .agg(
-            pl.len().cast(pl.Int64).alias("runs"),
-            value.first().alias("first"),
-            value.last().alias("last"),
-            value.median().alias("median"),
-            value.min().alias("least"),
-            value.max().alias("most"),
-            value.mean().alias("mean"),
-            fit.alias("per_run"),
-            pl.when(spread == 0).then(1.0).otherwise(fit**2 * run.var(ddof=0) / spread).alias("steady"),
-            far.alias("far"),
-            *furthest,
-        )
-        .filter(pl.col("runs") > 1)
-        .join(unlike, on="scenario", how="left")
-        .with_columns(
-            *odd,
-            better=pl.col("measure").replace_strict(BETTER, default="", return_dtype=pl.String),
-            drift=pl.col("per_run") * (pl.col("runs") - 1),
-        )
-        .with_columns(start=pl.col("mean") - drift / 2)
-        .with_columns(change=drift / pl.when(start != 0).then(start), verdict=verdict)
-        .sort(keys)
-    )
+    known = grouped(measures.drop_nulls("value").sort("session").rows(named=True), "scenario", "measure")
+    values = {key: [float(row["value"]) for row in mine] for key, mine in known.items()}
+    found: list[tuple[object, ...]] = []
+    for (scenario, name), each in sorted(values.items()):
+        if len(each) < 2:
+            continue
+        measure, middle, spread = MEASURES[name], median(each), pvariance(each)
+        per_run = linear_regression(range(len(each)), each).slope
+        steady = per_run**2 * pvariance(range(len(each))) / spread if spread else 1.0
+        drift = per_run * (len(each) - 1)
+        start = abs(fmean(each) - drift / 2)
+        lengths = values.get((scenario, "length_ns"), [0.0])
+        if abs(drift) <= start * SAME:
+            judged = "same"
+        elif not measure.better or (measure.is_sum and unlike(max(lengths), min(lengths))):
+            judged = "different"
+        else:
+            judged = "better" if (drift > 0) == (measure.better == "more") else "worse"
+        away = [abs(value - middle) for value in each]
+        by_chance = math.sqrt(2 * math.log(len(each))) / _MEDIAN_DISTANCE * 2
+        far = max(away) > max(median(away) * max(by_chance, ODD), abs(middle) * 0.1)
+        odd = known[scenario, name][away.index(max(away))] if far else {}
+        seen = (len(each), each[0], each[-1], middle, min(each), max(each))
+        fit = (per_run, drift / start if start else None, steady, judged)
+        found.append((scenario, name, measure.better, *seen, *fit, *map(odd.get, ("session", "name", "value"))))
+    return rows(TRENDS_SCHEMA, found)

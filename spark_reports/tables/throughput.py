@@ -71,7 +71,7 @@ PARTITIONS_SCHEMA = (
 
 
 def hot_keys(counted: pl.DataFrame, partitions: pl.DataFrame) -> pl.DataFrame:
-    """The keys of `passes.keys.hot_keys` with their shares."""
+    """The keys of `passes.counts.hot_keys` with their shares."""
     of_partition = partitions.select("topic", "partition", pl.col("messages").alias("in_partition"))
     of_topic = partitions.group_by("topic").agg(pl.col("messages").sum().alias("in_topic"))
     return (

@@ -24,7 +24,7 @@ WAITS_SCHEMA = (
     "`group` STRING, topic STRING, partition INT, transactional_id STRING, client STRING, outcome STRING, "
     "from_ns BIGINT, to_ns BIGINT, waited_ns BIGINT, messages BIGINT"
 )
-#: What `passes.transactions` brings home.
+#: What `passes.lookups` brings home.
 HELD_SCHEMA = (
     "transaction BIGINT, topic STRING, partition INT, group STRING, first BIGINT, first_ns BIGINT, end BIGINT, "
     "reached BIGINT, last_ns BIGINT"
@@ -83,7 +83,7 @@ def transaction_list(each: pl.DataFrame) -> pl.DataFrame:
 
 
 def asked(each: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """The transactions that `passes.transactions` looks at, each from the beginning of its first time bucket."""
+    """The transactions that `passes.lookups.held` looks at, each from the beginning of its first time bucket."""
     return (
         transaction_list(each)
         .head(LOOKED_AT)

@@ -12,7 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from app.environment.paths import find_scenario
 from app.sessions.simulated import SimulatedSource
-from app.shell.workbench import EXPRESS_EVERY_FRAMES, PANELS_EVERY_FRAMES, Workbench
+from app.shell.frames import EXPRESS_EVERY_FRAMES, PANELS_EVERY_FRAMES
+from app.shell.workbench import Workbench
 from broker_core.clock import NS_PER_S
 from tests.app.one_window import SIZE, OneWindow, end
 
@@ -35,14 +36,14 @@ class Hand:
     def pass_time(self, seconds: float) -> None:
         """Session time goes on by `seconds`, as fast as it goes."""
         controller = self.workbench.controller
-        controller.run_until(controller.snapshot.time_ns + round(seconds * NS_PER_S))
+        controller.time.run_until(controller.snapshot.time_ns + round(seconds * NS_PER_S))
         self.show()
 
     def show(self, draws: int = 2) -> None:
         """What was asked of the engine is done, and seen."""
         controller = self.workbench.controller
-        controller.run_until(controller.snapshot.time_ns)
-        for _ in range(max(draws, (EXPRESS_EVERY_FRAMES * PANELS_EVERY_FRAMES + 1) * controller.moving)):
+        controller.time.run_until(controller.snapshot.time_ns)
+        for _ in range(max(draws, (EXPRESS_EVERY_FRAMES * PANELS_EVERY_FRAMES + 1) * controller.time.moving)):
             QApplication.processEvents()
             self.workbench.draw()
 

@@ -59,3 +59,15 @@ def said(hand: Hand) -> str:
 
 def actor(hand: Hand, name: str) -> ActorView | None:
     return next((each for each in hand.workbench.controller.snapshot.actors if each.name == name), None)
+
+
+def choose(dialog: FormDialog, field: str, value: object) -> None:
+    box = dialog.widgets[field]
+    assert isinstance(box, QComboBox)
+    box.setCurrentIndex(box.findData(value))
+
+
+def tick(dialog: FormDialog, field: str, ticked: bool) -> None:
+    box = dialog.widgets[field]
+    assert isinstance(box, QCheckBox)
+    box.setChecked(ticked)

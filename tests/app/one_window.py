@@ -63,7 +63,7 @@ class OneWindow:
         QApplication.processEvents()
         workbench.frames.stop()
         workbench.controller.close()
-        workbench.controller.speed = 1.0
+        workbench.controller.time.speed = 1.0
         rmtree(self._sessions, ignore_errors=True)
         window = workbench.window
         kept = window.findChildren(ScenarioEditor) or workbench.settings.saved_filters or workbench.jobs.facts()

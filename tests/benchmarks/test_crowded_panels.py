@@ -15,12 +15,12 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.environment.paths import find_scenario
+from app.presenters.in_flight import InFlightPanel
 from app.shell.workbench import Workbench
 from broker_core.messages import Message
 from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import AttemptView
 from widgets.panels.dead_letters import DeadLettersPanel
-from widgets.panels.in_flight import InFlightPanel
 from widgets.panels.messages import MessagesPanel
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(900)]
@@ -69,7 +69,7 @@ def bench(qapp, tmp_path: Path):
     workbench.controller.open(find_scenario("first-session"))
     workbench.window.resize(1600, 1000)
     workbench.window.show()
-    workbench.controller.run_until(2_000_000_000)
+    workbench.controller.time.run_until(2_000_000_000)
     workbench.frames.start()
     print(f"\nload {os.getloadavg()[0]:.1f}")
     yield workbench, Watch(workbench)

@@ -50,9 +50,9 @@ def main() -> None:
         workbench.window.show()
         workbench.frames.start()
         if paced:
-            workbench.controller.run()
+            workbench.controller.time.run()
         else:
-            workbench.controller.express()
+            workbench.controller.time.express()
         began: dict[str, float] = {}
 
         def begin() -> None:

@@ -37,6 +37,20 @@ def test_a_file_is_replaced_as_a_whole(files):
     assert files.listdir("") == ["whole"]
 
 
+@pytest.mark.parametrize("size", [10, 5_000, 70_000])
+def test_pieces_are_what_was_read(files, size):
+    file = files.open_append("log")
+    for letter in (b"a", b"b", b"c"):
+        file.append(bytearray(letter * size))
+    ranges = [(0, size), (size, size), (size // 2, size), (2 * size, size), (0, 9 * size), (size - 1, 1), (3 * size, 1)]
+    found = [(files.pieces("log", *each), files.read("log", *each)) for each in ranges]
+    file.append(b"more")
+    files.truncate("log", 5)
+    assert [b"".join(pieces) for pieces, _ in found] == [data for _, data in found]
+    assert found[2][1] == b"a" * (size - size // 2) + b"b" * (size // 2)
+    assert [len(data) for _, data in found] == [size] * 4 + [3 * size, 1, 0]
+
+
 def test_names_can_be_listed_moved_and_removed(files):
     files.makedirs("d/e")
     assert files.exists("d/e")
@@ -56,6 +70,7 @@ def test_names_can_be_listed_moved_and_removed(files):
     assert not files.exists("d/z")
 
 
+@pytest.mark.promise("23")
 @pytest.mark.parametrize("path", ["../out", "/etc/passwd", "a/../../out", "a\\..\\b", "nul\0l"])
 def test_no_path_leaves_the_root(files, path):
     for act in (
@@ -126,6 +141,7 @@ def test_many_files_share_few_descriptors(tmp_path, monkeypatch):
     assert open_below(tmp_path) == 0
 
 
+@pytest.mark.promise("5")
 @pytest.mark.parametrize("sizes", [[3, 2, 95], [1, 0], [5, OSError(28, "full")]])
 def test_short_writes_are_noticed(tmp_path, monkeypatch, sizes):
     files = DiskFiles(tmp_path)

@@ -15,6 +15,7 @@ from tests.broker_core.clients.virtual_broker import VirtualBroker
 SECOND = LogConfig(message_ttl_ms=1_000)
 
 
+@pytest.mark.promise("A24")
 def test_readers_of_a_topic_get_nothing_that_is_older_whatever_it_says_of_itself():
     virtual = VirtualBroker(1, log=SECOND)
     for value, ttl_ms in ((b"plain", None), (b"long", 60_000), (b"short", 300)):

@@ -40,6 +40,7 @@ MAKE: dict[str, Callable[[Broker, str], object]] = {
 }
 
 
+@pytest.mark.promise("23")
 @pytest.mark.parametrize("kind", MAKE)
 @pytest.mark.parametrize("name", BAD)
 def test_a_name_that_no_directory_may_have_is_refused_and_nothing_is_made(kind: str, name: str):
@@ -60,6 +61,7 @@ def test_a_group_with_such_a_name_is_refused(name: str):
     assert virtual.broker.groups.groups() == []
 
 
+@pytest.mark.promise("23")
 @pytest.mark.parametrize("kind", ["topic", "queue", "subscription"])
 def test_names_that_differ_only_in_case_clash(kind: str):
     with pytest.raises(BrokerError) as clash:

@@ -43,6 +43,7 @@ def short_files():
     resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
+@pytest.mark.promise("5")
 def test_a_file_that_may_not_grow_refuses_cleanly_and_takes_more_when_it_may(tmp_path, short_files):
     log = open_log(tmp_path)
     count = fill(log)
@@ -57,6 +58,7 @@ def test_a_file_that_may_not_grow_refuses_cleanly_and_takes_more_when_it_may(tmp
     check(open_log(tmp_path), count + 1)
 
 
+@pytest.mark.promise("5")
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
 def test_a_disk_of_one_mebibyte_refuses_cleanly_and_takes_more_when_there_is_room(tmp_path):
     mounted = subprocess.run(

@@ -40,6 +40,7 @@ def live(folder: Path, durability: str) -> None:
                 print(f"committed {reader.position('orders', 0)}", flush=True)
 
 
+@pytest.mark.promise("1")
 @pytest.mark.parametrize(
     ("durability", "cycles"),
     [("file", 2), ("fsync", 2), *(pytest.param(one, 6, marks=LONG) for one in ("file", "fsync"))],

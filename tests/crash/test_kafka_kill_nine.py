@@ -169,6 +169,7 @@ def started(folder: Path, port: int) -> tuple[subprocess.Popen[str], int]:
     return child, int(child.stdout.readline())
 
 
+@pytest.mark.promise("35")
 @pytest.mark.parametrize(
     ("make", "cycles"),
     [

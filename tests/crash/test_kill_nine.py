@@ -80,6 +80,7 @@ def run_cycles(root: Path, durability: Durability, cycles: int) -> None:
     assert acknowledged > 10 * cycles
 
 
+@pytest.mark.promise("1")
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize(
     ("durability", "cycles"),
@@ -95,6 +96,7 @@ def test_nothing_acknowledged_is_lost_in_many_kills(tmp_path, durability, cycles
     run_cycles(tmp_path, durability, cycles)
 
 
+@pytest.mark.promise("10")
 def test_a_retry_after_the_death_of_the_broker_is_stored_once(tmp_path):
     for seed in range(RETRIES):
         killed_writer(tmp_path, "file", seed)

@@ -93,6 +93,7 @@ def prepared(folder: Path, durability: str, *values: str, durable_acks: bool = F
             producer.publish("news", value)
 
 
+@pytest.mark.promise("13")
 def test_promise_13_who_kills_its_worker_at_once_is_dead_at_its_last_attempt(tmp_path: Path, durability: str):
     prepared(tmp_path, durability, "poison", lease_ms=50)
     seen = [killed(tmp_path, durability, "nothing") for _ in range(3)]
@@ -112,6 +113,7 @@ def test_promise_13_who_kills_its_worker_at_once_is_dead_at_its_last_attempt(tmp
         assert Admin(host).describe_queue("jobs").redriven == 1
 
 
+@pytest.mark.promise("34")
 @pytest.mark.parametrize("how", ["ack", "ack as the queue says"])
 def test_promise_34_an_acknowledgement_that_is_to_be_durable_survives_a_kill(tmp_path: Path, durability: str, how: str):
     prepared(tmp_path, durability, "a", "b", durable_acks=how != "ack")
@@ -133,6 +135,7 @@ def test_what_was_released_or_nacked_before_the_kill_counts_as_such(tmp_path: Pa
         assert [attempt.outcome for attempt in letter.attempts] == ["no"] * 3
 
 
+@pytest.mark.promise("34")
 def test_promise_34_by_http(tmp_path: Path):
     prepared(tmp_path, "fsync", "a", "b", "c")
     code = "import sys; from tests.crash.test_queue_kill_nine import serve; serve(sys.argv[1])"

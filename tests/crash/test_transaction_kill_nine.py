@@ -53,6 +53,7 @@ CODE = "import sys, pathlib; from tests.crash.test_transaction_kill_nine import 
 CODE += "serve(pathlib.Path(sys.argv[1]), *sys.argv[2:])"
 
 
+@pytest.mark.promise("36")
 @pytest.mark.parametrize(
     ("durability", "request_name", "moment"),
     [

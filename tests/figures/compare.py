@@ -93,23 +93,20 @@ def expected_figures(recount: Recount, now_ns: int) -> Figures:
 
 def judge(looks: list[Look], rows: list[dict[str, Any]], scenario: dict[str, Any]) -> Verdict:
     """Compare every look with the recount of the same first events of the session."""
-    verdict = Verdict()
+    verdict, recount = Verdict(), Recount(scenario)
     curves: dict[tuple[int, int], Figures] = {}
-    recount = Recount(scenario)
-    stops = sorted({look.events for look in looks} | {look.present_events for look in looks})
-    for stop in stops:
+    expected: dict[int, Figures] = {}  # by look; the curves of its present come later
+    for stop in sorted({look.events for look in looks} | {look.present_events for look in looks}):
         while recount.events < stop:
             recount.add(rows[recount.events])
         for look in looks:
-            if look.present_events == stop:
-                curves.setdefault((stop, look.present_ns), curve_figures(recount, look.present_ns))
-    recount = Recount(scenario)
+            if look.present_events == stop and (stop, look.present_ns) not in curves:
+                curves[stop, look.present_ns] = curve_figures(recount, look.present_ns)
+            if look.events == stop:
+                expected[id(look)] = expected_figures(recount, look.time_ns)
     for look in sorted(looks, key=lambda each: (each.events, each.time_ns)):
-        while recount.events < look.events:
-            recount.add(rows[recount.events])
-        expected = expected_figures(recount, look.time_ns)
-        expected.update(curves[look.present_events, look.present_ns])
-        verdict.judge(look, {key: value for key, value in expected.items() if not left_out(key)})
+        found = expected[id(look)] | curves[look.present_events, look.present_ns]
+        verdict.judge(look, {key: value for key, value in found.items() if not left_out(key)})
     return verdict
 
 

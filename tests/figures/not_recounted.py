@@ -18,6 +18,7 @@ NOT_RECOUNTED = {
     r"inspector \| producer:.* \| Lingers": "a setting of the scenario",
     r"tabs \| (?!Dead letters).* \| count": "no other tab counts anything of the session",
     r"card \| .* \| cause": "why, in words",
+    r"canvas \| lane:.* \| (placed|replication)": "a broker of our own has no replicas",
     # Of the program, not of the session.
     r"status \| bar \| (seed|recording|frame)": "of the run, of the disk, and of this window",
     r"timeline \| strip \| head_ns": "where the window looks; the clock is held",

@@ -26,7 +26,7 @@ IN_EVERY_WAY = {"schema-evolution"}
 TWO_WAYS = [path for path in (*SCENARIOS, *SHAPES) if path.stem not in IN_EVERY_WAY]
 SHORT = Plan(live=2, past=2, until_s=30)
 TWO_LOOKS = Plan(live=1, past=1, until_s=30)
-WHOLE = Plan(live=form(2, 3), past=form(1, 2), until_s=60)
+WHOLE = Plan(live=form(1, 3), past=form(1, 2), until_s=60)
 LONG = Plan(live=100, past=60, until_s=1e9, thorough=True)
 SEEDS, MANY_SEEDS = range(3), range(3, 40)
 
@@ -38,6 +38,7 @@ def hold(verdict: Verdict, name: str) -> None:
     assert verdict.compared > 100 * verdict.looks
 
 
+@pytest.mark.promise("31")
 @pytest.mark.parametrize(
     "scenario", some((path for path in SCENARIOS if path.stem in IN_EVERY_WAY | TELLING | {"upheaval"}), IN_EVERY_WAY)
 )
@@ -62,6 +63,7 @@ def test_so_it_is_where_programs_assign_their_partitions_by_hand(workbench: Work
     hold(Visit(workbench, qtbot, BY_HAND, SHORT).recorded(BY_HAND, moments), BY_HAND.stem)
 
 
+@pytest.mark.promise("31")
 @pytest.mark.parametrize("seed", some(SEEDS, ()))
 def test_so_it_is_in_sessions_drawn_by_chance(workbench: Workbench, qtbot: QtBot, tmp_path: Path, seed: int) -> None:
     scenario = tmp_path / f"random-{seed}.yaml"

@@ -61,9 +61,9 @@ def _recorded(workbench: Workbench, scenario: Path, until_s: float) -> Path:
     controller = workbench.controller
     controller.record = True
     controller.open(scenario)
-    assert controller.scenario is not None
-    controller.run_until(round(min(until_s, controller.scenario.until_s) * NS_PER_S))
-    folder = controller.folder
+    assert controller.source.scenario is not None
+    controller.time.run_until(round(min(until_s, controller.source.scenario.until_s) * NS_PER_S))
+    folder = controller.source.folder
     controller.stop()
     assert folder is not None
     return folder
@@ -94,7 +94,7 @@ def _same_canvas(boxes: dict[str, Any], view: CanvasView) -> None:
     for group in view.groups:
         box = boxes[group.id]
         assert box["state"] == list(state_style(group.state))
-        assert box["lag"] == lag_texts(group, near=True)[0]
+        assert box["lags"] == list(lag_texts(group, near=True))
         assert box["note"] == f"generation {group.generation:,}"
         cards += group.members
     for topic in view.topics:

@@ -50,7 +50,7 @@ class Visit:
         """Every way, one after the other."""
         controller, plan = self._controller, self._plan
         folder = self._live()
-        moments = self._draw(plan.past, controller.end_ns)
+        moments = self._draw(plan.past, controller.source.end_ns)
         self._scrub("scrubbed", moments)
         controller.travel.to_present()
         self._look("live again")
@@ -67,7 +67,7 @@ class Visit:
     def live_and_opened(self) -> Verdict:
         """The two ways that share the least."""
         folder = self._live()
-        moments = self._draw(self._plan.past, self._controller.end_ns)
+        moments = self._draw(self._plan.past, self._controller.source.end_ns)
         self._controller.stop()
         self._opened(folder, moments)
         self._judge(folder)
@@ -85,16 +85,16 @@ class Visit:
         controller = self._controller
         controller.record = True
         controller.open(self._scenario)
-        assert controller.scenario is not None
+        assert controller.source.scenario is not None
         # While the scenario is being set up, events tell of no settings and no targets; the first keyframe comes after.
-        controller.run_until(1)
-        self._begun = controller.present.events
-        end_ns = round(min(self._plan.until_s, controller.scenario.until_s) * NS_PER_S)
+        controller.time.run_until(1)
+        self._begun = controller.source.latest.events
+        end_ns = round(min(self._plan.until_s, controller.source.scenario.until_s) * NS_PER_S)
         for time_ns in (*self._draw(self._plan.live - 1, end_ns), end_ns):
-            controller.run_until(time_ns)
+            controller.time.run_until(time_ns)
             self._look("live")
-        assert controller.folder is not None
-        return controller.folder
+        assert controller.source.folder is not None
+        return controller.source.folder
 
     def _scrub(self, mode: str, moments: list[int]) -> None:
         """There and back: the moments in no order."""
@@ -111,19 +111,19 @@ class Visit:
         controller = self._controller
         controller.travel.to(time_ns)
         self._arrive()
-        controller.branch()
+        controller.branching.branch()
 
         def there() -> bool:
-            controller.grant(0.05)
-            return not controller.moving
+            controller.time.grant(0.05)
+            return not controller.time.moving
 
         self._wait(there)
         assert controller.simulated is not None
         controller.simulated.look(lambda simulation: simulation.loop.now_ns).result(10)
         self._look("branch")
-        controller.run_until(controller.end_ns + 2 * NS_PER_S)
+        controller.time.run_until(controller.source.end_ns + 2 * NS_PER_S)
         self._look("branch, gone on")
-        folder = controller.folder
+        folder = controller.source.folder
         controller.stop()
         assert folder is not None
         return folder
@@ -142,7 +142,7 @@ class Visit:
         controller.record = False
         controller.open(self._scenario)
         for time_ns in moments:
-            controller.run_until(time_ns)
+            controller.time.run_until(time_ns)
             self._look("not recorded")
         self._scrub("not recorded, scrubbed", moments[:-1])
         self._judge(folder)
@@ -158,13 +158,13 @@ class Visit:
         controller = self._controller
         self._turn += 1
         figures, covers = shown_figures(self._workbench, None if self._plan.thorough else self._turn)
-        shown, present_ns = controller.snapshot, controller.end_ns
+        shown, present_ns = controller.snapshot, controller.source.end_ns
         name = f"{self._scenario.stem}, {mode}"
         self._looks.append(Look(name, shown.events, shown.time_ns, self._present_events(), present_ns, figures, covers))
 
     def _present_events(self) -> int:
         stored = self._controller.stored
-        return stored.event_count if stored is not None else self._controller.present.events
+        return stored.event_count if stored is not None else self._controller.source.latest.events
 
     def _arrive(self) -> None:
         self._wait(lambda: not self._controller.travel.busy)

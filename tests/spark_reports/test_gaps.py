@@ -13,8 +13,8 @@ from broker_core.events import Event, EventKind, EventStream
 from broker_core.recording.ownership import Ownership
 from broker_core.recording.recorder import Recorder
 from broker_core.simulation import Simulation, parse_scenario
-from spark_reports.frames import read_frames
-from spark_reports.session import inspect
+from spark_reports.pipeline.frames import read_frames
+from spark_reports.sessions.session import inspect
 
 pytestmark = pytest.mark.spark
 
@@ -74,6 +74,7 @@ def reported(spark: SparkSession, folder: Path) -> dict[tuple[str, str, int, int
     return {row[:4]: row[4:] for row in pauses.select(names).iter_rows()}
 
 
+@pytest.mark.promise("31")
 def test_the_report_and_the_window_count_alike(spark: SparkSession, tmp_path: Path) -> None:
     folder, window = tmp_path / "session", Window()
     simulation = Simulation(parse_scenario(SCENARIO))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from spark_reports import tuning
+from spark_reports.spark import tuning
 from tests.spark_reports.conftest import record
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.long]
@@ -21,9 +21,9 @@ SCRIPT = """
 import io, json, sys
 from pathlib import Path
 from pyspark.sql import SparkSession
-from spark_reports import tuning
-from spark_reports.cancellation import Cancellation
-from spark_reports.warm import WarmSpark
+from spark_reports.spark import tuning
+from spark_reports.jobs.cancellation import Cancellation
+from spark_reports.jobs.warm import WarmSpark
 
 work, small, many, *sessions = sys.argv[1:]
 tuning.SMALL_EVENTS, tuning.MANY_EVENTS = int(small), int(many)

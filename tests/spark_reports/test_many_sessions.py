@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_reports.cancellation import Cancellation
-from spark_reports.collect import read_all
-from spark_reports.delivery import REPORT, TABLES
 from spark_reports.errors import ReportError
-from spark_reports.making import Making
-from spark_reports.request import HISTORY, Request
-from spark_reports.session import SessionInfo
+from spark_reports.jobs.cancellation import Cancellation
+from spark_reports.jobs.making import Making
+from spark_reports.output.delivery import REPORT, TABLES
+from spark_reports.pipeline.collect import read_all
+from spark_reports.request.request import HISTORY, Request
+from spark_reports.sessions.session import SessionInfo
 from tests.spark_reports.conftest import record
 from tests.spark_reports.test_wrong import Silent
 

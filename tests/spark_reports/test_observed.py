@@ -2,27 +2,55 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 from pyspark.sql import SparkSession
 
+from app.cli.main import main
+from broker_core import BrokerHost
 from broker_core.clock import NS_PER_S
 from broker_core.events import EventKind, EventStream
+from broker_core.listeners.between import peer
+from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.recording.metadata import OBSERVED
 from broker_core.recording.recorder import Recorder
 from broker_core.recording.schema import KNOWS
 from broker_core.snapshots import PartitionView, Snapshot, TopicView
-from spark_reports.assertions import judge
-from spark_reports.collect import Made, make_tables
 from spark_reports.errors import ReportError
 from spark_reports.findings.find import find
+from spark_reports.jobs.kinds import make_kind
 from spark_reports.page.figures import key_figures
-from spark_reports.parts import KNOWN_WITHOUT_DELIVERIES
-from spark_reports.session import inspect
+from spark_reports.pipeline.collect import Made, make_tables
+from spark_reports.request.assertions import judge
+from spark_reports.request.parts import KNOWN_WITHOUT_DELIVERIES
+from spark_reports.request.request import Request
+from spark_reports.sessions.discovery import Found
+from spark_reports.sessions.session import inspect
 from tests.spark_reports.test_wrong import Silent
 
 pytestmark = pytest.mark.spark
+SHOP = """
+import os
+from confluent_kafka import Consumer, Producer
+servers = {"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"], "log_level": 0}
+producer = Producer({**servers, "client.id": "shop"})
+for number in range(3):
+    producer.produce("orders", b"x")
+assert producer.flush(30) == 0
+more = {"group.id": "billing", "auto.offset.reset": "earliest", "enable.auto.commit": False}
+consumer = Consumer({**servers, "client.id": "biller", **more})
+consumer.subscribe(["orders"])
+message, left = None, 2
+while left:
+    found = consumer.poll(0.1)
+    if found is not None and not found.error():
+        message, left = found, left - 1
+consumer.commit(message, asynchronous=False)
+consumer.close()
+"""
 
 
 @pytest.fixture
@@ -79,7 +107,7 @@ def test_neither_figures_nor_findings_tell_of_it(spark: SparkSession, observed: 
     assert tiles["Published"] == ("600", "10.0/s")
     assert "not known" in tiles["Rebalances"][1]
     told = [f"{one.headline} {one.detail} {one.why}" for one in find(tables, made.scale, parts=made.parts)]
-    assert any("still growing" in one for one in told)
+    assert any("still growing" in one for one in told), told
     assert not any("obody read" in one or "did nothing" in one for one in told)
     held = {one.assertion: (one.holds, one.found) for one in judge(["delivered < 5", "unread < 5 s"], tables)}
     assert held == {"delivered < 5": (False, "delivered is n/a"), "unread < 5 s": (False, "unread is n/a")}
@@ -88,3 +116,20 @@ def test_neither_figures_nor_findings_tell_of_it(spark: SparkSession, observed: 
 def test_a_part_that_is_not_known_cannot_be_asked_for_alone(spark: SparkSession, observed: str) -> None:
     with pytest.raises(ReportError, match="Latency"):
         make_tables(spark, inspect(observed), Silent(), parts=frozenset({"latency"}))
+
+
+def test_what_was_asserted_of_a_program_that_went_through_to_a_cluster_is_in_junit(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`brokerscope with --cluster ... --session DIR -- ...`, then `brokerscope report DIR --assert ...`."""
+    monkeypatch.setattr(peer, "_OFTEN_S", 0.5)  # what the program did last is looked at after it has ended
+    with BrokerHost() as host, KafkaListener(host, port=0) as cluster:
+        options = ["--cluster", cluster.bootstrap_servers, "--topic", "orders", "--session", str(tmp_path / "seen")]
+        assert main(["with", *options, "--", sys.executable, "-c", SHOP]) == 0
+    asserted = ("published = 3", "acknowledged = 2", "acknowledged = 3")
+    request = Request((str(tmp_path / "seen"),), "")._replace(assertions=asserted)
+    report = make_kind(spark, request, Found((inspect(str(tmp_path / "seen")),)), Silent())
+    cases = {case.get("name"): case.find("failure") for case in ET.fromstring(report.junit).iter("testcase")}
+    failure = cases.pop("acknowledged = 3")
+    assert failure is not None and failure.get("message") == "acknowledged is 2"
+    assert cases == {"the recording is complete": None, "published = 3": None, "acknowledged = 2": None}

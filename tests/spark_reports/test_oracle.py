@@ -8,7 +8,7 @@ import duckdb
 import polars as pl
 import pytest
 
-from spark_reports.frames import Frames
+from spark_reports.pipeline.frames import Frames
 from spark_reports.tables import audit, backpressure, dead_letters, lag, latency, throughput
 
 pytestmark = pytest.mark.spark
@@ -169,4 +169,4 @@ def test_rebalances(frames: Frames, duck: duckdb.DuckDBPyConnection) -> None:
 
 
 def test_a_sound_session_passes_the_audit(frames: Frames) -> None:
-    assert audit.audit(frames.audited)["messages"].to_list() == [0] * len(audit.CHECKS)
+    assert audit.audit(frames.judged)["messages"].to_list() == [0] * len(audit.CHECKS)

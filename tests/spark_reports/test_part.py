@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_reports.frames import Frames, read_frames
-from spark_reports.session import inspect
+from spark_reports.pipeline.frames import Frames, read_frames
+from spark_reports.sessions.session import inspect
 from spark_reports.tables import recording
 
 pytestmark = pytest.mark.spark

@@ -15,8 +15,8 @@ from broker_core.simulation import Simulation, load_scenario, parse_scenario
 from broker_core.simulation.actions.groups import MoveConsumer
 from resources import path
 from resources.measures import MEASURES
-from spark_reports.collect import about, make_runs, read_all
-from spark_reports.sessions import find_sessions
+from spark_reports.pipeline.collect import about, make_runs, read_all
+from spark_reports.sessions.discovery import find_sessions
 from tests.spark_reports.test_gaps import SCENARIO
 
 pytestmark = pytest.mark.spark

@@ -13,12 +13,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 import resources
-from spark_reports.frames import read_frames
-from spark_reports.kinds import make_kind
+from spark_reports.jobs.kinds import make_kind
 from spark_reports.paper.paper import write_pdf
-from spark_reports.request import Request
-from spark_reports.session import inspect
-from spark_reports.sessions import Found
+from spark_reports.pipeline.frames import read_frames
+from spark_reports.request.request import Request
+from spark_reports.sessions.discovery import Found
+from spark_reports.sessions.session import inspect
 from spark_reports.tables import audit, recording
 from tests.processes import ROOT, run
 from tests.spark_reports.test_wrong import Silent
@@ -47,9 +47,11 @@ def test_the_recording_of_a_scenario_is_the_whole_truth_and_can_be_printed(
     counted = dict(found.select("name", "recorded").rows())
     assert counted == {name: summary[name] for name in counted}
     assert len(counted) == 14 and found["equal"].all()
-    assert audit.audit(frames.audited)["ok"].all()
+    gone = sum(summary[name] for name in ("dropped", "evicted", "expired", "purged"))
+    lost = audit.audit(frames.judged)["messages"].to_list()
+    assert lost[0] >= gone and lost[1:] == [0]
     assert frames.queues.filter((pl.col("waiting") < 0) | (pl.col("in_flight") < 0)).height == 0
-    assert frames.broken_numbers.height == 0
+    assert frames.broken.height == 0
 
     request = Request((str(session),), tmp_path, formats=frozenset({"pdf"}))
     paper = make_kind(spark, request, Found((info,)), Silent()).paper()

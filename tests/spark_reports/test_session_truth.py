@@ -16,9 +16,10 @@ from broker_core.simulation.actions.groups import MoveConsumer
 from broker_core.simulation.arrival_files import DataFiles
 from broker_core.simulation.consumer import ConsumerActor
 from broker_core.simulation.scenario import load_scenario
-from spark_reports.frames import read_frames
-from spark_reports.session import inspect
-from spark_reports.tables import TABLES, audit
+from spark_reports.pipeline.frames import read_frames
+from spark_reports.pipeline.tables import TABLES
+from spark_reports.sessions.session import inspect
+from spark_reports.tables import audit
 from tests.long_form import some
 
 pytestmark = pytest.mark.spark
@@ -59,9 +60,9 @@ def test_the_report_counts_what_the_broker_counted(spark: SparkSession, tmp_path
     assert summary["published"] > 0
     assert RECONCILIATION.build(frames)["equal"].all()
     # Nothing is lost or double, and no number is impossible.
-    assert audit.audit(frames.audited)["ok"].all()
+    assert audit.audit(frames.judged)["ok"].all()
     assert frames.queues.filter((pl.col("waiting") < 0) | (pl.col("in_flight") < 0)).height == 0
-    assert frames.broken_numbers.height == 0
+    assert frames.broken.height == 0
 
 
 def test_a_message_that_the_recording_lost_is_noticed(spark: SparkSession, tmp_path: Path) -> None:

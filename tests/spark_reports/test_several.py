@@ -12,11 +12,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_reports.errors import ReportError
-from spark_reports.kinds import make_kind
-from spark_reports.parts import EVERY
-from spark_reports.request import COMPARE, HISTORY, Request
-from spark_reports.session import SessionInfo, inspect
-from spark_reports.sessions import Found, find_remote_sessions, find_sessions, names
+from spark_reports.jobs.kinds import make_kind
+from spark_reports.request.parts import EVERY
+from spark_reports.request.request import COMPARE, HISTORY, Request
+from spark_reports.sessions.discovery import Found, find_remote_sessions, find_sessions, names
+from spark_reports.sessions.session import SessionInfo, inspect
 from tests.spark_reports.conftest import record
 from tests.spark_reports.test_wrong import Silent
 

@@ -7,11 +7,11 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit
 
+from app.presenters.offsets import OffsetsPanel
 from tests.widgets.test_main_window import TABS, actions, parts
 from widgets.main_window import MainWindow
 from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.panels.jobs import JobFacts, JobsPanel
-from widgets.panels.offsets import OffsetsPanel
 from widgets.theme import LIGHT, apply_theme, styled_at_end
 
 RUNNING = JobFacts("1", "Report", "Running", "", 0.2, "", True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import re
 from types import SimpleNamespace
@@ -9,9 +10,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QEvent, QSize
 from PySide6.QtGui import QColor, QFontInfo, QIcon
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from resources.colours import HUES, contrast
@@ -183,6 +184,24 @@ def test_applying_a_theme_sets_fonts_palette_and_style_sheet(theme: Theme, qapp:
     assert QFontInfo(ui_font()).family() == "Inter"
     assert QFontInfo(mono_font()).family() == "JetBrains Mono"
     assert QFontInfo(mono_font()).fixedPitch()
+
+
+def test_no_widget_is_collected_while_qt_goes_through_all_of_them(qapp: QApplication, qtbot: QtBot) -> None:
+    collects = []
+
+    class Label(QLabel):
+        def changeEvent(self, event: QEvent) -> None:
+            collects.append(gc.isenabled())
+            super().changeEvent(event)
+
+    apply_theme(qapp, DARK)
+    label = Label()
+    qtbot.addWidget(label)
+    label.show()
+    collects.clear()
+    apply_theme(qapp, LIGHT)
+    assert collects and not any(collects)
+    assert gc.isenabled()
 
 
 @BOTH

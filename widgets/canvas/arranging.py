@@ -41,7 +41,6 @@ class Arranging:
         self._moved = True
 
     def release(self) -> bool:
-        """Let go; True if something has moved."""
         moved, self.holding = self._moved and bool(self.holding), ""
         return moved
 

@@ -146,7 +146,6 @@ class Canvas(ZoomView):
             self._look.theme = theme
             self.setBackgroundBrush(qcolour(theme.window))
             self._stage.repaint_all()
-            self._drag.panel.update()
         was_empty = self.view.is_empty
         if view is self.view:
             return
@@ -183,7 +182,6 @@ class Canvas(ZoomView):
         self.arrangementChanged.emit()
 
     def _show_map(self) -> None:
-        """Not beside what a drag says."""
         if self.is_dragging:
             self._map.hide()
             return

@@ -6,7 +6,7 @@ from PySide6.QtGui import QPainter
 from widgets.canvas.box_item import STATE_ICON, FactsItem, draw_badge, draw_icon, draw_state_word
 from widgets.canvas.lettering import face_at, metrics, plural, rate_text, width_of, write, write_right
 from widgets.canvas.step import Step
-from widgets.canvas.view import ConsumerCard, ProducerCard, WorkerCard
+from widgets.canvas.view import ConsumerCard, NodeCard, ProducerCard, WorkerCard
 from widgets.i18n import mark, tr
 from widgets.theme import StateStyle, mix, state_style
 
@@ -60,7 +60,7 @@ class CardItem(FactsItem[Card]):
         note, room = card_note(card), right - left
         if not isinstance(card, ProducerCard) and style.word != "Idle":
             room -= write_right(painter, right, 19, rate, look.face("small"), theme.muted, 56) + 8
-        write(painter, left, 19, card.name, look.face("name"), theme.text, room)
+        write(painter, left, 19, card.title, look.face("name"), theme.text, room)
         used = draw_state_word(painter, QPointF(left, 36.5), style, self.look, right - left)
         room = right - left - used - 4
         if width_of(note, look.face("small")) <= room:
@@ -72,24 +72,24 @@ class CardItem(FactsItem[Card]):
         where = QRectF(8, (rect.height() - size) / 2, size, size)
         left = self._draw_mark(painter, where, theme.colour(style.token)) + 6
         right = rect.width() - 6
-        write(painter, left, 20, card.name, look.face("name"), theme.text, right - left)
+        write(painter, left, 20, card.title, look.face("name"), theme.text, right - left)
         used = draw_state_word(painter, QPointF(left, 40), style, look, right - left)
-        rate = "" if style.word == "Idle" or look.step is Step.OVERVIEW else rate_text(card.rate_per_s)
+        note = card.note if isinstance(card, NodeCard) else rate_text(card.rate_per_s)
+        rate = "" if style.word == "Idle" or look.step is Step.OVERVIEW else note
         if width_of(rate, look.face("small")) + 8 <= right - left - used:
-            write_right(painter, right, 40, rate, look.face("small"), theme.muted, 70)
+            write_right(painter, right, 40, rate, look.face("small"), theme.muted, right - left - used)
 
     def _draw_mark(self, painter: QPainter, where: QRectF, colour: str) -> float:
         if isinstance(self.facts, ProducerCard):
             inset = where.width() / 12
             at = where.adjusted(inset, inset, -inset, -inset)
-            draw_icon(painter, "producer", colour, at.x(), at.y(), int(at.width()), self.look)
+            draw_icon(painter, self.facts.icon, colour, at.x(), at.y(), int(at.width()), self.look)
         else:
             hue = self.look.theme.owner(self.facts.hue)
             draw_badge(painter, where, hue, self.facts.badge, self.is_small, self.look)
         return where.right()
 
     def _draw_small(self, painter: QPainter, style: StateStyle, trouble: bool) -> None:
-        """One line: the owner's badge, the name, the state; what is wrong is named before the name is whole."""
         rect, look, theme = self.rect(), self.look, self.look.theme
         size = 18 if look.step is Step.NEAR else 22
         colour = theme.colour(style.token)
@@ -99,21 +99,23 @@ class CardItem(FactsItem[Card]):
         for least in (look.least_units, 0):  # in a crowd, whole words come before large ones
             face, small = (face_at(name, look.step, least) for name in ("small-name", "small"))
             word = width_of(style.word, small) + icon + 4
-            whole = width_of(self.facts.name, face) + word + 8 <= right - left
+            whole = width_of(self.facts.title, face) + word + 8 <= right - left
             if whole:
                 break
         base = (rect.height() + metrics(face).capHeight()) / 2
-        if whole or (trouble and look.step is not Step.OVERVIEW):
+        has_word = whole or (trouble and look.step is not Step.OVERVIEW)
+        if has_word and not isinstance(self.facts, NodeCard):
             draw_state_word(painter, QPointF(right - word, base), style, look, word + 1, small)
             right -= word + 8
         else:
             draw_icon(painter, style.icon, colour, right - icon, (rect.height() - icon) / 2, icon, look)
             right -= icon + 6
-        write(painter, left, base, self.facts.name, face, theme.text, right - left)
+        write(painter, left, base, self.facts.title, face, theme.text, right - left)
 
     def sentence(self) -> str:
-        """As in "Consumer indexer-1, Running, 2 partitions, 12/s"."""
         card = self.facts
+        if isinstance(card, NodeCard):
+            return ", ".join((card.title, state_style(card.state).word, card.note))
         kind = type(card).__name__.removesuffix("Card")
         more = card.turned_away if isinstance(card, ProducerCard) else card_note(card)
         parts = (f"{kind} {card.name}", state_style(card.state).word, more, rate_text(card.rate_per_s))

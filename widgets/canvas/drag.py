@@ -32,7 +32,7 @@ class TopicDrag(QObject):
     def __init__(self, stage: Stage, viewport: QWidget) -> None:
         super().__init__(stage)
         self._stage = stage
-        self.panel = GhostPanel(viewport, stage.look)
+        self.panel = GhostPanel(viewport)
         self._topic = self._group = ""
         self.is_carrying = False
         self._reads: frozenset[str] = frozenset()
@@ -111,7 +111,7 @@ class Drag(QObject):
         super().__init__(stage)
         self._stage = stage
         self._viewport = viewport
-        self.panel = GhostPanel(viewport, stage.look)
+        self.panel = GhostPanel(viewport)
         self._spot = SpotItem(stage.look)
         stage.addItem(self._spot)
         self._proxy: CardItem | None = None
@@ -144,7 +144,7 @@ class Drag(QObject):
         self._carry(at, scene_at)
 
     def refuse(self, at: QPoint, ghost: Ghost) -> None:
-        """Say near the pointer why what it pulls at stays where it is; gone with `release` and `cancel`."""
+        """Show near the pointer why the thing under it cannot be dragged, until `release` or `cancel`."""
         self.panel.show_ghost(ghost, at)
 
     def _lift(self, card: ConsumerCard) -> None:

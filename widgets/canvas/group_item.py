@@ -115,7 +115,6 @@ class GroupItem(CardBox[GroupBox]):
         write_right(painter, right, base, lag, small, theme.colour(token), room)
 
     def sentence(self) -> str:
-        """As in "Group indexers, Stable, generation 7, 3 consumers, lag 120 rising"."""
         group = self.facts
         lag = (
             tr("lag n/a")

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter
 
-from widgets.canvas.box_item import Look, draw_badge, hatch, pen
+from widgets.canvas.box_item import Look, draw_badge, draw_icon, hatch, pen
 from widgets.canvas.layout import CELL_COLUMNS, CELL_PITCH, LANE_H, TOPIC_W
 from widgets.canvas.lettering import count_text, metrics, short_count, write, write_centred, write_right
 from widgets.canvas.step import Step
 from widgets.canvas.view import GhostMove, Lane, LaneGroup
-from widgets.theme import Theme, mix, qcolour
+from widgets.theme import Theme, ink_on, mix, qcolour, state_style
 
 LABEL_X = 14.0
 CHIP_W, CHIP_PITCH = 20.0, 24.0
@@ -21,6 +21,7 @@ CHIP_H = {Step.OVERVIEW: 22.0, Step.NORMAL: 20.0, Step.NEAR: 16.0}
 TRACK_H = 14.0
 SCALE_STEPS = (10, 15, 20, 30, 50, 75)
 LEAST_SCALE = 20
+MARK = 17  # of a partition whose replicas are not as they should be
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,16 @@ def draw_lane(painter: QPainter, y: float, lane: Lane, shape: LaneShape, look: L
     theme = look.theme
     body, small = look.face("body"), look.face("small")
     base = y + (LANE_H + metrics(body).capHeight()) / 2
-    write(painter, LABEL_X, base, f"P{lane.partition}", body, theme.muted, shape.track_x - LABEL_X - 2)
+    name_x = LABEL_X
+    if lane.replication:
+        style = state_style(lane.replication)
+        name_x += 11
+        colour, where = theme.colour(style.token), QRectF(LABEL_X - 9, y + (LANE_H - MARK) / 2, MARK, MARK)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(qcolour(colour))
+        painter.drawRoundedRect(where, 4, 4)
+        draw_icon(painter, style.icon, ink_on(colour), where.x() + 1.5, where.y() + 1.5, MARK - 3, look)
+    write(painter, name_x, base, f"P{lane.partition}", body, theme.muted, shape.track_x - name_x - 2)
     track = QRectF(shape.track_x, y + (LANE_H - TRACK_H) / 2, shape.track_w, TRACK_H)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     painter.fillRect(track, qcolour(theme.lane))
@@ -101,8 +111,10 @@ def _draw_strip(painter: QPainter, strip: QRectF, lane: Lane, group: LaneGroup, 
     """Read in the owner's hue, unread as the filled gap up to the end, nothing before the log's start."""
     start, tick = strip_shares(lane, group, scale)
     start_x, tick_x = strip.left() + start * strip.width(), strip.left() + tick * strip.width()
-    if group.committed is None:
-        painter.fillRect(QRectF(start_x, strip.y(), strip.right() - start_x, strip.height()), hatch(theme.muted, 110))
+    if group.committed is None:  # what the log has is unread until somebody says otherwise
+        unread = QRectF(start_x, strip.y(), strip.right() - start_x, strip.height())
+        painter.fillRect(unread, qcolour(theme.lag_fill))
+        painter.fillRect(unread, hatch(theme.surface, 170))
         return
     hue = theme.owner(group.hue) if group.owner and not group.revoked else theme.idle
     read = QRectF(start_x, strip.y(), max(0.0, tick_x - start_x), strip.height())
@@ -144,13 +156,13 @@ def draw_ghost_chip(painter: QPainter, where: QRectF, move: GhostMove, look: Loo
 
 
 def heat_cells(lanes: tuple[Lane, ...], at: int, per_cell: int) -> list[tuple[float, LaneGroup | None]]:
-    """For the group number `at`, a (lag, owner) for each cell of the heat map: the worst lag of its lanes, and the
-    place of its first lane; lag is -1 for "n/a"."""
+    """For the group number `at`, a (lag, owner) for each cell of the heat map: the worst lag of its lanes, all that
+    is in the log if nothing is committed, and the place of its first lane; lag is -1 for "n/a"."""
     cells: list[tuple[float, LaneGroup | None]] = []
     for first in range(0, len(lanes), per_cell):
-        groups = [lane.groups[at] for lane in lanes[first : first + per_cell] if at < len(lane.groups)]
-        lags = [group.lag for group in groups if group.lag is not None]
-        cells.append((max(lags) if lags else -1, groups[0] if groups else None))
+        of_group = [(lane, lane.groups[at]) for lane in lanes[first : first + per_cell] if at < len(lane.groups)]
+        lags = [lane.end_offset - lane.start_offset if one.lag is None else one.lag for lane, one in of_group]
+        cells.append((max(lags, default=-1), of_group[0][1] if of_group else None))
     return cells
 
 
@@ -160,7 +172,6 @@ def heat_share(lag: float, scale: int) -> float:
 
 
 def heat_colour(lag: float, scale: int, theme: Theme) -> str:
-    """Nothing to read is the lane's own colour."""
     return mix(theme.lane, theme.lag_fill, heat_share(lag, scale)) if lag > 0 else theme.lane
 
 
@@ -180,7 +191,7 @@ def draw_heat_cells(
         row, column = divmod(at, CELL_COLUMNS)
         cell = QRectF(x + column * CELL_PITCH, y + row * CELL_PITCH, size, size)
         painter.fillRect(cell, qcolour(heat_colour(lag, scale, theme)))
-        if group is None or not group.owner or lag < 0:
+        if group is None or not group.owner or group.committed is None:
             painter.fillRect(cell, hatch(theme.muted, 120))
         elif group.revoked:
             painter.fillRect(cell, hatch(theme.rebalancing, 200))

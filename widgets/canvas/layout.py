@@ -30,10 +30,13 @@ CARD_W, CARD_GAP = 212.0, 6.0
 SMALL_CARD_H = 30.0
 SMALL_FROM, CARD_LIMIT = 9, 96
 MOST_LEAST_COLUMNS = 4
+NODE_W, SMALL_NODE_W, NODE_ROWS = 212.0, 140.0, 15
 # An arrangement stays while it shows at least so much of the scale of the best one.
 KEPT_FROM = 0.92
 QUEUE_H, DEAD_LETTERS_H, DEAD_LETTERS_GAP = 124.0, 36.0, 24.0
 REST_H = 52.0
+MAP_HEAD_H, MAP_H, LEAST_PITCH, MOST_PITCH = 64.0, 600.0, 5.0, 32.0
+MAP_W, WIDE_MAP_W, WIDE_FROM = TOPIC_W - 2 * PAD, 588.0, 600
 
 LayoutKey = tuple[object, ...]
 Shift = tuple[float, float]
@@ -55,13 +58,13 @@ class Layout:
 def layout_key(view: CanvasView) -> LayoutKey:
     """The inputs of the layout: the same key gives the same layout."""
     return (
-        tuple(producer.name for producer in view.producers),
+        tuple(card.id for card in (*view.nodes, *view.producers)),
         tuple((topic.name, len(topic.lanes), shown_groups(topic)) for topic in view.topics),
         tuple((group.name, tuple(member.name for member in group.members)) for group in view.groups),
         (view.has_bench, *(card.name for card in view.bench)),
         tuple((queue.name, tuple(worker.name for worker in queue.workers)) for queue in view.queues),
         tuple(link.key for link in view.links),
-        tuple(rest.kind for rest in view.rests),
+        tuple((rest.kind, len(rest.cells)) for rest in view.rests),
     )
 
 
@@ -80,6 +83,13 @@ def topic_height(topic: TopicBox) -> float:
         return TOPIC_HEADER_H + max(1, lanes) * LANE_H + TOPIC_FOOT_H
     rows = ceil(ceil(lanes / partitions_per_cell(lanes)) / CELL_COLUMNS)
     return TOPIC_HEADER_H + shown_groups(topic) * (HEAT_LABEL_H + rows * CELL_PITCH) + HEAT_CAPTION_H + TOPIC_FOOT_H
+
+
+def map_cells(count: int) -> tuple[int, float]:
+    """How many columns a map of so many cells has, and how far they are apart."""
+    width = MAP_W if count < WIDE_FROM else WIDE_MAP_W
+    pitch = min(MOST_PITCH, max(LEAST_PITCH, int((width * MAP_H / max(1, count)) ** 0.5)))
+    return int(width // pitch), float(pitch)
 
 
 def card_columns(count: int) -> int:
@@ -132,46 +142,26 @@ def lay_out(
     `moved` holds the offsets of boxes that were moved by hand.
     """
     layout = Layout()
-    producer_ids = [producer.id for producer in view.producers]
-    left_w = PRODUCER_W + PUBLISH_GAP if producer_ids else 0.0
-    middle_x = MARGIN + left_w
-    right_x = middle_x + TOPIC_W + CONSUME_GAP if view.topics or view.queues else middle_x
-    left = right = MARGIN
+    edge_x = _place_nodes(layout, view)
+    columns = _columns(view, arrangement, edge_x)
     for topic in view.topics:
-        layout.rects[topic.id] = Rect(middle_x, left, TOPIC_W, topic_height(topic))
-        left += topic_height(topic) + GAP_Y
-    counts = [len(group.members) for group in view.groups] + [len(queue.workers) for queue in view.queues]
-    widest = max((_cards_width(count) for count in counts), default=CARD_W)
-    most = min(arrangement.least_columns, max(counts, default=1))
-    width = max(widest, most * CARD_W + (most - 1) * CARD_GAP) + 2 * PAD
+        layout.rects[topic.id] = columns.below_left(topic_height(topic))
     for group in view.groups:
-        ids = [member.id for member in group.members]
-        right = _place_cards(layout, group.id, ids, Rect(right_x, right, width, 0), GROUP_HEADER_H)
-    rests = {rest.kind: rest.id for rest in view.rests}
+        _place_cards(layout, group.id, [member.id for member in group.members], columns, GROUP_HEADER_H)
+    rests = {rest.kind: rest.id for rest in view.rests if not rest.cells}
     if "topics" in rests:
-        layout.rects[rests["topics"]] = Rect(middle_x, left, TOPIC_W, REST_H)
-        left += REST_H + GAP_Y
+        layout.rects[rests["topics"]] = columns.below_left(REST_H)
     if "groups" in rests:
-        layout.rects[rests["groups"]] = Rect(right_x, right, width, REST_H)
-        right += REST_H + GAP_Y
+        layout.rects[rests["groups"]] = columns.below_right(REST_H)
     if view.has_bench and (view.groups or view.bench or view.topics):
-        ids = [card.id for card in view.bench]
-        where = Rect(right_x + width + BENCH_GAP, MARGIN, _cards_width(len(ids)) + 2 * PAD, 0)
-        under_topics = view.topics and arrangement.bench_below and left < right and where.w <= TOPIC_W
-        if under_topics:
-            where = Rect(middle_x, left, TOPIC_W, 0)
-        elif arrangement.bench_below:
-            where = Rect(right_x, right, width, 0)
-        bottom = _place_cards(layout, BENCH_ID, ids, where, BENCH_HEADER_H)
-        if under_topics:
-            left = bottom
-        elif arrangement.bench_below:
-            right = bottom
+        _place_bench(layout, view, columns, arrangement)
     for queue in view.queues:
-        left, right = _place_queue(layout, queue, (middle_x, right_x, width), max(left, right), arrangement)
+        _place_queue(layout, queue, columns, arrangement)
     if "queues" in rests:
-        layout.rects[rests["queues"]] = Rect(middle_x, max(left, right), TOPIC_W, REST_H)
-    _place_producers(layout, view, producer_ids)
+        columns.level()
+        layout.rects[rests["queues"]] = columns.below_left(REST_H)
+    _place_map(layout, view)
+    _place_producers(layout, view, edge_x)
     if moved:
         _shift(layout, moved)
     layout.links = link_paths([link.key for link in view.links], layout.rects, layout.container)
@@ -180,8 +170,43 @@ def lay_out(
     return layout
 
 
+@dataclass(slots=True)
+class _Columns:
+    """Where the column of topics and queues, and that of groups and workers, stand and go on; `width` is the right
+    one's.
+    """
+
+    left_x: float
+    right_x: float
+    width: float
+    left: float = MARGIN
+    right: float = MARGIN
+
+    def below_left(self, height: float) -> Rect:
+        where = Rect(self.left_x, self.left, TOPIC_W, height)
+        self.left += height + GAP_Y
+        return where
+
+    def below_right(self, height: float) -> Rect:
+        where = Rect(self.right_x, self.right, self.width, height)
+        self.right += height + GAP_Y
+        return where
+
+    def level(self) -> None:
+        """Both go on where the longer one has ended."""
+        self.left = self.right = max(self.left, self.right)
+
+
+def _columns(view: CanvasView, arrangement: Arrangement, edge_x: float) -> _Columns:
+    left_x = edge_x + (PRODUCER_W + PUBLISH_GAP if view.producers else 0.0)
+    right_x = left_x + TOPIC_W + CONSUME_GAP if view.topics or view.queues else left_x
+    counts = [len(group.members) for group in view.groups] + [len(queue.workers) for queue in view.queues]
+    widest = max((_cards_width(count) for count in counts), default=CARD_W)
+    most = min(arrangement.least_columns, max(counts, default=1))
+    return _Columns(left_x, right_x, max(widest, most * CARD_W + (most - 1) * CARD_GAP) + 2 * PAD)
+
+
 def _shift(layout: Layout, moved: Mapping[str, Shift]) -> None:
-    """A box takes its cards with it, and a queue its dead letters."""
     for item_id, rect in layout.rects.items():
         box = layout.container.get(item_id, item_id)
         if box.startswith("dlq:"):
@@ -191,19 +216,32 @@ def _shift(layout: Layout, moved: Mapping[str, Shift]) -> None:
             layout.rects[item_id] = rect._replace(x=rect.x + dx, y=rect.y + dy)
 
 
-def _place_queue(
-    layout: Layout, queue: QueueBox, columns: tuple[float, float, float], y: float, arrangement: Arrangement
-) -> tuple[float, float]:
-    """In a row with its workers. `columns` are where both stand, and how wide the right one is; where each goes on."""
-    x, right_x, width = columns
-    layout.rects[queue.id] = Rect(x, y, TOPIC_W, QUEUE_H)
+def _place_bench(layout: Layout, view: CanvasView, columns: _Columns, arrangement: Arrangement) -> None:
+    """To the right of the groups; or below, under the topics or the groups, whichever end higher up."""
+    ids = [card.id for card in view.bench]
+    wide = _cards_width(len(ids)) + 2 * PAD
+    if not arrangement.bench_below:
+        beside = _Columns(0.0, columns.right_x + columns.width + BENCH_GAP, wide)
+        _place_cards(layout, BENCH_ID, ids, beside, BENCH_HEADER_H)
+    elif view.topics and columns.left < columns.right and wide <= TOPIC_W:
+        below = _Columns(0.0, columns.left_x, TOPIC_W, right=columns.left)
+        _place_cards(layout, BENCH_ID, ids, below, BENCH_HEADER_H)
+        columns.left = below.right
+    else:
+        _place_cards(layout, BENCH_ID, ids, columns, BENCH_HEADER_H)
+
+
+def _place_queue(layout: Layout, queue: QueueBox, columns: _Columns, arrangement: Arrangement) -> None:
+    """In a row with its workers; its dead letters below it, or below them."""
+    columns.level()
+    layout.rects[queue.id] = columns.below_left(QUEUE_H)
     ids = [worker.id for worker in queue.workers]
-    right = _place_cards(layout, queue.workers_id, ids, Rect(right_x, y, width, 0), BENCH_HEADER_H)
+    _place_cards(layout, queue.workers_id, ids, columns, BENCH_HEADER_H)
     if arrangement.letters_beside:
-        letters = layout.rects[queue.dead_letters_id] = Rect(right_x, right, width, DEAD_LETTERS_H)
-        return y + QUEUE_H + GAP_Y, letters.bottom + GAP_Y
-    letters = layout.rects[queue.dead_letters_id] = Rect(x, y + QUEUE_H + DEAD_LETTERS_GAP, TOPIC_W, DEAD_LETTERS_H)
-    return letters.bottom + GAP_Y, right
+        layout.rects[queue.dead_letters_id] = columns.below_right(DEAD_LETTERS_H)
+    else:
+        columns.left += DEAD_LETTERS_GAP - GAP_Y
+        layout.rects[queue.dead_letters_id] = columns.below_left(DEAD_LETTERS_H)
 
 
 def _cards_width(count: int) -> float:
@@ -211,48 +249,72 @@ def _cards_width(count: int) -> float:
     return columns * CARD_W + (columns - 1) * CARD_GAP
 
 
-def _place_cards(layout: Layout, box: str, ids: Sequence[str], where: Rect, header: float) -> float:
+def _place_cards(layout: Layout, box: str, ids: Sequence[str], columns: _Columns, header: float) -> None:
+    """A box with its cards, below what is in the right column."""
     small = len(ids) >= SMALL_FROM
     card_h = SMALL_CARD_H if small else CARD_H
     gap = CARD_GAP / 2 if small else CARD_GAP
-    columns = max(1, int((where.w - 2 * PAD + CARD_GAP) // (CARD_W + CARD_GAP)))
+    across = max(1, int((columns.width - 2 * PAD + CARD_GAP) // (CARD_W + CARD_GAP)))
+    rows = ceil(min(len(ids), CARD_LIMIT) / across)
+    body = rows * (card_h + gap) - gap if rows else SMALL_CARD_H
+    where = columns.below_right(header + body + PAD)
     shown = ids if len(ids) <= CARD_LIMIT else ids[: CARD_LIMIT - 1]
     if small:
         layout.small.update(shown)
     for at, card in enumerate(shown):
-        row, column = divmod(at, columns)
+        row, column = divmod(at, across)
         x = where.x + PAD + column * (CARD_W + CARD_GAP)
         layout.rects[card] = Rect(x, where.y + header + row * (card_h + gap), CARD_W, card_h)
         layout.container[card] = box
     if len(shown) < len(ids):
         layout.hidden[box] = len(ids) - len(shown)
-    rows = ceil(min(len(ids), CARD_LIMIT) / columns)
-    body = rows * (card_h + gap) - gap if rows else SMALL_CARD_H
-    height = header + body + PAD
-    layout.rects[box] = Rect(where.x, where.y, where.w, height)
-    return where.y + height + GAP_Y
+    layout.rects[box] = where
 
 
-def _place_producers(layout: Layout, view: CanvasView, ids: list[str]) -> None:
+def _place_map(layout: Layout, view: CanvasView) -> None:
+    """To the right of all cards."""
+    for rest in view.rests:
+        if rest.cells:
+            columns, pitch = map_cells(len(rest.cells))
+            x = max((where.x + where.w for where in layout.rects.values()), default=0.0) + BENCH_GAP
+            height = MAP_HEAD_H + ceil(len(rest.cells) / columns) * pitch + PAD
+            layout.rects[rest.id] = Rect(x, MARGIN, max(TOPIC_W, columns * pitch + 2 * PAD), height)
+
+
+def _place_nodes(layout: Layout, view: CanvasView) -> float:
+    """Along the edge, small if there are many; where the rest begins."""
+    small = len(view.nodes) >= SMALL_FROM
+    width, height, gap = (SMALL_NODE_W, SMALL_CARD_H, CARD_GAP / 2) if small else (NODE_W, CARD_H, CARD_GAP)
+    columns = ceil(len(view.nodes) / NODE_ROWS)
+    rows = ceil(len(view.nodes) / max(1, columns))
+    for at, card in enumerate(view.nodes):
+        column, row = divmod(at, rows)
+        place = MARGIN + column * (width + CARD_GAP), MARGIN + row * (height + gap)
+        layout.rects[card.id] = Rect(*place, width, height)
+    layout.small.update(card.id for card in view.nodes if small)
+    return MARGIN + columns * (width + CARD_GAP) + (BENCH_GAP if columns else 0.0)
+
+
+def _place_producers(layout: Layout, view: CanvasView, x: float) -> None:
     """Each beside the middle of what it publishes to, as far as those above leave room."""
-    wanted: dict[str, list[float]] = {producer: [] for producer in ids}
+    wanted: dict[str, list[float]] = {producer.id: [] for producer in view.producers}
     for link in view.links:
         if link.source in wanted and link.target in layout.rects:
             wanted[link.source].append(layout.rects[link.target].centre_y)
     middle = {producer: sum(ys) / len(ys) if ys else MARGIN for producer, ys in wanted.items()}
     cursor = MARGIN
-    for producer in sorted(ids, key=lambda name: middle[name]):
+    for producer in sorted(middle, key=lambda name: middle[name]):
         y = max(cursor, round(middle[producer] - CARD_H / 2))
-        layout.rects[producer] = Rect(MARGIN, y, PRODUCER_W, CARD_H)
+        layout.rects[producer] = Rect(x, y, PRODUCER_W, CARD_H)
         cursor = y + CARD_H + CARD_GAP
     for rest in view.rests:
         if rest.kind == "producers":
-            layout.rects[rest.id] = Rect(MARGIN, cursor, PRODUCER_W, REST_H)
+            layout.rects[rest.id] = Rect(x, cursor, PRODUCER_W, REST_H)
 
 
 def _order(layout: Layout, view: CanvasView) -> list[str]:
-    """Column by column, top to bottom, each box before its cards."""
-    order = sorted((producer.id for producer in view.producers), key=lambda name: layout.rects[name].y)
+    order = [card.id for card in view.nodes]
+    order += sorted((producer.id for producer in view.producers), key=lambda name: layout.rects[name].y)
     order += [topic.id for topic in view.topics]
     for queue in view.queues:
         order += [queue.id, queue.dead_letters_id]

@@ -76,19 +76,6 @@ def elided(text: str, name: str, width: int) -> str:
     return cut if len(cut) > LEAST_LETTERS else ""
 
 
-@lru_cache(maxsize=64)
-def lines_of(text: str, name: str, width: int, most: int = 3) -> tuple[str, ...]:
-    """The text in lines of at most `width` scene units, broken between words; the last of `most` lines is elided."""
-    lines: list[str] = []
-    for word in text.split():
-        longer = f"{lines[-1]} {word}" if lines else word
-        if lines and (width_of(longer, name) <= width or len(lines) == most):
-            lines[-1] = longer
-        else:
-            lines.append(word)
-    return tuple(elided(line, name, width) for line in lines)
-
-
 def write(painter: QPainter, x: float, y: float, text: str, name: str, colour: str, width: float) -> float:
     """Write from `x` on the base line `y`, elided to `width`; the width that was used."""
     shown = elided(text, name, ceil(width)) if width > 0 else ""

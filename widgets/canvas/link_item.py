@@ -29,8 +29,6 @@ def thickness_of(rate_per_s: float) -> float:
 
 
 class LinkItem(BoxItem):
-    """One link. It lies under the boxes, in the gap between their columns."""
-
     def __init__(self, link: Link, look: Look) -> None:
         super().__init__("->".join(link.key), look, z=0.0)
         self.setCacheMode(self.CacheMode.NoCache)
@@ -167,7 +165,7 @@ class LinkWordItem(BoxItem):
         self.style = state_style("Blocked")
 
     def show_word(self, x: float, y: float, blocked: bool) -> None:
-        style = state_style("Blocked") if blocked else StateStyle("rebalancing", "pause", "Stopped")
+        style = state_style("Blocked") if blocked else StateStyle("rebalancing", "pause", state_style("Stopped").word)
         largest = face_at("small", Step.NORMAL, least_units(0, Step.NORMAL))
         width, height = width_of(style.word, largest) + STATE_ICON[Step.NORMAL] + 19, PILL_H[Step.OVERVIEW]
         self.place(Rect(x - width / 2, y - height / 2, width, height))

@@ -19,6 +19,7 @@ PLACES = 5
 # With more than this in sight, either way, no map is needed.
 WORTH = 0.9
 _COLOURS = {"topic": "accent", "group": "stable", "queue": "rebalancing", "dlq": "failure", "producer": "muted"}
+_COLOURS["node"] = _COLOURS["producer"]
 
 
 class MiniMap(QWidget):
@@ -51,7 +52,6 @@ class MiniMap(QWidget):
             self.update()
 
     def _free_place(self, rects: dict[str, Rect], sight: QRectF, room: QSize) -> QPoint | None:
-        """The first place at an edge of what is in sight where no box lies under the map."""
         zoom = room.width() / max(1.0, sight.width())
         boxes = [
             QRectF((rect.x - sight.x()) * zoom, (rect.y - sight.y()) * zoom, rect.w * zoom, rect.h * zoom)

@@ -102,7 +102,6 @@ class QueueItem(FactsItem[QueueBox]):
             write_centred(painter, where, short_count(ring.attempt), self.look.face("tiny"), theme.text)
 
     def sentence(self) -> str:
-        """As in "Queue builds, 12 ready, 0 delayed, 3 in flight, 1 dead letter"."""
         queue = self.facts
         counts = tr(
             "{ready:,} ready, {delayed:,} delayed, {in_flight:,} in flight",

@@ -157,7 +157,6 @@ class Stage(QGraphicsScene):
         self._set_links(self.view, True)
 
     def _box(self, item_id: str, kind: type[Item], facts: object) -> Item:
-        """The item of an id, which shows `facts`; made if there is none."""
         item = self.boxes.get(item_id)
         if item is None:
             item = self.boxes[item_id] = kind(item_id, facts, self.look)
@@ -183,6 +182,7 @@ class Stage(QGraphicsScene):
             self._box(queue.workers_id, WorkersItem, queue)
             self._set_cards(queue.workers_id, queue.workers)
         self._set_cards("", view.producers)
+        self._set_cards("", view.nodes)
         for rest in view.rests:
             self._box(rest.id, RestItem, rest)
 
@@ -195,7 +195,6 @@ class Stage(QGraphicsScene):
             container.set_hidden(self.layout.hidden.get(box, 0))
 
     def _place_boxes(self) -> None:
-        """Move boxes to their places; cards glide there, so that the eye can follow them."""
         for gone in self.boxes.keys() - self.layout.rects.keys():
             item = self.boxes.pop(gone)
             self._glide.forget(item)
@@ -252,7 +251,6 @@ class Stage(QGraphicsScene):
             word.show_word(x, y, blocked)
 
     def _slide_chips(self, view: CanvasView) -> None:
-        """A chip for each partition that has another owner than its last one."""
         moved: list[tuple[OwnerKey, str, str, int]] = []
         owners: dict[OwnerKey, str] = {}
         for topic in view.topics:
@@ -331,6 +329,8 @@ class Stage(QGraphicsScene):
         item = self.boxes.get(found)
         if isinstance(item, TopicItem):
             return item.id_at(x - item.x(), y - item.y())
+        if isinstance(item, RestItem) and (cell := item.cell_at(x - item.x(), y - item.y())) is not None:
+            return cell.id
         return found
 
     def box_of(self, item_id: str) -> Rect | None:
@@ -348,7 +348,6 @@ class Stage(QGraphicsScene):
         return card if isinstance(card, ConsumerCard) else None
 
     def home_of(self, item_id: str) -> str:
-        """The group that a consumer is in, "" for the bench."""
         return self.layout.container.get(item_id, BENCH_ID).partition(":")[2]
 
     def link_at(self, x: float, y: float) -> LinkItem | None:

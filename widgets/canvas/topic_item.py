@@ -262,6 +262,8 @@ class TopicItem(FactsItem[TopicBox]):
         parts = [tr("Topic {name}", name=self.facts.name), plural(len(self.facts.lanes), "partition")]
         if self.facts.gate:
             parts.append(state_style(self.facts.gate).word)
+        words = [lane.replication for lane in self.facts.lanes if lane.replication]
+        parts += [f"{state_style(word).word}: {words.count(word):,}" for word in dict.fromkeys(words)]
         return ", ".join([*parts, rate_text(self.facts.rate_per_s)])
 
     def tool_tip(self, x: float, y: float) -> str:
@@ -278,6 +280,10 @@ class TopicItem(FactsItem[TopicBox]):
                 end_offset=lane.end_offset,
             )
         ]
+        if lane.replication:
+            lines.append(state_style(lane.replication).word)
+        if lane.placed:
+            lines.append(lane.placed)
         return "\n".join(lines + [_place_line(group) for group in lane.groups])
 
     def _header_tip(self, x: float, y: float) -> str:

@@ -8,7 +8,7 @@ Rates are messages a second of session time, offsets counts of messages.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 BENCH_ID = "bench"
 NEW_GROUP = "*"
@@ -36,12 +36,17 @@ class LaneGroup:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A partition. `groups` holds every group that reads the topic, in the same order in each lane."""
+    """A partition. `groups` holds every group that reads the topic, in the same order in each lane.
+
+    `replication` is a state word where its replicas are not as they should be, `placed` says which they are.
+    """
 
     partition: int
     start_offset: int = 0
     end_offset: int = 0
     groups: tuple[LaneGroup, ...] = ()
+    replication: str = ""
+    placed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,10 @@ class Thing:
     @property
     def id(self) -> str:
         return f"{self.kind}:{self.name}"
+
+    @property
+    def title(self) -> str:
+        return self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +87,7 @@ class ProducerCard(Thing):
     """
 
     kind: ClassVar[str] = "producer"
+    icon: ClassVar[str] = "producer"
     state: str = "running"
     rate_per_s: float = 0.0
     detail: str = ""
@@ -86,30 +96,42 @@ class ProducerCard(Thing):
 
 
 @dataclass(frozen=True, slots=True)
-class ConsumerCard(Thing):
-    """A consumer in a group or on the bench. `note` replaces the count of partitions if given."""
+class NodeCard(ProducerCard):
+    """A broker of a cluster, by its number, at the edge; it has a `note` and no rate."""
 
-    kind: ClassVar[str] = "consumer"
+    kind: ClassVar[str] = "node"
+    icon: ClassVar[str] = "layers"
+
+    @property
+    def title(self) -> str:
+        return f"Broker {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderCard(Thing):
+    """A consumer or worker; `note` says in a few words what it is doing."""
+
     state: str = "running"
     hue: int = 0
     badge: str = ""
-    partitions: int = 0
     rate_per_s: float = 0.0
     note: str = ""
     detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class WorkerCard(Thing):
-    """A consumer of a queue; `note` says in a few words what it is doing."""
+class ConsumerCard(ReaderCard):
+    """In a group or on the bench. A `note` replaces the count of partitions."""
+
+    kind: ClassVar[str] = "consumer"
+    partitions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerCard(ReaderCard):
+    """A consumer of a queue."""
 
     kind: ClassVar[str] = "worker"
-    state: str = "running"
-    hue: int = 0
-    badge: str = ""
-    rate_per_s: float = 0.0
-    note: str = ""
-    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,13 +215,31 @@ class Link:
         return self.source, self.target, self.kind
 
 
+class RestCell(NamedTuple):
+    """A topic in the map of those that are not drawn; `lag` is None if it is not known of any reader, `state` a state
+    word if something is wrong with it, and `mark` 0..1 how wrong that is.
+    """
+
+    name: str
+    lag: int | None
+    state: str = ""
+    mark: float = 0.0
+
+    @property
+    def id(self) -> str:
+        return f"topic:{self.name}"
+
+
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """At the foot of a column: what is not drawn of a `kind` (as "producers" or "queues"), and where it is found."""
+    """At the foot of a column: what is not drawn of a `kind` (as "producers" or "queues"), and where it is found; with
+    `cells`, a map of it.
+    """
 
     kind: str
     text: str
     hint: str = ""
+    cells: tuple[RestCell, ...] = ()
 
     @property
     def id(self) -> str:
@@ -223,6 +263,7 @@ class CanvasView:
     running: bool = False
     notice: str = ""
     has_bench: bool = True
+    nodes: tuple[NodeCard, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -231,8 +272,6 @@ class CanvasView:
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """An owner as a chip: name, hue, letter; name "" for no owner."""
-
     name: str = ""
     hue: int = -1
     letter: str = ""
@@ -240,8 +279,6 @@ class Party:
 
 @dataclass(frozen=True, slots=True)
 class GhostMove:
-    """A partition that a drop would move from one owner to another."""
-
     topic: str
     partition: int
     group: str

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QGraphicsScene, QGraphicsView, QWidget
+from PySide6.QtWidgets import QGraphicsScene, QGraphicsView, QStyle, QWidget
 
 from widgets.canvas.box_item import Look
 from widgets.canvas.geometry import Rect
@@ -98,7 +98,7 @@ class ZoomView(QGraphicsView):
         self._refit()
 
     def start_over(self) -> None:
-        """What comes is fitted, and seen from its beginning, unless the user has zoomed."""
+        """Show the next contents from their beginning, fitted, unless the user has zoomed."""
         self._fitted, self._room_fitted = Rect(0, 0, 0, 0), QSize()
 
     def _refit(self) -> None:
@@ -106,24 +106,30 @@ class ZoomView(QGraphicsView):
             return
         bounds, area, before = self._bounds, self.whole_room(), self._room_fitted
         self._fitted, self._room_fitted = bounds, area
-        self._set_zoom(min(self.most_fitted, (area.width() - 2) / bounds.w, (area.height() - 2) / bounds.h))
+        room = self._room_at_plain_type(area)
+        self._set_zoom(min(self.most_fitted, (room.width() - 2) / bounds.w, (room.height() - 2) / bounds.h))
         self._place()
         if area != before:
             self._scroll_to(self.sceneRect().topLeft())
         self._give_up_empty_ground()
 
+    def _room_at_plain_type(self, room: QSize) -> QSize:
+        """Larger words around the view take room from it: its own do not become smaller by that, it scrolls."""
+        around = self.window().size() - room
+        return room if self._type_scale <= 1.0 else self.window().size() - around / self._type_scale
+
     def _scroll_to(self, corner: QPointF) -> None:
-        """Put a point of the scene at the top left, as far as there is anything to scroll."""
         for bar, at in ((self.horizontalScrollBar(), corner.x()), (self.verticalScrollBar(), corner.y())):
             bar.setValue(round(at * self.zoom))
 
     def _place(self) -> None:
         """Centres contents that fit into the whole room, even while only a part of the room is visible.
 
-        A scroll bar stands on the margin of the contents: else one bar would bring the other.
+        A scroll bar stands on the margin of the contents: else one bar would bring the other. Qt takes its width from
+        the style of the view, which is more than a bar has by the style sheet.
         """
         bounds, room, zoom = self._bounds, self.whole_room(), self.zoom
-        margin = self.verticalScrollBar().sizeHint().width() / zoom
+        margin = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent, None, self) / zoom
         left = min(bounds.x, bounds.centre_x - room.width() / zoom / 2)
         top = min(bounds.y, bounds.centre_y - room.height() / zoom / 2)
         self.setSceneRect(QRectF(QPointF(left, top), QPointF(bounds.right - margin, bounds.bottom - margin)))
@@ -176,7 +182,7 @@ class ZoomView(QGraphicsView):
                 self._give_up_empty_ground()
 
     def _give_up_empty_ground(self) -> None:
-        """If there is much ground above or before the contents, it goes before they do."""
+        """Scroll so that empty ground beside the contents is cut off before the contents are."""
         bounds, seen, zoom = self._bounds, self.mapToScene(self.viewport().rect()).boundingRect(), self.zoom
         right = round(zoom * min(bounds.right - seen.right(), bounds.x - seen.x()))
         down = round(zoom * min(bounds.bottom - seen.bottom(), bounds.y - seen.y()))

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QDialogButtonBox, QLineEdit, QTreeWidget, QTreeWid
 
 from widgets.boxes import vbox
 from widgets.dialogs.dialog import Dialog
-from widgets.facts import plain_label, set_why_not
+from widgets.facts import named, plain_label, set_why_not
 from widgets.i18n import mark, tr
 from widgets.panels.cell_painter import as_plain
 
@@ -48,8 +48,7 @@ class ChooseSessionDialog(Dialog):
         words = plain_label(about, "muted", self, fill=True)
         self.filter = QLineEdit(self, placeholderText=tr("Filter by name, time or folder"), clearButtonEnabled=True)
         self.filter.setAccessibleName(tr("Filter the sessions"))
-        self.list = QTreeWidget(self)
-        self.list.setAccessibleName(title)
+        self.list = named(QTreeWidget(self), title)
         self.list.setHeaderLabels([tr(column) for column in COLUMNS])
         self.list.setRootIsDecorated(False)
         self.list.setUniformRowHeights(True)
@@ -57,10 +56,9 @@ class ChooseSessionDialog(Dialog):
             self.list.setSelectionMode(QTreeWidget.SelectionMode.ExtendedSelection)
         self._items: list[QTreeWidgetItem] = []
         for line in lines:
-            item = QTreeWidgetItem(list(line.texts))
+            item = QTreeWidgetItem(self.list, list(line.texts))
             item.setData(0, Qt.ItemDataRole.UserRole, line.key)
             item.setToolTip(0, as_plain(line.hint or line.texts[4]))
-            self.list.addTopLevelItem(item)
             self._items.append(item)
         for column, width in enumerate(_WIDTHS):
             self.list.setColumnWidth(column, width)
@@ -73,8 +71,9 @@ class ChooseSessionDialog(Dialog):
         self.make_buttons(button or tr("Open"))
         if browse:
             other = self.buttons.addButton(tr("Another folder..."), QDialogButtonBox.ButtonRole.ActionRole)
-            other.clicked.connect(self._browse)
-        vbox(words, self.filter, self.list, self.empty, self.buttons, on=self)
+            other.clicked.connect(self.reject)
+            other.clicked.connect(self.browseRequested)
+        vbox(words, self.filter, (self.list, 1), (self.empty, 1), self.buttons, on=self)
         self.filter.textChanged.connect(self._show_only)
         self.list.itemSelectionChanged.connect(self._judge)
         self.list.itemDoubleClicked.connect(lambda _item, _column: self._accept())
@@ -99,10 +98,6 @@ class ChooseSessionDialog(Dialog):
             item.setHidden(hidden)
             if hidden:
                 item.setSelected(False)
-
-    def _browse(self) -> None:
-        self.reject()
-        self.browseRequested.emit()
 
     def _accept(self) -> None:
         keys = self._selected()

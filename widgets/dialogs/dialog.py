@@ -1,13 +1,16 @@
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QFont
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTableWidget, QTableWidgetItem, QWidget
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer
+from PySide6.QtGui import QFont, QShowEvent
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLayout, QTableWidget, QTableWidgetItem, QWidget
 
+from widgets.boxes import hbox, scrolled, vbox
 from widgets.i18n import tr
 from widgets.panels.cell_painter import tabular_font
 
 MARGINS = (16, 14, 16, 14)
+AROUND = 24  # pixels of the window that stay in sight
+NO_LIMIT = (16_777_215, 16_777_215)  # Qt's QWIDGETSIZE_MAX
 
 
 class Dialog(QDialog):
@@ -16,6 +19,44 @@ class Dialog(QDialog):
         super().__init__(parent, modal=modal)
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, once)
+
+    def largest(self) -> QSize:
+        """How large it may be: a little less than its window."""
+        window = self.parentWidget()
+        return QSize(*NO_LIMIT) if window is None else window.window().size() - QSize(AROUND, AROUND)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        self.fit()
+        super().showEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange and self.isVisible():  # as when the size of text was changed
+            QTimer.singleShot(0, self, self.fit)
+
+    def fit(self) -> None:
+        """No part lies over another, and none is cut: what is larger than the window scrolls, above the buttons."""
+        layout, most = self.layout(), self.largest()
+        if layout is None:
+            return
+        layout.activate()
+        least = layout.totalMinimumSize()
+        width = min(max(self.width(), least.width()), most.width())
+        least.setHeight(max(least.height(), layout.totalMinimumHeightForWidth(width)))
+        if least.boundedTo(most) != least and layout.count() > 1:
+            parts: list[QLayout] = []
+            last = layout.itemAt(layout.count() - 1)
+            if last is not None and isinstance(buttons := last.widget(), QDialogButtonBox):
+                layout.removeWidget(buttons)
+                parts.append(hbox(buttons, margins=(MARGINS[0], 8, *MARGINS[2:])))
+            inner = QWidget(self)
+            inner.setLayout(layout)
+            area = scrolled(inner, self)
+            area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+            self.setMinimumSize(0, 0)  # that of the layout
+            vbox((area, 1), *parts, on=self, margins=(0, 0, 0, 0), spacing=0)
+            least.setWidth(least.width() + area.verticalScrollBar().sizeHint().width())
+        self.resize(self.size().expandedTo(least).boundedTo(most))
 
     def make_buttons(self, accept: str, reject: str = "") -> None:
         """`accept_button` does `_accept`. What is made later comes after the buttons for the Tab key."""
@@ -31,8 +72,6 @@ class Dialog(QDialog):
 
 
 class TextTable(QTableWidget):
-    """Rows of texts that are only read."""
-
     def __init__(self, rows: int, columns: int, name: str, parent: QWidget | None = None) -> None:
         super().__init__(rows, columns, parent)
         self.setAccessibleName(name)

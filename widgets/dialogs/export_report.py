@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from widgets.boxes import Gap, hbox, vbox
 from widgets.dialogs.dialog import MARGINS, Dialog
-from widgets.facts import plain_label, set_plain_tip, set_why_not
+from widgets.facts import named, plain_label, set_plain_tip, set_why_not
 from widgets.formats import time_of
 from widgets.i18n import mark, tr
 
@@ -98,7 +98,6 @@ class PartsField(QWidget):
         return frozenset(name for name, box in self.boxes.items() if box.isChecked())
 
     def left_out(self) -> frozenset[str]:
-        """The parts that are not ticked, and would not be without a history."""
         return frozenset(self.boxes) - self.chosen() - self._put_aside
 
 
@@ -158,8 +157,6 @@ class ReportWish:
 
 @dataclass(frozen=True, slots=True)
 class ReportHabits:
-    """The choices for the last report, reused for the next one; no `formats` means the usual ones."""
-
     formats: frozenset[str] = frozenset()
     left_out: frozenset[str] = frozenset()
     open_when_finished: bool = True
@@ -204,9 +201,9 @@ class ExportReportDialog(Dialog):
         """
         habits = habits or ReportHabits()
         super().__init__(tr("Export report"), parent, modal=True)
-        self.list = QListWidget(self)
-        self.list.setAccessibleName(tr("Sessions"))
+        self.list = named(QListWidget(self), tr("Sessions"))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setSizeAdjustPolicy(QListWidget.SizeAdjustPolicy.AdjustToContents)
         for session in sessions:
             item = QListWidgetItem(f"{session.title}   {session.about}".rstrip(), self.list)
             item.setData(_FOLDER, session.folder)
@@ -235,8 +232,7 @@ class ExportReportDialog(Dialog):
         kept = habits.formats & self.formats.keys()
         for name, _words, on in FORMATS:
             self.formats[name].setChecked(name in kept if kept else on)
-        self.folder = QLineEdit(folder, self)
-        self.folder.setAccessibleName(tr("Folder"))
+        self.folder = named(QLineEdit(folder, self), tr("Folder"))
         self.browse = QPushButton(tr("Browse..."), self)
         self.open_when_finished = QCheckBox(tr("Open the report when it is finished"), self)
         self.open_when_finished.setChecked(habits.open_when_finished)

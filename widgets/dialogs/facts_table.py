@@ -21,7 +21,9 @@ from widgets.facts import plain_label
 from widgets.i18n import tr
 from widgets.icons import icon
 from widgets.panels.cell_painter import as_plain, tabular_font
-from widgets.theme import current_theme, qcolour
+from widgets.theme import current_theme, px, qcolour
+
+LEAST_WIDTH = 560
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,6 @@ class FactsTable:
 class FactsTableDialog(Dialog):
     def __init__(self, title: str, waiting: str, parent: QWidget | None = None) -> None:
         super().__init__(title, parent, once=True)
-        self.resize(1240 if parent is None else max(720, min(1240, parent.width() - 40)), 560)
         self.sentence = plain_label(waiting, "heading", self, fill=True)
         self.note = plain_label("", "muted", self, fill=True)
         self.progress = QProgressBar(self)
@@ -60,6 +61,7 @@ class FactsTableDialog(Dialog):
         self.unfold.toggled.connect(lambda _on: self._show_only())
         self._folded: frozenset[int] = frozenset()
         self.table = TextTable(0, 0, title, self)
+        self.table.setSizeAdjustPolicy(TextTable.SizeAdjustPolicy.AdjustToContents)
         self.table.hide()
         self.filter.hide()
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
@@ -70,7 +72,17 @@ class FactsTableDialog(Dialog):
         copy.clicked.connect(self._copy)
         self.buttons.rejected.connect(self.reject)
         above = (self.sentence, self.progress, self.filter, self.unfold)
-        vbox(*above, (self.table, 1), self.note, self.buttons, on=self)
+        self._column = vbox(*above, (self.table, 1), self.note, self.buttons, on=self)
+        self._fit_rows()
+
+    def _fit_rows(self) -> None:
+        """As large as its rows, within the window; its widest column gives way, but not below its header."""
+        most = self.largest()
+        wanted = self.table.sizeHint().width() + self.table.verticalScrollBar().sizeHint().width()
+        margins = self._column.contentsMargins()
+        width = min(most.width(), max(px(LEAST_WIDTH), wanted + margins.left() + margins.right()))
+        self.resize(width, min(most.height(), self._column.totalHeightForWidth(width)))
+        self._column.activate()
 
     def set_progress(self, fraction: float) -> None:
         self.progress.setValue(round(fraction * 1000))
@@ -105,14 +117,17 @@ class FactsTableDialog(Dialog):
             if header is not None and column in facts.numeric:
                 header.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         table.resizeColumnsToContents()
-        if facts.headers:
-            table.horizontalHeader().setSectionResizeMode(facts.wide, QHeaderView.ResizeMode.Stretch)
         table.setVisible(bool(facts.rows))
         self.filter.setVisible(len(facts.rows) > 12)
         self._folded = facts.folded
         self.unfold.setText(tr("Show the {count:,} that do not differ", count=len(facts.folded)))
         self.unfold.setVisible(bool(facts.folded))
         self._show_only()
+        self._fit_rows()
+        columns = table.horizontalHeader()
+        others = columns.length() - columns.sectionSize(facts.wide)
+        if facts.headers and others + columns.sectionSizeHint(facts.wide) <= table.viewport().width():
+            columns.setSectionResizeMode(facts.wide, QHeaderView.ResizeMode.Stretch)
 
     def texts(self) -> list[tuple[str, ...]]:
         return [

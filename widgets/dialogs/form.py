@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from widgets.boxes import vbox
 from widgets.dialogs.dialog import MARGINS, Dialog
-from widgets.facts import plain_label, polish_again, set_plain_tip, set_why_not
+from widgets.facts import named, plain_label, polish_again, set_plain_tip, set_why_not
 from widgets.theme import px
 
 Values = dict[str, Any]
@@ -46,6 +46,7 @@ class Field:
     decimals: int = 1
     unit: int = 1
     suffix: str = ""
+    grouped: bool = True
     none: str = ""
     hint: str = ""
     shown_for: tuple[str, tuple[str, ...]] | None = None
@@ -83,6 +84,7 @@ class FormDialog(Dialog):
         self._touched = False
         self.widgets: dict[str, QWidget] = {}
         self.about = plain_label(about, "muted", self, fill=True)
+        self.about.setVisible(bool(about))
         self.note = plain_label("", "muted", self, fill=True)
         self.problem = plain_label("", "problem", self, fill=True)
         self.problem.setMinimumHeight(self.problem.fontMetrics().lineSpacing() + 2)
@@ -93,21 +95,25 @@ class FormDialog(Dialog):
             self._add(field)
         self.column = vbox(on=self, margins=MARGINS, spacing=10)
         self._compose()
-        self.setMinimumWidth(px(WIDTH))
+        self.column.addStrut(px(WIDTH))
         self._judge()
         if self.fields:
             self.widgets[self.fields[0].name].setFocus()
 
+    def fit(self) -> None:
+        layout = self.layout()
+        if layout is not None and layout.totalMinimumSize().width() > self.largest().width():
+            self.rows.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        super().fit()
+
     def _compose(self) -> None:
-        if self.about.text():
-            self.column.addWidget(self.about)
+        self.column.addWidget(self.about)
         self.column.addLayout(self.rows)
         for widget in (self.note, self.problem, self.buttons):
             self.column.addWidget(widget)
 
     def _add(self, field: Field) -> None:
-        widget = self._make(field)
-        widget.setAccessibleName(field.label)
+        widget = named(self._make(field), field.label)
         widget.setAccessibleDescription(field.hint)
         if field.hint:
             set_plain_tip(widget, field.hint)
@@ -145,7 +151,7 @@ class FormDialog(Dialog):
             case "whole" | "decimal":
                 whole = field.kind == "whole"
                 number = QSpinBox(self) if whole else QDoubleSpinBox(self, decimals=field.decimals)
-                number.setGroupSeparatorShown(True)
+                number.setGroupSeparatorShown(field.grouped)
                 indent(number)
                 kind: Any = int if whole else float
                 number.setRange(kind(field.least), kind(field.most))

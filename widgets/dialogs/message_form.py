@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from widgets.boxes import hbox, vbox
 from widgets.dialogs.dialog import MARGINS, Dialog
-from widgets.facts import plain_label, set_why_not
+from widgets.facts import named, plain_label, set_why_not
 from widgets.i18n import tr
 from widgets.long_text import HeldNote, LongText
 from widgets.theme import mono_font
@@ -77,13 +77,11 @@ class MessageForm(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.encoding = QComboBox(self)
+        self.encoding = named(QComboBox(self), tr("Written as"))
         self.encoding.addItem(tr("Text (UTF-8)"), "utf-8")
         self.encoding.addItem(tr("Base64"), "base64")
-        self.encoding.setAccessibleName(tr("Written as"))
-        self.key = QLineEdit(self)
+        self.key = named(QLineEdit(self), tr("Key"))
         self.key.setFont(mono_font())
-        self.key.setAccessibleName(tr("Key"))
         self.no_key = QCheckBox(tr("No key"), self)
         self.value = LongText(tr("Value"), self)
         self.value.setTabChangesFocus(True)

@@ -20,7 +20,7 @@ from widgets.boxes import hbox, scrolled, vbox
 from widgets.canvas.view import NEW_GROUP, Ghost, GhostMove
 from widgets.cards import Move, MoveTable
 from widgets.dialogs.dialog import MARGINS, Dialog
-from widgets.facts import plain_label, set_why_not
+from widgets.facts import named, plain_label, set_why_not
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.panels.cell_painter import Index, as_plain
@@ -99,17 +99,14 @@ class MoveToGroupDialog(Dialog):
         self.consumer = consumer
         self._name_error = name_error
         self._heading = plain_label(tr("Move {consumer} to", consumer=consumer), "heading", self)
-        self.list = QListWidget(self)
+        self.list = named(QListWidget(self), tr("Targets"))
         self.list.setItemDelegate(_ChoiceDelegate(self.list))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.list.setAccessibleName(tr("Targets"))
-        self.name = QLineEdit(self, placeholderText=tr("Name of the new group"))
-        self.name.setAccessibleName(tr("Name of the new group"))
+        self.name = named(QLineEdit(self, placeholderText=tr("Name of the new group")), tr("Name of the new group"))
         self.name.setText(new_name)
         self.name.selectAll()
         self.name.hide()
-        self.start = QComboBox(self)
-        self.start.setAccessibleName(tr("Where the new group starts"))
+        self.start = named(QComboBox(self), tr("Where the new group starts"))
         self.start.addItem(tr("Starts at the earliest message"), "earliest")
         self.start.addItem(tr("Starts at the end: only messages published from now on"), "latest")
         self.start.hide()

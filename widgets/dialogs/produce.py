@@ -3,13 +3,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QSpinBox, QWidget
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QFormLayout, QSpinBox, QWidget
 
 from widgets.boxes import hbox, vbox
 from widgets.dialogs.dialog import MARGINS, Dialog
 from widgets.dialogs.form import Values
 from widgets.dialogs.message_form import MessageForm
-from widgets.facts import plain_label, set_property, set_why_not
+from widgets.facts import named, plain_label, set_property, set_why_not
 from widgets.i18n import tr
 
 COUNT_MAX = 1_000_000
@@ -27,26 +27,21 @@ class ProduceDialog(Dialog):
         """`targets` holds (name, partitions, is a queue: its partitions are priorities)."""
         super().__init__(tr("Produce"), parent)
         self._targets = {name: (count, queue) for name, count, queue in targets}
-        self.to = QComboBox(self)
-        self.to.setAccessibleName(tr("Topic or queue"))
+        self.to = named(QComboBox(self), tr("Topic or queue"))
         for name in self._targets:
             self.to.addItem(name)
         self.to.setCurrentIndex(max(0, self.to.findText(chosen)))
-        self.partition = QComboBox(self)
-        self.partition.setAccessibleName(tr("Partition or priority"))
+        self.partition = named(QComboBox(self), tr("Partition or priority"))
         self.form = MessageForm(self)
-        self.count = QSpinBox(self)
+        self.count = named(QSpinBox(self), tr("How many"))
         self.count.setRange(1, COUNT_MAX)
         self.count.setGroupSeparatorShown(True)
-        self.count.setAccessibleName(tr("How many"))
-        self.rate = QDoubleSpinBox(self, decimals=1, suffix=tr(" messages/s"))
+        self.rate = named(QDoubleSpinBox(self, decimals=1, suffix=tr(" messages/s")), tr("Rate"))
         self.rate.setRange(0, 100_000)
         self.rate.setSpecialValueText(tr("all at once"))
-        self.rate.setAccessibleName(tr("Rate"))
-        self.ttl = QSpinBox(self, suffix=tr(" ms"))
+        self.ttl = named(QSpinBox(self, suffix=tr(" ms")), tr("Time to live"))
         self.ttl.setRange(0, 86_400_000)
         self.ttl.setSpecialValueText(tr("never expires"))
-        self.ttl.setAccessibleName(tr("Time to live"))
         self.problem = plain_label("", "problem", self, wrap=True)
         self._compose()
         self.to.currentIndexChanged.connect(lambda _place: self._on_target())
@@ -59,10 +54,9 @@ class ProduceDialog(Dialog):
     def _compose(self) -> None:
         self.make_buttons(tr("Send"), tr("Close"))
         where = hbox((self.to, 2), (self.partition, 1))
-        how_many, rate, ttl = (
-            plain_label(words, "muted", self) for words in (tr("How many"), tr("Rate"), tr("Expires after"))
-        )
-        many = hbox(how_many, self.count, rate, self.rate, ttl, self.ttl, 1)
+        many = QFormLayout()
+        for words, field in ((tr("How many"), self.count), (tr("Rate"), self.rate), (tr("Expires after"), self.ttl)):
+            many.addRow(plain_label(words, "muted", self), field)
         told = tr("In a stream, $number in the value is the number of each message, from 0.")
         hint = plain_label(told, "muted", self, wrap=True)
         vbox(where, (self.form, 1), many, hint, self.problem, self.buttons, on=self, margins=MARGINS, spacing=10)

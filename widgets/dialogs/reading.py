@@ -7,13 +7,13 @@ from PySide6.QtWidgets import QDialogButtonBox, QTextBrowser, QWidget
 
 from widgets.boxes import vbox
 from widgets.dialogs.dialog import Dialog
+from widgets.facts import named
 from widgets.theme import px
 
 NARROW, WIDE = (560, 460), (1040, 720)
 LEAST_HEIGHT = 180
 HEADING_TOP_MARGIN = 20
-MARGIN, SPACING = 16, 12
-PAGE_PADDING = 12  # of the style sheet, with the border
+MARGIN, SPACING, INDENT = 16, 12, 18
 
 
 class ReadingDialog(Dialog):
@@ -22,8 +22,9 @@ class ReadingDialog(Dialog):
     def __init__(self, title: str, markdown: str, parent: QWidget | None = None, *, wide: bool = False) -> None:
         """`wide` has room for lines of code."""
         super().__init__(title, parent)
-        self.page = QTextBrowser(self, openLinks=False)
-        self.page.setAccessibleName(title)
+        self.page = named(QTextBrowser(self, openLinks=False), title)
+        self.page.setStyleSheet("QTextBrowser { border: none; background: transparent; padding: 0; }")
+        self.page.document().setIndentWidth(px(INDENT))  # of a list; Qt's is 40
         self.page.setMarkdown(markdown)
         self._give_headings_room()
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
@@ -34,7 +35,7 @@ class ReadingDialog(Dialog):
 
     def _needed(self, width: int) -> int:
         self.page.ensurePolished()
-        around = 2 * (MARGIN + PAGE_PADDING)
+        around = 2 * MARGIN
         text = self.page.document().clone(self)  # that of the page takes the width which the page has now
         text.setTextWidth(width - around)
         return ceil(text.size().height()) + around + SPACING

@@ -7,9 +7,11 @@ from PySide6.QtWidgets import QButtonGroup, QRadioButton, QWidget
 
 from widgets.boxes import vbox
 from widgets.dialogs.dialog import Dialog
-from widgets.facts import mark_wrong, plain_label, set_why_not
+from widgets.dialogs.form import WIDTH
+from widgets.facts import mark_wrong, named, plain_label, set_why_not
 from widgets.filter_field import FilterField, FilterHelp, FilterPopup
 from widgets.i18n import mark, tr
+from widgets.theme import px
 
 HERE, SAME_SEED, NEW_SEED = "here", "same seed", "new seed"
 _BEGINNINGS = (
@@ -36,7 +38,6 @@ class RunUntilDialog(Dialog):
     ) -> None:
         """`why_not(text)` says what is wrong with a condition; `why_not_here` why it cannot go on from here."""
         super().__init__(tr("Run until"), parent, once=True)
-        self.setMinimumWidth(560)
         self._why_not = why_not
         self._fields = fields
         about = tr(
@@ -44,9 +45,8 @@ class RunUntilDialog(Dialog):
             "filters, for events and the state around them: {examples}.",
             examples=tr(EXAMPLES),
         )
-        self.field = FilterField(tr("Condition"), self)
+        self.field = named(FilterField(tr("Condition"), self), tr("Condition"))
         self.field.setText(text)
-        self.field.setAccessibleName(tr("Condition"))
         self.field.selectAll()
         self.problem = plain_label("", "error", self, fill=True)
         self._popup = FilterPopup(self)
@@ -55,6 +55,7 @@ class RunUntilDialog(Dialog):
         self._popup.keep.hide()
         self.field.helpWanted.connect(lambda: self._popup.show_below(self.field, "", self._fields, ()))
         column = vbox(plain_label(about, "muted", self, fill=True), self.field, self.problem, on=self)
+        column.addStrut(px(WIDTH))
         self.beginnings = QButtonGroup(self)
         for place, (name, words) in enumerate(_BEGINNINGS):
             button = QRadioButton(tr(words), self)

@@ -13,12 +13,13 @@ from PySide6.QtGui import (
     QTextCharFormat,
     QTextDocument,
 )
-from PySide6.QtWidgets import QDialog, QMessageBox, QPushButton, QWidget
+from PySide6.QtWidgets import QMessageBox, QPushButton, QWidget
 
 from widgets.boxes import hbox, vbox
 from widgets.code_field import MOST_CHARS, CodeField
 from widgets.completion_list import Complete
-from widgets.facts import plain_label, push_button
+from widgets.dialogs.dialog import Dialog
+from widgets.facts import named, plain_label, push_button
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.theme import current_theme, qcolour
@@ -76,7 +77,7 @@ JUDGE_DELAY_MS = 250
 Judge = Callable[[str], tuple[int, str]]
 
 
-class ScenarioEditor(QDialog):
+class ScenarioEditor(Dialog):
     """`runRequested(text)` to run what is written, `saveRequested(text)` to keep it; answer that with `set_saved`."""
 
     runRequested = Signal(str)
@@ -87,14 +88,13 @@ class ScenarioEditor(QDialog):
     ) -> None:
         """`text` is what it begins with; nothing of it is lost when it is closed as it was. `complete` says what may
         be written where."""
-        super().__init__(parent)
+        super().__init__("", parent)
         self.resize(820, 680)
         self._judge = judge
         self._name = name
         self._kept = text
-        self.field = CodeField(self)
+        self.field = named(CodeField(self), tr("Scenario as YAML"))
         self.field.setPlainText(text)
-        self.field.setAccessibleName(tr("Scenario as YAML"))
         self._colours = YamlHighlighter(self.field.document())
         if complete is not None:
             self.field.set_completion(complete)

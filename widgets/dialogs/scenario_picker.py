@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from widgets.boxes import vbox
 from widgets.bytes_text import contained
 from widgets.dialogs.dialog import Dialog
-from widgets.facts import FactsGrid, plain_label
+from widgets.facts import FactsGrid, named, plain_label
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.name_search import fit
@@ -112,8 +112,7 @@ class ScenarioPicker(Dialog):
         self.filter_field.setAccessibleName(tr("Search the scenarios"))
         self.filter_field.textChanged.connect(self._filter)
         self.filter_field.installEventFilter(self)
-        self.list = QListWidget(self)
-        self.list.setAccessibleName(tr("Scenarios"))
+        self.list = named(QListWidget(self), tr("Scenarios"))
         self.list.setItemDelegate(_ProgressDelegate(self.list))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._list(scenarios)

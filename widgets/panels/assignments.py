@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QPushButton, QStackedWidget, QWidget
 
-from widgets.facts import set_plain_tip
+from widgets.facts import named, set_plain_tip
 from widgets.i18n import tr
-from widgets.panels.panel import PanelInfo
+from widgets.panels.panel import declared
 from widgets.panels.table_panel import RowTable, TablePanel
 
 
@@ -18,32 +18,15 @@ class AssignmentsPanel(TablePanel):
     no filter in force.
     """
 
-    info = PanelInfo(
-        "assignments",
-        "Assignments",
-        "assignments",
-        "Which member owns each partition, by group.",
-        "The owner of each partition in each group, and since when. A partition has **one owner** at a "
-        "time in a group; a **rebalance** hands partitions over. The card on the right shows the cause, "
-        "what moved, what stayed, and how long reading paused.\n\n"
-        "**History** shows the owners of each partition of one group over time, with the times without an owner. "
-        "`owned_by contains worker-7` finds the partitions that a member ever had.",
-        "Ctrl+1",
-        group="Groups",
-        empty="No topic has partitions yet.",
-        how="Each partition appears here with its owner in every group, "
-        "as soon as there is a topic that a group reads.",
-        filter_hint="Filter by topic, group or owner",
-    )
+    info = declared("assignments")
 
     groupChosen = Signal(str)
     historyShown = Signal(bool)
 
     def __init__(self, model: QAbstractItemModel, over_time: QAbstractItemModel, parent: QWidget | None = None) -> None:
-        self.over_time = RowTable(over_time)
+        self.over_time = named(RowTable(over_time), tr("Ownership history"))
         super().__init__(model, parent)
-        self.groups = QComboBox(self)
-        self.groups.setAccessibleName(tr("Group of the history"))
+        self.groups = named(QComboBox(self), tr("Group of the history"))
         self.groups.activated.connect(lambda _place: self.groupChosen.emit(self.groups.currentText()))
         self.groups.hide()
         self.history_button = QPushButton(tr("History"), self)
@@ -52,7 +35,6 @@ class AssignmentsPanel(TablePanel):
         self.history_button.toggled.connect(self._show_history)
         self.title_row.insertWidget(2, self.history_button)
         self.title_row.insertWidget(3, self.groups)
-        self.over_time.setAccessibleName(tr("Ownership history"))
         self._pages.addWidget(self.over_time)
         for signal in (over_time.rowsInserted, over_time.rowsRemoved, over_time.layoutChanged):
             signal.connect(self._on_rows)

@@ -16,12 +16,12 @@ from PySide6.QtWidgets import (
 
 from widgets.boxes import put_in_columns, scrolled, vbox
 from widgets.dialogs.form import indent
-from widgets.facts import push_button, set_plain_tip, set_why_not
+from widgets.facts import set_plain_tip, set_why_not
 from widgets.i18n import mark, tr
 from widgets.icons import icon_pixmap
 from widgets.panels.block_chains import BlockChains
 from widgets.panels.cell_painter import draw_bar, draw_text, tabular_font
-from widgets.panels.panel import Panel, PanelInfo
+from widgets.panels.panel import Panel, declared
 from widgets.theme import Theme, current_theme, px, qcolour, state_style, ui_font
 
 POLICIES = (
@@ -278,34 +278,16 @@ class Gauge(QWidget):
 class BackpressurePanel(Panel):
     """Blocked producers with their causes, then gauges, as many in a row as fit.
 
-    `chosen(target)` on a click on a gauge, `limitsChosen(target, Limits)` when they are changed there, `limitsWanted()`
-    and `rateWanted()` on the buttons, `followed(id)` on a link of a chain.
+    `chosen(target)` on a click on a gauge, `limitsChosen(target, Limits)` when they are changed there, `followed(id)`
+    on a link of a chain.
     """
 
-    info = PanelInfo(
-        "backpressure",
-        "Backpressure",
-        "backpressure",
-        "What slows producers down.",
-        "What slows producers down: the depth of a topic or queue compared with its limit, and the rate compared with "
-        "its tokens. The **policy** decides what happens at the limit: block, reject, drop the newest, drop the "
-        "oldest, or evict the least urgent. The slowest reader is named. The lines at the top lead from each blocked "
-        "producer to the cause; click a link to see it on the canvas. Below each gauge, you can change limit, rate "
-        "and policy while the session runs.",
-        "Ctrl+5",
-        group="Flow",
-        needs="backpressure",
-        empty="Nothing limits the producers.",
-        how="A topic or queue with a limit appears here as a gauge. Set one with Limits... (Ctrl+Alt+M).",
-        filter_hint="Filter by topic or queue",
-    )
+    info = declared("backpressure")
 
     least_height = 84  # gauges scroll by themselves
 
     chosen = Signal(str)
     limitsChosen = Signal(str, object)
-    limitsWanted = Signal()
-    rateWanted = Signal()
     followed = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -314,10 +296,6 @@ class BackpressurePanel(Panel):
         self.gauges: list[Gauge] = []
         self._across = 0
         self._forbidden = ""
-        self.limits_button = push_button(tr("Limits..."), self, pressed=self.limitsWanted, by_tab=True)
-        self.rate_button = push_button(tr("Rate of a producer..."), self, pressed=self.rateWanted, by_tab=True)
-        self.title_row.addWidget(self.rate_button)
-        self.title_row.addWidget(self.limits_button)
         self.chains = BlockChains(self)
         self.chains.followed.connect(self.followed)
         body = QWidget(self)
@@ -334,11 +312,7 @@ class BackpressurePanel(Panel):
     def forbid(self, reason: str) -> None:
         if reason != self._forbidden:
             self._forbidden = reason
-            set_why_not(self.limits_button, reason)
             self._show()
-
-    def forbid_rate(self, reason: str) -> None:
-        set_why_not(self.rate_button, reason)
 
     def set_gauges(self, gauges: Sequence[GaugeFacts]) -> None:
         gauges = tuple(gauges)

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from widgets.boxes import hbox, vbox
-from widgets.facts import LinkButton, plain_label
+from widgets.facts import LinkButton, plain_label, set_plain_tip
 from widgets.i18n import tr
 
 CHAINS_MAX = 5
@@ -73,8 +73,8 @@ class _Line(QWidget):
         self._links: list[tuple[QLabel, LinkButton]] = []
         self._shown = 0
         self._since = plain_label("", "muted", self)
-        self._row.addWidget(self._since)
-        self._row.addStretch(1)
+        self._since.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._row.addWidget(self._since, 1)
 
     def buttons(self) -> list[LinkButton]:
         return [button for _, button in self._links[: self._shown]]
@@ -84,7 +84,7 @@ class _Line(QWidget):
             arrow, button = plain_label(ARROW, "muted", self), LinkButton(self)
             button.followed.connect(self.followed)
             for widget in (arrow, button):
-                self._row.insertWidget(self._row.count() - 2, widget)
+                self._row.insertWidget(self._row.count() - 1, widget)
             self._links.append((arrow, button))
         self._shown = len(chain.links)
         for place, (arrow, button) in enumerate(self._links):
@@ -92,6 +92,7 @@ class _Line(QWidget):
             button.setVisible(place < self._shown)
             if place < self._shown:
                 link = chain.links[place]
-                button.set_link(link.words, link.target, tr("Shows it on the canvas."))
+                button.set_link(link.words, link.target, f"{link.words}\n{tr('Shows it on the canvas.')}")
         self._since.setText(f"({chain.since})")
+        set_plain_tip(self._since, chain.sentence())  # of which a narrow panel shows the beginning
         self.setAccessibleName(chain.sentence())

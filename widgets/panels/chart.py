@@ -184,7 +184,6 @@ class Chart(QWidget):
         self.setAccessibleName(f"{facts.title}{unit}: {', '.join(last)}")
 
     def _show_legend(self) -> None:
-        """Names in the colours of their lines, as many as there is room for, and how many more there are."""
         curves = () if self.facts is None else self.facts.curves[:CURVES_MAX]
         theme, letters, room = current_theme(), self._legend.fontMetrics(), self.width() - 2 * SIDE
         widths = [letters.horizontalAdvance(f"\u25a0 {curve.name}\u00a0 ") for curve in curves]
@@ -214,7 +213,6 @@ class Chart(QWidget):
             self._cursor.setPos(time_s)
 
     def _tell_time(self, told: SignalInstance, scene_pos: QPointF) -> None:
-        """Emit the time at a place of the plot; nothing beside it."""
         item = self._plot.getPlotItem()
         if item.sceneBoundingRect().contains(scene_pos):
             told.emit(max(0.0, float(item.vb.mapSceneToView(scene_pos).x())))

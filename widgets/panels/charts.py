@@ -8,9 +8,10 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QGridLayout, QWidget
 
 from widgets.boxes import put_in_columns, scrolled
+from widgets.facts import named
 from widgets.i18n import tr
 from widgets.panels.curves import ChartFacts
-from widgets.panels.panel import Panel, PanelInfo, side_by_side
+from widgets.panels.panel import Panel, declared, side_by_side
 from widgets.panels.table_panel import RowTable
 
 if TYPE_CHECKING:
@@ -73,19 +74,7 @@ class ChartsPanel(Panel):
     None when it leaves.
     """
 
-    info = PanelInfo(
-        "charts",
-        "Charts",
-        "chart",
-        "Rates, latencies and lag over time.",
-        "Curves over session time, with the current rates on the left. The consumer whose oldest message "
-        "has waited longest is marked as the **slowest**. Double-click a curve to go to that moment.",
-        "Ctrl+6",
-        group="Flow",
-        empty="Nothing has happened yet.",
-        how="Curves grow here as session time passes and messages are published.",
-        filter_hint="Filter the rates",
-    )
+    info = declared("charts")
 
     least_height = 84  # table and charts scroll by themselves
 
@@ -95,10 +84,9 @@ class ChartsPanel(Panel):
     def __init__(self, rates: QAbstractItemModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._charts: dict[str, Chart] = {}
-        self.rates_table = RowTable(rates, self)
+        self.rates_table = named(RowTable(rates, self), tr("Current rates"))
         self.rates_table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.rates_table.setMinimumWidth(366)
-        self.rates_table.setAccessibleName(tr("Current rates"))
         self._area = ChartGrid(self)
         scroll = scrolled(self._area, self)
         self.stack.addWidget(side_by_side(self, self.rates_table, scroll, stretch=(2, 5), widths=(600, 1000)))

@@ -15,15 +15,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from widgets.facts import plain_label, push_button, set_why_not
+from widgets.facts import named, plain_label, push_button, set_plain_tip, set_why_not
 from widgets.i18n import mark, tr
-from widgets.panels.panel import PanelInfo, side_by_side
+from widgets.panels.panel import declared, side_by_side
 from widgets.panels.table_panel import RowTable, TablePanel
 from widgets.roles import Role
 
 _COLUMNS = 5  # of a listener in the grid; the last is the gap to the next
 _GAP = 24
-_LEAST_STACKED = 190  # pixels of the panel where the listeners stand below each other
 NAMES = {"kafka": mark("Kafka"), "http": mark("HTTP")}
 
 
@@ -47,21 +46,22 @@ class _Listener(QWidget):
         super().__init__(parent)
         self.hide()  # its widgets stand in the grid
         self.name = plain_label(tr(NAMES[facts.kind]), "heading", parent)
-        self.port = QSpinBox(parent)
+        self.port = named(QSpinBox(parent), tr("Port of the listener {name}", name=tr(NAMES[facts.kind])))
         self.port.setRange(0, 65_535)
         self.port.setGroupSeparatorShown(False)
         self.port.setSpecialValueText(tr("any port"))
         self.port.setValue(facts.port)
-        self.port.setAccessibleName(tr("Port of the listener {name}", name=tr(NAMES[facts.kind])))
         self.button = QPushButton(parent)
         self.where = plain_label("", "", parent, selectable=True)
+        self.where.setMinimumWidth(1)  # the whole is in its tool tip
         self.problem = plain_label("", "problem", parent, wrap=True)
         self.problem.hide()
 
-    def put(self, grid: QGridLayout, row: int, column: int) -> None:
+    def put(self, grid: QGridLayout, row: int, column: int, *, narrow: bool) -> None:
         for place, widget in enumerate((self.name, self.port, self.button, self.where)):
-            grid.addWidget(widget, row, column + place)
-        grid.addWidget(self.problem, row + 1, column, 1, _COLUMNS - 1)
+            lower, right = divmod(place, 2) if narrow else (0, place)
+            grid.addWidget(widget, row + lower, column + right)
+        grid.addWidget(self.problem, row + 2, column, 1, _COLUMNS - 1)
 
     def width_hint(self) -> int:
         return sum(each.sizeHint().width() for each in (self.name, self.port, self.button, self.where))
@@ -72,20 +72,7 @@ class ConnectionsPanel(TablePanel):
     `accessWanted()` for the panel of that name.
     """
 
-    info = PanelInfo(
-        "connections",
-        "Connections",
-        "command",
-        "Listeners for other programs, and who is connected.",
-        "Other programs reach the broker through **listeners**: Kafka and HTTP. Open and close them here, see which "
-        "clients are connected, and cut connections. On the right are the requests of the selected connection, by API.",
-        group="System",
-        counted=3,
-        needs="connections",
-        empty="No client is connected.",
-        how="Open Kafka, then point bootstrap.servers of a Kafka program of your own at it.",
-        filter_hint="Filter by client",
-    )
+    info = declared("connections")
 
     openRequested = Signal(str, int)
     closeRequested = Signal(str)
@@ -94,15 +81,15 @@ class ConnectionsPanel(TablePanel):
 
     def __init__(self, model: QAbstractItemModel, apis: QAbstractItemModel, parent: QWidget | None = None) -> None:
         """`model` has the connections, `apis` the requests of the selected one by API."""
-        self.apis = RowTable(apis)
-        self.apis.setAccessibleName(tr("Requests of the selected connection, by API"))
+        self.apis = named(RowTable(apis), tr("Requests of the selected connection, by API"))
         self._beside = QStackedWidget()
         self._beside.addWidget(plain_label(tr("Select a connection to see its requests by API."), "muted"))
         self._beside.addWidget(self.apis)
         self.listeners: dict[str, _Listener] = {}
         self._facts: tuple[ListenerFacts, ...] = ()
         self._forbidden = ""
-        self._arranged = False, 0  # whether the listeners stand below each other, and how many
+        # How many listeners there are, whether they stand below each other, and each in two lines.
+        self._arranged = 0, False, False
         super().__init__(model, parent)
         self._bar = bar = QWidget(self)
         self._grid = QGridLayout(bar)
@@ -149,6 +136,7 @@ class ConnectionsPanel(TablePanel):
             self._show()
 
     def _show(self) -> None:
+        self._bar.setVisible(bool(self._facts))
         for facts in self._facts:
             listener = self.listeners.get(facts.kind)
             if listener is None:
@@ -160,6 +148,7 @@ class ConnectionsPanel(TablePanel):
             listener.button.setToolTip(self._forbidden if not is_open else "")
             listener.port.setEnabled(not is_open and not facts.opening)
             listener.where.setText(facts.where or tr("closed"))
+            set_plain_tip(listener.where, listener.where.text())
             listener.problem.setText(facts.problem)
             listener.problem.setVisible(bool(facts.problem))
         self._arrange()
@@ -168,19 +157,33 @@ class ConnectionsPanel(TablePanel):
         super().resizeEvent(event)
         self._arrange()
 
+    def _arrangement(self, width: int) -> tuple[int, bool, bool]:
+        """All listeners in one line if there is room, else a line each, or two."""
+        widths = [self.listeners[facts.kind].width_hint() for facts in self._facts]
+        gaps = len(widths) * _COLUMNS * self._grid.horizontalSpacing() + (len(widths) - 1) * _GAP + 16
+        below = sum(widths) + gaps > width
+        return len(widths), below, below and max(widths) + gaps // len(widths) > width
+
     def _arrange(self) -> None:
-        """All listeners in one line if there is room, else a line each."""
-        found = [self.listeners[facts.kind] for facts in self._facts]
-        gaps = len(found) * _COLUMNS * self._grid.horizontalSpacing() + (len(found) - 1) * _GAP + 16
-        below = sum(one.width_hint() for one in found) + gaps > self.width()
-        if (below, len(found)) != self._arranged:
-            self._arranged = below, len(found)
-            for place, one in enumerate(found):
-                one.put(self._grid, *((2 * place, 0) if below else (0, place * _COLUMNS)))
-        # What is too low for all lines scrolls as a whole, and squeezes none.
+        self._bar.setMinimumHeight(self._bar_height(self.width()))
+        if (wanted := self._arrangement(self.width())) != self._arranged:
+            self._arranged = wanted
+            _count, below, narrow = wanted
+            for place, facts in enumerate(self._facts):
+                where = (3 * place, 0) if below else (0, place * _COLUMNS)
+                self.listeners[facts.kind].put(self._grid, *where, narrow=narrow)
+
+    def _bar_height(self, width: int) -> int:
+        """What is too low for all lines scrolls as a whole, and squeezes none."""
+        if not self._facts:
+            return 0
+        found, (count, below, narrow) = [self.listeners[facts.kind] for facts in self._facts], self._arrangement(width)
         line = max((one.port.sizeHint().height() for one in found), default=0) + self._grid.verticalSpacing()
-        self._bar.setMinimumHeight(len(found) * line if below else 0)
-        self.least_height = _LEAST_STACKED if below else TablePanel.least_height
+        problems = sum(one.problem.sizeHint().height() for one in found if not one.problem.isHidden())
+        return (count if below else 1) * (1 + narrow) * line + problems + 6
+
+    def height_at_least(self, width: int, *, whole: bool = False) -> int:
+        return super().height_at_least(width, whole=whole) + self._bar_height(width)
 
     def _press(self, kind: str) -> None:
         facts = next(one for one in self._facts if one.kind == kind)

@@ -7,7 +7,6 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, QRect, Qt, Signal
 from PySide6.QtGui import QAction, QPainter
 from PySide6.QtWidgets import (
     QFrame,
-    QGridLayout,
     QListWidget,
     QListWidgetItem,
     QMenu,
@@ -20,11 +19,11 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.boxes import vbox
-from widgets.facts import FactsGrid, plain_label, set_plain_tip, set_why_not, toggle_button
+from widgets.facts import FactsGrid, named, plain_label, set_why_not, toggle_button
 from widgets.i18n import mark, tr
 from widgets.long_text import wrap_for
-from widgets.panels.cell_painter import CellDelegate, Index, tabular_font
-from widgets.panels.panel import PanelInfo, side_by_side
+from widgets.panels.cell_painter import CellDelegate, Index
+from widgets.panels.panel import declared, side_by_side
 from widgets.panels.table_panel import RowTable, TablePanel
 from widgets.roles import Role
 from widgets.theme import Theme, mono_font
@@ -33,26 +32,15 @@ PAYLOAD_LINES = 7
 
 
 @dataclass(frozen=True, slots=True)
-class AttemptFacts:
-    """One delivery, as texts; `hint` is the tool tip of its time."""
-
-    number: int
-    holder: str
-    delivered: str
-    lasted: str
-    outcome: str
-    hint: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class DeadLetterFacts:
-    """A dead letter as texts; `facts` are (label, value) pairs, `headers` (name, value) pairs."""
+    """A dead letter as texts, in pairs of label and value; `hints` are the tool tips of the attempts."""
 
     key: Hashable
     cause: str
     facts: tuple[tuple[str, str], ...]
     headers: tuple[tuple[str, str], ...]
-    attempts: tuple[AttemptFacts, ...]
+    attempts: tuple[tuple[str, str], ...]
+    hints: tuple[str, ...]
     payload: str
 
 
@@ -66,21 +54,16 @@ class DeadLetterDetails(QScrollArea):
         self.shown: DeadLetterFacts | None = None
         self._inner = inner = QWidget(self)
         self.cause = plain_label("", "heading", inner, wrap=True, selectable=True)
-        self.payload = QPlainTextEdit(inner, readOnly=True)
+        self.payload = named(QPlainTextEdit(inner, readOnly=True), tr("Payload"))
         self.payload.setFont(mono_font())
-        self.payload.setAccessibleName(tr("Payload"))
         self.payload.setFixedHeight(self.payload.fontMetrics().lineSpacing() * PAYLOAD_LINES)
         self.facts = FactsGrid(inner)
         self.headers = FactsGrid(inner)
-        self._attempts = QWidget(inner)
-        self._attempt_grid = QGridLayout(self._attempts)
-        self._attempt_grid.setContentsMargins(0, 0, 0, 0)
-        self._attempt_grid.setHorizontalSpacing(8)
-        self._attempt_grid.setVerticalSpacing(4)
+        self.attempts = FactsGrid(inner)
         self._headers_title = plain_label(tr("Headers"), "section", inner)
         self._attempts_title = plain_label(tr("Attempts"), "section", inner)
         payload, facts = plain_label(tr("Payload"), "section", inner), plain_label(tr("Facts"), "section", inner)
-        upper = (self.cause, self._attempts_title, self._attempts, payload, self.payload)
+        upper = (self.cause, self._attempts_title, self.attempts, payload, self.payload)
         lower = (facts, self.facts, self._headers_title, self.headers)
         vbox(*upper, *lower, 1, on=inner, margins=(12, 6, 12, 12), spacing=6)
         self.setWidget(inner)
@@ -104,29 +87,11 @@ class DeadLetterDetails(QScrollArea):
         self._headers_title.setVisible(bool(facts.headers))
         self._attempts_title.setText(tr("Attempts ({count})", count=len(facts.attempts)))
         self._attempts_title.setVisible(bool(facts.attempts))
-        self._show_attempts(facts.attempts)
+        self.attempts.set_facts(facts.attempts, facts.hints)
 
     def resizeEvent(self, event: object) -> None:
         super().resizeEvent(event)  # type: ignore[arg-type]
         self._nothing.setGeometry(self.viewport().rect())
-
-    def _show_attempts(self, attempts: tuple[AttemptFacts, ...]) -> None:
-        grid = self._attempt_grid
-        while grid.count():
-            item = grid.takeAt(0)
-            widget = item.widget() if item is not None else None
-            if widget is not None:
-                widget.deleteLater()
-        for row, attempt in enumerate(attempts):
-            number = plain_label(f"{attempt.number}.", "muted", self._attempts)
-            words = f"{attempt.outcome}\n{attempt.holder}, {attempt.delivered}, {attempt.lasted}"
-            told = plain_label(words, "", self._attempts, fill=True, selectable=True)
-            for place, label in enumerate((number, told)):
-                label.setFont(tabular_font())
-                label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-                grid.addWidget(label, row, place)
-            set_plain_tip(told, attempt.hint)
-        grid.setColumnStretch(1, 1)
 
 
 NONE_REDRIVEN = (
@@ -157,26 +122,8 @@ class DeadLettersPanel(TablePanel):
     `viewChanged(redriven)` when the other view is shown; `redrivenChosen(key)` on a row of it.
     """
 
-    info = PanelInfo(
-        "dead_letters",
-        "Dead letters",
-        "dead-letter",
-        "Messages whose processing failed for good.",
-        "Messages whose processing failed for good, with the cause and every attempt.\n\n"
-        "- **Redrive** sends a message back to its origin: it is appended there first and removed here "
-        "afterwards, so an interrupted redrive loses nothing.\n"
-        "- Redrives are counted, so a message that keeps coming back stands out.\n"
-        "- **Purge** empties the queue of dead letters; it can be undone for a while.\n"
-        "- Topics with names such as orders.DLT, orders-dlq or dlq.orders are also shown, with the origin, cause and "
-        "attempts that Spring, Kafka Connect and share groups write into headers.",
-        "Ctrl+4",
-        group="Data",
-        counted=4,
-        empty="No message was given up on.",
-        how="A message lands here after its last attempt, with its history. Queues whose workers fail, or whose "
-        "leases expire, fill this panel.",
-        filter_hint="Filter by cause, key, payload or origin",
-    )
+    info = declared("dead_letters")
+    multiple = True
 
     redriveRequested = Signal(list)
     causeChosen = Signal(object)
@@ -193,12 +140,14 @@ class DeadLettersPanel(TablePanel):
         self._menu = QMenu(self.more, toolTipsVisible=True)
         self.programs_count: Callable[[Sequence[Hashable] | None], int] = lambda _keys: 0
         self._forbidden = self._why_selected = self._why_all = self._why_current = ""
+        self._why_programs = ""
+        self._own = ("", "")
         self.redrive_selected_button = QPushButton(tr("Redrive selected"))
         self.redrive_all_button = QPushButton(tr("Redrive all"))
         self.more.setText(tr("More"))
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.more.setMenu(self._menu)
-        super().__init__(model, multiple=True, parent=parent)
+        super().__init__(model, parent)
         self._add_view_switch()
         for button in (self.redrive_selected_button, self.redrive_all_button, self.more):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -308,6 +257,16 @@ class DeadLettersPanel(TablePanel):
             self._forbidden = reason
             self._show_actions()
 
+    def forbid_programs(self, reason: str) -> None:
+        """Why those that programs have put into topics cannot be redriven; "" if they can."""
+        if reason != self._why_programs:
+            self._why_programs = reason
+            self._show_actions()
+
+    def why_not_own(self, *, selected: bool) -> str:
+        """Why none of the broker's own dead letters can be edited or purged."""
+        return self._own[selected]
+
     def why_not_selected(self) -> str:
         return self._why_selected
 
@@ -333,25 +292,32 @@ class DeadLettersPanel(TablePanel):
 
     def _show_actions(self) -> None:
         chosen, shown = self.selected_count(), 0 if self.shows_redriven else self.shown_count()
-        of_programs = tr("Only the program that wrote a topic's dead letters can send them back.")
+        of_programs = tr("The dead letters that a program has put into a topic stay there.")
         none = tr("The filter matches nothing.") if self.filter_text else tr("There are no dead letters.")
         unselected = tr("Select dead letters first: click one, or Ctrl+A for all.")
-        if shown and (programs := self.programs_count(None)):
-            none, shown = of_programs, shown - programs
-            if chosen and (programs := self.programs_count(self.selected_keys())):
-                unselected, chosen = of_programs, chosen - programs
         self._why_all = self._forbidden or ("" if shown else none)
         self._why_selected = self._why_all or ("" if chosen else unselected)
+        self._own = self._why_all, self._why_selected
+        if shown and (programs := self.programs_count(None)):
+            own = self._forbidden or ("" if shown > programs else of_programs)
+            programs_chosen = self.programs_count(self.selected_keys()) if chosen else 0
+            self._own = own, own or ("" if chosen > programs_chosen else of_programs if chosen else unselected)
+            if shown == programs:
+                self._why_all = self._why_all or self._why_programs
+            if chosen == programs_chosen:
+                self._why_selected = self._why_selected or self._why_programs
         one, every = self.redrive_selected_button, self.redrive_all_button
         one.setText(tr("Redrive selected ({chosen:,})", chosen=chosen))
-        every.setText(tr("Redrive all ({shown:,})", shown=shown))
-        set_why_not(one, self._why_selected, tr("Back to their origin, then out of this list (Ctrl+D)."))
+        some = 0 < shown < (self._total or 0)  # others wait, or do not fit the filter
+        words = tr("Redrive listed ({shown:,})", shown=shown) if some else tr("Redrive all ({shown:,})", shown=shown)
+        every.setText(words)
+        set_why_not(one, self._why_selected, tr("Back to their origin (Ctrl+D)."))
         set_why_not(every, self._why_all, tr("All listed dead letters, back to their origin (Ctrl+Shift+D)."))
         key = self.current_key()
         current = (
             tr("Choose a dead letter first.") if key is None else of_programs if self.programs_count([key]) else ""
         )
-        self._why_current = current = self._why_all or current
+        self._why_current = self._own[False] or current
 
     def redrive_selected(self) -> None:
         if not self._why_selected:

@@ -3,9 +3,9 @@ from __future__ import annotations
 from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from widgets.facts import toggle_button
+from widgets.facts import named, toggle_button
 from widgets.i18n import mark, tr
-from widgets.panels.panel import PanelInfo
+from widgets.panels.panel import declared
 from widgets.panels.table_panel import TablePanel
 
 NONE_FOUND = (mark("No event of this kind."), mark("Choose Everything, or wait for one."))
@@ -13,6 +13,7 @@ CHOICES = (
     ("all", mark("Everything")),
     ("mine", mark("My actions")),
     ("rebalances", mark("Rebalances")),
+    ("brokers", mark("Brokers, leaders, replicas")),
     ("failures", mark("Failures and faults")),
     ("alerts", mark("Alerts")),
     ("control", mark("Everything except messages")),
@@ -23,20 +24,7 @@ CHOICES = (
 class EventsPanel(TablePanel):
     """`choiceChanged(choice)`; `currentChanged(seq)` on a click; `opened(seq)` on Enter or a double click."""
 
-    info = PanelInfo(
-        "events",
-        "Events",
-        "events",
-        "All events, in order.",
-        "Everything the broker did, in order, including your own actions. Click a line to inspect it, "
-        "double-click it to go to its moment.",
-        "Ctrl+Shift+V",
-        group="System",
-        counted=3,
-        empty="Nothing has happened yet.",
-        how="Every event is listed here, in order. {goes_on}",
-        filter_hint="Filter: words, kind = nacked, time > 00:31",
-    )
+    info = declared("events")
 
     choiceChanged = Signal(str)
 
@@ -44,8 +32,7 @@ class EventsPanel(TablePanel):
         super().__init__(model, parent)
         self.table.setSortingEnabled(False)
         self.table.horizontalHeader().setSectionsClickable(False)
-        self.choices = QComboBox(self)
-        self.choices.setAccessibleName(tr("Which events"))
+        self.choices = named(QComboBox(self), tr("Which events"))
         self.choices.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         for choice, words in CHOICES:
             self.choices.addItem(tr(words), choice)

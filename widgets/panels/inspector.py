@@ -7,11 +7,11 @@ from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
 from widgets.boxes import hbox, vbox
 from widgets.bytes_text import contained
-from widgets.facts import Fact, FactsGrid, plain_label, show_state
+from widgets.facts import Fact, FactsGrid, named, plain_label, show_state
 from widgets.i18n import tr
 from widgets.icons import icon
 from widgets.panels.life_path import LifePath, LifeStep
-from widgets.panels.panel import Panel, PanelInfo
+from widgets.panels.panel import Panel, declared
 from widgets.panels.payload import PayloadView
 from widgets.panels.soft_area import FADE_PIXELS, SoftArea
 from widgets.theme import current_theme
@@ -45,13 +45,7 @@ class InspectorPanel(Panel):
     `followed(id)` and `momentChosen(time_ns)` for links; `backWanted` and `forwardWanted`.
     """
 
-    info = PanelInfo(
-        "inspector",
-        "Inspector",
-        "info",
-        empty="Nothing is selected.",
-        how="Click anything: on the canvas, a row of a table, a card. Its facts are shown here.",
-    )
+    info = declared("inspector")
 
     followed = Signal(str)
     momentChosen = Signal(object)
@@ -80,8 +74,7 @@ class InspectorPanel(Panel):
         self.restyle()
 
     def _turn(self, hint: str, wanted: object) -> QToolButton:
-        button = QToolButton(self, autoRaise=True)
-        button.setAccessibleName(hint)
+        button = named(QToolButton(self, autoRaise=True), hint)
         button.setToolTip(hint)
         button.clicked.connect(wanted)
         self.title_row.addWidget(button)

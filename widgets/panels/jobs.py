@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QSizePolicy, QWidget
 from widgets.boxes import hbox, scrolled, vbox
 from widgets.facts import plain_label, push_button, set_plain_tip, show_state
 from widgets.i18n import tr
-from widgets.panels.panel import Panel, PanelInfo
+from widgets.panels.panel import Panel, declared
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +80,7 @@ class JobRow(QFrame):
 class JobsPanel(Panel):
     """Jobs, the newest first. `cancelRequested(id)`, `openRequested(id)`."""
 
-    info = PanelInfo(
-        "jobs",
-        "Jobs",
-        "layers",
-        "Long-running jobs, with progress.",
-        "Reports and other long-running jobs, with their progress. Closing a dialog does not cancel a job. Cancel "
-        "stops it and leaves nothing half done.",
-        "Ctrl+7",
-        group="System",
-        counted=2,
-        empty="No long-running work has been started.",
-        how="A report in progress appears here: Export report... (Ctrl+E).",
-    )
+    info = declared("jobs")
 
     cancelRequested = Signal(str)
     openRequested = Signal(str)

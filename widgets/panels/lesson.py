@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QToolButton, QWidget
 
 from widgets.boxes import hbox, vbox
 from widgets.bytes_text import contained
@@ -12,7 +12,7 @@ from widgets.facts import plain_label, push_button, set_plain_tip, set_property
 from widgets.fold_button import FoldButton
 from widgets.i18n import tr
 from widgets.icons import icon, icon_pixmap
-from widgets.panels.panel import Panel, PanelInfo
+from widgets.panels.panel import Panel, declared
 from widgets.panels.soft_area import FADE_PIXELS, SoftArea
 from widgets.theme import current_theme, px
 
@@ -40,10 +40,12 @@ class NextStep(QFrame):
     def set_facts(self, facts: LessonFacts | None) -> None:
         number = -1 if facts is None else next((at for at, step in enumerate(facts.steps) if step.current), -1)
         step = facts.steps[number] if facts is not None and number >= 0 else None
-        text = step.text if step is not None else facts.question if facts is not None and facts.complete else ""
+        text = facts.question if facts is not None and facts.complete else ""
+        if step is not None:
+            text = step.cannot or step.text
         self._number = number
         self.text.setText(contained(text))
-        self.point.setVisible(step is not None and step.can_point)
+        _offer(self.point, step)
         if facts is not None:
             self.count.setText(tr("{done} of {count}", done=facts.done, count=len(facts.steps)))
         self.setVisible(bool(text))
@@ -65,7 +67,8 @@ INDENT = 8  # where the rows of steps begin
 class StepFacts:
     """A step as texts: what to watch or try, what was seen, and by what it was done.
 
-    `can_point`: it names a place; `ever`: it was done in this run or in an earlier one.
+    `can_point`: it names a place; `ever`: it was done in this run or in an earlier one. `cannot` is a sentence if it
+    can no longer be done in this one.
     """
 
     text: str
@@ -75,6 +78,7 @@ class StepFacts:
     current: bool = False
     can_point: bool = False
     ever: bool = False
+    cannot: str = ""
 
     @property
     def earlier(self) -> bool:
@@ -108,8 +112,16 @@ class LessonFacts:
         return all(step.done or step.ever for step in self.steps)
 
 
+def _offer(button: QPushButton, step: StepFacts | None) -> None:
+    """Gives the button of a step its words: it shows where, or starts a lesson over that cannot go on."""
+    button.setText(tr("Start the lesson over") if step is not None and step.cannot else tr("Show me where"))
+    button.setVisible(step is not None and step.current and (step.can_point or bool(step.cannot)))
+
+
 class StepRow(QFrame):
-    """One step. `pointWanted()` is its button; the arrow shows and hides what was seen."""
+    """A step of the lesson. `pointWanted()` when its button is pressed; the arrow at its right opens and closes
+    the text of what the step has seen in the session.
+    """
 
     pointWanted = Signal()
 
@@ -137,16 +149,16 @@ class StepRow(QFrame):
         )
 
     def set_facts(self, facts: StepFacts, *, last_done: bool) -> None:
-        """Show a step; `last_done` opens what was seen unless it was closed by hand."""
+        """Show a step. The last one done also shows what was seen, unless the user has closed that."""
         self._facts = facts
         self.text.setText(contained(facts.text))
-        self.seen.setText(contained(facts.seen))
+        self.seen.setText(contained(facts.cannot or facts.seen))
         opened = last_done if self._opened is None else self._opened
         can_open = facts.done and bool(facts.seen)
         self.more.setVisible(can_open)
         self.more.setChecked(opened)
-        self.seen.setVisible(can_open and opened)
-        self.point.setVisible(facts.current and facts.can_point)
+        self.seen.setVisible(bool(facts.cannot) or (can_open and opened))
+        _offer(self.point, facts)
         earlier = tr("Done in an earlier run") if facts.earlier else ""
         set_plain_tip(self._icon, facts.by or earlier)
         state = tr("Done") if facts.done else tr("Now") if facts.current else earlier or tr("To do")
@@ -181,12 +193,7 @@ class StepRow(QFrame):
 class LessonPanel(Panel):
     """`pointWanted(number)` for the place of a step, `nextWanted()`, `startOverWanted()`; `folded(on)` by its arrow."""
 
-    info = PanelInfo(
-        "lesson",
-        "Lesson",
-        "check",
-        empty="This scenario has no lesson.",
-    )
+    info = declared("lesson")
 
     pointWanted = Signal(int)
     nextWanted = Signal()

@@ -14,11 +14,11 @@ from PySide6.QtWidgets import (
 )
 
 from widgets.boxes import scrolled, vbox
-from widgets.facts import Fact, FactsGrid, mark_wrong, plain_label, push_button, set_plain_tip, set_why_not
+from widgets.facts import Fact, FactsGrid, mark_wrong, named, plain_label, push_button, set_plain_tip
 from widgets.formats import time_of
 from widgets.i18n import mark, tr
 from widgets.icons import icon
-from widgets.panels.panel import PanelInfo, side_by_side
+from widgets.panels.panel import declared, side_by_side
 from widgets.panels.payload import PayloadView
 from widgets.panels.table_panel import TablePanel
 from widgets.theme import current_theme
@@ -51,10 +51,9 @@ class MessageDetails(QWidget):
         self.set_nothing(tr("Select a message to read it here."))
 
     def _tool(self, icon_name: str, hint: str, wanted: object) -> QToolButton:
-        button = QToolButton(self, autoRaise=True)
+        button = named(QToolButton(self, autoRaise=True), hint)
         button.setProperty("icon_name", icon_name)
         button.setToolTip(hint)
-        button.setAccessibleName(hint)
         button.clicked.connect(wanted)
         self.payload.tools.addWidget(button)
         return button
@@ -105,28 +104,15 @@ class Start(NamedTuple):
 
 class MessagesPanel(TablePanel):
     """`whereChanged(Where)`, `startChanged(Start)`, `moreWanted()` when the end of a list is in sight,
-    `newerWanted()` for what was published since, `shown()` when it comes to the front, `produceWanted()`;
-    `currentChanged(key)` is answered with `details.set_message`."""
+    `newerWanted()` for what was published since, `shown()` when it comes to the front;
+    `currentChanged(key)` is answered with `details.set_message`.
+    """
 
-    info = PanelInfo(
-        "messages",
-        "Messages",
-        "message",
-        "The records of a topic or queue.",
-        "The records of a topic or queue: by offset, by time, newest, oldest, or as they arrive. Payloads are shown "
-        "as they are, never executed and never interpreted as markup.",
-        "Ctrl+9",
-        group="Data",
-        needs="messages",
-        empty="There are no messages here.",
-        how="Choose another topic or partition. {goes_on}",
-        filter_hint="Filter: words, key = k1, size > 1 KiB",
-    )
+    info = declared("messages")
 
     whereChanged = Signal(object)
     startChanged = Signal(object)
     moreWanted = Signal()
-    produceWanted = Signal()
     newerWanted = Signal()
     shown = Signal()
 
@@ -145,25 +131,21 @@ class MessagesPanel(TablePanel):
         self.start_value = QLineEdit(self)
         self.start_value.setFixedWidth(90)
         self.start_value.hide()
-        self.produce = push_button(tr("Produce..."), self, by_tab=True)
         at = self.title_row.count() - 1  # before the filter
         self.newer = push_button("", self, role="link", by_tab=True)
         set_plain_tip(self.newer, tr("Published since the list was loaded; click to reload."))
         self.newer.hide()
         for offset, part in enumerate((self.newer, self.topic, self.partition, self.start_kind, self.start_value)):
             self.title_row.insertWidget(at + offset, part)
-        self.title_row.addWidget(self.produce)
         self.topic.activated.connect(lambda _place: self._on_topic())
         self.partition.activated.connect(lambda _place: self.whereChanged.emit(self.where()))
         self.start_kind.activated.connect(lambda _place: self._on_start())
         self.start_value.returnPressed.connect(self._on_value)
-        self.produce.clicked.connect(self.produceWanted)
         self.newer.clicked.connect(self.newerWanted)
         self.table.verticalScrollBar().valueChanged.connect(lambda _value: self._on_scroll())
 
     def _combo(self, name: str, characters: int) -> QComboBox:
-        combo = QComboBox(self, minimumContentsLength=characters)
-        combo.setAccessibleName(name)
+        combo = named(QComboBox(self, minimumContentsLength=characters), name)
         combo.setToolTip(name)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         combo.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -258,9 +240,6 @@ class MessagesPanel(TablePanel):
             shown = f"{start.value / 1e9:.3f} s" if start.kind == "time" else f"{start.value:,}"
             self.start_value.setText(shown)
         self.whereChanged.emit(self.where())
-
-    def forbid_produce(self, reason: str) -> None:
-        set_why_not(self.produce, reason, tr("Sends one message, or a stream of them."))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

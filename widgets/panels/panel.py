@@ -1,23 +1,26 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QMouseEvent, QResizeEvent, QShortcut
+from PySide6.QtGui import QAction, QKeySequence, QMouseEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLayoutItem,
+    QPushButton,
     QSizePolicy,
     QSplitter,
     QStackedLayout,
     QWidget,
 )
 
+import resources
 from widgets.boxes import vbox
-from widgets.facts import RunningLabel, mark_wrong, plain_label, push_button
+from widgets.facts import RunningLabel, action_button, mark_wrong, named, plain_label, push_button
 from widgets.filter_field import FilterField, FilterHelp, FilterPopup
 from widgets.fold_button import FoldButton
 from widgets.i18n import tr
@@ -25,10 +28,9 @@ from widgets.icons import icon_pixmap
 from widgets.theme import current_theme, px
 
 FILTER_DELAY_MS = 120
-ROOM_FOR_ICON = 92
-ROOM_FOR_HOW = 54
 # Below this width, two parts of a panel stand one above the other.
 NARROW = 640
+LEAST_BELOW = 80  # a header, a row and a scroll bar
 
 
 class TitleRow(QHBoxLayout):
@@ -66,11 +68,14 @@ class TitleRow(QHBoxLayout):
         return self.heightForWidth(width)
 
     def heightForWidth(self, width: int) -> int:
+        return self.height_of(width, folded=self.folded)
+
+    def height_of(self, width: int, *, folded: bool) -> int:
         if width >= super().minimumSize().width():
             return super().sizeHint().height()
-        lines = self._lines(width)[: 1 if self.folded else None]
+        lines = self._lines(width)[: 1 if folded else None]
         margins = self.contentsMargins()
-        heights = sum(max(item.sizeHint().height() for item in line) for line in lines)
+        heights = sum(self._height(number, line) for number, line in enumerate(lines))
         return margins.top() + margins.bottom() + heights + self.spacing() * (len(lines) - 1)
 
     def minimumSize(self) -> QSize:
@@ -91,7 +96,7 @@ class TitleRow(QHBoxLayout):
                 for item in line:  # no layout may place anything above its widget
                     item.setGeometry(QRect(rect.topRight() + QPoint(1, 0), item.sizeHint()))
                 continue
-            x, height = rect.x() + margins.left(), max(item.sizeHint().height() for item in line)
+            x, height = rect.x() + margins.left(), self._height(number, line)
             used = sum(_width(item) for item in line) + self.spacing() * (len(line) - 1)
             left = right - x - self._kept(number) - used
             for item in line:
@@ -104,6 +109,10 @@ class TitleRow(QHBoxLayout):
                 size = self.fold.sizeHint()
                 self.fold.setGeometry(QRect(QPoint(right - size.width(), y + (height - size.height()) // 2), size))
             y += height + self.spacing()
+
+    def _height(self, number: int, line: list[QLayoutItem]) -> int:
+        fold = self.fold.sizeHint().height() if self.short and not number else 0
+        return max(fold, *(item.sizeHint().height() for item in line))
 
     def _kept(self, line: int) -> int:
         """Pixels at the end of a line that are the button's."""
@@ -133,21 +142,21 @@ def _width(item: QLayoutItem) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PanelInfo:
-    """The registration of a panel: its tab, its command in the menu View and the palette, and its page of help.
+    """The registration of a panel: its tab, and its command in the menu View and the palette.
 
-    `name` is kept in settings and layouts. `hint` (one sentence) and `help` (Markdown) are texts like `title`; `icon`
-    is a name from `widgets.icons`, `shortcut` a key in Qt's portable form, "" for none. `group` is the title over the
-    tabs of its kind; `counted` keeps room for so many characters behind the title. `empty` and `how` say what would be
-    here and how to make it happen, with {goes_on} for what the source says of that; `filter_hint` stands in the field
+    `name` is kept in settings and layouts, and names the page of help in `resources/help`. `hint` is one sentence;
+    `icon` is a name from `widgets.icons`, `shortcut` a key in Qt's portable form, "" for none. `group` is the title
+    over the tabs of its kind; `counted` keeps room for so many characters behind the title. `empty` and `how` say what
+    would be here and how to make it happen, with {goes_on} for what the source says; `filter_hint` stands in the field
     of the filter, "" for none. `needs` is what a source has to know for anything to be here, a word of
-    `observation.peer.KNOWABLE`. A `spare` tab goes before any other if there is no room for all.
+    `observation.peer.KNOWABLE`. A `spare` tab without a count goes before any other if there is no room for all.
+    `commands` have a button in the title row, with words of its own where they are given.
     """
 
     name: str
     title: str
     icon: str
     hint: str = ""
-    help: str = ""
     shortcut: str = ""
     group: str = ""
     counted: int = 0
@@ -156,6 +165,17 @@ class PanelInfo:
     filter_hint: str = ""
     needs: str = ""
     spare: bool = False
+    commands: tuple[str | tuple[str, str], ...] = ()
+
+
+_DECLARED: dict[str, Any] = tomllib.loads(resources.path("panels.toml").read_text(encoding="utf-8"))
+
+
+def declared(name: str) -> PanelInfo:
+    """The registration that `resources/panels.toml` has under this name."""
+    given = _DECLARED[name]
+    commands = (each if isinstance(each, str) else (each["id"], each["title"]) for each in given.get("commands", ()))
+    return PanelInfo(name, **{**given, "commands": tuple(commands)})
 
 
 class EmptyState(QWidget):
@@ -185,10 +205,19 @@ class EmptyState(QWidget):
         self._fit()
 
     def _fit(self) -> None:
+        width = self.width()
+        left = self.height() - self.height_at_least(width) - self._height(self._how, width)
+        self._how.setVisible(left >= 0)
+        self._icon.setVisible(left >= self._icon.sizeHint().height() + 6)
+
+    def height_at_least(self, width: int) -> int:
+        """In pixels, of the sentence and the buttons at that width."""
         shown = [button for button in (self.button, self.offer) if not button.isHidden()]
-        left = self.height() - sum(button.sizeHint().height() + 6 for button in shown)
-        self._icon.setVisible(left >= ROOM_FOR_ICON)
-        self._how.setVisible(left >= ROOM_FOR_HOW)
+        return 16 + self._height(self._sentence, width) + sum(button.sizeHint().height() + 6 for button in shown)
+
+    @staticmethod
+    def _height(label: QLabel, width: int) -> int:
+        return label.heightForWidth(width - 48) + 6
 
     def offer_clear(self, offered: bool) -> None:
         self.button.setVisible(offered)
@@ -210,7 +239,15 @@ class EmptyState(QWidget):
 
 
 class SideBySide(QSplitter):
-    """Two parts of a panel side by side; one above the other if it is narrow and high."""
+    """Parts of a panel side by side; one above the other if it is narrow and high.
+
+    If it is narrower than they are at least, Qt would lay one over another: parts that get less of the room to spare
+    are hidden then, from the left.
+    """
+
+    def __init__(self, *args: Any, **properties: Any) -> None:
+        super().__init__(*args, **properties)
+        self._folded: set[QWidget] = set()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         upright = self.width() < min(px(NARROW), self.height() + 1)
@@ -222,6 +259,24 @@ class SideBySide(QSplitter):
         if turned:
             whole = self.height() if upright else self.width()
             self.setSizes([whole // self.count()] * self.count())
+        self._fold(0 if upright else self.width())
+
+    def _fold(self, room: int) -> None:
+        """`room` is 0 if all parts have it."""
+        parts = [part for place in range(self.count()) if (part := self.widget(place)) is not None]
+        least = [max(part.minimumWidth(), part.minimumSizeHint().width()) for part in parts]
+        needed, most = sum(least) + self.handleWidth() * (len(parts) - 1), max(map(_stretch, parts))
+        for part, width in zip(parts, least, strict=True):
+            gives_way = room > 0 and needed > room and _stretch(part) < most
+            if gives_way:
+                needed -= width + self.handleWidth()
+            if gives_way != (part in self._folded):
+                part.setVisible(not gives_way)
+                (self._folded.add if gives_way else self._folded.discard)(part)
+
+
+def _stretch(part: QWidget) -> int:
+    return part.sizePolicy().horizontalStretch()
 
 
 def side_by_side(
@@ -258,6 +313,7 @@ class Panel(QWidget):
         self._empty_words = (tr(self.info.empty), tr(self.info.how, goes_on=""), "")
         self._unknown, self._goes_on = False, ""
         self.filter_text = ""
+        self.buttons: dict[str, QPushButton] = {}
         self._title = plain_label(self.title, "heading", self)
         self.count_label = plain_label("", "muted", self)
         self.title_row = TitleRow(FoldButton("chevron-down", "", self))
@@ -292,10 +348,9 @@ class Panel(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
 
     def _add_filter(self, hint: str) -> None:
-        field = FilterField(hint, self)
+        field = named(FilterField(hint, self), tr("Filter {panel}", panel=self.title))
         field.setMinimumWidth(120)
         field.setMaximumWidth(300)
-        field.setAccessibleName(tr("Filter {panel}", panel=self.title))
         field.setToolTip(tr("Words, or conditions such as lag > 100. Down opens the help, Escape clears."))
         field.helpWanted.connect(self.show_filter_help)
         self._delay = QTimer(self, singleShot=True, interval=FILTER_DELAY_MS)
@@ -306,6 +361,19 @@ class Panel(QWidget):
         escape.activated.connect(self._on_escape)
         self.filter_field = field
         self.title_row.addWidget(field, 2)
+
+    def put_commands(self, actions: Mapping[str, QAction]) -> None:
+        for each in self.info.commands:
+            command, words = (each, "") if isinstance(each, str) else each
+            self.buttons[command] = action_button(actions[command], tr(words), self)
+            self.title_row.addWidget(self.buttons[command])
+
+    def height_at_least(self, width: int, *, whole: bool = False) -> int:
+        """In pixels, at that width: its title, the `whole` of it or as it is folded, and a little of what is below."""
+        empty, note = self.stack.currentIndex() == 0, 0 if self.note.isHidden() else self.note.sizeHint().height()
+        below = max(px(LEAST_BELOW), self.empty_state.height_at_least(width) if empty else 0)
+        title = self.title_row.height_of(width, folded=not whole and self.title_row.folded)
+        return max(px(self.least_height), title + below + note)
 
     @property
     def title_height(self) -> int:

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from widgets.boxes import hbox, vbox
 from widgets.bytes_text import escaped, hex_dump, json_of, readable
-from widgets.facts import plain_label, toggle_button
+from widgets.facts import named, plain_label, toggle_button
 from widgets.i18n import mark, tr
 from widgets.long_text import wrap_for
 from widgets.theme import mono_font
@@ -38,9 +38,8 @@ class PayloadView(QWidget):
         self._notes: dict[int, str] = {}
         self.text, self.hex = self._editor(tr("Payload as text")), self._editor(tr("Payload in hex"))
         self.hex.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.tree = QTreeWidget(self, columnCount=2)
+        self.tree = named(QTreeWidget(self, columnCount=2), tr("Payload as JSON"))
         self.tree.setHeaderLabels([tr("Name"), tr("Value")])
-        self.tree.setAccessibleName(tr("Payload as JSON"))
         self.tree.setUniformRowHeights(True)
         self.tree.setFont(mono_font())
         self.tree.setMinimumHeight(60)
@@ -74,9 +73,8 @@ class PayloadView(QWidget):
         self._add_button(name)
 
     def _editor(self, name: str) -> QPlainTextEdit:
-        editor = QPlainTextEdit(self, readOnly=True)
+        editor = named(QPlainTextEdit(self, readOnly=True), name)
         editor.setFont(mono_font())
-        editor.setAccessibleName(name)
         editor.setMinimumHeight(60)
         editor.setWordWrapMode(editor.wordWrapMode().WrapAnywhere)
         return editor
@@ -171,7 +169,6 @@ def _value_text(value: Any) -> str:
 
 
 def _plain(text: str) -> str:
-    """One line that hides nothing, and says if it is cut."""
     cut = text[:VALUE_CHARS]
     if not cut.isprintable():
         cut = "".join(char if char.isprintable() else escaped(char) for char in cut)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 from widgets.boxes import vbox
 from widgets.cards import RebalanceCard, RebalanceFacts
 from widgets.i18n import tr
-from widgets.panels.panel import Panel, PanelInfo
+from widgets.panels.panel import Panel, declared
 from widgets.panels.soft_area import SoftArea
 
 CARDS_MAX = 30
@@ -17,18 +17,12 @@ CARDS_MAX = 30
 class RebalancesPanel(Panel):
     """Cards. `chosen(key)` on a click on one, `opened(key)` on a double click or Enter; `filled()` with the first."""
 
-    info = PanelInfo(
-        "rebalances",
-        "Rebalances",
-        "rebalancing",
-        empty="No group has rebalanced yet.",
-        how="Each rebalance adds a card here: the cause, what moved, what stayed, and how long reading paused. Drag a "
-        "consumer into a group to see one.",
-    )
+    info = declared("rebalances")
 
     chosen = Signal(object)
     opened = Signal(object)
     filled = Signal()
+    between_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -80,6 +74,7 @@ class RebalancesPanel(Panel):
         card = RebalanceCard(self)
         card.chosen.connect(self.chosen)
         card.opened.connect(self.opened)
+        card.between_wanted.connect(self.between_wanted)
         self._cards.insert(place, card)
         self._column.insertWidget(place, card)
 

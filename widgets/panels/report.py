@@ -10,7 +10,7 @@ from widgets.boxes import hbox, vbox
 from widgets.facts import plain_label, set_why_not
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
-from widgets.panels.panel import PanelInfo, side_by_side
+from widgets.panels.panel import declared, side_by_side
 from widgets.panels.soft_area import SoftArea
 from widgets.panels.table_panel import TablePanel
 from widgets.theme import current_theme, px
@@ -34,36 +34,21 @@ class FindingFacts:
 
 
 class ReportPanel(TablePanel):
-    """`openRequested(key)` to read a report, `folderRequested(key)` for its folder, `exportRequested()` to make one."""
+    """`openRequested(key)` to read a report, `folderRequested(key)` for its folder."""
 
-    info = PanelInfo(
-        "report",
-        "Report",
-        "report",
-        "Recent reports.",
-        "Reports that Spark has computed from recorded sessions: throughput, latency, rebalances, dead "
-        "letters, and whether anything was lost. Stop the session (`F8`), then export a report (`Ctrl+E`); only the "
-        "parts you tick are computed.",
-        group="Report",
-        empty="No report has been made yet.",
-        how="Stop the session (F8), then export a report (Ctrl+E): Spark computes it from the recording.",
-        filter_hint="Filter by title or folder",
-    )
+    info = declared("report")
 
     openRequested = Signal(object)
     folderRequested = Signal(object)
-    exportRequested = Signal()
 
     def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
         self._shown: tuple[tuple[FindingFacts, ...] | None, bool] | None = None
         super().__init__(model, parent)
         self.open_button = QPushButton(tr("Open"), self)
         self.folder_button = QPushButton(tr("Show folder"), self)
-        self.export_button = QPushButton(tr("Export report..."), self)
         self.open_button.clicked.connect(lambda: self.openRequested.emit(self.current_key()))
         self.folder_button.clicked.connect(lambda: self.folderRequested.emit(self.current_key()))
-        self.export_button.clicked.connect(lambda: self.exportRequested.emit())  # noqa: PLW0108 - a click has an argument
-        for button in (self.open_button, self.folder_button, self.export_button):
+        for button in (self.open_button, self.folder_button):
             self.title_row.insertWidget(self.title_row.count() - 1, button)
         self.opened.connect(self.openRequested)
         self.currentChanged.connect(lambda _key: self._show_buttons())
@@ -81,9 +66,6 @@ class ReportPanel(TablePanel):
         chosen = self.current_key() is not None
         for button in (self.open_button, self.folder_button):
             set_why_not(button, "" if chosen else tr("Select a report first."))
-
-    def forbid_export(self, why: str) -> None:
-        set_why_not(self.export_button, why)
 
     def set_findings(self, findings: Sequence[FindingFacts] | None, *, chosen: bool = False) -> None:
         """Shows the findings of the chosen report; None if none is chosen, or if the `chosen` one has none."""

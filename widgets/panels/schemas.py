@@ -6,10 +6,10 @@ from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QPlainTextEdit, QTabWidget, QWidget
 
 from widgets.boxes import hbox, scrolled, vbox
-from widgets.facts import plain_label, push_button, set_why_not
+from widgets.facts import named, plain_label, push_button, set_why_not
 from widgets.i18n import tr
 from widgets.long_text import HeldNote, LongText
-from widgets.panels.panel import PanelInfo, side_by_side
+from widgets.panels.panel import declared, side_by_side
 from widgets.panels.table_panel import RowTable, TablePanel
 from widgets.theme import current_theme, mono_font
 
@@ -31,21 +31,7 @@ class SchemasPanel(TablePanel):
     `set_verdict`.
     """
 
-    info = PanelInfo(
-        "schemas",
-        "Schemas",
-        "check",
-        "Versions, changes and rejected messages.",
-        "The versions of each subject, and the topics that use it. **Compatibility** defines what a new version must "
-        "be able to read or be readable by. *Check a message* validates a text against the latest version; *Refused* "
-        "lists rejected messages with the position of the error.",
-        "Ctrl+8",
-        group="Data",
-        needs="schemas",
-        empty="No topic has a schema.",
-        how="Open the scenario Schema evolution to see versions, and messages that a schema refuses.",
-        filter_hint="Filter by subject or topic",
-    )
+    info = declared("schemas")
 
     checkRequested = Signal(str, str)
 
@@ -62,17 +48,15 @@ class SchemasPanel(TablePanel):
         self.pages.addTab(self._titled(self.text), tr("Text"))
         self.pages.addTab(self.changes, tr("Changes"))
         self.pages.addTab(self._check_page(), tr("Check a message"))
-        self.refusals = RowTable(self._refusal_model, self)
+        self.refusals = named(RowTable(self._refusal_model, self), tr("Refused messages"))
         self.refusals.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.refusals.setAccessibleName(tr("Refused messages"))
         self.pages.addTab(self.refusals, tr("Refused"))
         self.set_details(None)
         return side_by_side(self, self.table, self.pages, stretch=(2, 3), widths=(520, 780))
 
     def _reader(self, name: str) -> QPlainTextEdit:
-        field = QPlainTextEdit(self, readOnly=True)
+        field = named(QPlainTextEdit(self, readOnly=True), name)
         field.setFont(mono_font())
-        field.setAccessibleName(name)
         return field
 
     def _titled(self, field: QPlainTextEdit) -> QWidget:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Set
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
 from PySide6.QtCore import (
     QAbstractItemModel,
@@ -19,7 +19,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
-from widgets.facts import push_button, set_plain_tip
+from widgets.facts import named, push_button, set_plain_tip
 from widgets.i18n import localized, tr
 from widgets.panels.cell_painter import (
     ROW_HEIGHT,
@@ -220,32 +220,27 @@ class TablePanel(Panel):
     """
 
     least_height: int = 84
+    multiple: ClassVar[bool] = False
+    """Whether several rows can be selected."""
 
     currentChanged = Signal(object)
     selectionChanged = Signal(int)
     contextMenuRequested = Signal(object, QPoint)
     opened = Signal(object)
 
-    def __init__(
-        self,
-        model: QAbstractItemModel,
-        parent: QWidget | None = None,
-        *,
-        multiple: bool = False,
-    ) -> None:
+    def __init__(self, model: QAbstractItemModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._total: int | None = None
-        self._messages = 0
+        self._messages = self._held_back = 0
         self._reported_key: Hashable = None
         self._just_reported = self._pointed = False
         self._filtering = QTimer(self, singleShot=True, interval=FILTERING_SHOWN_AFTER_MS)
         self._filtering.timeout.connect(lambda: self.set_count(tr("Filtering and sorting...")))
         self.model = model
         self._gone: Set[Hashable] = getattr(model, "gone", frozenset())
-        self.table = RowTable(model, self)
-        self.table.setAccessibleName(self.title)
+        self.table = named(RowTable(model, self), self.title)
         mode = QAbstractItemView.SelectionMode
-        self.table.setSelectionMode(mode.ExtendedSelection if multiple else mode.SingleSelection)
+        self.table.setSelectionMode(mode.ExtendedSelection if self.multiple else mode.SingleSelection)
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.table.customContextMenuRequested.connect(self._on_menu)
         self.table.activated.connect(lambda index: self.opened.emit(index.data(Role.KEY)))
@@ -299,6 +294,8 @@ class TablePanel(Panel):
     def _show_waiting(self, count: int) -> None:
         self.waiting.setText(tr("{count:,} new", count=count))
         self.waiting.setVisible(count > 0)
+        self._held_back = count
+        self._on_rows()
 
     def set_total(self, total: int) -> None:
         if total != self._total:
@@ -322,7 +319,7 @@ class TablePanel(Panel):
     def _on_rows(self, *_what: object) -> None:
         shown = self.model.rowCount()
         total = self._total
-        if total is not None and total > shown:
+        if total is not None and total > shown + self._held_back:
             self.set_count(tr("{shown:,} of {total:,} are shown", shown=shown, total=total))
         elif self._messages > shown:
             self.set_count(tr("{messages:,} messages in {rows:,} rows", messages=self._messages, rows=shown))
@@ -348,19 +345,19 @@ class TablePanel(Panel):
         self.currentChanged.emit(self._reported_key)
 
     def _on_selection(self) -> None:
-        """The current row may have been chosen without changing."""
+        """The current row can be selected without becoming current anew."""
         current = self.table.currentIndex()
         if current.isValid() and self._key_at(current) != self._reported_key:
             self._report_current(current)
 
     def _on_click(self, index: QModelIndex) -> None:
-        """A click on the row that is the current one already means it again."""
+        """A click on the current row reports it again."""
         if not self._just_reported:
             self._report_current(index)
         self._just_reported = False
 
     def _on_cells(self, first: QModelIndex, last: QModelIndex) -> None:
-        """The current row may have come only now, where rows come when they are looked at."""
+        """If rows are loaded when they come into view, the current row may have arrived only now."""
         current = self.table.currentIndex()
         if self._reported_key is None and current.isValid() and first.row() <= current.row() <= last.row():
             self._report_current(current)

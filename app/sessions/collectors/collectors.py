@@ -18,8 +18,6 @@ from broker_core.snapshots import Snapshot
 
 
 class Collectors:
-    """The collectors that see every event of one session."""
-
     def __init__(self, scenario: Scenario | None = None, *, deliveries: bool = True) -> None:
         self.deliveries = deliveries
         self._began = False

@@ -21,7 +21,6 @@ def bucket_of(latency_ns: int) -> int:
 
 
 def latency_ns_of(bucket: int) -> float:
-    """The middle of a bucket, in ns."""
     return float(2 ** ((bucket + 0.5) / BUCKETS_PER_DOUBLING))
 
 

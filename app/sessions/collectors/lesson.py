@@ -12,7 +12,7 @@ from broker_core.snapshots import Snapshot
 
 
 class Done(NamedTuple):
-    """When a step was done, in session ns, and by which event; "" if it was a state, or a command of the window."""
+    """When a step was done, in session ns, and the event that did it; "" for a state or a command of the window."""
 
     time_ns: int
     by: str = ""

@@ -10,7 +10,7 @@ import msgspec
 from broker_core.errors import BrokerError
 from broker_core.events import Event, EventKind
 from broker_core.schemas.compatibility import Compatibility, SchemaKind
-from broker_core.schemas.registry import References, SchemaRegistry
+from broker_core.schemas.registry import References, SchemaMetadata, SchemaRegistry
 from broker_core.schemas.rule import SchemaRule
 from broker_core.simulation.scenario import Scenario
 
@@ -66,7 +66,9 @@ def _change(found: Registered, topic: str, detail: dict[str, Any]) -> None:
     registry, subject = found.registry, str(detail.get("subject", ""))
     if "text" in detail:
         references = msgspec.convert(detail.get("references", ()), References)
-        registry.register(subject, str(detail["text"]), SchemaKind(detail.get("kind", SchemaKind.JSON)), references)
+        metadata = msgspec.convert(detail.get("metadata"), SchemaMetadata | None)
+        kind = SchemaKind(detail.get("kind", SchemaKind.JSON))
+        registry.register(subject, str(detail["text"]), kind, references, metadata)
     elif "compatibility" in detail:
         mode = detail["compatibility"]
         registry.set_compatibility(None if mode is None else Compatibility[mode], subject)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.sessions.causes import cause_text
 from app.sessions.event_text import KINDS
 from broker_core.events import Event, EventKind, is_users
+from broker_core.snapshots import SEEN_LATE
 from widgets.formats import duration
 from widgets.i18n import tr
 from widgets.timeline import Band, Tick
@@ -13,42 +14,46 @@ SPANS_MAX = 300  # of a lane
 
 
 class _Span:
-    __slots__ = ("count", "end_ns", "label", "start_ns")
+    __slots__ = ("count", "end_ns", "label", "start_ns", "sum_ns")
 
     def __init__(self, start_ns: int, label: str) -> None:
         self.start_ns = start_ns
         self.end_ns: int | None = None
         self.label = label
         self.count = 1
+        self.sum_ns = 0  # of what is over
 
 
 class Spans:
-    """The spans of one lane. `many` says what several are, with {count}."""
+    """The spans of one lane. `many` says what several are, with {count} and {time}, the sum of their times."""
 
     def __init__(self, lane: str, many: str) -> None:
         self._lane = lane
         self._many = many
         self._spans: list[_Span] = []
-        self._open: dict[tuple[str, str], _Span] = {}
+        self._open: dict[tuple[str, str], tuple[_Span, int]] = {}
         self._gap_ns = 0
 
     def begin(self, key: tuple[str, str], time_ns: int, label: str) -> None:
-        """Something begins; `label` may hold {lasted}."""
         newest = self._spans[-1] if self._spans else None
         if newest is not None and newest.end_ns is not None and time_ns - newest.end_ns < self._gap_ns:
             newest.count += 1
             newest.end_ns = None
-            self._open[key] = newest
+            self._open[key] = newest, time_ns
             return
-        span = self._open[key] = _Span(time_ns, label)
+        span = _Span(time_ns, label)
+        self._open[key] = span, time_ns
         self._spans.append(span)
         if len(self._spans) > SPANS_MAX:
             self._thin(time_ns)
 
     def end(self, key: tuple[str, str], time_ns: int, label: str = "") -> None:
         """It is over; `label` replaces the one of its beginning."""
-        span = self._open.pop(key, None)
-        if span is not None and span not in self._open.values():
+        span, began_ns = self._open.pop(key, (None, 0))
+        if span is None:
+            return
+        span.sum_ns += time_ns - began_ns
+        if all(other is not span for other, _began_ns in self._open.values()):
             span.end_ns = time_ns
             span.label = label or span.label
 
@@ -61,6 +66,7 @@ class Spans:
             if before is not None and over and span.start_ns - (before.end_ns or 0) < self._gap_ns:
                 before.end_ns = max(before.end_ns or 0, span.end_ns or 0)
                 before.count += span.count
+                before.sum_ns += span.sum_ns
             else:
                 kept.append(span)
         self._spans = kept
@@ -70,7 +76,11 @@ class Spans:
         for span in tuple(self._spans):
             end_ns = span.end_ns
             lasted = duration((now_ns if end_ns is None else end_ns) - span.start_ns)
-            label = self._many.format(count=span.count) if span.count > 1 else span.label.replace("{lasted}", lasted)
+            label = (
+                self._many.format(count=span.count, time=duration(span.sum_ns))
+                if span.count > 1
+                else span.label.replace("{lasted}", lasted)
+            )
             found.append(Band(span.start_ns, end_ns, label, self._lane))
         return tuple(found)
 
@@ -117,12 +127,20 @@ class TimelineCollector:
         self._marks: list[_Mark] = []
         self._newest: dict[EventKind, _Mark] = {}
         self._gap_ns = 0
+        self._late: dict[tuple[str, str], str] = {}  # rebalances that were seen after they were over
         self._rebalances = Spans("rebalances", tr("{count:,} rebalances"))
-        self._blocked = Spans("backpressure", tr("Producers were blocked {count:,} times"))
+        self._blocked = Spans("backpressure", tr("Producers were blocked {count:,} times, {time} in all"))
 
     def __call__(self, event: Event) -> None:
         group, client = (event.group, ""), (event.topic, event.client)
         match event.kind:
+            case EventKind.REBALANCE_STARTED if event.cause.startswith(SEEN_LATE):
+                label = tr("{group} rebalanced, some time before: {cause}", group=event.group, cause=event.cause)
+                self._late[group] = label
+            case EventKind.REBALANCE_COMPLETED if group in self._late:
+                label = self._late.pop(group)
+                self._rebalances.begin(group, event.time_ns, label)
+                self._rebalances.end(group, event.time_ns, label)
             case EventKind.REBALANCE_STARTED:
                 label = tr("{group} rebalances, {{lasted}}: {cause}", group=event.group, cause=cause_text(event.cause))
                 self._rebalances.begin(group, event.time_ns, label)

@@ -40,11 +40,9 @@ class History(Replies):
 
     @property
     def first_seq(self) -> int:
-        """The number of the oldest event that can be asked for."""
         return 0 if self._recorded is not None else self.ring.first_seq
 
     def ask(self, work: Callable[[Past], T], then: Callable[[T], object]) -> None:
-        """Call `then` with what `work` finds in the past."""
         if self._worker is None:
             self._worker = ThreadPoolExecutor(1, thread_name_prefix="history")
         ring, recorded = self.ring, self._recorded

@@ -123,6 +123,5 @@ def _first(ring: EventRing, events: int) -> Iterator[Event]:
 
 
 def _arrived(ends: dict[tuple[str, int], int], topic: str, partition: int | None, offset: int | None) -> None:
-    """A dead letter was appended to its queue's, or a redriven message to where it came from."""
     if topic and partition is not None and offset is not None:
         ends[topic, partition] = max(offset + 1, ends.get((topic, partition), 0))

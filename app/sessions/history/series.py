@@ -16,11 +16,13 @@ from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
 from broker_core.recording.fold import FoldedBroker
 from broker_core.simulation.context import USER
-from broker_core.snapshots import ActorView, Snapshot, total_lag
+from broker_core.snapshots import SHARE, ActorView, GroupView, Snapshot, total_lag
 
 GRID_NS = NS_PER_S // 4
 #: A rate is the mean over this long, up to the last line of the grid.
 WINDOW_NS = 2 * NS_PER_S
+#: If a reader commits less often, it is the mean between its last two commits, which may be so far apart.
+COMMITS_NS = 60 * NS_PER_S
 #: A program that has not published for so long is not among the producers any more.
 SEEN_NS = 10 * NS_PER_S
 #: Of a session that is longer the grid is made coarser: 40,000 are 2 h 46 min.
@@ -29,6 +31,7 @@ STEPS_MAX = 40_000
 Key = tuple[str, ...]
 LEVELS = frozenset({"lag", "depth", "dead"})
 ALL_PUBLISHED: Key = ("published",)
+NOT_TOLD: Key = ("not told",)  # that nobody tells how many: a rate of NaN
 BLOCKED: Key = ("blocked",)  # nanoseconds that producers were held back, all together
 
 
@@ -41,8 +44,26 @@ def stored_bytes(topic: str) -> Key:
 
 
 def of_actor(actor: ActorView) -> Key:
-    """Messages of a producer that were stored; messages that were handed to a consumer or worker."""
-    return sent(actor.name) if actor.role == "producer" else received(actor.name)
+    """Messages of a producer that were stored, that a consumer acknowledged, or that were handed to a worker."""
+    keys = {"producer": sent, "consumer": acknowledged}
+    return keys.get(actor.role, received)(actor.name)
+
+
+def of_member(group: GroupView, client: str) -> Key:
+    """What another program's consumer has acknowledged; what it was given, if its group keeps its offsets elsewhere. Of
+    a share group a cluster does not tell which of several members has acknowledged.
+    """
+    if group.kind == SHARE and len(group.members) > 1:
+        return NOT_TOLD
+    commits = any(at.committed is not None for at in group.offsets)
+    return acknowledged(client) if commits else received(client)
+
+
+def of_reading(group: GroupView, client: str) -> Key:
+    """What shows that another program's consumer reads: what it was given; of a cluster's share group, what that has
+    acknowledged.
+    """
+    return delivered(group.name) if group.kind == SHARE else received(client)
 
 
 def sent(client: str, topic: str = "") -> Key:
@@ -50,9 +71,24 @@ def sent(client: str, topic: str = "") -> Key:
     return ("sent", client, topic) if topic else ("sent", client)
 
 
+def _ended(client: str) -> Key:
+    """When the last connection of a program ended by which it published; 0 while it publishes."""
+    return ("ended", client)
+
+
 def received(client: str) -> Key:
     """Messages that were handed to a client, another program's too."""
     return ("received", client)
+
+
+def acknowledged(client: str) -> Key:
+    """Messages that a member of a group has acknowledged."""
+    return ("acknowledged", client)
+
+
+def committed(group: str) -> Key:
+    """Messages that a group has acknowledged."""
+    return ("committed", group)
 
 
 def delivered(reader: str, topic: str = "") -> Key:
@@ -104,6 +140,11 @@ class Points:
             values.append(values[-1] + by if values else by)
             lines.append(line)
 
+    def changed(self, line: int) -> int:
+        """The line of the last change up to `line`; -1 for none."""
+        place = bisect_right(self.lines, line) - 1
+        return self.lines[place] if place >= 0 else -1
+
     def at(self, line: int, before: float) -> float:
         place = bisect_right(self.lines, line) - 1
         return self.values[place] if place >= 0 else before
@@ -125,6 +166,7 @@ class SessionSeries:
     def __init__(self, *, deliveries: bool = True) -> None:
         self.deliveries = deliveries
         self._handed = EventKind.DELIVERED if deliveries else EventKind.ACKNOWLEDGED
+        self._committed = {"acknowledged", "committed"} | (set() if deliveries else {"delivered", "received"})
         self.grid_ns = GRID_NS
         self._lock = threading.Lock()
         self._points: dict[Key, Points] = {}
@@ -138,6 +180,7 @@ class SessionSeries:
         # Messages and bytes since then: added up by what they have in common, and to the series before these are read.
         self._published: dict[tuple[str, str], tuple[int, int]] = {}
         self._delivered: dict[tuple[str, str, str], int] = {}
+        self._acknowledged: dict[tuple[str, str], int] = {}  # by group and client
         self._changed = False
         self._is_read = False
         self._ended_ns: int | None = None
@@ -174,32 +217,36 @@ class SessionSeries:
     def line(self, time_ns: int) -> int:
         return time_ns // self.grid_ns
 
-    def window_ns(self, time_ns: int, least: int = 1) -> tuple[int, int]:
-        """From when to when the rates of a moment are counted, over `least` lines at least."""
-        end = self.line(time_ns)
-        return max(0, end - max(least, self._window())) * self.grid_ns, end * self.grid_ns
+    def window_ns(self, time_ns: int, key: Key = ALL_PUBLISHED) -> tuple[int, int]:
+        """From when to when a rate of a moment is counted."""
+        with self._lock:
+            self._read_up_to(self.line(time_ns))
+            start, end = self._span(key, self.line(time_ns), self._window())
+        return start * self.grid_ns, end * self.grid_ns
 
     def rate(self, key: Key, time_ns: int) -> float:
         """A second, at a moment; NaN if that is not read yet."""
         return self.rates(key, (self.line(time_ns),))[0]
 
     def rates(self, key: Key, lines: Sequence[int], least: int = 1) -> list[float]:
-        """A second, at lines of the grid in order: means over `WINDOW_NS`, or `least` lines if those are longer."""
+        """A second, at lines of the grid in order: means over `WINDOW_NS`, or over `least` lines if those are longer.
+        If a reader commits less often, it is between its last two commits.
+        """
         window = max(least, self._window())
-        starts = [max(0, line - window) for line in lines]
-        counts, before = self.values(key, lines), self.values(key, starts)
+        counts = self.values(key, lines)
+        with self._lock:
+            spans = [self._span(key, line, window) for line in lines]
+        before = self.values(key, [start for start, _end in spans])
         return [
-            (count - old) * NS_PER_S / ((line - start) * self.grid_ns) if line else 0.0
-            for count, old, line, start in zip(counts, before, lines, starts, strict=True)
+            (count - old) * NS_PER_S / ((end - start) * self.grid_ns) if end else 0.0
+            for count, old, (start, end) in zip(counts, before, spans, strict=True)
         ]
 
     def values(self, key: Key, lines: Sequence[int]) -> list[float]:
         """Counts or levels at lines of the grid, in order; NaN if not known."""
-        nothing = math.nan if key[0] in LEVELS else 0.0
+        nothing = math.nan if key[0] in LEVELS or key == NOT_TOLD else 0.0
         with self._lock:
-            if lines and lines[-1] > self._line and not self._is_read:
-                self._settle(lines[-1])
-            self._add_up()
+            self._read_up_to(max(lines, default=0))
             points = self._points.get(key)
             known = self._line if self._is_read else math.inf
             return [
@@ -208,6 +255,11 @@ class SessionSeries:
 
     def has_ended(self, time_ns: int) -> bool:
         return self._ended_ns is not None and time_ns >= self._ended_ns
+
+    def ended_ns(self, client: str, time_ns: int) -> int | None:
+        """Since when another program that has published has no connection; None if it has one, or that is not known."""
+        (since_ns,) = self.values(_ended(client), (self.line(time_ns),))
+        return int(since_ns) if since_ns > 0 else None
 
     def is_own(self, client: str) -> bool:
         return client in self._own
@@ -229,6 +281,25 @@ class SessionSeries:
                     found[client] = recent
         return found
 
+    def _read_up_to(self, line: int) -> None:
+        if line > self._line and not self._is_read:
+            self._settle(line)
+        self._add_up()
+
+    def _span(self, key: Key, line: int, window: int) -> tuple[int, int]:
+        """From which line to which a rate at `line` is counted."""
+        points = self._points.get(key) if key[0] in self._committed else None
+        if points is None:
+            return max(0, line - window), line
+        last = points.changed(line)
+        before = points.changed(last - window)
+        earlier = points.changed(before - window)
+        seldom = window < last - before <= COMMITS_NS // self.grid_ns and (earlier < 0 or before - earlier > window)
+        # The next commit may be a little late; after that it commits no more.
+        if before >= 0 and seldom and line - last <= last - before + window:
+            return before, last
+        return max(0, line - window), line
+
     def _window(self) -> int:
         return max(1, WINDOW_NS // self.grid_ns)
 
@@ -241,10 +312,16 @@ class SessionSeries:
         elif kind is self._handed:
             way = (event.group, event.topic, event.client)
             self._delivered[way] = self._delivered.get(way, 0) + event.count
+        if kind is EventKind.ACKNOWLEDGED:
+            who = (event.group, event.client)
+            self._acknowledged[who] = self._acknowledged.get(who, 0) + event.count
         elif kind is EventKind.CLIENT_STARTED:
             if (event.detail or {}).get("role") == "producer":
                 self._add_up()
                 self._own.add(event.client)
+        elif kind is EventKind.CONNECTION_ENDED and not event.group:
+            self._add_up()
+            self._set(_ended(event.client), self._line + 1, event.time_ns)
         elif kind is EventKind.DEAD_LETTERED:
             self._add(dead_lettered(event.group), event.count)
         elif kind is EventKind.PRODUCER_BLOCKED:
@@ -258,6 +335,8 @@ class SessionSeries:
             self._add(published(topic), count)
             self._add(stored_bytes(topic), size)
             self._add(sent(client), count)
+            if _ended(client) in self._points:
+                self._set(_ended(client), self._line + 1, 0)
             if client not in self._own and (client or self._handed is EventKind.DELIVERED):
                 key = sent(client, topic)
                 if key not in self._points:
@@ -267,7 +346,10 @@ class SessionSeries:
             self._add(delivered(group), count)
             self._add(delivered(group, topic), count)
             self._add(received(client), count)
-        self._published, self._delivered = {}, {}
+        for (group, client), count in self._acknowledged.items():
+            self._add(committed(group), count)
+            self._add(acknowledged(client), count)
+        self._published, self._delivered, self._acknowledged = {}, {}, {}
 
     def _add(self, key: Key, by: float) -> None:
         points = self._points.get(key)

@@ -1,13 +1,9 @@
 from __future__ import annotations
 
-from broker_core.access import Acl, ClientQuota, ScramCredential, ScramUser
-from broker_core.broker.broker import Broker
+from broker_core.access import ScramCredential
+from broker_core.broker.broker import Broker, Handlers
 from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.operations import access
-
-
-def _list_acls(broker: Broker, _now_ns: int, _request: access.ListAcls) -> list[Acl]:
-    return list(broker.access.acls.all)
 
 
 def _create_acls(broker: Broker, now_ns: int, request: access.CreateAcls, client: str) -> None:
@@ -25,23 +21,11 @@ def _delete_acls(broker: Broker, now_ns: int, request: access.DeleteAcls, client
         broker.access.remove(now_ns, acl, client)
 
 
-def _list_quotas(broker: Broker, _now_ns: int, _request: access.ListQuotas) -> list[ClientQuota]:
-    return list(broker.access.quotas.all)
-
-
-def _set_quota(broker: Broker, now_ns: int, request: access.SetQuota, client: str) -> None:
-    broker.access.put(now_ns, request.quota, client)
-
-
 def _remove_quota(broker: Broker, now_ns: int, request: access.RemoveQuota, client: str) -> None:
     asked = request.any_rate
     about = f"the {asked.key} of {asked.entity}"
     quota = must(broker.access.quotas.find(asked.identity), ErrorCode.RESOURCE_NOT_FOUND, about)
     broker.access.remove(now_ns, quota, client)
-
-
-def _list_users(broker: Broker, _now_ns: int, _request: access.ListUsers) -> list[ScramUser]:
-    return [credential.user for credential in broker.access.credentials.all]
 
 
 def _set_user(broker: Broker, now_ns: int, request: access.SetUser, client: str) -> None:
@@ -66,3 +50,16 @@ def _delete_user(broker: Broker, now_ns: int, request: access.DeleteUser, client
         raise BrokerError(ErrorCode.RESOURCE_NOT_FOUND, about)
     for credential in found:
         broker.access.remove(now_ns, credential, client)
+
+
+HANDLERS: Handlers = {
+    access.ListAcls: lambda b, now_ns, r, _client: list(b.access.acls.all),
+    access.CreateAcls: _create_acls,
+    access.DeleteAcls: _delete_acls,
+    access.ListQuotas: lambda b, now_ns, r, _client: list(b.access.quotas.all),
+    access.SetQuota: lambda b, now_ns, r, client: b.access.put(now_ns, r.quota, client),
+    access.RemoveQuota: _remove_quota,
+    access.ListUsers: lambda b, now_ns, r, _client: [each.user for each in b.access.credentials.all],
+    access.SetUser: _set_user,
+    access.DeleteUser: _delete_user,
+}

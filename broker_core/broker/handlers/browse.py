@@ -5,7 +5,7 @@ from collections import Counter
 import msgspec
 
 from broker_core.broker import browsing
-from broker_core.broker.broker import Broker
+from broker_core.broker.broker import Broker, Handlers
 from broker_core.errors import BrokerError
 from broker_core.limits import MAX_FETCH_BYTES
 from broker_core.log.partition_log import PartitionLog
@@ -19,7 +19,7 @@ _KEYS = 5_000  # read for one answer, and one batch more
 _WORDS = {LeaseState.ACQUIRED: "In flight", LeaseState.DELAYED: "Delayed"}
 
 
-def _list_logs(broker: Broker, _now_ns: int, _request: browse.ListLogs) -> list[browse.LogName]:
+def _list_logs(broker: Broker, _now_ns: int, _request: browse.ListLogs, _client: str) -> list[browse.LogName]:
     return [browse.LogName(name=name, partitions=broker.logs.partition_count(name)) for name in _names(broker)]
 
 
@@ -30,7 +30,7 @@ def _names(broker: Broker) -> list[str]:
     return list(dict.fromkeys((*broker.topics.names(), *logs, *(queue.dead_letters.name for queue in queues))))
 
 
-def _describe_logs(broker: Broker, _now_ns: int, request: browse.DescribeLogs) -> browse.PartitionStates:
+def _describe_logs(broker: Broker, _now_ns: int, request: browse.DescribeLogs, _client: str) -> browse.PartitionStates:
     places = [(name, number) for name in _names(broker) for number in range(broker.logs.partition_count(name))]
     end = request.first + request.most
     found = [_state(broker.logs.partition(*place)) for place in places[request.first : end]]
@@ -53,28 +53,23 @@ def _state(log: PartitionLog) -> browse.PartitionState:
     )
 
 
-def _find_offsets(broker: Broker, _now_ns: int, request: browse.FindOffsets) -> list[browse.Bounds]:
+def _find_offsets(broker: Broker, _now_ns: int, request: browse.FindOffsets, _client: str) -> list[browse.Bounds]:
     topic, number = request.topic, request.partition
     numbers = range(broker.logs.partition_count(topic)) if number is None else (number,)
-    found = []
-    for log in (broker.logs.partition(topic, number) for number in numbers):
-        start, end = browsing.bounds(log, request.until_ns)
-        at = start if request.from_ns is None else log.offset_for_time(request.from_ns)
-        found.append(browse.Bounds(partition=log.partition, start=start, end=end, found=at))
-    return found
+    return [browsing.offsets_of(broker.logs.partition(topic, number), request) for number in numbers]
 
 
-def _browse_partition(broker: Broker, _now_ns: int, request: browse.BrowsePartition) -> browse.Page:
+def _browse_partition(broker: Broker, _now_ns: int, request: browse.BrowsePartition, _client: str) -> browse.Page:
     log = broker.logs.partition(request.topic, request.partition)
     return browsing.page(log, request.first, request.end, broker.schemas.registry)
 
 
-def _browse_messages(broker: Broker, _now_ns: int, request: browse.BrowseMessages) -> browse.MergeStep:
+def _browse_messages(broker: Broker, _now_ns: int, request: browse.BrowseMessages, _client: str) -> browse.MergeStep:
     logs = {number: broker.logs.partition(request.topic, number) for number in request.cursors}
     return browsing.step(logs, request, browsing.asked_test(request.filter), broker.schemas.registry)
 
 
-def _describe_message(broker: Broker, _now_ns: int, request: browse.DescribeMessage) -> browse.Present:
+def _describe_message(broker: Broker, _now_ns: int, request: browse.DescribeMessage, _client: str) -> browse.Present:
     held = []
     for name in broker.queues.names():
         for table in broker.queues.queue(name).levels.tables:
@@ -101,7 +96,7 @@ def _describe_message(broker: Broker, _now_ns: int, request: browse.DescribeMess
     return browse.Present(message=message, held=tuple(held), readable=readable)
 
 
-def _count_keys(broker: Broker, _now_ns: int, request: browse.CountKeys) -> list[browse.BatchKeys]:
+def _count_keys(broker: Broker, _now_ns: int, request: browse.CountKeys, _client: str) -> list[browse.BatchKeys]:
     log = broker.logs.partition(request.topic, request.partition)
     found: list[browse.BatchKeys] = []
     left = _KEYS
@@ -119,7 +114,7 @@ def _count_keys(broker: Broker, _now_ns: int, request: browse.CountKeys) -> list
     return found
 
 
-def _list_leases(broker: Broker, _now_ns: int, request: browse.ListLeases) -> browse.LeasesPage:
+def _list_leases(broker: Broker, _now_ns: int, request: browse.ListLeases, _client: str) -> browse.LeasesPage:
     queue = broker.queues.queue(request.queue)
     found: list[LeaseView] = []
     left, level, offset = _SPANS, request.level, request.offset
@@ -139,11 +134,9 @@ def _list_leases(broker: Broker, _now_ns: int, request: browse.ListLeases) -> br
     return browse.LeasesPage(leases=tuple(found), level=-1, offset=-1)
 
 
-def _list_dead_offsets(broker: Broker, _now_ns: int, request: browse.ListDeadOffsets) -> list[int]:
-    return [*broker.queues.dead_letters(request.queue).offsets(request.queue)]
-
-
-def _read_dead_letters(broker: Broker, _now_ns: int, request: browse.ReadDeadLetters) -> browse.DeadLetterPage:
+def _read_dead_letters(
+    broker: Broker, _now_ns: int, request: browse.ReadDeadLetters, _client: str
+) -> browse.DeadLetterPage:
     dead_letters = broker.queues.dead_letters(request.queue)
     found: list[DeadLetterView] = []
     sizes: dict[int, int] = {}
@@ -162,3 +155,17 @@ def _read_dead_letters(broker: Broker, _now_ns: int, request: browse.ReadDeadLet
             letter = msgspec.structs.replace(letter, value=letter.value[: request.most_bytes])
         found.append(letter)
     return browse.DeadLetterPage(letters=tuple(found), looked=looked, sizes=sizes)
+
+
+HANDLERS: Handlers = {
+    browse.ListLogs: _list_logs,
+    browse.DescribeLogs: _describe_logs,
+    browse.FindOffsets: _find_offsets,
+    browse.BrowsePartition: _browse_partition,
+    browse.BrowseMessages: _browse_messages,
+    browse.DescribeMessage: _describe_message,
+    browse.CountKeys: _count_keys,
+    browse.ListLeases: _list_leases,
+    browse.ListDeadOffsets: lambda b, now_ns, r, _client: [*b.queues.dead_letters(r.queue).offsets(r.queue)],
+    browse.ReadDeadLetters: _read_dead_letters,
+}

@@ -1,27 +1,28 @@
 from __future__ import annotations
 
-from broker_core.broker.broker import Broker
+from broker_core.broker.broker import Broker, Handlers
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.operations import groups
-from broker_core.snapshots import GroupView, ShareGroupView
+from broker_core.groups.config import GroupSettings
+from broker_core.guarded.offsets import OffsetsPlan
+from broker_core.operations import groups, guarded
+from broker_core.operations.guarded import must_be
+from broker_core.replies import Reply
 
 
-def _list_groups(broker: Broker, now_ns: int, _request: groups.ListGroups) -> list[GroupView]:
-    return list(broker.groups.views(now_ns))
-
-
-def _describe_group(broker: Broker, now_ns: int, request: groups.DescribeGroup) -> GroupView:
-    return broker.groups.view(now_ns, request.group)
-
-
-def _delete_group(broker: Broker, now_ns: int, request: groups.DeleteGroup) -> None:
+def _delete_group(broker: Broker, now_ns: int, request: groups.DeleteGroup, _client: str) -> None:
     if request.group in broker.share_groups.names():
         broker.share_groups.delete(now_ns, request.group)
     else:
         broker.groups.delete(now_ns, request.group)
 
 
-def _reset_offsets(broker: Broker, now_ns: int, request: groups.ResetOffsets) -> groups.OffsetsReset:
+def _configure_group(broker: Broker, now_ns: int, request: groups.ConfigureGroup, _client: str) -> GroupSettings:
+    settings = request.settings.on(broker.groups.configs.of(request.group))
+    broker.share_groups.configure(now_ns, request.group, settings)
+    return settings
+
+
+def _reset_offsets(broker: Broker, now_ns: int, request: groups.ResetOffsets, _client: str) -> groups.OffsetsReset:
     target, places = request.target(), _places(broker, request)
     if request.dry_run:
         changes = broker.offsets.preview_reset(request.group, target, places)
@@ -30,19 +31,19 @@ def _reset_offsets(broker: Broker, now_ns: int, request: groups.ResetOffsets) ->
     return groups.OffsetsReset(applied=not request.dry_run, changes=changes)
 
 
-def _kick_member(broker: Broker, now_ns: int, request: groups.KickMember) -> None:
-    broker.held.kick(now_ns, request.client, request.group)
+def _plan_offsets(broker: Broker, now_ns: int, request: guarded.PlanOffsets, _client: str) -> OffsetsPlan:
+    undoes = request.form == "undo"
+    places = [] if undoes else _places(broker, request)
+    return broker.offsets.plan(now_ns, request.group, None if undoes else request.target(), places)
 
 
-def _hold_member(broker: Broker, now_ns: int, request: groups.HoldMember) -> None:
-    broker.held.hold(now_ns, request.client, request.group)
+def _set_offsets(broker: Broker, now_ns: int, request: guarded.SetOffsets, client: str) -> OffsetsPlan:
+    must_be(request.group, request.plan.group)
+    broker.offsets.set(now_ns, request.plan, client)
+    return request.plan
 
 
-def _release_member(broker: Broker, now_ns: int, request: groups.ReleaseMember) -> None:
-    broker.held.release(now_ns, request.client, request.group)
-
-
-def _places(broker: Broker, request: groups.ResetOffsets) -> list[tuple[str, int]]:
+def _places(broker: Broker, request: groups.ResetOffsets | guarded.PlanOffsets) -> list[tuple[str, int]]:
     if request.partitions is None:
         if request.group not in broker.groups.groups():
             raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, request.group)
@@ -50,9 +51,33 @@ def _places(broker: Broker, request: groups.ResetOffsets) -> list[tuple[str, int
     return broker.offsets.places(request.partitions)
 
 
-def _list_share_groups(broker: Broker, _now_ns: int, _request: groups.ListShareGroups) -> list[ShareGroupView]:
-    return [broker.share_groups.view(name) for name in sorted(broker.share_groups.names())]
+def _reset_share_offsets(broker: Broker, now_ns: int, request: groups.ResetShareOffsets, client: str) -> Reply[None]:
+    place = (request.topic, request.partition, request.offset)
+    return broker.share_groups.reset(now_ns, request.group, *place, client)
 
 
-def _describe_share_group(broker: Broker, _now_ns: int, request: groups.DescribeShareGroup) -> ShareGroupView:
-    return broker.share_groups.view(request.group)
+HANDLERS: Handlers = {
+    groups.ListGroups: lambda b, now_ns, r, _client: list(b.groups.views(now_ns)),
+    groups.DescribeGroup: lambda b, now_ns, r, _client: b.groups.view(now_ns, r.group),
+    groups.DeleteGroup: _delete_group,
+    groups.GroupConfiguration: lambda b, now_ns, r, _client: b.groups.configs.of(r.group),
+    groups.ConfigureGroup: _configure_group,
+    groups.ResetOffsets: _reset_offsets,
+    guarded.PlanOffsets: _plan_offsets,
+    guarded.SetOffsets: _set_offsets,
+    groups.ForgetOffsets: lambda b, now_ns, r, _client: b.groups.forget_offsets(
+        now_ns, r.group, b.offsets.places(r.partitions)
+    ),
+    groups.KickMember: lambda b, now_ns, r, _client: b.held.kick(now_ns, r.client, r.group),
+    groups.HoldMember: lambda b, now_ns, r, _client: b.held.hold(now_ns, r.client, r.group),
+    groups.ReleaseMember: lambda b, now_ns, r, _client: b.held.release(now_ns, r.client, r.group),
+    groups.ListShareGroups: lambda b, now_ns, r, _client: [
+        b.share_groups.view(name) for name in sorted(b.share_groups.names())
+    ],
+    groups.DescribeShareGroup: lambda b, now_ns, r, _client: b.share_groups.view(r.group),
+    groups.SubscribeShareGroup: lambda b, now_ns, r, _client: b.share_groups.subscribe(
+        now_ns, r.group, r.topic, from_start=r.from_start
+    ),
+    groups.ResetShareOffsets: _reset_share_offsets,
+    groups.ForgetShareOffsets: lambda b, now_ns, r, _client: b.share_groups.unsubscribe(now_ns, r.group, r.topic),
+}

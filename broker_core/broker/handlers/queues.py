@@ -1,22 +1,20 @@
 from __future__ import annotations
 
-from broker_core.broker.broker import Broker
+from broker_core.broker.broker import Broker, Handlers
+from broker_core.broker.browsing import asked_test
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.config import FlowConfig
-from broker_core.operations import dead_letters, messages, queues
+from broker_core.guarded.redrive import RedriveRun
+from broker_core.operations import dead_letters, guarded, messages, queues
 from broker_core.queues.dead_letter_record import without_dead_headers
-from broker_core.queues.dead_letters import PurgeResult
+from broker_core.queues.lease import Held
 from broker_core.replies import Reply
 from broker_core.snapshots import QueueView
 
 _LEASES_SHOWN = 100
 
 
-def _list_queues(broker: Broker, now_ns: int, _request: queues.ListQueues) -> list[QueueView]:
-    return [broker.views.queue(now_ns, name, 0, 0) for name in broker.queues.names()]
-
-
-def _create_queue(broker: Broker, now_ns: int, request: queues.CreateQueue) -> QueueView:
+def _create_queue(broker: Broker, now_ns: int, request: queues.CreateQueue, _client: str) -> QueueView:
     broker.queues.create(
         now_ns,
         request.name,
@@ -27,7 +25,7 @@ def _create_queue(broker: Broker, now_ns: int, request: queues.CreateQueue) -> Q
     return _queue(broker, now_ns, request.name)
 
 
-def _create_subscription(broker: Broker, now_ns: int, request: queues.CreateSubscription) -> QueueView:
+def _create_subscription(broker: Broker, now_ns: int, request: queues.CreateSubscription, _client: str) -> QueueView:
     broker.queues.subscribe(
         now_ns,
         request.name,
@@ -39,15 +37,13 @@ def _create_subscription(broker: Broker, now_ns: int, request: queues.CreateSubs
     return _queue(broker, now_ns, request.name)
 
 
-def _describe_queue(broker: Broker, now_ns: int, request: queues.DescribeQueue) -> QueueView:
-    return _queue(broker, now_ns, request.queue)
-
-
 def _queue(broker: Broker, now_ns: int, name: str) -> QueueView:
     return broker.views.queue(now_ns, name, _LEASES_SHOWN, 0)
 
 
-def _queue_config(broker: Broker, _now_ns: int, request: queues.QueueConfiguration) -> queues.QueueConfigAnswer:
+def _queue_config(
+    broker: Broker, _now_ns: int, request: queues.QueueConfiguration, _client: str
+) -> queues.QueueConfigAnswer:
     name = request.queue
     subscription = broker.queues.subscription(name)
     if subscription is None:
@@ -60,33 +56,33 @@ def _queue_config(broker: Broker, _now_ns: int, request: queues.QueueConfigurati
     return queues.QueueConfigAnswer(topic=topic, settings=broker.queues.queue(name).config, flow=flow)
 
 
-def _delete_queue(broker: Broker, now_ns: int, request: queues.DeleteQueue) -> None:
-    broker.queues.delete(now_ns, request.queue)
-
-
-def _peek(broker: Broker, _now_ns: int, request: queues.Peek) -> list[messages.MessageAnswer]:
+def _peek(broker: Broker, _now_ns: int, request: queues.Peek, _client: str) -> list[messages.MessageAnswer]:
     found = broker.queues.queue(request.queue).peek(request.max_messages)
     return [messages.MessageAnswer.of(each, request.encoding) for each in found]
 
 
-def _purge_queue(broker: Broker, now_ns: int, request: queues.PurgeQueue, client: str) -> queues.Messages:
-    return queues.Messages(messages=broker.queues.queue(request.queue).purge(now_ns, client))
+def _settle_lease(broker: Broker, now_ns: int, request: queues.SettleLease, _client: str) -> queues.Settled:
+    queue, until_ns = broker.queues.queue(request.queue), None
+    held = Held(request.partition, request.offset, request.holder, request.attempt)
+    if request.act == "ack":
+        queue.ack(now_ns, held)
+    elif request.act == "extend":
+        until_ns = queue.extend(now_ns, held, request.lease_ms)
+    elif request.act == "release":
+        queue.release(now_ns, held, "released by hand")
+    else:
+        queue.nack(now_ns, held, request.cause, requeue=request.act == "nack")
+    return queues.Settled(deadline_ns=until_ns)
 
 
-def _undo_purge_queue(broker: Broker, now_ns: int, request: queues.UndoPurgeQueue, client: str) -> queues.Messages:
-    return queues.Messages(messages=broker.queues.queue(request.queue).undo_purge(now_ns, client))
-
-
-def _list_dead_letters(broker: Broker, _now_ns: int, request: dead_letters.ListDeadLetters) -> dead_letters.Letters:
+def _list_dead_letters(
+    broker: Broker, _now_ns: int, request: dead_letters.ListDeadLetters, _client: str
+) -> dead_letters.Letters:
     kept = broker.queues.dead_letters(request.queue)
     found = kept.list(request.filter, request.offset, request.limit)
     return dead_letters.Letters(
         count=kept.count(request.queue), dead_letters=[dead_letters.Letter.of(each, request.encoding) for each in found]
     )
-
-
-def _by_cause(broker: Broker, _now_ns: int, request: dead_letters.DeadLettersByCause) -> dict[str, int]:
-    return broker.queues.dead_letters(request.queue).by_cause(request.queue)
 
 
 def _redrive(broker: Broker, now_ns: int, request: dead_letters.Redrive, client: str) -> dead_letters.Redriven:
@@ -114,20 +110,25 @@ def _offsets(broker: Broker, request: dead_letters.Redrive | dead_letters.PurgeL
     return [each.offset for each in broker.queues.dead_letters(request.queue).list(request.filter, limit=None)]
 
 
-def _redrive_progress(broker: Broker, _now_ns: int, request: dead_letters.RedriveProgress) -> dead_letters.Redriven:
+def _redrive_progress(
+    broker: Broker, _now_ns: int, request: dead_letters.RedriveProgress, _client: str
+) -> dead_letters.Redriven:
     broker.queues.dead_letters(request.queue)
     return dead_letters.Redriven.of(broker.redrives.paced.last(request.queue))
 
 
-def _stop_redrive(broker: Broker, _now_ns: int, request: dead_letters.StopRedrive) -> dead_letters.Redriven:
+def _stop_redrive(
+    broker: Broker, _now_ns: int, request: dead_letters.StopRedrive, _client: str
+) -> dead_letters.Redriven:
     broker.queues.dead_letters(request.queue)
     paced = broker.redrives.paced.last(request.queue)
     paced.cancel()
     return dead_letters.Redriven.of(paced)
 
 
-def _purge_letters(broker: Broker, now_ns: int, request: dead_letters.PurgeLetters, client: str) -> PurgeResult:
-    return broker.queues.dead_letters(request.queue).purge(now_ns, _offsets(broker, request), client)
+def _redrive_topic(broker: Broker, now_ns: int, request: guarded.RedriveTopic, client: str) -> RedriveRun:
+    guarded.must_be(request.topic, request.plan.choice.topic)
+    return broker.topic_redrives.start(now_ns, request.plan, asked_test(request.plan.choice.where), client)
 
 
 def _undo_redrive(
@@ -137,7 +138,37 @@ def _undo_redrive(
     return back.map(lambda places: queues.Messages(messages=len(places)))
 
 
-def _undo_purge(
-    broker: Broker, now_ns: int, request: dead_letters.UndoPurgeDeadLetters, client: str
-) -> queues.Messages:
-    return queues.Messages(messages=broker.queues.dead_letters(request.queue).undo_purge(now_ns, client))
+HANDLERS: Handlers = {
+    queues.ListQueues: lambda b, now_ns, r, _client: [b.views.queue(now_ns, name, 0, 0) for name in b.queues.names()],
+    queues.CreateQueue: _create_queue,
+    queues.CreateSubscription: _create_subscription,
+    queues.DescribeQueue: lambda b, now_ns, r, _client: _queue(b, now_ns, r.queue),
+    queues.QueueConfiguration: _queue_config,
+    queues.DeleteQueue: lambda b, now_ns, r, _client: b.queues.delete(now_ns, r.queue),
+    queues.Peek: _peek,
+    queues.PurgeQueue: lambda b, now_ns, r, client: queues.Messages(
+        messages=b.queues.queue(r.queue).purge(now_ns, client)
+    ),
+    queues.UndoPurgeQueue: lambda b, now_ns, r, client: queues.Messages(
+        messages=b.queues.queue(r.queue).undo_purge(now_ns, client)
+    ),
+    queues.SettleLease: _settle_lease,
+    dead_letters.ListDeadLetters: _list_dead_letters,
+    dead_letters.DeadLettersByCause: lambda b, now_ns, r, _client: b.queues.dead_letters(r.queue).by_cause(r.queue),
+    dead_letters.Redrive: _redrive,
+    dead_letters.RedriveProgress: _redrive_progress,
+    dead_letters.StopRedrive: _stop_redrive,
+    guarded.PlanTopicRedrive: lambda b, now_ns, r, _client: b.topic_redrives.plan(
+        now_ns, r.choice, asked_test(r.where), r.rate_per_s
+    ),
+    guarded.RedriveTopic: _redrive_topic,
+    guarded.TopicRedriveProgress: lambda b, now_ns, r, _client: b.topic_redrives.last(r.topic),
+    guarded.StopTopicRedrive: lambda b, now_ns, r, _client: b.topic_redrives.stop(now_ns, r.topic),
+    dead_letters.PurgeLetters: lambda b, now_ns, r, client: b.queues.dead_letters(r.queue).purge(
+        now_ns, _offsets(b, r), client
+    ),
+    dead_letters.UndoRedrive: _undo_redrive,
+    dead_letters.UndoPurgeDeadLetters: lambda b, now_ns, r, client: queues.Messages(
+        messages=b.queues.dead_letters(r.queue).undo_purge(now_ns, client)
+    ),
+}

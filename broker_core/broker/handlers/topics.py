@@ -1,19 +1,14 @@
 from __future__ import annotations
 
-from broker_core.broker.broker import Broker
+from broker_core.broker.broker import Broker, Handlers
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations import messages, schemas, topics
 from broker_core.schemas.compatibility import Compatibility, SchemaKind
-from broker_core.schemas.diff import SchemaChange
 from broker_core.schemas.registry import SchemaVersion
 from broker_core.snapshots import QueueView, TopicView
 
 
-def _list_topics(broker: Broker, now_ns: int, _request: topics.ListTopics) -> list[TopicView]:
-    return [broker.views.topic(now_ns, name) for name in broker.topics.names()]
-
-
-def _create_topic(broker: Broker, now_ns: int, request: topics.CreateTopic) -> TopicView:
+def _create_topic(broker: Broker, now_ns: int, request: topics.CreateTopic, _client: str) -> TopicView:
     broker.topics.create(
         now_ns,
         request.name,
@@ -26,20 +21,12 @@ def _create_topic(broker: Broker, now_ns: int, request: topics.CreateTopic) -> T
     return broker.views.topic(now_ns, request.name)
 
 
-def _describe_topic(broker: Broker, now_ns: int, request: topics.DescribeTopic) -> TopicView:
-    return broker.views.topic(now_ns, request.topic)
-
-
-def _delete_topic(broker: Broker, now_ns: int, request: topics.DeleteTopic) -> None:
+def _delete_topic(broker: Broker, now_ns: int, request: topics.DeleteTopic, _client: str) -> None:
     shared = broker.share_groups.queues_over(request.topic)
     broker.topics.check_plain(request.topic, "deleted", but=shared)
     for queue in shared:
         broker.queues.delete(now_ns, queue)
     broker.topics.delete(now_ns, request.topic)
-
-
-def _topic_config(broker: Broker, now_ns: int, request: topics.TopicConfig) -> topics.TopicSettings:
-    return _settings(broker, now_ns, request.topic)
 
 
 def _settings(broker: Broker, now_ns: int, name: str) -> topics.TopicSettings:
@@ -56,7 +43,7 @@ def _settings(broker: Broker, now_ns: int, name: str) -> topics.TopicSettings:
     )
 
 
-def _configure_topic(broker: Broker, now_ns: int, request: topics.ConfigureTopic) -> topics.TopicSettings:
+def _configure_topic(broker: Broker, now_ns: int, request: topics.ConfigureTopic, _client: str) -> topics.TopicSettings:
     before = broker.topics.config(request.topic)
     broker.topics.configure(
         now_ns,
@@ -68,12 +55,12 @@ def _configure_topic(broker: Broker, now_ns: int, request: topics.ConfigureTopic
     return _settings(broker, now_ns, request.topic)
 
 
-def _add_partitions(broker: Broker, now_ns: int, request: topics.AddPartitions) -> TopicView:
+def _add_partitions(broker: Broker, now_ns: int, request: topics.AddPartitions, _client: str) -> TopicView:
     broker.topics.add_partitions(now_ns, request.topic, request.total)
     return broker.views.topic(now_ns, request.topic)
 
 
-def _delete_records(broker: Broker, now_ns: int, request: topics.DeleteRecords) -> dict[str, int]:
+def _delete_records(broker: Broker, now_ns: int, request: topics.DeleteRecords, _client: str) -> dict[str, int]:
     broker.topics.config(request.topic)  # a topic that is not there has no records, even if none are named
     return {
         number: broker.cleaning.delete_records(now_ns, request.topic, int(number), before)
@@ -81,15 +68,9 @@ def _delete_records(broker: Broker, now_ns: int, request: topics.DeleteRecords) 
     }
 
 
-def _set_schema_rule(broker: Broker, now_ns: int, request: topics.SetSchemaRule, client: str) -> None:
-    broker.schemas.set_rule(now_ns, request.topic, request.rule, client=client)
-
-
-def _remove_schema_rule(broker: Broker, now_ns: int, request: topics.RemoveSchemaRule, client: str) -> None:
-    broker.schemas.set_rule(now_ns, request.topic, None, client=client)
-
-
-def _read_messages(broker: Broker, _now_ns: int, request: messages.ReadMessages) -> messages.MessagesAnswer:
+def _read_messages(
+    broker: Broker, _now_ns: int, request: messages.ReadMessages, _client: str
+) -> messages.MessagesAnswer:
     log = broker.logs.partition(request.topic, request.partition)
     start = max(request.offset, log.start_offset)
     found = log.read(start, max_messages=request.max_messages, max_bytes=request.max_bytes)
@@ -100,7 +81,9 @@ def _read_messages(broker: Broker, _now_ns: int, request: messages.ReadMessages)
     )
 
 
-def _list_subjects(broker: Broker, _now_ns: int, _request: schemas.ListSubjects) -> schemas.SubjectsAnswer:
+def _list_subjects(
+    broker: Broker, _now_ns: int, _request: schemas.ListSubjects, _client: str
+) -> schemas.SubjectsAnswer:
     registry = broker.schemas.registry
     return schemas.SubjectsAnswer(
         compatibility=registry.compatibility.value,
@@ -112,10 +95,6 @@ def _set_default_compatibility(
     broker: Broker, now_ns: int, request: schemas.SetDefaultCompatibility, client: str
 ) -> None:
     broker.schemas.set_compatibility(now_ns, Compatibility[request.mode], client=client)
-
-
-def _describe_subject(broker: Broker, _now_ns: int, request: schemas.DescribeSubject) -> schemas.SubjectAnswer:
-    return schemas.SubjectAnswer.of(broker.schemas.registry, request.subject)
 
 
 def _delete_subject(broker: Broker, now_ns: int, request: schemas.DeleteSubject, client: str) -> list[int]:
@@ -131,19 +110,15 @@ def _set_compatibility(broker: Broker, now_ns: int, request: schemas.SetCompatib
 def _register_schema(broker: Broker, now_ns: int, request: schemas.RegisterSchema, client: str) -> SchemaVersion:
     text = request.text
     return broker.schemas.register(
-        now_ns, request.subject, text.text, SchemaKind(text.kind), text.references, client=client
+        now_ns, request.subject, text.text, SchemaKind(text.kind), text.references, text.metadata, client=client
     )
-
-
-def _describe_version(broker: Broker, _now_ns: int, request: schemas.DescribeVersion) -> SchemaVersion:
-    return broker.schemas.registry.version(request.subject, request.version)
 
 
 def _delete_version(broker: Broker, now_ns: int, request: schemas.DeleteVersion, client: str) -> None:
     broker.schemas.delete_version(now_ns, request.subject, request.version, permanent=request.permanent, client=client)
 
 
-def _check_schema(broker: Broker, _now_ns: int, request: schemas.CheckSchema) -> schemas.CheckAnswer:
+def _check_schema(broker: Broker, _now_ns: int, request: schemas.CheckSchema, _client: str) -> schemas.CheckAnswer:
     try:
         text = request.text
         found = broker.schemas.registry.check(request.subject, text.text, SchemaKind(text.kind), text.references)
@@ -155,5 +130,28 @@ def _check_schema(broker: Broker, _now_ns: int, request: schemas.CheckSchema) ->
     return schemas.CheckAnswer(compatible=not problems, problems=problems)
 
 
-def _diff_schemas(broker: Broker, _now_ns: int, request: schemas.DiffSchemas) -> list[SchemaChange]:
-    return list(broker.schemas.registry.diff(request.subject, request.before, request.after or "latest"))
+HANDLERS: Handlers = {
+    topics.ListTopics: lambda b, now_ns, r, _client: [b.views.topic(now_ns, name) for name in b.topics.names()],
+    topics.CreateTopic: _create_topic,
+    topics.DescribeTopic: lambda b, now_ns, r, _client: b.views.topic(now_ns, r.topic),
+    topics.DeleteTopic: _delete_topic,
+    topics.TopicConfig: lambda b, now_ns, r, _client: _settings(b, now_ns, r.topic),
+    topics.ConfigureTopic: _configure_topic,
+    topics.AddPartitions: _add_partitions,
+    topics.DeleteRecords: _delete_records,
+    topics.SetSchemaRule: lambda b, now_ns, r, client: b.schemas.set_rule(now_ns, r.topic, r.rule, client=client),
+    topics.RemoveSchemaRule: lambda b, now_ns, r, client: b.schemas.set_rule(now_ns, r.topic, None, client=client),
+    messages.ReadMessages: _read_messages,
+    schemas.ListSubjects: _list_subjects,
+    schemas.SetDefaultCompatibility: _set_default_compatibility,
+    schemas.DescribeSubject: lambda b, now_ns, r, _client: schemas.SubjectAnswer.of(b.schemas.registry, r.subject),
+    schemas.DeleteSubject: _delete_subject,
+    schemas.SetCompatibility: _set_compatibility,
+    schemas.RegisterSchema: _register_schema,
+    schemas.DescribeVersion: lambda b, now_ns, r, _client: b.schemas.registry.version(r.subject, r.version),
+    schemas.DeleteVersion: _delete_version,
+    schemas.CheckSchema: _check_schema,
+    schemas.DiffSchemas: lambda b, now_ns, r, _client: list(
+        b.schemas.registry.diff(r.subject, r.before, r.after or "latest")
+    ),
+}

@@ -10,12 +10,12 @@ from starlette import routing
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.responses import FileResponse, Response
 
 from broker_core.errors import BrokerError
 from broker_core.listeners.http.catalogue_routes import catalogue_routes
 from broker_core.listeners.http.context import GoneError, HttpCall, HttpContext, Route
-from broker_core.listeners.http.gate import Gate, OriginGuard, problem_of, problem_with
+from broker_core.listeners.http.gate import OriginGuard, RequestGate, problem_of, problem_with
 from broker_core.listeners.http.openapi import document
 from broker_core.listeners.http.routes import connections, mini_broker, registry
 from broker_core.version import program_version
@@ -40,6 +40,8 @@ def _endpoint(route: Route) -> Callable[[Request], Awaitable[Response]]:
             found = await route.handler(call)
         except BrokerError as error:
             call.connection.failed(str(error))
+            if route.refusal is not None:
+                return route.refusal(call, error)
             return problem_of(error, context.metrics.retry_after_s(error))
         except (GoneError, ClientDisconnect):
             return problem_with(503, "the listener is closing", {"Retry-After": "1"})
@@ -47,7 +49,7 @@ def _endpoint(route: Route) -> Callable[[Request], Awaitable[Response]]:
             return found
         if found is None:
             return Response(status_code=204)
-        return Response(_ENCODE(found), route.status, media_type="application/json")
+        return Response(_ENCODE(found), route.status, media_type=route.media_type)
 
     return endpoint
 
@@ -63,18 +65,6 @@ async def http_problem(request: Request, error: Exception) -> Response:
     return problem_with(error.status_code, str(error.detail), headers)
 
 
-_DESCRIPTION = """A message broker with partitioned topics, consumer groups, work queues with leases, and dead letters.
-
-* The operations of the **mini broker** are the quickest way to start; `/v1` covers the whole broker.
-* **Values**: a string is stored as text, any other JSON value as JSON; with `encoding: base64`, values and keys can be
-any bytes.
-* **Errors** are one sentence with a code; with 429, `Retry-After` says how many seconds to wait.
-* Bodies may be compressed with gzip or deflate.
-* **Confluent's schema registry** is served at the root: `/subjects`, `/schemas/ids`, `/config`, `/mode` and
-  `/compatibility`, for Confluent's serializers.
-* **Events** come from `GET /v1/events` as server-sent events, with `kinds`, `topic`, `group` and `limit` in the query;
-  a client that is too slow gets the number of events it missed.
-"""
 _FILES = {
     "swagger-ui-bundle.js": "text/javascript",
     "swagger-ui.css": "text/css",
@@ -86,34 +76,14 @@ _POLICY = (
 )
 
 
-_PAGE = """<!DOCTYPE html>
-<html>
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="stylesheet" href="/docs/swagger-ui.css">
-<link rel="icon" href="/docs/favicon-32x32.png">
-<title>Brokerscope</title>
-</head>
-<body>
-<div id="swagger-ui"></div>
-<script src="/docs/swagger-ui-bundle.js"></script>
-<script>
-SwaggerUIBundle({url: "/openapi.json", dom_id: "#swagger-ui", layout: "BaseLayout", deepLinking: true,
-  presets: [SwaggerUIBundle.presets.apis, SwaggerUIBundle.SwaggerUIStandalonePreset]})
-</script>
-</body>
-</html>
-"""
-
-
-def application(context: HttpContext, origin: OriginGuard) -> Gate:
-    described = [*mini_broker.routes.found, *catalogue_routes(), *connections.metrics_routes.found]
+def application(context: HttpContext, origin: OriginGuard) -> RequestGate:
+    own = [*mini_broker.routes.found, *catalogue_routes(), *connections.metrics_routes.found]
+    described = [*own, *registry.routes.found]
     info = {
         "title": "Brokerscope",
         "version": program_version(),
         "summary": "The Brokerscope broker over HTTP",
-        "description": _DESCRIPTION,
+        "description": path("swagger", "description.md").read_text(encoding="utf-8"),
     }
 
     @cache
@@ -125,7 +95,7 @@ def application(context: HttpContext, origin: OriginGuard) -> Gate:
 
     app = Starlette(
         routes=[
-            *map(served, (*described, *connections.streams.found, *registry.routes.found)),
+            *map(served, (*described, *connections.streams.found)),
             routing.Route("/openapi.json", openapi),
             routing.Route("/docs", _page),
             routing.Route("/docs/{file}", _page_file),
@@ -134,11 +104,12 @@ def application(context: HttpContext, origin: OriginGuard) -> Gate:
     )
     app.router.redirect_slashes = False
     app.state.context = context
-    return Gate(app, context, origin)
+    return RequestGate(app, context, origin)
 
 
 async def _page(_request: Request) -> Response:
-    return HTMLResponse(_PAGE, headers={"Content-Security-Policy": _POLICY, "X-Frame-Options": "DENY"})
+    headers = {"Content-Security-Policy": _POLICY, "X-Frame-Options": "DENY"}
+    return FileResponse(path("swagger", "index.html"), media_type="text/html", headers=headers)
 
 
 async def _page_file(request: Request) -> Response:

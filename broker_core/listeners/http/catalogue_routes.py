@@ -104,10 +104,8 @@ def _handler(entry: Entry) -> RouteHandler:
         elif form.body is not None:
             rest = await call.body(form.body)
         request = form.request(path, rest)
-        if late:
-            values = msgspec.structs.asdict(request)
-            for right in late:
-                call.must_have(right, values)
+        for right in late:
+            call.must_have(right, {name: getattr(request, name) for name in (right.field, right.preview) if name})
         result = await (_asked(call, entry, request) if by_hand is None else by_hand(call, request))
         return readable(call, entry, result)
 

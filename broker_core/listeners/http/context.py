@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 from starlette.requests import Request
+from starlette.responses import Response
 
 from broker_core.access import ResourceKind
 from broker_core.errors import BrokerError, ErrorCode
@@ -18,7 +19,7 @@ from broker_core.listeners.awaiting import ServedHost, awaited
 from broker_core.listeners.connections import Connection, Connections
 from broker_core.listeners.http.members import Consumers, Members
 from broker_core.listeners.http.metrics import Metrics
-from broker_core.listeners.http.reading import Held, converted, decoded, query_of, read_body
+from broker_core.listeners.http.reading import HeldBytes, converted, decoded, query_of, read_body
 from broker_core.operations.entry import READ, Operation, Right
 from broker_core.operations.request import Request as OperationRequest
 from broker_core.replies import Reply
@@ -29,31 +30,23 @@ SLASH = "\0"  # what a parameter in a path has for a %2F until it is read, so th
 SPARE_S = 0.5  # how late a reply may come after its deadline, on a busy machine
 
 
-class HttpContext:
+class HttpContext(msgspec.Struct, eq=False, dict=True):
     """A listener's broker, access rules, limits and sessions. Used by the listener's thread only."""
 
-    def __init__(
-        self,
-        host: ServedHost,
-        access: Access,
-        limits: GuardConfig,
-        connections: Connections,
-        budget: Budget,
-        executor: Executor,
-        closing: asyncio.Event,
-    ) -> None:
-        self.host = host
-        self.broker = host.broker
-        self.access = access
-        self.limits = limits
-        self.connections = connections
-        self.budget = budget
-        self.executor = executor
-        self.consumers = Consumers(host, limits.max_sessions)
-        self.members = Members(host, limits.max_sessions)
-        self.metrics = Metrics(host, connections)
-        self.closing = closing
-        self._streams = 0
+    host: ServedHost
+    access: Access
+    limits: GuardConfig
+    connections: Connections
+    budget: Budget
+    executor: Executor
+    closing: asyncio.Event
+    _streams: int = 0
+
+    def __post_init__(self) -> None:
+        self.broker = self.host.broker
+        self.consumers = Consumers(self.host, self.limits.max_sessions)
+        self.members = Members(self.host, self.limits.max_sessions)
+        self.metrics = Metrics(self.host, self.connections)
 
     @contextlib.contextmanager
     def streaming(self) -> Iterator[None]:
@@ -82,7 +75,7 @@ class HttpCall:
         self.request = request
         self.principal: Principal = ANYBODY
         self.connection: Connection = request.scope["state"]["connection"]
-        self.held: Held = request.scope["state"]["held"]
+        self.held: HeldBytes = request.scope["state"]["held"]
 
     # -- authentication and authorization
 
@@ -126,9 +119,9 @@ class HttpCall:
         """Raises MALFORMED_REQUEST, REQUEST_TOO_LARGE, THROTTLED."""
         return decoded(await read_body(self.request, self.context.limits, self.held), kind)
 
-    def query(self, kind: type[T]) -> T:
-        """Raises MALFORMED_REQUEST."""
-        return query_of(self.request, kind)
+    def query(self, kind: type[T], *, passes_over: bool = False) -> T:
+        """As `query_of`."""
+        return query_of(self.request, kind, passes_over=passes_over)
 
     def path(self, name: str, kind: Any = str) -> Any:
         """Raises MALFORMED_REQUEST."""
@@ -205,6 +198,13 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     errors: tuple[int, ...] = ()
     open: bool = False
     media_type: str = "application/json"
+    error: Any = None  # what `refusal` answers, if errors have a form of their own
+    refusal: Callable[[HttpCall, BrokerError], Response] | None = None
+
+
+def path_names(path: str) -> list[str]:
+    """The names of the parameters in a path."""
+    return re.findall(r"{(\w+)}", path)
 
 
 class Routes:
@@ -220,7 +220,8 @@ class Routes:
         """Declare the handler below, whose docstring is the description; `more` are fields of `Route`."""
 
         def declare(handler: RouteHandler) -> RouteHandler:
-            title, *rest = (handler.__doc__ or handler.__name__).strip().splitlines()
+            named = handler.__name__.replace("_", " ").capitalize()
+            title, *rest = (handler.__doc__ or named).strip().splitlines()
             self.found.append(
                 Route(
                     method=method,

@@ -23,7 +23,7 @@ from starlette.responses import Response
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access.access import is_loopback
 from broker_core.listeners.http.context import SLASH, HttpContext
-from broker_core.listeners.http.reading import Held
+from broker_core.listeners.http.reading import HeldBytes
 from broker_core.operations.request import Problem
 
 _PORTS = {"http": 80, "https": 443}
@@ -124,7 +124,7 @@ def _path(scope: Scope) -> str:
     return unquote(re.sub("%2f", SLASH, raw, flags=re.IGNORECASE)) if "%2f" in raw.lower() else path
 
 
-class Gate:
+class RequestGate:
     def __init__(self, inner: Application, context: HttpContext, origin: OriginGuard) -> None:
         self._inner = inner
         self._context = context
@@ -136,7 +136,7 @@ class Gate:
             return
         context, begun_s = self._context, time.perf_counter()
         connection, drain = scope["state"]["connection"], scope["state"]["drain"]
-        held = scope["state"]["held"] = Held(context.budget)
+        held = scope["state"]["held"] = HeldBytes(context.budget)
         status = 500
 
         async def noting(message: Message) -> None:

@@ -28,7 +28,7 @@ _WHAT = {
 def document(routes: Sequence[Route], access: Access, info: dict[str, str]) -> dict[str, Any]:
     kinds: list[Any] = [Problem]
     for each in routes:
-        kinds += [kind for kind in (*_answers(each), each.body) if kind is not None]
+        kinds += [kind for kind in (*_answers(each), each.body, each.error) if kind is not None]
     refs, components = msgspec.json.schema_components(kinds, ref_template=_REF)
     _mark_base64(components)
     schemas = {id(kind): ref for kind, ref in zip(kinds, refs, strict=True)}
@@ -113,6 +113,8 @@ def _responses(route: Route, schemas: dict[int, Any]) -> dict[str, Any]:
     if "{" in route.path:
         errors.add(404)
     problem = {"application/json": {"schema": {"$ref": _REF.format(name="Problem")}}}
+    if route.error is not None:  # for some errors the listener answers before the route
+        problem[route.media_type] = {"schema": schemas[id(route.error)]}
     for error in sorted(errors):
         found[str(error)] = {"description": _WHAT[error], "content": problem}
         if error in {429, 503}:

@@ -22,7 +22,7 @@ _ANYTHING = msgspec.json.Decoder()
 _JSON_TYPE = re.compile(r"application/(vnd\.schemaregistry(\.v1)?\+)?json\s*(;.*)?", re.IGNORECASE)
 
 
-class Held:
+class HeldBytes:
     """The bytes of the budget that a request holds."""
 
     def __init__(self, budget: Budget) -> None:
@@ -35,7 +35,7 @@ class Held:
         self.bytes += size_bytes
 
 
-async def read_body(request: Request, limits: GuardConfig, held: Held) -> bytes:
+async def read_body(request: Request, limits: GuardConfig, held: HeldBytes) -> bytes:
     """The decompressed body.
 
     Raises REQUEST_TOO_LARGE (by the declared length before anything is read), MALFORMED_REQUEST, THROTTLED,
@@ -99,10 +99,14 @@ def _whole(value: Any) -> Any:
     return value
 
 
-def query_of(request: Request, kind: type[T]) -> T:
-    """The query of the URL as `kind`. Raises MALFORMED_REQUEST."""
-    values: Mapping[str, str] = dict(request.query_params)
-    if len(values) != len(request.query_params.multi_items()):
+def query_of(request: Request, kind: type[T], *, passes_over: bool = False) -> T:
+    """The query of the URL as `kind`. Raises MALFORMED_REQUEST, for a parameter that is not known, too, unless it
+    `passes_over` those.
+    """
+    fields = kind.__struct_encode_fields__  # type: ignore[attr-defined]
+    given = [item for item in request.query_params.multi_items() if not passes_over or item[0] in fields]
+    values: Mapping[str, str] = dict(given)
+    if len(values) != len(given):
         raise BrokerError(ErrorCode.MALFORMED_REQUEST, "a parameter of the query is repeated")
     try:
         return msgspec.convert(values, kind, strict=False)

@@ -39,6 +39,9 @@ class Binding(NamedTuple):
     permission_type: int
 
 
+_OF_ACL = Binding._fields[3:]  # what stands in the row of its resource is left out
+
+
 def acl_of(asked: Any) -> Acl:
     """The rule for a binding that is to be created. Raises INVALID_REQUEST for what no rule can express."""
     kind = _KINDS.get(asked.resource_type)
@@ -125,7 +128,7 @@ def _describe_acls(call: Call, request: DescribeAclsRequest) -> Answer:
             "resource_type": resource_type,
             "resource_name": name,
             "pattern_type": pattern_type,
-            "acls": [each._asdict() for each in found],
+            "acls": [dict(zip(_OF_ACL, each[3:], strict=True)) for each in found],
         }
         for (resource_type, name, pattern_type), found in resources.items()
     ]

@@ -14,7 +14,7 @@ from kio.schema.errors import ErrorCode as KafkaError
 from broker_core.access import OPERATION_VERBS, ResourceKind
 from broker_core.broker.broker import Broker
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.kafka_messages.making import Body
+from broker_core.kafka_messages.writing import Body
 from broker_core.listeners.access.access import Access, Principal
 from broker_core.listeners.access.limits import Budget, GuardConfig
 from broker_core.listeners.awaiting import ServedHost
@@ -23,6 +23,7 @@ from broker_core.listeners.kafka.fetch_sessions import FetchSessions
 from broker_core.listeners.kafka.members import PendingMembers
 from broker_core.listeners.kafka.readers import Readers
 from broker_core.listeners.kafka.share_sessions import ShareSessions
+from broker_core.messages import TopicPartition
 from broker_core.operations.entry import Operation
 from broker_core.operations.request import Request
 from broker_core.replies import Reply
@@ -33,9 +34,8 @@ FEW_ELEMENTS = 1_000  # of a request about what there are few of
 NODE_ID = 0  # the one broker of the cluster
 LEADER_EPOCH = 0
 READ_COMMITTED = 1  # of isolation levels; 0 is read_uncommitted
-CLUSTER_ID = "brokerscope"
 READ, WRITE, ADMIN = Operation.READ, Operation.WRITE, Operation.ADMIN
-_NO_TOPIC_ID = UUID(int=0)
+NO_TOPIC_ID = UUID(int=0)
 _SLICE_S, _BETWEEN_SLICES_S = 0.01, 0.001
 
 # Errors of ours that Kafka's clients have another name for; what is in neither list has the same number.
@@ -58,6 +58,13 @@ _FORBIDDEN: dict[str, int] = {
     "subject": 31,
     "transactional_id": 53,
 }
+# What each right includes, as the bits of Kafka's operations (KIP-430): 3 READ, 4 WRITE, 5 CREATE, 6 DELETE, 7 ALTER,
+# 8 DESCRIBE, 9 CLUSTER_ACTION, 10 DESCRIBE_CONFIGS, 11 ALTER_CONFIGS, 12 IDEMPOTENT_WRITE.
+_OPERATION_BITS: dict[ResourceKind, dict[Operation, tuple[int, ...]]] = {
+    "topic": {READ: (3, 8, 10), WRITE: (4, 8), ADMIN: (5, 6, 7, 8, 10, 11)},
+    "group": {READ: (3, 8, 10), ADMIN: (6, 8, 10, 11)},
+    "broker": {READ: (8, 10), WRITE: (12,), ADMIN: (5, 7, 8, 9, 10, 11)},
+}
 _UNKNOWN_SERVER_ERROR = -1
 DONE: dict[str, Any] = {"error_code": 0, "error_message": None}
 _LARGEST_KAFKA_CODE = 200
@@ -77,13 +84,13 @@ class Later(msgspec.Struct, frozen=True):
     work: Callable[[], Body]
 
 
-class Kept(msgspec.Struct, frozen=True):
+class WhenKept(msgspec.Struct, frozen=True):
     """The answer, to be sent when all commits and members so far are on the disk."""
 
     body: Body
 
 
-Answer = Body | Waiting | Later | Kept | None  # None if no response is sent, as for acks=0
+Answer = Body | Waiting | Later | WhenKept | None  # None if no response is sent, as for acks=0
 
 
 class KafkaContext(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -137,6 +144,11 @@ class Call(msgspec.Struct, frozen=True):
             may_not = f"{self.principal.name} may not {OPERATION_VERBS[operation]}"
             raise ForbiddenError(kind, f"{may_not} {kind} {name[:249]}".rstrip())
 
+    def operations(self, kind: ResourceKind, name: str = "") -> int:
+        """What the client may do, as the bits of Kafka's operations."""
+        allowed = (bits for right, bits in _OPERATION_BITS[kind].items() if self.may(right, kind, name))
+        return sum(1 << bit for bit in {each for bits in allowed for each in bits})
+
     def must_topic(self, operation: Operation, name: str) -> None:
         """Raises UNKNOWN_TOPIC_OR_PARTITION for what is not there, FORBIDDEN."""
         self.must(operation, "topic", name)
@@ -159,7 +171,15 @@ class Call(msgspec.Struct, frozen=True):
     def topic_id(self, name: str) -> UUID:
         """The id of a topic or queue; zero if there is none."""
         topic = self.broker.logs.get(name)
-        return _NO_TOPIC_ID if topic is None else UUID(bytes=topic.id)
+        return NO_TOPIC_ID if topic is None else UUID(bytes=topic.id)
+
+    def topic_names(self) -> Iterable[str]:
+        return self.broker.topics.names()
+
+    def in_session(self, request: Any) -> Iterable[TopicPartition]:
+        """The partitions that its session (KIP-227) knew before a Fetch."""
+        for place in self.context.fetch_sessions.places(request.session_id, self.principal.name):
+            yield self.name_of(place.topic) or "", place.partition
 
     def topic_with(self, topic_id: UUID | None, *, queues: bool = False) -> str | None:
         """The name of the topic, or of the work queue where `queues` count; None if the client sees none."""
@@ -172,6 +192,14 @@ class Call(msgspec.Struct, frozen=True):
         """The topic that a row of a request means, by name or by id; None if it sees none of that id."""
         name: str | None = getattr(row, "topic", None) or getattr(row, "name", None)
         return self.topic_with(getattr(row, "topic_id", None)) if name is None else name
+
+    def must_name(self, operation: Operation, row: Any) -> str:
+        """The topic that a row of a request means. Raises UNKNOWN_TOPIC_ID, and what `must_topic` raises."""
+        name = self.name_of(row)
+        if name is None:
+            raise KafkaOnlyError(KafkaError.unknown_topic_id, "the topic id is not known")
+        self.must_topic(operation, name)
+        return name
 
     @property
     def client_host(self) -> str:
@@ -260,6 +288,12 @@ class ForbiddenError(KafkaOnlyError):
 
     def __init__(self, kind: ResourceKind, about: str) -> None:
         super().__init__(KafkaError(_FORBIDDEN[kind]), about, ErrorCode.FORBIDDEN)
+
+
+def check_leader_epoch(epoch: int) -> None:
+    """Raises UNKNOWN_LEADER_EPOCH for one that the only leader never had, and that the client has from elsewhere."""
+    if epoch > LEADER_EPOCH:
+        raise KafkaOnlyError(KafkaError.unknown_leader_epoch, f"epoch {epoch}, and the leader is in {LEADER_EPOCH}")
 
 
 def kafka_code(error: Exception | None) -> int:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.joining import JoinRequest
 from broker_core.groups.members import JoinResult, SyncResult
-from broker_core.listeners.kafka.call import READ, Answer, Call, Kept, Waiting, api, kafka_code, ms
+from broker_core.listeners.kafka.call import READ, Answer, Call, Waiting, WhenKept, api, kafka_code, ms
+from broker_core.names import check_name
 from broker_core.replies import Reply
 
 if TYPE_CHECKING:
@@ -39,6 +40,9 @@ def _join_group(call: Call, request: JoinGroupRequest) -> Answer:
                 ErrorCode.INVALID_SESSION_TIMEOUT,
                 f"{call.client} asks for {session_ms} ms; {least_ms} to {most_ms} are allowed",
             )
+        check_name(group, "group", ErrorCode.INVALID_GROUP_ID)
+        if not request.protocol_type or not request.protocols:
+            raise BrokerError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, f"{call.client} must offer an assignor")
         if not member_id and not instance_id and call.version >= _FIRST_TO_REQUIRE_IDS:
             return _failed(call, _MEMBER_ID_REQUIRED, pending.give(call.now_ns, group, call.client))
         if member_id and pending.use(group, member_id):
@@ -99,11 +103,15 @@ def _join_body(call: Call, request: JoinGroupRequest, reply: Reply[JoinResult]) 
 @api("SyncGroup", 14, 0, 5)
 def _sync_group(call: Call, request: SyncGroupRequest) -> Answer:
     """The leader sends all assignments, each member waits for its own; answered once the group is kept on the disk."""
-    call.must(READ, "group", request.group_id)
+    group = request.group_id
+    call.must(READ, "group", group)
+    named = (request.protocol_type, request.protocol_name)
+    if None not in named and call.broker.groups.is_member(group, request.member_id):
+        there = call.broker.groups.protocol(group)
+        if call.broker.groups.type(group) == "classic" and named != there:
+            raise BrokerError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, f"{named}, and group {group} has {there}")
     assignments = {each.member_id: each.assignment for each in request.assignments}
-    reply = call.broker.groups.sync(
-        call.now_ns, request.group_id, request.member_id, request.generation_id, assignments
-    )
+    reply = call.broker.groups.sync(call.now_ns, group, request.member_id, request.generation_id, assignments)
     return Waiting(reply, lambda done, _now_ns: _sync_body(call, request, done))
 
 
@@ -113,7 +121,7 @@ def _sync_body(call: Call, request: SyncGroupRequest, reply: Reply[SyncResult]) 
         return {"error_code": kafka_code(reply.error), "assignment": b""}
     synced = reply.result()
     kind = request.protocol_type
-    return Kept({"protocol_type": kind, "protocol_name": synced.protocol, "assignment": synced.assignment})
+    return WhenKept({"protocol_type": kind, "protocol_name": synced.protocol, "assignment": synced.assignment})
 
 
 @api("Heartbeat", 12, 0, 4)
@@ -133,7 +141,7 @@ def _leave_group(call: Call, request: LeaveGroupRequest) -> Answer:
     call.must(READ, "group", request.group_id)
     if call.version < _FIRST_WITH_MANY:
         older: Any = request
-        return Kept({"error_code": _leave(call, request.group_id, older.member_id, "", "")})
+        return WhenKept({"error_code": _leave(call, request.group_id, older.member_id, "", "")})
     members = [
         {
             "member_id": each.member_id,
@@ -144,7 +152,7 @@ def _leave_group(call: Call, request: LeaveGroupRequest) -> Answer:
         }
         for each in request.members
     ]
-    return Kept({"members": members})
+    return WhenKept({"members": members})
 
 
 def _leave(call: Call, group: str, member_id: str, instance_id: str, reason: str) -> int:

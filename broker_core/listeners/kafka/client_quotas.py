@@ -54,7 +54,7 @@ def _describe_client_quotas(call: Call, request: DescribeClientQuotasRequest) ->
     for names, values in found.items():
         named = [{"entity_type": kind, "entity_name": None if name == ANY else name} for kind, name in names]
         rows.append({"entity": named, "values": values})
-    return {"entries": rows}
+    return {"entries": rows, "error_message": ""}
 
 
 def _names_of(quota: ClientQuota) -> dict[str, str]:

@@ -7,19 +7,18 @@ out, what it has and is not given gets the schema's default. Errors are numbers,
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
 from typing import Any
 
 import msgspec
-from kio.index import load_response_schema
 from kio.schema.index import api_key_map, schema_name_map
-from kio.serial import entity_writer
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.kafka_messages.making import Body, maker
 from broker_core.kafka_messages.reading import Cursor, Data, client_id, request_reader
+from broker_core.kafka_messages.schemas import load_response_schema
+from broker_core.kafka_messages.writing import Body, Parts, Write, writer
+from broker_core.log.segment_list import StoredBatches
 
 _LEAST_HEADER = struct.Struct(">hhi")
 _CORRELATION = struct.Struct(">i")
@@ -59,21 +58,29 @@ def has_error_code(header: Header) -> bool:
     return "error_code" in {field.name for field in fields(load_response_schema(header.api_key, header.version))}
 
 
+def pieces(header: Header, version: int, body: Body) -> list[Data]:
+    """The frame of a response, its length in front: `StoredBatches` as they are, and what is between them."""
+    write, flexible_header = _response(header.api_key, version)
+    parts: Parts = [_CORRELATION.pack(header.correlation_id) + (b"\0" if flexible_header else b"")]
+    write(body, parts)
+    found: list[Data] = []
+    between = [_LENGTH.pack(sum(map(len, parts)))]
+    for part in parts:
+        if isinstance(part, StoredBatches):
+            found += (b"".join(between), *part.pieces)
+            between = []
+        else:
+            between.append(part)
+    return [*found, b"".join(between)]
+
+
 def response(header: Header, version: int, body: Body) -> bytes:
-    """The frame of a response, its length in front."""
-    make, write, flexible_header = _response(header.api_key, version)
-    parts = _Parts([_CORRELATION.pack(header.correlation_id) + (b"\0" if flexible_header else b"")])
-    write(parts, make(body))
-    return b"".join((_LENGTH.pack(sum(map(len, parts))), *parts))
-
-
-class _Parts(list[bytes]):
-    """The written parts, in order: records are copied only once."""
-
-    write = list.append
+    """`pieces` in one."""
+    return b"".join(pieces(header, version, body))
 
 
 @cache
-def _response(api_key: int, version: int) -> tuple[Callable[[Body], Any], Any, bool]:
+def _response(api_key: int, version: int) -> tuple[Write, bool]:
     schema = load_response_schema(api_key, version)
-    return maker(schema), entity_writer(schema), schema.__header_schema__.__version__ > 0
+    versions = [load_response_schema(api_key, each) for each in schema_name_map[api_key_map[api_key]]]
+    return writer(schema, versions), schema.__header_schema__.__version__ > 0

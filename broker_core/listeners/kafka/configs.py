@@ -1,18 +1,26 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from broker_core.broker.catalog import ShareGroupConfig
+from broker_core.broker.share_groups import DEAD_LETTERS_PREFIX
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.kafka import topic_configs
 from broker_core.listeners.kafka.call import ADMIN, NODE_ID, READ, Answer, Call, api, failed, outcome
 from broker_core.listeners.kafka.one_broker import directory
-from broker_core.listeners.kafka.topic_configs import APPEND, FIXED, KEPT, SETTINGS, SUBTRACT, text_of
+from broker_core.listeners.kafka.setting_table import (
+    APPEND,
+    GROUP_SETTINGS,
+    SUBTRACT,
+    TOPIC_SETTINGS,
+    Settings,
+    listed,
+)
 from broker_core.log.config import LogConfig
+from broker_core.names import check_name
+from broker_core.operations.groups import ConfigureGroup, GroupChanges
 from broker_core.operations.topics import ConfigureTopic, LogSettings
 from broker_core.transactions.transaction import TransactionConfig
 
@@ -22,43 +30,21 @@ if TYPE_CHECKING:
     from kio.schema.incremental_alter_configs.v1.request import IncrementalAlterConfigsRequest
     from kio.schema.list_config_resources.v1.request import ListConfigResourcesRequest
 
-GROUP_SETTINGS = {
-    "share.record.lock.duration.ms": "record_lock_duration_ms",
-    "share.delivery.count.limit": "delivery_count_limit",
-    "share.auto.offset.reset": "auto_offset_reset",
-    "share.isolation.level": "isolation_level",
-    "errors.deadletterqueue.topic.name": "dead_letter_topic",
-}
-
-
-def with_group_settings(config: ShareGroupConfig, changes: Iterable[tuple[str, str | None]]) -> ShareGroupConfig:
-    """`config` with these settings; None sets one back to its default. Raises INVALID_CONFIG."""
-    given: dict[str, object] = {}
-    for name, text in changes:
-        field = GROUP_SETTINGS.get(name)
-        if field is None:
-            raise BrokerError(
-                ErrorCode.INVALID_CONFIG, f"{name!r} is not a setting of groups; there are {', '.join(GROUP_SETTINGS)}"
-            )
-        default = getattr(ShareGroupConfig(), field)
-        try:
-            given[field] = default if text is None else type(default)(text)
-        except ValueError as error:
-            raise BrokerError(ErrorCode.INVALID_CONFIG, f"{name} {text!r} must be a number") from error
-    return msgspec.structs.replace(config, **given)
-
-
 TOPIC, BROKER, GROUP = 2, 4, 32  # Kafka's numbers of resource types
-_SOURCE_TOPIC, _SOURCE_DYNAMIC_DEFAULT, _SOURCE_STATIC, _SOURCE_DEFAULT, _SOURCE_GROUP = 1, 3, 4, 5, 8
-_STRING = 2
+SOURCE_TOPIC, _SOURCE_DYNAMIC_DEFAULT, _SOURCE_STATIC, _SOURCE_DEFAULT, _SOURCE_GROUP = 1, 3, 4, 5, 8
+_WEEK_MS = 7 * 86_400_000
+BOOLEAN, STRING, INT, SHORT, LONG, LIST = 1, 2, 3, 4, 5, 7  # Kafka's numbers of configuration types
+
+
+def topic_defaults(call: Call) -> LogConfig:
+    """What a topic has that a Kafka client creates: what the broker was started with, and Kafka's retention."""
+    log = call.context.host.config.log
+    return log if log.retention_ms is not None else msgspec.structs.replace(log, retention_ms=_WEEK_MS)
 
 
 @api("DescribeConfigs", 32, 1, 4, most_elements=5_000)
 def _describe_configs(call: Call, request: DescribeConfigsRequest) -> Answer:
-    """The settings of topics, of share groups and of the broker by Kafka's names.
-
-    A value that is the default is said to be one, whoever has set it. Left out: settings of loggers.
-    """
+    """The settings of topics, of groups and of the broker by Kafka's names. Left out: settings of loggers."""
     return call.sliced("results", (_resource(call, each, request) for each in request.resources))
 
 
@@ -66,85 +52,117 @@ def _resource(call: Call, asked: Any, request: DescribeConfigsRequest) -> dict[s
     kind, name, wanted = asked.resource_type, asked.resource_name, asked.configuration_keys
 
     def rows() -> dict[str, Any]:
-        found = _settings(call, kind, name, request.include_documentation)
-        rows = [row for row in found if not wanted or row["name"] in wanted]
-        for row in rows if request.include_synonyms and kind == TOPIC else ():
-            row["synonyms"] = _synonyms(row)
-        return {"configs": rows}
+        rows = [row for row in _settings(call, kind, name) if not wanted or row["name"] in wanted]
+        for row in rows:
+            row["synonyms"] = row["synonyms"] if request.include_synonyms else []
+            row["documentation"] = row["documentation"] if request.include_documentation else None
+        return {"configs": rows, "error_message": ""}
 
     return outcome(rows, resource_type=kind, resource_name=name)
 
 
-def _synonyms(row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The topic's own setting, or that of the broker that stands in for it."""
-    name = row["name"]
-    if row["config_source"] != _SOURCE_TOPIC:
-        name = topic_configs.OF_BROKER.get(name, f"log.{name}")
-    return [{"name": name, "value": row["value"], "source": row["config_source"]}]
-
-
-def _settings(call: Call, kind: int, name: str, documented: bool) -> Iterator[dict[str, Any]]:
+def _settings(call: Call, kind: int, name: str) -> Iterator[dict[str, Any]]:
     if kind == BROKER:
         call.must(READ, "broker")
         if name not in {"", str(NODE_ID)}:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no broker {name}")
-        yield from (_row(known, value, _STRING, _SOURCE_STATIC) for known, value in _of_broker(call).items())
+        yield from _of_broker(call)
         return
     if kind == GROUP:
         call.must(READ, "group", name)
-        config, usual = call.broker.share_groups.config(name), ShareGroupConfig()
-        for known, field in GROUP_SETTINGS.items():
-            value = getattr(config, field)
-            source = _SOURCE_DEFAULT if value == getattr(usual, field) else _SOURCE_GROUP
-            yield _row(known, str(value), _STRING, source)
+        check_name(name, "group", ErrorCode.INVALID_GROUP_ID)
+        configs = call.broker.groups.configs
+        chosen = configs.chosen.get(name, {})
+        yield from setting_rows(GROUP_SETTINGS, chosen, configs.of(name), configs.usual, _SOURCE_GROUP)
         return
     if kind != TOPIC:
         raise BrokerError(ErrorCode.INVALID_REQUEST, "only topics, groups and the broker have settings here")
+    check_name(name, "topic")
     call.must_topic(READ, name)
-    log, brokers, usual_log = call.broker.topics.config(name), call.context.host.config.log, LogConfig()
-    for each in SETTINGS:
-        value = text_of(each, log)
-        source = _SOURCE_TOPIC
-        if value == text_of(each, brokers):
-            source = _SOURCE_DEFAULT if value == text_of(each, usual_log) else _SOURCE_STATIC
-        yield _row(each.name, value, each.kafka_type, source, each.info.about if documented else None, can_change=True)
-    kept = call.broker.logs.topic(name).kafka_settings
-    for known, default in KEPT.items():
-        source = _SOURCE_TOPIC if kept.get(known, default) != default else _SOURCE_DEFAULT
-        yield _row(known, kept.get(known, default), _STRING, source, can_change=True)
-    for fixed, value in FIXED.items():
-        # A cluster of Kafka 4.1 has chosen this one for all of its topics when it was made (KIP-966).
-        source = _SOURCE_DYNAMIC_DEFAULT if fixed == "min.insync.replicas" else _SOURCE_DEFAULT
-        yield _row(fixed, value, _STRING, source, can_change=False)
+    chosen = call.broker.logs.topic(name).kafka_settings
+    yield from setting_rows(TOPIC_SETTINGS, chosen, call.broker.topics.config(name), topic_defaults(call), SOURCE_TOPIC)
 
 
-def _of_broker(call: Call) -> dict[str, str]:
+def setting_rows(
+    settings: Settings, chosen: Mapping[str, str], config: msgspec.Struct, brokers: msgspec.Struct, own: int
+) -> Iterator[dict[str, Any]]:
+    """Each setting with what stands in for it, the nearest first: `own` choice, the broker's, Kafka's default."""
+    for each in settings:
+        told, usual = settings.told(each, chosen, config), each.default
+        if each.field:
+            usual = settings.text(each, getattr(brokers, each.field))
+            now = settings.text(each, getattr(config, each.field))
+            told = now if told is None and now != usual else told
+        synonyms = [] if told is None else [_synonym(each.name, told, own)]
+        if each.broker and usual != each.default:
+            synonyms.append(_synonym(each.broker, usual, _SOURCE_STATIC))
+        elif each.name == "min.insync.replicas":  # Kafka 4.1 and later have it so for all topics (KIP-966)
+            synonyms.append(_synonym(each.broker, usual, _SOURCE_DYNAMIC_DEFAULT))
+        if each.broker:
+            synonyms.append(_synonym(each.broker, each.default, _SOURCE_DEFAULT))
+        value, source = (told, own) if told is not None else (usual, _SOURCE_DEFAULT)
+        source = synonyms[0]["source"] if synonyms else source
+        yield _row(each.name, value, each.type, source, settings.about(each), synonyms, changeable=True)
+
+
+def _synonym(name: str, value: str, source: int) -> dict[str, Any]:
+    return {"name": name, "value": value, "source": source}
+
+
+def _of_broker(call: Call) -> Iterator[dict[str, Any]]:
+    """What was chosen at its start, what stands in for settings of topics and groups, and their ranges."""
+    tables = ((TOPIC_SETTINGS, topic_defaults(call)), (GROUP_SETTINGS, call.broker.groups.configs.usual))
+    for settings, config in tables:
+        for each in settings:
+            if each.broker and (settings is TOPIC_SETTINGS or each.broker != each.name):
+                value = settings.text(each, getattr(config, each.field)) if each.field else each.default
+                source = _SOURCE_DEFAULT if value == each.default else _SOURCE_STATIC
+                default = _synonym(each.broker, each.default, _SOURCE_DEFAULT)
+                own = [_synonym(each.broker, value, source)] if source == _SOURCE_STATIC else []
+                kafka_type = _TYPES.get(each.broker, each.type)
+                yield _row(each.broker, value, kafka_type, source, settings.about(each), [*own, default])
+            if each.broker.startswith(("group.consumer.", "group.share.")) and each.range is not None:
+                group, kind, rest = each.broker.split(".", 2)
+                for word, limit in zip(("min", "max"), each.range, strict=False):
+                    yield _row(f"{group}.{kind}.{word}.{rest}", str(limit), each.type, _SOURCE_STATIC)
+    for name, value in _of_start(call).items():
+        kafka_type = BOOLEAN if value in {"true", "false"} else _TYPES.get(name, INT if value.isdigit() else STRING)
+        yield _row(name, value, kafka_type, _SOURCE_STATIC)
+
+
+# Of the settings below, those that are neither numbers of 4 bytes nor one text.
+_TYPES = {
+    "advertised.listeners": LIST,
+    "group.streams.assignors": LIST,
+    "listeners": LIST,
+    "log.dirs": LIST,
+    "log.retention.ms": LONG,
+    "offsets.topic.replication.factor": SHORT,
+    "process.roles": LIST,
+    "transaction.state.log.replication.factor": SHORT,
+}
+
+
+def _of_start(call: Call) -> dict[str, str]:
     context, groups = call.context, call.broker.groups.config
-    log = context.host.config.log
     listeners = f"{context.security_protocol}://{call.host}:{call.port}"
+    retention_ms = topic_defaults(call).retention_ms
     return {
         "advertised.listeners": listeners,
         "auto.create.topics.enable": str(bool(context.create_topics)).lower(),
         "broker.id": str(NODE_ID),
-        "compression.type": log.compression_type,
         "default.replication.factor": "1",
         "delete.topic.enable": "true",
-        "group.consumer.heartbeat.interval.ms": str(groups.consumer_heartbeat_interval_ms),
-        "group.consumer.session.timeout.ms": str(groups.consumer_session_timeout_ms),
+        "errors.deadletterqueue.auto.create.topics.enable": "false",
+        "errors.deadletterqueue.topic.name.prefix": DEAD_LETTERS_PREFIX,
         "group.initial.rebalance.delay.ms": str(groups.initial_rebalance_delay_ms),
         "group.max.session.timeout.ms": str(context.max_session_timeout_ms),
         "group.max.size": str(groups.max_members),
         "group.min.session.timeout.ms": str(context.min_session_timeout_ms),
         "listeners": listeners,
-        "log.cleanup.policy": str(log.cleanup),
         "log.dirs": directory(call),
-        "log.message.timestamp.type": log.timestamp_type,
-        "log.retention.bytes": str(-1 if log.retention_bytes is None else log.retention_bytes),
-        "log.retention.ms": str(-1 if log.retention_ms is None else log.retention_ms),
-        "log.segment.bytes": str(log.segment_bytes),
+        "log.retention.ms": str(retention_ms),
         "max.connections": str(context.limits.max_connections),
-        "message.max.bytes": str(log.max_message_bytes),
-        "min.insync.replicas": "1",
         "node.id": str(NODE_ID),
         "num.partitions": str(max(1, context.create_topics)),
         "offsets.topic.replication.factor": "1",
@@ -152,20 +170,27 @@ def _of_broker(call: Call) -> dict[str, str]:
         "socket.request.max.bytes": str(context.limits.max_frame_bytes),
         "transaction.max.timeout.ms": str(TransactionConfig().max_timeout_ms),
         "transaction.state.log.replication.factor": "1",
-        "unclean.leader.election.enable": "false",
     }
 
 
 def _row(
-    name: str, value: str, kafka_type: int, source: int, about: str | None = None, *, can_change: bool | None = None
+    name: str,
+    value: str,
+    kafka_type: int,
+    source: int,
+    about: str | None = None,
+    synonyms: Sequence[Any] = (),
+    *,
+    changeable: bool = False,
 ) -> dict[str, Any]:
     return {
         "name": name,
         "value": value,
-        "read_only": source == _SOURCE_STATIC if can_change is None else not can_change,
+        "read_only": not changeable,
         "config_source": source,
         "config_type": kafka_type,
         "documentation": about,
+        "synonyms": synonyms,
     }
 
 
@@ -176,8 +201,7 @@ _SET, _DELETE = 0, 1
 def _incremental_alter_configs(call: Call, request: IncrementalAlterConfigsRequest) -> Answer:
     """Settings of topics and of share groups by Kafka's names, set or set back to their default.
 
-    What `cleanup.policy` lists is appended to and subtracted from. Settings of a group hold for the subscriptions
-    that it makes later. Left out: settings of brokers.
+    Left out: settings of brokers, which are those of its start.
     """
     return call.later("responses", partial(_alter, call, validate_only=request.validate_only), request.resources)
 
@@ -185,8 +209,11 @@ def _incremental_alter_configs(call: Call, request: IncrementalAlterConfigsReque
 def _alter(call: Call, asked: Any, *, validate_only: bool) -> dict[str, Any]:
     changes: list[tuple[str, str | None]] = []
     try:
+        _check_named_once(asked)
         for each in asked.configs:
-            text: str | None = each.value
+            text = each.value
+            if each.config_operation != _DELETE:
+                _check_value(each)
             if each.config_operation in {APPEND, SUBTRACT}:
                 text = call.context.host.call(partial(_listed, call, asked, each))
             elif each.config_operation not in {_SET, _DELETE}:
@@ -197,12 +224,26 @@ def _alter(call: Call, asked: Any, *, validate_only: bool) -> dict[str, Any]:
     return altered(call, asked, changes, validate_only=validate_only)
 
 
+def _check_value(change: Any) -> None:
+    if change.value is None:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"{change.name[:100]} has no value")
+
+
+def _check_named_once(asked: Any) -> None:
+    """Raises INVALID_REQUEST, as Kafka does for all of a resource's changes."""
+    names = [each.name for each in asked.configs]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"{twice[:100]} is named twice")
+
+
 def _listed(call: Call, asked: Any, change: Any, _now_ns: int) -> str:
     if asked.resource_type != TOPIC:
         raise BrokerError(ErrorCode.INVALID_CONFIG, f"{change.name} is not a list")
     call.must_topic(ADMIN, asked.resource_name)
-    config = call.broker.topics.config(asked.resource_name)
-    return topic_configs.listed(config, change.config_operation, change.name, change.value)
+    setting = TOPIC_SETTINGS.named(change.name)
+    (before,) = (row["value"] for row in _settings(call, TOPIC, asked.resource_name) if row["name"] == setting.name)
+    return listed(setting, before, change.config_operation, change.value or "")
 
 
 def altered(
@@ -213,19 +254,22 @@ def altered(
 
     def alter_topic(now_ns: int) -> None:
         call.must_topic(ADMIN, name)
-        log = topic_configs.with_settings(call.broker.topics.config(name), changes)
         topic = call.broker.logs.topic(name)
-        kept = topic_configs.with_kept(topic.kafka_settings, changes)
+        chosen = TOPIC_SETTINGS.chosen(topic.kafka_settings, changes)
+        log = TOPIC_SETTINGS.on(call.broker.topics.config(name), topic_defaults(call), chosen, changes)
         if not validate_only:
-            topic.kafka_settings = kept
+            topic.kafka_settings = chosen
             call.handle(now_ns, ConfigureTopic(topic=name, log=LogSettings.of(log)))
 
-    def alter_group(_now_ns: int) -> None:
+    def alter_group(now_ns: int) -> None:
         call.must(ADMIN, "group", name)
-        share_groups = call.broker.share_groups
-        config = with_group_settings(share_groups.config(name), changes)
+        check_name(name, "group", ErrorCode.INVALID_GROUP_ID)
+        configs = call.broker.groups.configs
+        chosen = GROUP_SETTINGS.chosen(configs.chosen.get(name, {}), changes)
+        settings = GROUP_SETTINGS.on(configs.of(name), configs.usual, chosen, changes)
         if not validate_only:
-            share_groups.configure(name, config)
+            call.handle(now_ns, ConfigureGroup(group=name, settings=GroupChanges.of(settings)))
+            configs.chosen[name] = chosen
 
     def alter_nothing(_now_ns: int) -> None:
         raise BrokerError(ErrorCode.INVALID_REQUEST, "only settings of topics and groups can be changed")
@@ -235,8 +279,8 @@ def altered(
 
 
 _NAMES = {
-    TOPIC: [*(each.name for each in topic_configs.SETTINGS), *topic_configs.KEPT],
-    GROUP: list(GROUP_SETTINGS),
+    TOPIC: list(TOPIC_SETTINGS.by_name),
+    GROUP: list(GROUP_SETTINGS.by_name),
 }
 
 
@@ -250,6 +294,12 @@ def _alter_configs(call: Call, request: AlterConfigsRequest) -> Answer:
 
 
 def _replace(call: Call, asked: Any, *, validate_only: bool) -> dict[str, Any]:
+    try:
+        _check_named_once(asked)
+        for each in asked.configs:
+            _check_value(each)
+    except BrokerError as error:
+        return {"resource_type": asked.resource_type, "resource_name": asked.resource_name, **failed(error)}
     defaults: dict[str, str | None] = dict.fromkeys(_NAMES.get(asked.resource_type, ()))
     settings = {**defaults, **{each.name: each.value for each in asked.configs}}
     return altered(call, asked, list(settings.items()), validate_only=validate_only)
@@ -268,11 +318,7 @@ def _list_config_resources(call: Call, request: ListConfigResourcesRequest) -> A
         BROKER: [str(NODE_ID)],
         _LOGGER: [],
         _CLIENT_METRICS: [],
-        GROUP: [
-            each.name
-            for each in call.broker.share_groups.entries()
-            if each.config is not None and call.may(READ, "group", each.name)
-        ],
+        GROUP: [name for name in call.broker.groups.configs.names() if call.may(READ, "group", name)],
     }
     wanted = dict.fromkeys(request.resource_types if call.version >= _FIRST_WITH_TYPES else (_CLIENT_METRICS,))
     unknown = sorted(wanted.keys() - there.keys())

@@ -9,20 +9,25 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import struct
+import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from functools import partial
+from itertools import islice
 from typing import Any, cast
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import EventKind
 from broker_core.faults.client_faults import ClientFault
 from broker_core.faults.kafka_names import KAFKA_ERRORS
-from broker_core.kafka_messages.making import Body
 from broker_core.kafka_messages.reading import Data
+from broker_core.kafka_messages.writing import Body
 from broker_core.listeners.access.access import ANYBODY, Principal
-from broker_core.listeners.access.limits import Budget
+from broker_core.listeners.access.open_connections import STRANGERS_FRAME_BYTES, OpenConnections
 from broker_core.listeners.connections import Connection, Served
 from broker_core.listeners.kafka import sasl
 from broker_core.listeners.kafka.apis import versions
@@ -32,9 +37,9 @@ from broker_core.listeners.kafka.call import (
     Answer,
     Call,
     KafkaContext,
-    Kept,
     Later,
     Waiting,
+    WhenKept,
     failed,
 )
 from broker_core.listeners.kafka.client_quotas import quota_throttle_ms
@@ -43,16 +48,16 @@ from broker_core.listeners.kafka.codec import (
     has_error_code,
     header_of,
     nearest_version,
+    pieces,
     request_of,
-    response,
 )
+from broker_core.listeners.kafka.pieces import send_pieces
 from broker_core.listeners.kafka.refused import client_request, refused
 from broker_core.replies import Reply
 
 _log = logging.getLogger(__name__)
 _LENGTH = struct.Struct(">i")
-STRANGERS_FRAME_BYTES = 4_096  # before a connection has authenticated
-_KEPT_FOR_KNOWN = 10  # one connection in so many
+_MOST_PIECES = 1_024  # IOV_MAX of Linux
 _RESTS_S = 0.05  # between two looks whether a paused session goes on
 IDLE_S = 600.0  # Kafka's connections.max.idle.ms
 _BEFORE_AUTHENTICATION = {"ApiVersions", "SaslHandshake", "SaslAuthenticate"}
@@ -62,41 +67,12 @@ class DroppedError(Exception):
     """A fault closes the connection."""
 
 
-class OpenConnections:
-    """Those of a listener, at most `most`. Used by the listener's thread only."""
-
-    def __init__(self, most: int, budget: Budget) -> None:
-        self._most, self._budget = most, budget
-        self.all: dict[KafkaConnection, None] = {}
-        self._strangers: dict[KafkaConnection, None] = {}  # of those, who has not shown who it is; the oldest first
-
-    def add(self, connection: KafkaConnection) -> None:
-        """If there are too many, cut the oldest stranger, or else itself; a tenth of the places is for known ones."""
-        self.all[connection] = None
-        if not connection.is_known:
-            self._strangers[connection] = None
-        if len(self.all) > self._most or len(self._strangers) > self._most - self._most // _KEPT_FOR_KNOWN:
-            next(iter(self._strangers), connection).cut("the maximum number of connections is open")
-
-    def authenticated(self, connection: KafkaConnection) -> None:
-        self._strangers.pop(connection, None)
-
-    def remove(self, connection: KafkaConnection) -> None:
-        self.all.pop(connection, None)
-        self._strangers.pop(connection, None)
-
-    def make_room(self) -> None:
-        """Where unfinished requests and unread answers hold too many bytes, cut those that hold the most."""
-        while self._budget.is_exceeded and self.all:
-            max(self.all, key=lambda each: each.held_bytes).cut("its unfinished request or reply held too many bytes")
-
-
 class KafkaConnection(asyncio.Protocol):
     """Reads requests, has them served, writes the responses."""
 
-    def __init__(self, context: KafkaContext, others: OpenConnections, workers: Executor) -> None:
+    def __init__(self, context: KafkaContext, others: OpenConnections[KafkaConnection], workers: Executor) -> None:
         self._context, self._open, self._workers = context, others, workers
-        self._loop = asyncio.get_running_loop()
+        self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
         self._transport = cast(asyncio.Transport, None)
         self._seen = cast(Connection, None)
         self._here = ("", 0)
@@ -112,17 +88,23 @@ class KafkaConnection(asyncio.Protocol):
         self._busy = False  # a request is being served
         self.held_bytes = 0  # what it has sent and nobody has served yet, and answers that it has not read
         self._unread_bytes = 0
+        self._unsent: deque[memoryview] = deque()  # of the response, what the transport has not got
+        self._descriptor: int | None = None  # of the socket; None with TLS
         self._stuck_since_s: float | None = None  # since then it has read nothing of what waits for it
         self._partial_since_s: float | None = None
         self._heard_s = time.monotonic()
         self._reading = True
         self._resting = False  # while the session is paused
         self.lost = False
+        self._member_id = ""  # of the group that it named last
 
     # -- what asyncio calls
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+        if transport.get_extra_info("sslcontext") is None:
+            self._transport.set_write_buffer_limits(0)  # so it has nothing where we write, too
+            self._descriptor = transport.get_extra_info("socket").fileno()
         peer = transport.get_extra_info("peername") or ("", 0)
         here = transport.get_extra_info("sockname") or ("", 0)
         self._here = (here[0], here[1])
@@ -146,6 +128,7 @@ class KafkaConnection(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._stuck_since_s = None
+        self._push()
         self._count_held()
         self._go_on()
 
@@ -165,6 +148,14 @@ class KafkaConnection(asyncio.Protocol):
         if sessions and not host.closing:
             self._tried(lambda: host.call(lambda now_ns: sessions.lost(host.broker, now_ns, self._seen.id)))
         self._context.connections.closed(self._seen)
+        if (self._member_id or self._seen.messages_in) and not host.closing:
+            self._tried(lambda: host.call(self._tell_end))
+
+    def _tell_end(self, now_ns: int) -> None:
+        seen, host = self._seen, self._context.host
+        host.broker.groups.lost(now_ns, seen.group, self._member_id)
+        if seen.messages_in and not self._context.connections.publishes(seen.client):
+            host.events.emit(now_ns, EventKind.CONNECTION_ENDED, client=seen.client)
 
     # -- deadlines
 
@@ -191,7 +182,7 @@ class KafkaConnection(asyncio.Protocol):
         return self._principal is not None
 
     def _count_held(self) -> None:
-        self._unread_bytes = self._transport.get_write_buffer_size()
+        self._unread_bytes = self._transport.get_write_buffer_size() + sum(map(len, self._unsent))
         held_bytes = len(self._buffer) + self._unread_bytes
         self._context.budget.bytes += held_bytes - self.held_bytes
         self.held_bytes = held_bytes
@@ -204,6 +195,7 @@ class KafkaConnection(asyncio.Protocol):
 
     def _release(self) -> None:
         self._buffer.clear()
+        self._unsent.clear()
         self._context.budget.bytes -= self.held_bytes
         self.held_bytes = self._unread_bytes = 0
 
@@ -248,8 +240,9 @@ class KafkaConnection(asyncio.Protocol):
 
     def _in_loop(self, action: Callable[[], object]) -> None:
         """Run `action` in the listener's thread, from any; not at all if the listener is closed."""
+        here = threading.get_ident() == self._thread
         with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(action)
+            (self._loop.call_soon if here else self._loop.call_soon_threadsafe)(action)  # the latter wakes the loop
 
     def _later(self, delay_s: float) -> Reply[None]:
         """Settled in the listener's thread after `delay_s`; from any thread."""
@@ -297,6 +290,7 @@ class KafkaConnection(asyncio.Protocol):
         client, request = request_of(header, frame, api.most_elements)
         self._seen.client = client[:100]
         self._seen.group = getattr(request, "group_id", None) or self._seen.group
+        self._member_id = getattr(request, "member_id", None) or self._member_id
         if self._principal is None and api.name not in _BEFORE_AUTHENTICATION:
             raise BrokerError(ErrorCode.UNAUTHORIZED, f"{api.name} before it authenticated")
         if api.name == "SaslHandshake":
@@ -373,26 +367,29 @@ class KafkaConnection(asyncio.Protocol):
 
         def judge(now_ns: int) -> Answer:
             faults = self._context.host.broker.client_faults
-            if not faults.any:
-                return serve(now_ns)
-            call = self._call(header, client, principal, now_ns)
-            fault = self._fault = faults.judge(now_ns, client_request(call, api.name, request))
-            if fault is None:
-                return serve(now_ns)
-            self._seen.failed(f"fault {fault.name}: {fault.what}")
-            if fault.effect == "hold":
-                return Waiting(faults.over(fault.name), lambda _over, later_ns: serve(later_ns))
-            late_s = fault.late_s(size_bytes)
-            if late_s:
-                return Waiting(self._later(late_s), lambda _over, later_ns: serve(later_ns))
-            if fault.answer or fault.effect == "drop":
-                body = self._refuse(KAFKA_ERRORS[fault.answer]) if fault.answer else None
-                if body is None:
-                    raise DroppedError(f"fault {fault.name}: {fault.what}")
-                return body
-            return serve(now_ns)
+            if faults.any:
+                call = self._call(header, client, principal, now_ns)
+                self._fault = faults.judge(now_ns, client_request(call, api.name, request))
+            return serve(now_ns) if self._fault is None else self._disturbed(self._fault, serve, now_ns, size_bytes)
 
         self._answer_under_lock(header, judge)
+
+    def _disturbed(self, fault: ClientFault, serve: Callable[[int], Answer], now_ns: int, size_bytes: int) -> Answer:
+        """What a request of `size_bytes` that meets `fault` is answered, or that it is served, now or later."""
+        said = f"fault {fault.name}: {fault.what}"
+        self._seen.failed(said)
+        if fault.effect == "hold":
+            over = self._context.host.broker.client_faults.over(fault.name)
+            return Waiting(over, lambda _over, later_ns: serve(later_ns))
+        late_s = fault.late_s(size_bytes)
+        if late_s:
+            return Waiting(self._later(late_s), lambda _over, later_ns: serve(later_ns))
+        if not fault.answer and fault.effect != "drop":
+            return serve(now_ns)
+        body = self._refuse(KAFKA_ERRORS[fault.answer]) if fault.answer else None
+        if body is None:
+            raise DroppedError(said)
+        return body
 
     def _call(self, header: Header, client: str, principal: Principal, now_ns: int) -> Call:
         return Call(
@@ -417,36 +414,44 @@ class KafkaConnection(asyncio.Protocol):
                 waiting.reply.then(lambda _reply: self._in_loop(lambda: self._came(header, waiting)))
             return answer
 
-        answer = self._context.host.call(run)
-        if answer is None and self._fault is not None and self._fault.effect == "lose_reply":
+        self._deliver(header, self._context.host.call(run))
+
+    def _deliver(self, header: Header, answer: Answer) -> None:
+        if answer is None:
+            self._answer_nothing()
+        elif isinstance(answer, Later):
+            self._answer_from_worker(header, answer.work)
+        elif isinstance(answer, WhenKept):
+            self._answer_when_kept(header, answer.body)
+        elif not isinstance(answer, Waiting):
+            self._write(header, header.version, answer)
+
+    def _answer_nothing(self) -> None:
+        if self._fault is not None and self._fault.effect == "lose_reply":
             self._note(0)
             self._transport.close()
-        elif answer is None:
+        else:
             self._throttle_ms = self._throttle(0)
             self._note(0)
             self._done()
-        elif isinstance(answer, Later):
-            make = answer.work
 
-            def work() -> tuple[Body, bytes]:
-                body = make()
-                return body, response(header, header.version, body)
+    def _answer_from_worker(self, header: Header, make: Callable[[], Body]) -> None:
+        def work() -> tuple[Body, list[Data]]:
+            body = make()
+            return body, pieces(header, header.version, body)
 
-            def made(future: Future[tuple[Body, bytes]]) -> None:
-                self._in_loop(lambda: self._tried(lambda: self._send(header, *future.result())))
+        def made(future: Future[tuple[Body, list[Data]]]) -> None:
+            self._in_loop(lambda: self._tried(lambda: self._send(header, *future.result())))
 
-            self._workers.submit(work).add_done_callback(made)
-        elif isinstance(answer, Kept):
-            body = answer.body
-            kept: Reply[None] = self._context.host.kept()
-            if kept.done:
-                self._write(header, header.version, body)
-            else:
-                self._answer_under_lock(
-                    header, lambda _now: Waiting(kept, lambda done, _now_ns: self._kept(done, body))
-                )
-        elif not isinstance(answer, Waiting):
-            self._write(header, header.version, answer)
+        self._workers.submit(work).add_done_callback(made)
+
+    def _answer_when_kept(self, header: Header, body: Body) -> None:
+        kept: Reply[None] = self._context.host.kept()
+        if kept.done:
+            self._write(header, header.version, body)
+        else:
+            waiting = Waiting(kept, lambda done, _now_ns: self._kept(done, body))
+            self._answer_under_lock(header, lambda _now: waiting)
 
     def _kept(self, done: Reply[None], body: Body) -> Answer:
         """`body`, or what Kafka's coordinator answers if it cannot write: clients ask again."""
@@ -461,47 +466,52 @@ class KafkaConnection(asyncio.Protocol):
             self._tried(lambda: self._answer_under_lock(header, lambda now_ns: waiting.answer(waiting.reply, now_ns)))
 
     def _write(self, header: Header, version: int, body: Body) -> None:
-        self._send(header, body, response(header, version, body))
+        self._send(header, body, pieces(header, version, body))
 
-    def _send(self, header: Header, body: Body, frame: bytes) -> None:
-        fault = self._fault
-        self._throttle_ms = self._throttle(len(frame))
+    def _send(self, header: Header, body: Body, frame: list[Data]) -> None:
+        fault, size_bytes = self._fault, sum(map(len, frame))
+        self._throttle_ms = self._throttle(size_bytes)
         if self._throttle_ms:
-            frame = response(header, header.version, {**body, "throttle_time": self._throttle_ms})
+            frame = pieces(header, header.version, {**body, "throttle_time": self._throttle_ms})
         if fault is not None and fault.effect in {"lose_reply", "cut_reply"}:
             if fault.effect == "cut_reply":
-                self._transport.write(frame[: len(frame) // 2])
+                self._transport.write(b"".join(frame)[: size_bytes // 2])
             self._note(0)
             self._transport.close()
             return
-        self._seen.bytes_out += len(frame)
-        self._note(len(frame))  # before the client knows
+        self._seen.bytes_out += size_bytes
+        self._note(size_bytes)  # before the client knows
         if fault is not None and fault.effect in {"bandwidth", "slice"}:
-            self._send_pieces(memoryview(frame), fault)
+            later, whole = self._later, memoryview(b"".join(frame))
+            send_pieces(whole, fault, lambda s, action: later(s).then(lambda _over: action()), self._put, self._done)
         else:
-            self._put(frame)
+            self._put(*frame)
             self._done()
 
-    def _send_pieces(self, frame: memoryview, fault: ClientFault) -> None:
-        """Piece by piece, also what is left when the fault ends."""
-        size_bytes, wait_s = fault.piece(len(frame))
-        rest = frame[size_bytes:]
-
-        def go_on(_over: object) -> None:
-            self._put(frame[:size_bytes])
-            if self._transport.is_closing() or not rest:
-                self._done()
-            else:
-                self._send_pieces(rest, fault)
-
-        self._later(wait_s).then(go_on)
-
-    def _put(self, data: bytes | memoryview) -> None:
+    def _put(self, *data: Data) -> bool:
+        """False if nobody reads it any more."""
         if not self._transport.is_closing():
-            self._transport.write(data)
+            self._unsent.extend(map(memoryview, data))
+            self._push()
             self._count_held()
             if self._unread_bytes:
                 self._open.make_room()
+        return not self._transport.is_closing()
+
+    def _push(self) -> None:
+        """Give the socket what it takes, without a copy. The transport gets what comes next, and says when to go on."""
+        unsent, transport = self._unsent, self._transport
+        while unsent and self._stuck_since_s is None and not transport.is_closing():
+            if self._descriptor is not None and len(unsent) > 1:
+                sent_bytes = 0
+                with contextlib.suppress(OSError):  # the transport meets it, too
+                    sent_bytes = os.writev(self._descriptor, [*islice(unsent, _MOST_PIECES)])
+                while unsent and sent_bytes >= len(unsent[0]):
+                    sent_bytes -= len(unsent.popleft())
+                if unsent:
+                    unsent[0] = unsent[0][sent_bytes:]
+            if unsent:
+                transport.write(unsent.popleft())
 
     def _done(self) -> None:
         throttle_ms, self._throttle_ms = self._throttle_ms, 0

@@ -8,9 +8,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from broker_core.errors import BrokerError
+from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.members import JOINING, ConsumerHeartbeat
-from broker_core.listeners.kafka.call import READ, Answer, Call, Kept, api, failed, ms
+from broker_core.listeners.kafka.call import READ, Answer, Call, WhenKept, api, failed, ms
 from broker_core.messages import TopicPartition
 
 if TYPE_CHECKING:
@@ -19,12 +19,10 @@ if TYPE_CHECKING:
 
 @api("ConsumerGroupHeartbeat", 68, 0, 1)
 def _consumer_group_heartbeat(call: Call, request: ConsumerGroupHeartbeatRequest) -> Answer:
-    group, member_id = request.group_id, request.member_id
-    pending, clients = call.context.pending, call.broker.groups.clients(group)
+    group, pending = request.group_id, call.context.pending
+    clients = call.broker.groups.clients(group)
     try:
-        call.must(READ, "group", group)
-        if request.member_epoch == JOINING and not member_id:
-            member_id = pending.new(call.client)
+        member_id = heartbeats(call, request, is_there=call.broker.groups.is_consumer_group(group))
         others = [client for known, client in clients.items() if known != member_id]
         timeout_ms = ms(request.rebalance_timeout)
         result = call.broker.groups.consumer_heartbeat(
@@ -49,10 +47,10 @@ def _consumer_group_heartbeat(call: Call, request: ConsumerGroupHeartbeatRequest
             call.context.readers.left(member_id)
     except BrokerError as error:
         call.connection.failed(str(error))
-        return {**failed(error), "member_id": member_id, "member_epoch": request.member_epoch}
+        return failed(error)
     # As in Kafka, a member that was told something is known after a crash, and who has left is not waited for.
     told = None if result.assignment is None else {"topic_partitions": by_topic(call, result.assignment)}
-    return Kept(
+    return WhenKept(
         {
             "member_id": result.member_id,
             "member_epoch": result.member_epoch,
@@ -60,6 +58,23 @@ def _consumer_group_heartbeat(call: Call, request: ConsumerGroupHeartbeatRequest
             "assignment": told,
         }
     )
+
+
+def heartbeats(call: Call, request: Any, *, is_there: bool) -> str:
+    """The id of the member that heartbeats, a new one if it joins without. Raises FORBIDDEN, INVALID_REQUEST.
+
+    Raises for the leave of a member of a group that is not there as Kafka does, which Java's clients ignore, and
+    for its heartbeat UNKNOWN_MEMBER_ID, by which it joins anew: they die of Kafka's answer, and a broker that keeps
+    nothing begins without groups where Kafka's does not.
+    """
+    group, epoch, member_id = request.group_id, request.member_epoch, request.member_id
+    call.must(READ, "group", group)
+    if not group:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, "the group has no id")
+    if not is_there and epoch != JOINING:
+        code = ErrorCode.GROUP_ID_NOT_FOUND if epoch < JOINING else ErrorCode.UNKNOWN_MEMBER_ID
+        raise BrokerError(code, repr(group))
+    return call.context.pending.new(call.client) if epoch == JOINING and not member_id else member_id
 
 
 def by_topic(call: Call, places: tuple[TopicPartition, ...]) -> list[dict[str, Any]]:

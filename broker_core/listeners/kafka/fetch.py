@@ -10,25 +10,35 @@ the client passes over what was aborted.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.kafka_messages.making import Body
-from broker_core.listeners.kafka.call import READ, READ_COMMITTED, Answer, Call, Waiting, api, kafka_code, ms
+from broker_core.kafka_messages.writing import Body
+from broker_core.listeners.kafka.call import (
+    LEADER_EPOCH,
+    READ,
+    READ_COMMITTED,
+    Answer,
+    Call,
+    Waiting,
+    api,
+    check_leader_epoch,
+    kafka_code,
+    ms,
+)
 from broker_core.listeners.kafka.fetch_sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchSession, Key
 from broker_core.listeners.kafka.readers import Fetched
-from broker_core.log.batch import parse_header
+from broker_core.log.segment_list import NO_BATCHES, StoredBatches
 from broker_core.log.segment_transactions import AbortedTransaction
 
 if TYPE_CHECKING:
     from kio.schema.fetch.v18.request import FetchRequest
 
 _MOST_BYTES = 64 * 1_048_576
-_UNKNOWN_TOPIC_ID = 100
 
 
 class _Place(msgspec.Struct, frozen=True):
@@ -37,6 +47,8 @@ class _Place(msgspec.Struct, frozen=True):
     offset: int
     max_bytes: int
     committed: bool  # only what no open transaction holds back
+    leader_epoch: int
+    last_epoch: int  # of what was fetched last
 
     @property
     def key(self) -> Key:
@@ -59,7 +71,7 @@ class _Read(msgspec.Struct, frozen=True):
     error: int
     high_watermark: int = -1
     start_offset: int = -1
-    records: tuple[bytes, ...] = ()
+    records: StoredBatches = NO_BATCHES
     last_stable_offset: int = -1
     aborted: list[AbortedTransaction] | None = None  # for who reads committed messages
 
@@ -70,7 +82,7 @@ def _fetch(call: Call, request: FetchRequest) -> Answer:
     wait_ms = min(max(0, ms(request.max_wait)), call.context.limits.max_wait_ms)
     # At least one batch, or its reader would never go on.
     limit_bytes = max(1, min(request.max_bytes, _MOST_BYTES, call.context.budget.answer_bytes))
-    call.context.readers.asks(call.connection.id)
+    call.context.readers.asks(call.connection.id, call.client)
     session, places = _session(call, request)
     wanted = _Wanted(places, session, request.min_bytes, limit_bytes, call.now_ns + wait_ms * NS_PER_MS)
     return _answer(call, wanted)
@@ -85,6 +97,8 @@ def _session(call: Call, request: FetchRequest) -> tuple[FetchSession | None, li
             each.fetch_offset,
             each.partition_max_bytes,
             request.isolation_level == READ_COMMITTED,
+            each.current_leader_epoch,
+            each.last_fetched_epoch,
         )
         for topic in request.topics
         for each in topic.partitions
@@ -109,7 +123,7 @@ def _session(call: Call, request: FetchRequest) -> tuple[FetchSession | None, li
 def _answer(call: Call, wanted: _Wanted) -> Answer:
     places = wanted.places
     found = _read_all(call, places, wanted.limit_bytes)
-    size_bytes = sum(len(batch) for each in found for batch in each.records)
+    size_bytes = sum(len(each.records) for each in found)
     enough = size_bytes >= wanted.min_bytes or any(each.error for each in found) or not places
     if enough or call.now_ns >= wanted.deadline_ns:
         _tell(call, places, found)
@@ -131,42 +145,46 @@ def _answer(call: Call, wanted: _Wanted) -> Answer:
 
 def _read_all(call: Call, places: list[_Place], limit_bytes: int) -> list[_Read]:
     left_bytes = limit_bytes
-    found = []
+    found: list[_Read] = []
+    topics: dict[Hashable, str | _Read] = {}
     for place in places:
-        read = _read(call, place, left_bytes)
-        left_bytes -= sum(map(len, read.records))
+        topic = topics.get(place.key[0])
+        if topic is None:
+            topic = topics[place.key[0]] = _readable(call, place.topic)
+        read = topic if isinstance(topic, _Read) else _read(call, topic, place, left_bytes)
+        left_bytes -= len(read.records)
         found.append(read)
     return found
 
 
-def _read(call: Call, place: _Place, left_bytes: int) -> _Read:
-    name = call.name_of(place.topic)
-    if name is None:
-        return _Read(None, _UNKNOWN_TOPIC_ID)
+def _readable(call: Call, topic: Any) -> str | _Read:
+    """The name of a topic that the client may read, or what it is told of each of its partitions."""
     try:
-        call.must_topic(READ, name)
+        return call.must_name(READ, topic)
+    except BrokerError as error:
+        call.connection.failed(str(error))
+        return _Read(None, kafka_code(error), aborted=[])
+
+
+def _read(call: Call, name: str, place: _Place, left_bytes: int) -> _Read:
+    aborted: list[AbortedTransaction] | None = []
+    try:
         log = call.broker.logs.partition(name, place.partition)
-        if not log.start_offset <= place.offset <= log.high_watermark:
-            return _Read(name, ErrorCode.OFFSET_OUT_OF_RANGE.code, log.high_watermark, log.start_offset)
+        aborted = None
+        check_leader_epoch(place.leader_epoch)
+        if place.last_epoch > LEADER_EPOCH or not log.start_offset <= place.offset <= log.high_watermark:
+            raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{name}-{place.partition} has none at {place.offset}")
         stable_offset = log.last_stable_offset
-        records: tuple[bytes, ...] = ()
-        aborted: list[AbortedTransaction] | None = None
+        records = NO_BATCHES
         end_offset = stable_offset if place.committed else log.high_watermark
-        if left_bytes > 0:
-            most_bytes = min(place.max_bytes, left_bytes)
-            records = tuple(log.read_bytes(place.offset, most_bytes, end_offset=end_offset))
+        if left_bytes > 0 and place.offset < end_offset:
+            records = log.read_bytes(place.offset, min(place.max_bytes, left_bytes), end_offset)
         if place.committed:
-            aborted = log.segments.aborted(place.offset, _end_of(records)) if records else []
+            aborted = log.segments.aborted(place.offset, records.end_offset) if records else []
         return _Read(name, 0, log.high_watermark, log.start_offset, records, stable_offset, aborted)
     except BrokerError as error:
         call.connection.failed(str(error))
-        return _Read(name, kafka_code(error))
-
-
-def _end_of(records: Sequence[bytes]) -> int:
-    last = parse_header(records[-1])
-    assert last is not None
-    return last.end_offset
+        return _Read(name, kafka_code(error), aborted=aborted)
 
 
 def _tell(call: Call, places: list[_Place], found: list[_Read]) -> None:
@@ -174,7 +192,7 @@ def _tell(call: Call, places: list[_Place], found: list[_Read]) -> None:
     for place, read in zip(places, found, strict=True):
         if not read.records or read.name is None:
             continue
-        end_offset = min(_end_of(read.records), read.high_watermark)
+        end_offset = min(read.records.end_offset, read.high_watermark)
         if end_offset <= place.offset:
             continue
         log = call.broker.logs.partition(read.name, place.partition)
@@ -205,8 +223,8 @@ def _body(session: FetchSession | None, places: list[_Place], found: list[_Read]
                 "high_watermark": read.high_watermark,
                 "last_stable_offset": read.last_stable_offset,
                 "log_start_offset": read.start_offset,
-                "aborted_transactions": None if read.aborted is None else [_aborted(each) for each in read.aborted],
-                "records": b"".join(read.records),
+                "aborted_transactions": None if read.aborted is None else [*map(_aborted, read.aborted)],
+                "records": read.records,
             }
         )
     number = 0 if session is None else session.number

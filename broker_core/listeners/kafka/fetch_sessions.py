@@ -84,6 +84,10 @@ class FetchSessions:
         found.epoch = 1 if found.epoch == _LAST_EPOCH else found.epoch + 1
         return found
 
+    def places(self, number: int, principal: str) -> Iterable[Any]:
+        found = self._sessions.get(number)
+        return () if found is None or found.principal != principal else found.places.values()
+
     def end(self, number: int, principal: str) -> None:
         found = self._sessions.get(number)
         if found is not None and found.principal == principal:

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.groups.members import LEAVING_FOR_A_WHILE
+from broker_core.groups.reconciling import DEFAULT_ASSIGNOR
 from broker_core.groups.states import GroupState
 from broker_core.listeners.kafka.call import ADMIN, READ, Answer, Call, api, failed, outcome
 from broker_core.listeners.kafka.consumer_group_heartbeat import by_topic
@@ -24,7 +26,7 @@ def _list_groups(call: Call, request: ListGroupsRequest) -> Answer:
     rows = (
         {
             "group_id": name,
-            "protocol_type": "share" if kind == "share" else "consumer",
+            "protocol_type": "share" if kind == "share" else call.broker.groups.protocol(name)[0],
             "group_state": state_of(state),
             "group_type": kind,
         }
@@ -57,7 +59,15 @@ def state_of(state: str) -> str:
 
 @api("DescribeGroups", 15, 0, 6)
 def _describe_groups(call: Call, request: DescribeGroupsRequest) -> Answer:
-    return call.sliced("groups", (_classic_group(call, name) for name in dict.fromkeys(request.groups)))
+    rows = (with_operations(call, request, _classic_group(call, name)) for name in dict.fromkeys(request.groups))
+    return call.sliced("groups", rows)
+
+
+def with_operations(call: Call, request: Any, row: dict[str, Any]) -> dict[str, Any]:
+    """The `row` of a group, with what the client may do with it where the request asks."""
+    if not request.include_authorized_operations or row.get("error_code"):
+        return row
+    return {**row, "authorized_operations": call.operations("group", row["group_id"])}
 
 
 def _classic_group(call: Call, name: str) -> dict[str, Any]:
@@ -80,8 +90,8 @@ def _classic_group(call: Call, name: str) -> dict[str, Any]:
     return {
         "group_id": name,
         "group_state": state_of(view.state),
-        "protocol_type": "consumer" if sent else "",
-        "protocol_data": view.assignor,
+        "protocol_type": groups.protocol(name)[0],
+        "protocol_data": view.assignor if view.state == GroupState.STABLE else "",
         "members": [
             {
                 "member_id": member_id,
@@ -103,8 +113,8 @@ _CONSUMER_MEMBER = 1
 def _consumer_group_describe(call: Call, request: ConsumerGroupDescribeRequest) -> Answer:
     """Epochs, assignor, and each member with what it has and what it is to have."""
     names = dict.fromkeys(request.group_ids)
-    rows = (outcome(_consumer_group, call, name, group_id=name, group_state="Dead") for name in names)
-    return call.sliced("groups", rows)
+    rows = (outcome(_consumer_group, call, name, group_id=name) for name in names)
+    return call.sliced("groups", (with_operations(call, request, row) for row in rows))
 
 
 def _consumer_group(call: Call, name: str) -> dict[str, Any]:
@@ -114,20 +124,21 @@ def _consumer_group(call: Call, name: str) -> dict[str, Any]:
         raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, f"{name} is a classic group; use DescribeGroups")
     view, members = groups.view(call.now_ns, name, offsets=False), groups.consumer_members(name)
     call.must_read_all((*view.topics, *(topic for each in members for topic, _ in (*each.owned, *each.target))))
+    away = any(each.away for each in members)
     return {
-        "group_state": state_of(view.state),
+        "group_state": state_of(GroupState.RECONCILING if away else view.state),
         "group_epoch": view.generation,
         "assignment_epoch": view.generation,
-        "assignor_name": view.assignor,
+        "assignor_name": view.assignor or DEFAULT_ASSIGNOR,
         "members": [
             {
                 "member_id": member.member_id,
                 "instance_id": member.instance_id or None,
-                "member_epoch": member.epoch,
+                "member_epoch": LEAVING_FOR_A_WHILE if member.away else member.epoch,
                 "client_id": member.client,
                 "client_host": member.host or IN_PROCESS,
                 "subscribed_topic_names": member.names,
-                "subscribed_topic_regex": member.regex or None,
+                "subscribed_topic_regex": member.regex,
                 "assignment": {"topic_partitions": by_topic(call, member.may_read)},
                 "target_assignment": {"topic_partitions": by_topic(call, member.target)},
                 "member_type": _CONSUMER_MEMBER,

@@ -4,9 +4,21 @@ import itertools
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from kio.schema.errors import ErrorCode as KafkaError
+
 from broker_core.clock import NS_PER_MS
-from broker_core.listeners.kafka.call import LEADER_EPOCH, READ, READ_COMMITTED, Answer, Call, api, outcomes
-from broker_core.log.batch import BatchHeader, parse_header
+from broker_core.listeners.kafka.call import (
+    LEADER_EPOCH,
+    READ,
+    READ_COMMITTED,
+    Answer,
+    Call,
+    KafkaOnlyError,
+    api,
+    check_leader_epoch,
+    outcomes,
+)
+from broker_core.log.batch import BatchHeader
 from broker_core.log.partition_log import PartitionLog
 
 if TYPE_CHECKING:
@@ -16,6 +28,7 @@ if TYPE_CHECKING:
 _MOST_LOOKED_AT = 100_000  # offsets or batches, under the lock
 _CLOCKS_DIFFER_MS = 60_000
 _LATEST, _EARLIEST, _MAX_TIMESTAMP, _EARLIEST_LOCAL, _LATEST_TIERED, _EARLIEST_PENDING_UPLOAD = range(-1, -7, -1)
+_FIRST_WITH = {_MAX_TIMESTAMP: 7, _EARLIEST_LOCAL: 8, _LATEST_TIERED: 9, _EARLIEST_PENDING_UPLOAD: 11}
 
 
 @api("ListOffsets", 2, 1, 11)
@@ -30,9 +43,13 @@ def _list_offsets(call: Call, request: ListOffsetsRequest) -> Answer:
 
 
 def _partition(call: Call, committed: bool, name: str, asked: Any) -> dict[str, Any]:
+    call.must(READ, "topic", name)
+    if call.version < _FIRST_WITH.get(asked.timestamp, 0):
+        raise KafkaOnlyError(KafkaError.unsupported_version, f"{asked.timestamp} for a time")
     call.must_topic(READ, name)
+    check_leader_epoch(asked.current_leader_epoch)
     offset, timestamp_ms = _offset(call, name, asked.partition_index, asked.timestamp, committed)
-    return {"offset": offset, "timestamp": timestamp_ms, "leader_epoch": LEADER_EPOCH}
+    return {"offset": offset, "timestamp": timestamp_ms, "leader_epoch": -1 if offset < 0 else LEADER_EPOCH}
 
 
 def _offset(call: Call, name: str, partition: int, timestamp_ms: int, committed: bool) -> tuple[int, int]:
@@ -60,16 +77,12 @@ def _first_from(log: PartitionLog, wanted_ms: int, epoch_ms: int, end_offset: in
     # The batch before, too: after a restart a batch has the time of its first record.
     offset = max(log.start_offset, log.offset_for_time(appended_ns - _CLOCKS_DIFFER_MS * NS_PER_MS) - 1)
     end_looked = offset + _MOST_LOOKED_AT
-    while offset < min(end_offset, end_looked):
-        for batch in log.read_bytes(offset, end_offset=end_offset):
-            header = parse_header(batch)
-            assert header is not None
-            if not header.is_control and header.max_timestamp_ms >= wanted_ms:
-                for message in log.read(max(log.start_offset, header.base_offset), max_messages=header.count):
-                    if message.timestamp_ms >= wanted_ms and message.offset < header.end_offset:
-                        return message.offset, message.timestamp_ms
-            offset = header.end_offset
-    if offset < end_offset:
+    for _, header in log.segments.batches(offset, min(end_offset, end_looked)):
+        if header.max_timestamp_ms >= wanted_ms:
+            for message in log.read(max(log.start_offset, header.base_offset), max_messages=header.count):
+                if message.timestamp_ms >= wanted_ms and message.offset < header.end_offset:
+                    return message.offset, message.timestamp_ms
+    if end_looked < end_offset:
         offset = log.offset_for_time(appended_ns)
         for message in log.read(offset, max_messages=1, end_offset=end_offset) if offset < end_offset else ():
             return message.offset, message.timestamp_ms
@@ -79,7 +92,7 @@ def _first_from(log: PartitionLog, wanted_ms: int, epoch_ms: int, end_offset: in
 def _greatest(log: PartitionLog, epoch_ms: int, end_offset: int) -> tuple[int, int]:
     """The record of the greatest time, and that time."""
     best: BatchHeader | None = None
-    newest_first = log.segments.batches_back(log.start_offset, end_offset)
+    newest_first = log.segments.batches(log.start_offset, end_offset, backward=True)
     for published_ns, header in itertools.islice(newest_first, _MOST_LOOKED_AT):
         if best is not None and epoch_ms + published_ns // NS_PER_MS + _CLOCKS_DIFFER_MS < best.max_timestamp_ms:
             break  # what was appended so long before is no later
@@ -101,4 +114,5 @@ def _offset_for_leader_epoch(call: Call, request: OffsetForLeaderEpochRequest) -
 def _epoch_end(call: Call, name: str, asked: Any) -> dict[str, Any]:
     call.must_topic(READ, name)
     end_offset = call.broker.logs.partition(name, asked.partition).high_watermark
+    check_leader_epoch(asked.current_leader_epoch)
     return {"leader_epoch": LEADER_EPOCH, "end_offset": end_offset} if asked.leader_epoch == LEADER_EPOCH else {}

@@ -13,10 +13,11 @@ from msgspec import Meta
 from broker_core.limits import MAX_PARTITIONS
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.access.limits import GuardConfig
+from broker_core.listeners.access.open_connections import OpenConnections
 from broker_core.listeners.awaiting import ServedHost
 from broker_core.listeners.connections import Connections
 from broker_core.listeners.kafka.call import KafkaContext
-from broker_core.listeners.kafka.connection import KafkaConnection, OpenConnections
+from broker_core.listeners.kafka.connection import KafkaConnection
 from broker_core.listeners.listener import BACKLOG, LOOPBACK, Listener, TlsConfig, close_server
 from broker_core.settings import Port, WaitMs, checked_class
 
@@ -63,7 +64,7 @@ class KafkaListener(Listener):
             min_session_timeout_ms=min_session_timeout_ms,
             max_session_timeout_ms=max_session_timeout_ms,
         )
-        self._open = OpenConnections(self.limits.max_connections, self.budget)
+        self._open = OpenConnections[KafkaConnection](self.limits.max_connections, self.budget)
 
     @property
     def bootstrap_servers(self) -> str:

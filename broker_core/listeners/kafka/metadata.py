@@ -3,14 +3,15 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from broker_core.access import ResourceKind
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.kafka_messages.making import Body
+from broker_core.kafka_messages.writing import Body
 from broker_core.listeners.kafka.call import (
     ADMIN,
-    CLUSTER_ID,
     LEADER_EPOCH,
+    NO_TOPIC_ID,
     NODE_ID,
     READ,
     Answer,
@@ -21,7 +22,7 @@ from broker_core.listeners.kafka.call import (
     outcome,
     paced,
 )
-from broker_core.names import check_name
+from broker_core.names import CLUSTER_ID, check_name
 from broker_core.operations.topics import CreateTopic
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from kio.schema.metadata.v13.request import MetadataRequest
 
 _UNKNOWN_TOPIC_ID = 100
+Wanted = tuple[str | None, UUID | None]  # a topic by name or by id
 
 
 @api("Metadata", 3, 0, 13)
@@ -37,23 +39,25 @@ def _metadata(call: Call, request: MetadataRequest) -> Answer:
     """The cluster of one broker, its topics and their partitions.
 
     Topics that do not exist are created if the listener is told to, and the client asks for it. A work queue is
-    described where it is asked for by name, since share groups take from it; dead letters are no topics here. Left
-    out: authorized operations, which are answered as "not known".
+    described where it is asked for by name, since share groups take from it; dead letters are no topics here. Where
+    there are topic ids, names are not looked at: Java sends an empty one beside each id.
     """
     if request.topics is None or (call.version == 0 and not request.topics):
         there = call.broker.topics
-        rows = (topic_body(call, name) for name in there.names() if call.sees(name) and name in there)
-        return call.sliced("topics", rows, **_cluster(call))
+        rows = (topic_body(call, name, request) for name in there.names() if call.sees(name) and name in there)
+        return call.sliced("topics", rows, **_cluster(call, request))
     # One of each, as in Kafka.
-    wanted = {each.topic_id if each.name is None else each.name: each for each in request.topics}.values()
-    missing = [each.name for each in wanted if each.name and each.name not in call.broker.topics]
+    ids = dict.fromkeys(each.topic_id for each in request.topics if each.topic_id not in {None, NO_TOPIC_ID})
+    names = () if ids else dict.fromkeys(each.name for each in request.topics)
+    wanted: list[Wanted] = [*((None, each) for each in ids), *((each, None) for each in names)]
+    missing = [name for name in names if name and name not in call.broker.topics]
     may_create = call.context.create_topics and request.allow_auto_topic_creation
     if missing and may_create:
-        return Later(lambda: _create(call, wanted, missing))
-    return call.sliced("topics", _named(call, wanted), **_cluster(call))
+        return Later(lambda: _create(call, request, wanted, missing))
+    return call.sliced("topics", _named(call, request, wanted), **_cluster(call, request))
 
 
-def _create(call: Call, wanted: Any, missing: Sequence[str]) -> Body:
+def _create(call: Call, request: MetadataRequest, wanted: Sequence[Wanted], missing: Sequence[str]) -> Body:
     """Create missing topics, as far as that is allowed; the response calls the others unknown."""
     with call.context.host.saved_at_end():
         for name in paced(missing):
@@ -61,19 +65,22 @@ def _create(call: Call, wanted: Any, missing: Sequence[str]) -> Body:
                 # Another client may have created it, and a name may not be allowed: the response shows both.
                 with contextlib.suppress(BrokerError):
                     call.ask(CreateTopic(name=name, partitions=call.context.create_topics))
-    return {"topics": call.gathered(_named(call, wanted)), **_cluster(call)}
+    return {"topics": call.gathered(_named(call, request, wanted)), **_cluster(call, request)}
 
 
-def _cluster(call: Call) -> Body:
-    return {"brokers": [call.this_node], "cluster_id": CLUSTER_ID, "controller_id": NODE_ID}
+def _cluster(call: Call, request: Any) -> Body:
+    cluster = {"brokers": [call.this_node], "cluster_id": CLUSTER_ID, "controller_id": NODE_ID}
+    if getattr(request, "include_cluster_authorized_operations", False):  # v8 to v10; DescribeCluster since
+        cluster["cluster_authorized_operations"] = call.operations("broker")
+    return cluster
 
 
-def _named(call: Call, wanted: Any) -> Iterator[dict[str, Any]]:
+def _named(call: Call, request: MetadataRequest, wanted: Sequence[Wanted]) -> Iterator[dict[str, Any]]:
     topics, logs = call.broker.topics, call.broker.logs
-    for each in wanted:
-        name = call.topic_with(each.topic_id, queues=True) if each.name is None else each.name
+    for given, topic_id in wanted:
+        name = call.topic_with(topic_id, queues=True) if given is None else given
         if name is None:
-            yield {"error_code": _UNKNOWN_TOPIC_ID, "name": None, "topic_id": each.topic_id}
+            yield {"error_code": _UNKNOWN_TOPIC_ID, "name": None, "topic_id": topic_id}
             continue
         try:
             if not call.sees(name):
@@ -81,14 +88,21 @@ def _named(call: Call, wanted: Any) -> Iterator[dict[str, Any]]:
             if name not in topics and ((log := logs.get(name)) is None or log.queue is None):
                 check_name(name, "topic")
                 raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
-            yield topic_body(call, name)
+            yield topic_body(call, name, request)
         except BrokerError as error:
             yield {"error_code": kafka_code(error), "name": name}
 
 
-def topic_body(call: Call, name: str) -> dict[str, Any]:
-    """One topic, as this API and DescribeTopicPartitions describe it."""
+# Java reads them without a look whether they are null.
+_NOT_ELIGIBLE: Body = {"eligible_leader_replicas": (), "last_known_elr": ()}
+
+
+def topic_body(call: Call, name: str, request: MetadataRequest | None = None) -> dict[str, Any]:
+    """One topic, as this API and DescribeTopicPartitions describe it; what the client may do if the request asks."""
+    asks = request is None or request.include_topic_authorized_operations
+    more = _NOT_ELIGIBLE if request is None else {}
     return {
+        **({"topic_authorized_operations": call.operations("topic", name)} if asks else {}),
         "name": name,
         "topic_id": call.topic_id(name),
         "partitions": [
@@ -98,6 +112,7 @@ def topic_body(call: Call, name: str) -> dict[str, Any]:
                 "leader_epoch": LEADER_EPOCH,
                 "replica_nodes": (NODE_ID,),
                 "isr_nodes": (NODE_ID,),
+                **more,
             }
             for number in range(call.broker.logs.partition_count(name))
         ],
@@ -124,7 +139,8 @@ def _describe_topic_partitions(call: Call, request: DescribeTopicPartitionsReque
                 call.must(READ, "topic", name)
             found = topic_body(call, name)
         except BrokerError as error:
-            topics.append({"error_code": kafka_code(error), "name": name})
+            may = call.operations("topic", name)
+            topics.append({"error_code": kafka_code(error), "name": name, "topic_authorized_operations": may})
             continue
         start = first_partition if name == first_name else 0
         left = found["partitions"][start:]
@@ -140,6 +156,7 @@ def _describe_topic_partitions(call: Call, request: DescribeTopicPartitionsReque
 
 _KINDS: dict[int, ResourceKind] = {0: "group", 1: "transactional_id"}
 _SHARE = 2
+_NOBODY: dict[str, Any] = {"node_id": -1, "port": -1, "error_message": ""}
 _FIRST_WITH_KEYS, _FIRST_WITH_SHARES = 4, 6
 
 
@@ -151,14 +168,10 @@ def _find_coordinator(call: Call, request: FindCoordinatorRequest) -> Answer:
     """
     if call.version < _FIRST_WITH_KEYS:
         older: Any = request
-        return outcome(_coordinator, call, request.key_type, older.key, **_nobody(older.key))
+        return outcome(_coordinator, call, request.key_type, older.key, **_NOBODY)
     keys = dict.fromkeys(request.coordinator_keys)
-    rows = (outcome(_coordinator, call, request.key_type, key, **_nobody(key)) for key in keys)
+    rows = (outcome(_coordinator, call, request.key_type, key, key=key, **_NOBODY) for key in keys)
     return call.sliced("coordinators", rows)
-
-
-def _nobody(key: str) -> dict[str, Any]:
-    return {"key": key, "node_id": -1, "port": -1}
 
 
 def _coordinator(call: Call, kind: int, key: str) -> dict[str, Any]:
@@ -170,7 +183,7 @@ def _coordinator(call: Call, kind: int, key: str) -> dict[str, Any]:
         raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no key type {kind}")
     if _KINDS.get(kind) == "group":
         call.context.readers.asks_for(call.connection.id, call.client, key)
-    return dict(call.this_node)
+    return {**call.this_node, "error_message": "" if call.version >= _FIRST_WITH_KEYS else "NONE"}  # as in Kafka
 
 
 def _group_of(key: str) -> str:

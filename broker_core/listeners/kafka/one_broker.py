@@ -11,10 +11,10 @@ from kio.schema.errors import ErrorCode as KafkaError
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.kafka_messages.making import Body
+from broker_core.kafka_messages.writing import Body
+from broker_core.listeners.access.access import ANYBODY
 from broker_core.listeners.kafka.call import (
     ADMIN,
-    CLUSTER_ID,
     DONE,
     FEW_ELEMENTS,
     LEADER_EPOCH,
@@ -30,10 +30,12 @@ from broker_core.listeners.kafka.call import (
     outcome,
     outcomes,
 )
+from broker_core.names import CLUSTER_ID
 
 if TYPE_CHECKING:
     from kio.schema.alter_partition_reassignments.v1.request import AlterPartitionReassignmentsRequest
     from kio.schema.alter_replica_log_dirs.v2.request import AlterReplicaLogDirsRequest
+    from kio.schema.describe_cluster.v2.request import DescribeClusterRequest
     from kio.schema.describe_log_dirs.v5.request import DescribeLogDirsRequest
     from kio.schema.describe_quorum.v2.request import DescribeQuorumRequest
     from kio.schema.elect_leaders.v2.request import ElectLeadersRequest
@@ -42,8 +44,10 @@ if TYPE_CHECKING:
 
 
 @api("DescribeCluster", 60, 0, 2)
-def _describe_cluster(call: Call, _request: Any) -> Answer:
+def _describe_cluster(call: Call, request: DescribeClusterRequest) -> Answer:
+    asks = request.include_cluster_authorized_operations
     return {
+        **({"cluster_authorized_operations": call.operations("broker")} if asks else {}),
         "cluster_id": CLUSTER_ID,
         "controller_id": NODE_ID,
         "brokers": [call.this_node],
@@ -59,18 +63,18 @@ def _describe_quorum(call: Call, request: DescribeQuorumRequest) -> Answer:
     call.must(READ, "broker")
     rows = by_partition(request.topics, lambda name, each: _partition(call, name, each.partition_index))
     nodes = [{"node_id": NODE_ID, "listeners": [{"name": "CONTROLLER", "host": call.host, "port": call.port}]}]
-    return {"topics": [*rows], "nodes": nodes}
+    return {"topics": [*rows], "nodes": nodes, "error_message": ""}
 
 
 def _partition(call: Call, topic: str, partition: int) -> dict[str, Any]:
     if (topic, partition) != _METADATA:
-        nothing = {"leader_id": -1, "leader_epoch": -1, "high_watermark": -1}
         error = BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{topic}-{partition} is not a log of metadata")
-        return {"partition_index": partition, **nothing, **failed(error)}
+        return {"partition_index": partition, **failed(error)}
     logs = call.broker.logs
     now_ms = logs.epoch_ms + call.now_ns // NS_PER_MS
     return {
         "partition_index": partition,
+        "error_message": "",
         "leader_id": NODE_ID,
         "leader_epoch": LEADER_EPOCH,
         "high_watermark": logs.revision,
@@ -86,7 +90,7 @@ def _partition(call: Call, topic: str, partition: int) -> dict[str, Any]:
 
 
 # The levels of Kafka 4 that are served. Clients that know transaction.version 2 end transactions as KIP-890 has it.
-FEATURES = {"group.version": 1, "share.version": 1, "transaction.version": 2}
+FEATURES = {"group.version": 1, "share.version": 2, "transaction.version": 2}
 
 
 @api("UpdateFeatures", 57, 0, 2, most_elements=FEW_ELEMENTS)
@@ -98,7 +102,8 @@ def _update_features(call: Call, request: UpdateFeaturesRequest) -> Answer:
         for each in request.feature_updates
     ]
     first = next((each for each in results if each["error_code"]), DONE)
-    return {"error_code": first["error_code"], "error_message": first["error_message"], "results": results}
+    shown = [] if first["error_code"] else results  # of these versions one error is that of all
+    return {"error_code": first["error_code"], "error_message": first["error_message"], "results": shown}
 
 
 def _update(feature: str, level: int) -> None:
@@ -227,6 +232,10 @@ def directory(call: Call) -> str:
 @api("RenewDelegationToken", 39, 1, 2)
 @api("ExpireDelegationToken", 40, 1, 2)
 @api("DescribeDelegationToken", 41, 1, 3)
-def _refuse_tokens(_call: Call, _request: Any) -> Answer:
-    """Delegation tokens (KIP-48) are refused, as by a cluster without a secret key for them."""
+def _refuse_tokens(call: Call, _request: Any) -> Answer:
+    """Delegation tokens (KIP-48) are refused, as by a cluster without a secret key for them, and first of all to who
+    has not shown who it is.
+    """
+    if call.principal is ANYBODY:
+        return {"error_code": KafkaError.delegation_token_request_not_allowed.value}
     return {"error_code": KafkaError.delegation_token_auth_disabled.value}

@@ -14,13 +14,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from kio.schema.errors import ErrorCode as KafkaError
 
 from broker_core.broker.publishing import Published
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.kafka.call import WRITE, Answer, Call, Waiting, api, kafka_code, ms
-from broker_core.log.batch import parse_header
-from broker_core.log.client_batch import client_batches
+from broker_core.listeners.kafka.call import WRITE, Answer, Call, KafkaOnlyError, Waiting, api, kafka_code, ms
+from broker_core.log.client_batch import ClientBatch, client_batches, producer_of
+from broker_core.log.config import LogConfig
 from broker_core.messages import TopicPartition
 from broker_core.replies import Reply, all_done
 from broker_core.transactions.transaction import Identity
@@ -28,8 +29,9 @@ from broker_core.transactions.transaction import Identity
 if TYPE_CHECKING:
     from kio.schema.produce.v13.request import ProduceRequest
 
-_NO_ACKS, _ALL = 0, -1
+_NO_ACKS, _ACKS = 0, {0, 1, -1}
 _Outcome = Reply[Published | None] | BrokerError
+_Row = tuple[int, list[_Outcome]]  # a partition, and what has come of each of its batches
 _FIRST_ABORTABLE = 11
 _FIRST_THAT_ADDS = 12
 
@@ -38,6 +40,8 @@ _FIRST_THAT_ADDS = 12
 def _produce(call: Call, request: ProduceRequest) -> Answer:
     """Append everything, and answer when all of it is settled."""
     transactional_id = request.transactional_id
+    if request.acks not in _ACKS:
+        return _store(call, request, KafkaOnlyError(KafkaError.invalid_required_acks, f"acks={request.acks}"))
     if transactional_id is None or call.version < _FIRST_THAT_ADDS:
         return _store(call, request, None)
     try:
@@ -58,15 +62,11 @@ def _add_to_transaction(call: Call, request: ProduceRequest, transactional_id: s
     places: list[TopicPartition] = []
     for topic in request.topic_data:
         name = call.name_of(topic)
+        partitions = 0 if name is None or name not in call.broker.topics else call.broker.logs.partition_count(name)
         for each in topic.partition_data:
-            header = parse_header(each.records or b"")
-            if (
-                header is not None
-                and name is not None
-                and name in call.broker.topics
-                and call.may(WRITE, "topic", name)
-            ):
-                identity = identity or Identity(header.producer_id, header.producer_epoch)
+            producer = producer_of(each.records or b"")
+            if producer is not None and name is not None and each.index < partitions and call.may(WRITE, "topic", name):
+                identity = identity or Identity(producer.producer_id, producer.epoch)
                 places.append((name, each.index))
     if identity is None:
         return Reply.of(None)  # each is refused for what it is
@@ -78,26 +78,28 @@ def _store(call: Call, request: ProduceRequest, refused: BrokerError | None) -> 
     """`refused` is why nothing of the request can be stored."""
     wait_ms = min(max(0, ms(request.timeout)), call.context.limits.max_wait_ms)
     deadline_ns = call.now_ns + wait_ms * NS_PER_MS
-    outcomes: list[tuple[Any, list[tuple[int, list[_Outcome]]]]] = []
+    outcomes: list[tuple[Any, list[_Row]]] = []
     for topic in request.topic_data:
-        name = call.name_of(topic)
         parts: list[Any] = [*topic.partition_data]
-        outcomes.append((topic, [(each.index, _append(call, name, each, deadline_ns, refused)) for each in parts]))
+        try:
+            if refused is not None:
+                raise refused
+            name = call.must_name(WRITE, topic)
+            outcomes.append((topic, [(each.index, _append(call, name, each, deadline_ns)) for each in parts]))
+        except BrokerError as error:
+            outcomes.append((topic, [(each.index, [error]) for each in parts]))
     replies = [outcome for _, rows in outcomes for _, found in rows for outcome in found if isinstance(outcome, Reply)]
     if request.acks == _NO_ACKS:
         return None
     return Waiting(all_done(replies), lambda _reply, _now_ns: _body(call, outcomes))
 
 
-def _append(call: Call, name: str | None, asked: Any, deadline_ns: int, refused: BrokerError | None) -> list[_Outcome]:
+def _append(call: Call, name: str, asked: Any, deadline_ns: int) -> list[_Outcome]:
     outcomes: list[_Outcome] = []
     try:
-        if refused is not None:
-            raise refused
-        if name is None:
-            raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "the topic id is not known")
-        call.must_topic(WRITE, name)
+        config = call.broker.logs.partition(name, asked.index).config
         for batch in client_batches(asked.records or b""):
+            _check_times(call, config, batch)
             call.connection.messages_in += batch.count
             outcomes.append(
                 call.broker.publishing.publish_encoded(
@@ -109,7 +111,21 @@ def _append(call: Call, name: str | None, asked: Any, deadline_ns: int, refused:
     return outcomes
 
 
-def _body(call: Call, outcomes: list[tuple[Any, list[tuple[int, list[_Outcome]]]]]) -> dict[str, Any]:
+def _check_times(call: Call, config: LogConfig, batch: ClientBatch) -> None:
+    """Raises INVALID_TIMESTAMP for what is too old or too far in the future, as its header says.
+
+    By the session's clock and by the machine's: where a session is at another time, clients stamp by the machine's.
+    """
+    session_ms = call.broker.logs.epoch_ms + call.now_ns // NS_PER_MS
+    machine_ms = call.context.host.clock.machine_ms()
+    early = min(session_ms, machine_ms) - config.timestamp_before_max_ms
+    late = max(session_ms, machine_ms) + config.timestamp_after_max_ms
+    if config.timestamp_type == "CreateTime" and (batch.timestamp_ms < early or batch.max_timestamp_ms > late):
+        why = f"{batch.timestamp_ms} to {batch.max_timestamp_ms} ms; {early} to {late} are allowed"
+        raise KafkaOnlyError(KafkaError.invalid_timestamp, why)
+
+
+def _body(call: Call, outcomes: list[tuple[Any, list[_Row]]]) -> dict[str, Any]:
     return {
         "responses": [
             {

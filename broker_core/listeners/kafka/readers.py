@@ -10,11 +10,13 @@ has fetched until then is told when that is known. Used under the host's lock.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterable
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
-from broker_core.broker.broker import Broker
+from broker_core.broker.deliveries import Reader
+from broker_core.broker.fetches import Fetches
 from broker_core.events import is_by_hand, reader_by_hand
 from broker_core.listeners.kafka.members import PendingMembers
 from broker_core.messages import TopicPartition
@@ -25,13 +27,34 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class Reader(NamedTuple):
-    """A reader of `group`: `client` is its name, `member` its member id, or its name if it assigned partitions by
-    hand."""
+class _ReadingMember(Protocol):
+    @property
+    def client(self) -> str: ...
+    @property
+    def member_id(self) -> str: ...
 
-    group: str
-    client: str
-    member: str
+
+class _Commits(Protocol):
+    def goes_on(self, group: str, topic: str, partition: int) -> int | None: ...
+
+
+class Groups(Protocol):
+    """What is asked of groups: of those of a broker, or of those that are seen from between."""
+
+    @property
+    def commits(self) -> _Commits: ...
+    def reading(self, topic: str, partition: int) -> Iterable[tuple[str, _ReadingMember]]: ...
+    def is_member(self, group: str, member_id: str) -> bool: ...
+    def committed(self, group: str, topic: str, partition: int) -> int | None: ...
+    def seen(self, now_ns: int, group: str, member_id: str) -> object: ...
+    def begin(self, now_ns: int, group: str, client: str, topic: str, partition: int, offset: int) -> object: ...
+
+
+class Attributed(Protocol):
+    @property
+    def groups(self) -> Groups: ...
+    @property
+    def fetches(self) -> Fetches[Any]: ...
 
 
 class Fetched(NamedTuple):
@@ -46,11 +69,13 @@ class Fetched(NamedTuple):
 class _Connection(msgspec.Struct):
     number: int
     client: str
+    node: str = ""  # of a cluster that it leads to
     groups: set[str] = set()  # whose coordinator it has asked for
     reader: Reader | None = None
     is_guessed: bool = False  # the reader's group is the only one that clients of that id have asked for
     has_left: bool = False  # the group: what a fetch from before brings is for nobody
     fetched: dict[TopicPartition, Fetched] = {}
+    waits_at: dict[TopicPartition, int] = {}  # where it last waited for messages
 
 
 class Readers:
@@ -60,7 +85,7 @@ class Readers:
         self._connections: OrderedDict[int, _Connection] = OrderedDict()
         self._groups: OrderedDict[str, set[str]] = OrderedDict()  # asked for, by client id, until its reader is gone
         self._reading: Counter[str] = Counter()  # connections whose reader is known, by client id
-        self._numbers: dict[str, int] = {}  # of connections, by member
+        self._numbers: dict[tuple[str, str], int] = {}  # of connections, by member and node: it has one to each
         self._outside: OrderedDict[TopicPartition, None] = OrderedDict()  # what somebody has read who is not known
 
     def asks_for(self, connection: int, client: str, group: str) -> None:
@@ -70,20 +95,22 @@ class Readers:
 
     def left(self, member: str) -> None:
         """A member has left by itself; one that was expelled reads on until it hears of it."""
-        known = self._connections.get(self._numbers.get(member, -1))
-        if known is not None:
-            known.has_left = True
+        for known in self._connections.values():
+            known.has_left |= known.reader is not None and known.reader.member == member
 
-    def asks(self, connection: int) -> None:
+    def asks(self, connection: int, client: str, node: str = "") -> None:
         """A connection begins a new fetch: whoever reads after it has left reads by hand, or joins again."""
-        known = self._connections.get(connection)
-        if known is not None and known.has_left:
+        known = self._known(connection, client)
+        known.node = node
+        if known.has_left:
             known.has_left = False
             if known.reader is not None:
-                self._numbers.pop(known.reader.member, None)
+                self._numbers.pop((known.reader.member, node), None)
                 self._stops(known)
 
-    def of(self, broker: Broker, connection: int, client: str, place: TopicPartition, offset: int) -> Reader | None:
+    def of(
+        self, now_ns: int, broker: Attributed, connection: int, client: str, place: TopicPartition, offset: int
+    ) -> Reader | None:
         """The reader that fetches `place` from `offset`; None if it is unknown or has no group."""
         known = self._known(connection, client)
         reader = known.reader
@@ -94,47 +121,48 @@ class Readers:
             for group, member in broker.groups.reading(*place)
             if PendingMembers.is_of(member.client, client)
             and (not known.groups or group in known.groups)
-            and self._numbers.get(member.member_id, connection) == connection
+            and self._numbers.get((member.member_id, known.node), connection) == connection
         ]
         found.sort(key=lambda each: broker.groups.committed(each.group, *place) != offset)
         if found and not (reader is not None and self._reads_on(broker, reader, place, offset)):
-            return self._read_by(broker, known, found[0])
+            return self._read_by(now_ns, broker, known, found[0])
         if reader is None:
             groups = known.groups or self._groups.get(client, set())
             if len(groups) != 1:
                 return None
             (group,) = groups
             known.is_guessed = not known.groups
-            reader = self._read_by(broker, known, Reader(group, client, reader_by_hand(connection)))
+            reader = self._read_by(now_ns, broker, known, Reader(group, client, reader_by_hand(connection)))
         return reader
 
     @staticmethod
-    def _reads_on(broker: Broker, reader: Reader, place: TopicPartition, offset: int) -> bool:
+    def _reads_on(broker: Attributed, reader: Reader, place: TopicPartition, offset: int) -> bool:
         """Whether a member that was expelled goes on where it was, and not where a member begins."""
         group = reader.group
         return broker.fetches.position(group, *place) == offset != broker.groups.committed(group, *place)
 
     def waits(
-        self, now_ns: int, broker: Broker, connection: int, client: str, place: TopicPartition, offset: int
+        self, now_ns: int, broker: Attributed, connection: int, client: str, place: TopicPartition, offset: int
     ) -> None:
         """A fetch waits for messages from `offset` on. Who reads by hand begins with the first that it gets.
 
         If it is known who waits, what was fetched before is told: the next to come may be a commit of it.
         """
-        reader, known = self.of(broker, connection, client, place, offset), self._known(connection, client)
+        reader, known = self.of(now_ns, broker, connection, client, place, offset), self._known(connection, client)
+        known.waits_at[place] = offset
         if reader is not None:
             if known.fetched:
                 self._deliver(now_ns, broker, known)
             if not is_by_hand(reader.member):
                 _begins(now_ns, broker, reader, place, offset)
 
-    def fetched(self, now_ns: int, broker: Broker, connection: int, client: str, fetched: Fetched) -> None:
+    def fetched(self, now_ns: int, broker: Attributed, connection: int, client: str, fetched: Fetched) -> None:
         """Messages were given to a connection. Where nobody is known, they are kept until a commit tells the group."""
         known = self._known(connection, client)
         place = fetched.place
         if known.has_left:
             return
-        if self.of(broker, connection, client, place, fetched.start) is not None:
+        if self.of(now_ns, broker, connection, client, place, fetched.start) is not None:
             self._deliver(now_ns, broker, known, fetched)
             return
         before = known.fetched.get(place)
@@ -145,27 +173,28 @@ class Readers:
         _kept(self._outside, place, None)
 
     @staticmethod
-    def _deliver(now_ns: int, broker: Broker, known: _Connection, *fetched: Fetched) -> None:
+    def _deliver(now_ns: int, broker: Attributed, known: _Connection, *fetched: Fetched) -> None:
         reader = known.reader
         assert reader is not None
-        group, client, member = reader
         earlier, known.fetched = known.fetched, {}
         for each in (*earlier.values(), *fetched):
-            if broker.fetches.position(group, *each.place) != each.start:
-                broker.fetches.begin(group, *each.place, each.start, holds_up=not is_by_hand(member))
+            if broker.fetches.position(reader.group, *each.place) != each.start:
+                broker.fetches.begin(reader.group, *each.place, each.start, holds_up=not is_by_hand(reader.member))
                 _begins(now_ns, broker, reader, each.place, each.start)
-            broker.fetches.hand_over(
-                now_ns, group, client, member, *each.place, each.start, each.end, stable=each.committed
-            )
+            broker.fetches.hand_over(now_ns, reader, each.place, each.start, each.end, stable=each.committed)
 
     def committing(
-        self, now_ns: int, broker: Broker, client: str, group: str, place: TopicPartition, offset: int
+        self, now_ns: int, broker: Attributed, client: str, group: str, place: TopicPartition, offset: int
     ) -> str:
         """Who of `client` commits `offset` for `group`, and is no member, as in `Event.member`.
 
         "" if that may be somebody who has read without being known; who has read nothing is called by its client id.
+        Who commits where it waits for the first message begins there.
         """
         alike = [each for each in self._connections.values() if each.client == client]
+        begins = any(each.waits_at.get(place) == offset and place not in each.fetched for each in alike)
+        if begins and broker.fetches.position(group, *place) is None:
+            _begins(now_ns, broker, Reader(group, client, reader_by_hand(client)), place, offset)
         by_hand = [each.reader for each in alike if each.reader and self._may_commit(broker, each.reader, group)]
         for reader in by_hand:
             position = broker.fetches.position(group, *place)
@@ -180,22 +209,28 @@ class Readers:
             is_outside = place in self._outside or any(each.is_guessed for each in alike)
             return "" if is_outside else reader_by_hand(client)
         (found,) = unknown
-        reader = self._read_by(broker, found, Reader(group, client, reader_by_hand(found.number)))
+        reader = self._read_by(now_ns, broker, found, Reader(group, client, reader_by_hand(found.number)))
         self._deliver(now_ns, broker, found)
         return reader.member
 
+    def reads(self, client: str) -> bool:
+        """Whether a client of that id has asked for messages, and is still there."""
+        return any(
+            each.reader or each.fetched or each.waits_at for each in self._connections.values() if each.client == client
+        )
+
     @staticmethod
-    def _may_commit(broker: Broker, reader: Reader, group: str) -> bool:
+    def _may_commit(broker: Attributed, reader: Reader, group: str) -> bool:
         return reader.group == group and not broker.groups.is_member(group, reader.member)
 
     def knows(self, connection: int) -> bool:
         return connection in self._connections
 
-    def closed(self, now_ns: int, broker: Broker, connection: int) -> None:
+    def closed(self, now_ns: int, broker: Attributed, connection: int) -> None:
         known = self._connections.pop(connection, None)
         if known is not None and known.reader is not None:
             broker.groups.seen(now_ns, known.reader.group, known.reader.member)
-            self._forget(broker, known.reader)
+            self._forget(now_ns, broker, known, known.reader)
             if not self._stops(known):
                 # What comes next under that id is another program, which may have another group.
                 self._groups.pop(known.client, None)
@@ -203,13 +238,13 @@ class Readers:
     def _known(self, connection: int, client: str) -> _Connection:
         return _kept(self._connections, connection, _Connection(connection, client))
 
-    def _read_by(self, broker: Broker, known: _Connection, reader: Reader) -> Reader:
+    def _read_by(self, now_ns: int, broker: Attributed, known: _Connection, reader: Reader) -> Reader:
         if known.reader is not None:
-            self._forget(broker, known.reader)
+            self._forget(now_ns, broker, known, known.reader)
         else:
             self._reading[known.client] += 1
         known.reader = reader
-        self._numbers[reader.member] = known.number
+        self._numbers[reader.member, known.node] = known.number
         if is_by_hand(reader.member):
             broker.fetches.came(reader.member)
         return reader
@@ -222,9 +257,9 @@ class Readers:
             del self._reading[known.client]
         return left
 
-    def _forget(self, broker: Broker, reader: Reader) -> None:
-        self._numbers.pop(reader.member, None)
-        broker.fetches.gone(reader.member)
+    def _forget(self, now_ns: int, broker: Attributed, known: _Connection, reader: Reader) -> None:
+        self._numbers.pop((reader.member, known.node), None)
+        broker.fetches.gone(now_ns, reader.member)
 
 
 def _kept(found: OrderedDict[K, V], key: K, new: V) -> V:
@@ -237,7 +272,7 @@ def _kept(found: OrderedDict[K, V], key: K, new: V) -> V:
     return new
 
 
-def _begins(now_ns: int, broker: Broker, reader: Reader, place: TopicPartition, offset: int) -> None:
+def _begins(now_ns: int, broker: Attributed, reader: Reader, place: TopicPartition, offset: int) -> None:
     """Note where a group begins to read a partition in which it has committed nothing."""
     if broker.groups.commits.goes_on(reader.group, *place) is None:
         broker.groups.begin(now_ns, reader.group, reader.client, *place, offset)

@@ -15,7 +15,7 @@ from typing import Any
 
 import scramp
 
-from broker_core.access import MIN_ITERATIONS, Kept, ScramCredential
+from broker_core.access import MIN_ITERATIONS, AccessTable, ScramCredential
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.access.access import Access, Principal
 from broker_core.listeners.kafka.call import Answer, Call, api
@@ -33,7 +33,7 @@ def handshake(request: Any) -> dict[str, Any]:
 class Exchange:
     """One client's authentication by one mechanism; `principal` is None until it has succeeded."""
 
-    def __init__(self, access: Access, credentials: Kept[ScramCredential], mechanism: str) -> None:
+    def __init__(self, access: Access, credentials: AccessTable[ScramCredential], mechanism: str) -> None:
         self.principal: Principal | None = None
         self._access = access
         self._credentials = credentials

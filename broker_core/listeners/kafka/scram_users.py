@@ -26,7 +26,7 @@ def _describe_user_scram_credentials(call: Call, request: DescribeUserScramCrede
         users.setdefault(credential.user.user, []).append(credential.user)
     asked = Counter(each.name for each in request.users or ()) or Counter(users.keys())
     rows = [_user(name, users.get(name, []), times) for name, times in asked.items()]
-    return {"results": rows}
+    return {"results": rows, "error_message": ""}
 
 
 def _user(name: str, credentials: list[ScramUser], times: int) -> dict[str, Any]:

@@ -1,16 +1,18 @@
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from kio.schema.errors import ErrorCode as KafkaError
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError
-from broker_core.kafka_messages.making import Body
+from broker_core.kafka_messages.writing import Body
 from broker_core.listeners.kafka.call import READ, Answer, Call, Waiting, api, kafka_code, ms
-from broker_core.listeners.kafka.share_sessions import CLOSING, Place, ShareSession, check_acknowledgements
+from broker_core.listeners.kafka.share_sessions import CLOSING, OPENING, Place, ShareSession, check_acknowledgements
+from broker_core.log.segment_list import NO_BATCHES
 from broker_core.queues.lease import Lease, lease_runs
 from broker_core.replies import Reply
 
@@ -47,19 +49,25 @@ def _share_fetch(call: Call, request: ShareFetchRequest) -> Answer:
     call.must(READ, "group", group)
     check_acknowledgements(request.topics)
     closing = request.share_session_epoch == CLOSING  # which may come behind the member's departure
+    sessions = call.context.share_sessions
+    if request.share_session_epoch != OPENING:  # before what is said of who is no member: by it Java opens another
+        sessions.must_be_open(group, member_id)
     holder = "" if closing else call.broker.share_groups.member(group, member_id).holder
-    session = call.context.share_sessions.at(group, member_id, request.share_session_epoch, call.connection.id)
+    session = sessions.at(group, member_id, request.share_session_epoch, call.connection.id)
     errors: dict[Place, BrokerError | None] = {}
     news: set[str] = set()
     for topic in request.topics:
         for each in topic.partitions:
             place: Place = (call.topic_with(topic.topic_id, queues=True) or "", each.partition_index)
-            if place[0] and session.places.get(place) != topic.topic_id:
+            if not place[0]:
+                session.missing.add((topic.topic_id, each.partition_index))
+            elif session.places.get(place) != topic.topic_id:
                 session.places[place] = topic.topic_id
                 news.add(place[0])
             if each.acknowledgement_batches:
                 errors[place] = acknowledged(call, session, place, each.acknowledgement_batches)
     for forgotten in request.forgotten_topics_data:
+        session.missing -= {(forgotten.topic_id, number) for number in forgotten.partitions}
         gone = {place for place, known in session.places.items() if known == forgotten.topic_id}
         for place in gone & {(name, partition) for name, _ in gone for partition in forgotten.partitions}:
             del session.places[place]
@@ -71,12 +79,17 @@ def _share_fetch(call: Call, request: ShareFetchRequest) -> Answer:
     if closing and not renews:
         session.release_all(call.broker, call.now_ns)
     if closing or renews:
-        return _body(call, _Acquisition(group, holder, session, errors), [])
+        return kept(call, _body(call, _Acquisition(group, holder, session, errors), []))
     wait_ms = min(max(0, ms(request.max_wait)), call.context.limits.max_wait_ms)
     most = min(request.max_records or _MOST_RECORDS, _MOST_RECORDS)
     whole_batches = request.share_acquire_mode != _RECORD_LIMIT
     deadline_ns = call.now_ns + wait_ms * NS_PER_MS
     return _acquire(call, _Acquisition(group, holder, session, errors, most, deadline_ns, whole_batches))
+
+
+def kept(call: Call, body: Body) -> Waiting:
+    """`body`, when what was acknowledged is as durable as the broker; where it cannot be, that is reported apart."""
+    return Waiting(call.broker.durability.journal.kept(), lambda _kept, _now_ns: body)
 
 
 def acknowledged(call: Call, session: ShareSession, place: Place, batches: Iterable[Any]) -> BrokerError | None:
@@ -103,7 +116,7 @@ def _acquire(call: Call, wanted: _Acquisition) -> Answer:
         if not taken.done or taken.result():
             return Waiting(taken, lambda reply, _now_ns: _body(call, wanted, reply.result()))
     if not names or wanted.deadline_ns <= now_ns:
-        return _body(call, wanted, [])
+        return kept(call, _body(call, wanted, []))
     waits = {name: take(name, deadline_ns=wanted.deadline_ns) for name in names}
 
     def cancel() -> None:
@@ -143,24 +156,38 @@ def _body(call: Call, wanted: _Acquisition, leases: list[Lease]) -> Body:
         by_place.setdefault(place, []).append(lease)
         wanted.session.acquired[*place, lease.offset] = lease
     call.connection.messages_out += len(leases)
-    topics: dict[str, list[dict[str, Any]]] = {}
+    topics: dict[Any, list[dict[str, Any]]] = {}
     for place in {**wanted.errors, **by_place}:
-        topics.setdefault(place[0], []).append(_partition(call, place, by_place.get(place, []), wanted.errors))
-    config = call.broker.share_groups.config(wanted.group)
+        row = _partition(call, place, by_place.get(place, []), wanted.errors)
+        topics.setdefault(call.topic_id(place[0]), []).append(row)
+    for (topic_id, number), error in _not_there(call, wanted.session):
+        row = _partition(call, ("", number), [], {})
+        topics.setdefault(topic_id, []).append({**row, "error_code": error.value})
+    config = call.broker.groups.configs.of(wanted.group)
     return {
         "acquisition_lock_timeout": config.record_lock_duration_ms,
-        "responses": [{"topic_id": call.topic_id(name), "partitions": rows} for name, rows in topics.items()],
+        "responses": [{"topic_id": topic_id, "partitions": rows} for topic_id, rows in topics.items()],
     }
+
+
+def _not_there(call: Call, session: ShareSession) -> Iterator[tuple[tuple[Any, int], KafkaError]]:
+    """What the session reads and is not there, at each fetch: by it a client learns the ids of new topics."""
+    yield from ((each, KafkaError.unknown_topic_id) for each in session.missing)
+    for (topic, number), topic_id in session.places.items():
+        if call.topic_id(topic) != topic_id:
+            yield (topic_id, number), KafkaError.unknown_topic_id
+        elif number >= call.broker.logs.partition_count(topic):
+            yield (topic_id, number), KafkaError.unknown_topic_or_partition
 
 
 def _partition(
     call: Call, place: Place, leases: list[Lease], errors: dict[Place, BrokerError | None]
 ) -> dict[str, Any]:
     leases.sort(key=lambda lease: lease.offset)
-    records = b""
+    records = NO_BATCHES
     if leases:
         log = call.broker.logs.partition(*place)
-        records = b"".join(log.read_bytes(leases[0].offset, _MOST_BYTES, end_offset=leases[-1].offset + 1))
+        records = log.read_bytes(leases[0].offset, _MOST_BYTES, leases[-1].offset + 1)
     error = errors.get(place)
     return {
         "partition_index": place[1],
@@ -203,7 +230,5 @@ def _share_acknowledge(call: Call, request: ShareAcknowledgeRequest) -> Answer:
         responses.append({"topic_id": topic.topic_id, "partitions": rows})
     if request.share_session_epoch == CLOSING:
         session.release_all(call.broker, call.now_ns)
-    return {
-        "acquisition_lock_timeout": call.broker.share_groups.config(group).record_lock_duration_ms,
-        "responses": responses,
-    }
+    lock_ms = call.broker.groups.configs.of(group).record_lock_duration_ms
+    return kept(call, {"acquisition_lock_timeout": lock_ms, "responses": responses})

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from broker_core.broker.share_groups import JOINING
-from broker_core.errors import BrokerError, ErrorCode
-from broker_core.kafka_messages.making import Body
+from broker_core.errors import BrokerError
+from broker_core.kafka_messages.writing import Body
 from broker_core.listeners.kafka.call import (
     ADMIN,
     LEADER_EPOCH,
@@ -18,8 +20,9 @@ from broker_core.listeners.kafka.call import (
     failed,
     outcome,
 )
-from broker_core.listeners.kafka.consumer_group_heartbeat import by_topic
-from broker_core.listeners.kafka.groups import IN_PROCESS
+from broker_core.listeners.kafka.consumer_group_heartbeat import by_topic, heartbeats
+from broker_core.listeners.kafka.groups import IN_PROCESS, with_operations
+from broker_core.operations.groups import ForgetShareOffsets, ResetShareOffsets, SubscribeShareGroup
 from broker_core.replies import Reply, all_done
 
 if TYPE_CHECKING:
@@ -49,21 +52,18 @@ def _share_group_heartbeat(call: Call, request: ShareGroupHeartbeatRequest) -> A
 def _subscribe(
     call: Call, request: ShareGroupHeartbeatRequest, topics: tuple[str, ...] | None, missing: tuple[str, ...]
 ) -> Body:
-    host, share_groups = call.context.host, call.broker.share_groups
     try:
         for topic in missing:
-            host.admin(partial(share_groups.subscribe, group=request.group_id, topic=topic))
+            call.ask(SubscribeShareGroup(group=request.group_id, topic=topic))
     except BrokerError as error:
-        return _refused(call, request, error)
-    return host.call(lambda now_ns: _beat(call, request, topics, now_ns))
+        return _refused(call, error)
+    return call.context.host.call(lambda now_ns: _beat(call, request, topics, now_ns))
 
 
 def _beat(call: Call, request: ShareGroupHeartbeatRequest, topics: tuple[str, ...] | None, now_ns: int) -> Body:
-    share_groups, group, member_id = call.broker.share_groups, request.group_id, request.member_id
+    share_groups, group = call.broker.share_groups, request.group_id
     try:
-        call.must(READ, "group", group)
-        if request.member_epoch == JOINING and not member_id:
-            member_id = call.context.pending.new(call.client)
+        member_id = heartbeats(call, request, is_there=group in share_groups.names())
         others = [member.holder for member in share_groups.members(group) if member.member_id != member_id]
         holder = call.context.pending.label(group, call.client, others, member_id, call.connection.id)
         keeps = call.context.share_sessions.is_open(group, member_id)
@@ -71,11 +71,13 @@ def _beat(call: Call, request: ShareGroupHeartbeatRequest, topics: tuple[str, ..
             now_ns, group, member_id, request.member_epoch, holder, topics, keeps=keeps, host=call.client_host
         )
     except BrokerError as error:
-        return _refused(call, request, error)
+        return _refused(call, error)
     return {
         "member_id": member_id,
         "member_epoch": told.epoch,
-        "heartbeat_interval": call.broker.groups.config.consumer_heartbeat_interval_ms,
+        "heartbeat_interval": 0
+        if request.member_epoch < JOINING
+        else call.broker.groups.configs.of(group).share_heartbeat_interval_ms,
         "assignment": None if told.topics is None else {"topic_partitions": by_topic(call, places(call, told.topics))},
     }
 
@@ -88,17 +90,17 @@ def places(call: Call, topics: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
     )
 
 
-def _refused(call: Call, request: ShareGroupHeartbeatRequest, error: BrokerError) -> Body:
+def _refused(call: Call, error: BrokerError) -> Body:
     call.connection.failed(str(error))
-    return {**failed(error), "member_id": request.member_id, "member_epoch": request.member_epoch}
+    return failed(error)
 
 
 @api("ShareGroupDescribe", 77, 1, 1)
 def _share_group_describe(call: Call, request: ShareGroupDescribeRequest) -> Answer:
     """The members of share groups, and what they may take from."""
     names = dict.fromkeys(request.group_ids)
-    rows = (outcome(_described, call, name, group_id=name, group_state="Dead") for name in names)
-    return call.sliced("groups", rows)
+    rows = (outcome(_described, call, name, group_id=name) for name in names)
+    return call.sliced("groups", (with_operations(call, request, row) for row in rows))
 
 
 def _described(call: Call, name: str) -> dict[str, Any]:
@@ -133,7 +135,7 @@ def _describe_share_group_offsets(call: Call, request: DescribeShareGroupOffsets
     """Where each partition of a share group starts, and how many messages are open.
 
     The start offset is the first that is not finished; the lag counts what is ready, delayed or leased. A topic
-    that the group has no subscription to is answered with -1 for both.
+    that the group has no subscription to, and a partition of which nobody has read, is answered with -1 for both.
     """
     groups = {each.group_id: each for each in request.groups}.values()
     return call.sliced("groups", (outcome(_offsets_of, call, each, group_id=each.group_id) for each in groups))
@@ -142,8 +144,6 @@ def _describe_share_group_offsets(call: Call, request: DescribeShareGroupOffsets
 def _offsets_of(call: Call, asked: Any) -> dict[str, Any]:
     group, share_groups = asked.group_id, call.broker.share_groups
     call.must(READ, "group", group)
-    if group not in share_groups.names():
-        raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, group)
     if asked.topics is None:
         # A group that does not say which means all that it reads.
         topics = [
@@ -171,6 +171,7 @@ def _partition(call: Call, group: str, topic: str, number: int) -> dict[str, Any
         position = call.broker.share_groups.position(group, topic, number)
         if position is None:
             call.must_topic(READ, topic)
+        if position is None or not call.broker.share_groups.was_read(group, topic, number):
             return nothing
     except BrokerError as error:
         return {**nothing, **failed(error)}
@@ -183,11 +184,44 @@ def _alter_share_group_offsets(call: Call, request: AlterShareGroupOffsetsReques
     """A share group without members goes on at other offsets.
 
     Messages below the offset are finished; those from it on are delivered, again where they were, with a new
-    delivery count. What the group has no subscription to, and a work queue, cannot be altered.
+    delivery count. A group that is not there is made for any topic that is, as in Kafka; what is outside the log is
+    its start or its end. Other partitions of a topic that is new to the group begin at their start, whatever its
+    settings say, as in Kafka. A work queue cannot be altered.
     """
-    group = request.group_id
+    group, share_groups = request.group_id, call.broker.share_groups
     call.must(ADMIN, "group", group)
-    call.broker.share_groups.must_be_empty(group)
+    if group in share_groups.names():
+        share_groups.must_be_empty(group)
+    missing = share_groups.missing(
+        group, tuple(each.topic_name for each in request.topics if _has_one(call, each.topic_name, each.partitions))
+    )
+    knows_none = not any(each.topic_name in call.broker.topics for each in request.topics)
+    if not missing and (knows_none or group in share_groups.names()):
+        return _altered(call, request)
+
+    def work() -> Body:
+        for topic in missing or ("",):
+            call.ask(SubscribeShareGroup(group=group, topic=topic, from_start=True))
+        # What it changes is kept when this is done.
+        return call.context.host.admin(lambda now_ns: _rows(msgspec.structs.replace(call, now_ns=now_ns), request)[1])
+
+    return Later(work)
+
+
+def _has_one(call: Call, topic: str, asked: Iterable[Any]) -> bool:
+    """Whether one of the partitions is there, and the client may read it: for others no group begins to read."""
+    if topic not in call.broker.topics or not call.may(READ, "topic", topic):
+        return False
+    return any(0 <= each.partition_index < call.broker.logs.partition_count(topic) for each in asked)
+
+
+def _altered(call: Call, request: AlterShareGroupOffsetsRequest) -> Answer:
+    written, body = _rows(call, request)
+    return Waiting(all_done(written), lambda _reply, _now_ns: body)
+
+
+def _rows(call: Call, request: AlterShareGroupOffsetsRequest) -> tuple[list[Reply[None]], Body]:
+    group = request.group_id
     outcomes = [
         (topic, [_alter(call, group, topic.topic_name, each) for each in topic.partitions]) for topic in request.topics
     ]
@@ -201,16 +235,18 @@ def _alter_share_group_offsets(call: Call, request: AlterShareGroupOffsetsReques
             for topic, rows in outcomes
         ],
     }
-    return Waiting(all_done([written for _, rows in outcomes for written, _ in rows]), lambda _reply, _now_ns: body)
+    return [written for _, rows in outcomes for written, _ in rows], body
 
 
 def _alter(call: Call, group: str, topic: str, asked: Any) -> tuple[Reply[None], dict[str, Any]]:
     row = {"partition_index": asked.partition_index}
     try:
         call.must_topic(READ, topic)
-        written = call.broker.share_groups.reset(
-            call.now_ns, group, topic, asked.partition_index, asked.start_offset, call.client
-        )
+        number = asked.partition_index
+        log = call.broker.logs.partition(topic, number)
+        offset = min(max(asked.start_offset, log.start_offset), log.high_watermark)
+        reset = ResetShareOffsets(group=group, topic=topic, partition=number, offset=offset)
+        written = call.broker.handle(call.now_ns, reset, call.client)
     except BrokerError as error:
         return Reply.of(None), {**row, **failed(error)}
     return written, row
@@ -233,4 +269,4 @@ def _delete_share_group_offsets(call: Call, request: DeleteShareGroupOffsetsRequ
 
 def _delete(call: Call, group: str, topic: str) -> None:
     call.must(READ, "topic", topic)
-    call.context.host.admin(partial(call.broker.share_groups.unsubscribe, group=group, topic=topic))
+    call.ask(ForgetShareOffsets(group=group, topic=topic))

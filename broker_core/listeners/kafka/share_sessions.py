@@ -16,7 +16,8 @@ from typing import Any
 import msgspec
 
 from broker_core.broker.broker import Broker
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.broker.share_groups import REJECTED
+from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.log.client_batch import MAX_RECORDS
 from broker_core.queues.lease import Lease
 
@@ -38,20 +39,26 @@ def check_acknowledgements(topics: Iterable[Any]) -> None:
 
 
 class ShareSession(msgspec.Struct):
-    """`places` are the (topic, partition) that are fetched, `acquired` the leases by (topic, partition, offset).
+    """`places` are the (topic, partition) that are fetched, `missing` those of unknown topics, by id, `acquired` the
+    leases by (topic, partition, offset).
 
     What is acquired is released where the session is closed or its `connection` is lost, and not when the member leaves
     its group: its last acknowledgements may come behind that.
     """
 
+    group: str
     connection: int = 0
     epoch: int = 1
     places: dict[Place, Any] = {}
+    missing: set[tuple[Any, int]] = set()
     acquired: dict[tuple[str, int, int], Lease] = {}
 
     def acknowledge(self, broker: Broker, now_ns: int, place: Place, batches: Iterable[Any]) -> BrokerError | None:
-        """Apply acknowledgement batches; the first error of one of them."""
+        """Apply acknowledgement batches; the first error of one of them. What is below the start offset is finished,
+        and passed over, as in Kafka."""
         failed: BrokerError | None = None
+        position = broker.share_groups.position(self.group, *place) if place in self.places else None
+        start_offset = 0 if position is None else position.start_offset
         for batch in batches:
             kinds, count = tuple(batch.acknowledge_types), batch.last_offset - batch.first_offset + 1
             if len(kinds) not in {1, count} or not {*kinds} <= _KINDS:
@@ -61,17 +68,25 @@ class ShareSession(msgspec.Struct):
             if len(kinds) < count:
                 kinds *= count
             for kind, group in itertools.groupby(enumerate(kinds, batch.first_offset), key=lambda pair: pair[1]):
-                wrong = self._alike(broker, now_ns, place, [offset for offset, _ in group], kind)
+                wrong = self._alike(broker, now_ns, place, [offset for offset, _ in group], kind, start_offset)
                 failed = failed or wrong
         return failed
 
-    def _alike(self, broker: Broker, now_ns: int, place: Place, offsets: list[int], kind: int) -> BrokerError | None:
+    def _alike(
+        self, broker: Broker, now_ns: int, place: Place, offsets: list[int], kind: int, start_offset: int
+    ) -> BrokerError | None:
         """Acknowledge the records at these `offsets` by one kind; the first error, also of a lock that has run out."""
+        if kind == _RENEW and not broker.groups.configs.of(self.group).renew_enabled:
+            return BrokerError(
+                ErrorCode.INVALID_RECORD_STATE, f"share.renew.acknowledge.enable of {self.group} is false"
+            )
         failed: BrokerError | None = None
         leases: list[Lease] = []
         for offset in offsets:
             key = (*place, offset)
             lease = self.acquired.get(key) if kind == _RENEW else self.acquired.pop(key, None)
+            if offset < start_offset:
+                continue
             if lease is not None:
                 leases.append(lease)
             elif kind != _GAP and failed is None:
@@ -83,7 +98,7 @@ class ShareSession(msgspec.Struct):
         if kind == _RENEW:
             actions = [partial(queues.extend, now_ns, lease) for lease in leases]
         elif kind in {_RELEASE, _REJECT}:
-            cause = "released by its share consumer" if kind == _RELEASE else "rejected by its share consumer"
+            cause = "released by its share consumer" if kind == _RELEASE else REJECTED
             actions = [partial(queues.nack, now_ns, lease, cause, requeue=kind == _RELEASE) for lease in leases]
         for act in actions:
             try:
@@ -96,9 +111,7 @@ class ShareSession(msgspec.Struct):
         """Release the records that are still acquired; those whose lock has expired may belong to another member."""
         for lease in self.acquired.values():
             with contextlib.suppress(BrokerError):
-                broker.queues.queue(lease.queue).release(
-                    now_ns, lease.partition, lease.offset, lease.holder, attempt=lease.attempt
-                )
+                broker.queues.release(now_ns, lease)
         self.acquired.clear()
 
 
@@ -113,6 +126,11 @@ class ShareSessions:
         found = (self._sessions.get((group, member_id)) for member_id in members)
         places = [session.places for session in found if session is not None]
         return next(number for number in itertools.count() if not all((topic, number) in each for each in places))
+
+    def must_be_open(self, group: str, member_id: str) -> ShareSession:
+        """Raises SHARE_SESSION_NOT_FOUND."""
+        found = self._sessions.get((group, member_id))
+        return must(found, ErrorCode.SHARE_SESSION_NOT_FOUND, f"of {member_id} in {group}")
 
     def is_open(self, group: str, member_id: str) -> bool:
         return (group, member_id) in self._sessions
@@ -134,11 +152,9 @@ class ShareSessions:
         if epoch == OPENING:
             if len(self._sessions) >= MOST and key not in self._sessions:
                 raise BrokerError(ErrorCode.SHARE_SESSION_LIMIT_REACHED, f"there are {MOST}")
-            self._sessions[key] = ShareSession(connection)
+            self._sessions[key] = ShareSession(group, connection)
             return self._sessions[key]
-        found = self._sessions.get(key)
-        if found is None:
-            raise BrokerError(ErrorCode.SHARE_SESSION_NOT_FOUND, f"of {member_id} in {group}")
+        found = self.must_be_open(group, member_id)
         if epoch == CLOSING:
             return self._sessions.pop(key)
         if epoch != found.epoch:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from kio.schema.errors import ErrorCode as KafkaError
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.kafka_messages.making import Body
+from broker_core.kafka_messages.writing import Body
 from broker_core.listeners.kafka.call import (
     ADMIN,
     Answer,
@@ -19,9 +19,9 @@ from broker_core.listeners.kafka.call import (
     outcomes,
     paced,
 )
+from broker_core.listeners.kafka.configs import SOURCE_TOPIC, setting_rows, topic_defaults
 from broker_core.listeners.kafka.one_broker import check_replicas
-from broker_core.listeners.kafka.topic_configs import SETTINGS, text_of, with_kept, with_settings
-from broker_core.names import check_name
+from broker_core.listeners.kafka.setting_table import TOPIC_SETTINGS
 from broker_core.operations.topics import AddPartitions, CreateTopic, DeleteRecords, DeleteTopic, LogSettings
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kio.schema.delete_records.v2.request import DeleteRecordsRequest
     from kio.schema.delete_topics.v6.request import DeleteTopicsRequest
 
-_SOURCE_TOPIC = 1
+_SAID_OF_SETTINGS = ("name", "value", "read_only", "config_source")
 _END = -1  # of a partition
 _FIRST_WITH_IDS = 6
 
@@ -41,12 +41,14 @@ def _create_topics(call: Call, request: CreateTopicsRequest) -> Answer:
 
     There is one broker, so the replication factor is 1 (or -1), and every replica is assigned to it.
     """
-    return _changed(call, "topics", _create, request)
+    return _changed(call, "topics", _create, request, configs=())
 
 
-def _changed(call: Call, field: str, change: Callable[[Call, Any, bool], object], request: Any) -> Later:
+def _changed(
+    call: Call, field: str, change: Callable[[Call, Any, bool], object], request: Any, **more: object
+) -> Later:
     def row(asked: Any) -> Body:
-        return outcome(change, call, asked, request.validate_only, name=asked.name)
+        return outcome(change, call, asked, request.validate_only, name=asked.name, **more)
 
     return call.later(field, row, request.topics)
 
@@ -54,6 +56,11 @@ def _changed(call: Call, field: str, change: Callable[[Call, Any, bool], object]
 def _create(call: Call, asked: Any, validate_only: bool) -> dict[str, Any]:
     name, host = asked.name, call.context.host
     call.must(ADMIN, "topic", name)
+    call.broker.logs.check_new(name)
+    _check_collision(call, name)
+    settings = [(each.name, each.value) for each in asked.configs]
+    usual, chosen = topic_defaults(call), TOPIC_SETTINGS.chosen({}, settings)
+    log = TOPIC_SETTINGS.on(usual, usual, chosen, settings)
     partitions = max(1, call.context.create_topics) if asked.num_partitions == -1 else asked.num_partitions
     if asked.assignments:
         if (asked.num_partitions, asked.replication_factor) != (-1, -1):
@@ -67,25 +74,32 @@ def _create(call: Call, asked: Any, validate_only: bool) -> dict[str, Any]:
     if asked.replication_factor not in {-1, 1}:
         why = f"{asked.replication_factor}, but there is only one broker; use 1"
         raise BrokerError(ErrorCode.INVALID_REPLICATION_FACTOR, why)
-    settings = [(each.name, each.value) for each in asked.configs]
-    log, kept = with_settings(host.config.log, settings), with_kept({}, settings)
-    check_name(name, "topic")
 
     def create(now_ns: int) -> None:
         if not validate_only:
             call.handle(now_ns, CreateTopic(name=name, partitions=partitions, log=LogSettings.of(log)))
-            call.broker.logs.topic(name).kafka_settings = kept
+            call.broker.logs.topic(name).kafka_settings = chosen
         else:
-            call.broker.logs.check_new(name)
+            call.broker.logs.check_new(name, partitions)
 
     host.admin(create)
-    configs = [{"name": each.name, "value": text_of(each, log), "config_source": _SOURCE_TOPIC} for each in SETTINGS]
+    rows = setting_rows(TOPIC_SETTINGS, chosen, log, usual, SOURCE_TOPIC)
     return {
         "topic_id": call.topic_id(name),
         "num_partitions": partitions,
         "replication_factor": 1,
-        "configs": configs,
+        "configs": [{field: row[field] for field in _SAID_OF_SETTINGS} for row in rows],
     }
+
+
+def _check_collision(call: Call, name: str) -> None:
+    """Raises INVALID_TOPIC_EXCEPTION where only "." and "_" differ, which metrics of Kafka cannot tell apart."""
+    alike = name.replace(".", "_")
+    if "_" not in alike:
+        return
+    for other in call.broker.topics.names():
+        if other != name and other.replace(".", "_") == alike:
+            raise KafkaOnlyError(KafkaError.invalid_topic_exception, f"topic {name} collides with {other}")
 
 
 @api("CreatePartitions", 37, 0, 3)
@@ -118,7 +132,7 @@ def _delete_topics(call: Call, request: DeleteTopicsRequest) -> Answer:
 
     def delete(name: str | None, topic_id: Any) -> Body:
         name = call.topic_with(topic_id) if name is None else name
-        return outcome(_delete_topic, call, name, name=name or "", topic_id=topic_id)
+        return outcome(_delete_topic, call, name, name=name, topic_id=topic_id)
 
     if call.version < _FIRST_WITH_IDS:
         older: Any = request
@@ -128,7 +142,7 @@ def _delete_topics(call: Call, request: DeleteTopicsRequest) -> Answer:
 
 def _delete_topic(call: Call, name: str | None) -> dict[str, Any]:
     if name is None:
-        raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "the topic id is not known")
+        raise KafkaOnlyError(KafkaError.unknown_topic_id, "the topic id is not known")
     call.must(ADMIN, "topic", name)
     topic_id = call.topic_id(name)
     call.ask(DeleteTopic(topic=name))
@@ -147,6 +161,10 @@ def _delete_before(call: Call, name: str, asked: Any) -> dict[str, Any]:
         call.must_topic(ADMIN, name)
         number = asked.partition_index
         log = call.broker.logs.partition(name, number)
+        if asked.offset < _END:
+            raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{asked.offset} in {log.name}")
+        if "delete" not in log.config.cleanup:
+            raise KafkaOnlyError(KafkaError.policy_violation, f"cleanup.policy of {name} does not name delete")
         before = log.high_watermark if asked.offset == _END else asked.offset
         return call.handle(now_ns, DeleteRecords(topic=name, before={str(number): before}))[str(number)]
 

@@ -9,7 +9,7 @@ from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offsets import OffsetAndMetadata
 from broker_core.groups.reconciling import compiled
-from broker_core.kafka_messages.making import Body
+from broker_core.kafka_messages.writing import Body
 from broker_core.listeners.kafka.call import (
     FEW_ELEMENTS,
     READ,
@@ -105,7 +105,7 @@ def _body(error: int, identity: Identity | None) -> Body:
 _FENCED_FROM = 2  # in AddPartitionsToTxn, AddOffsetsToTxn and EndTxn
 _FIRST_WITH_MANY = 4
 _NOT_ATTEMPTED = 55
-_Outcome = Reply[None] | BrokerError
+_Added = Reply[None] | BrokerError
 
 
 @api("AddPartitionsToTxn", 24, 0, 5)
@@ -142,13 +142,13 @@ def _add_partitions_to_txn(call: Call, request: AddPartitionsToTxnRequest) -> An
     return Waiting(all_done([_settled(outcome) for _, _, outcome in found]), many)
 
 
-def _settled(outcome: _Outcome) -> Reply[None]:
+def _settled(outcome: _Added) -> Reply[None]:
     return Reply.of(None) if isinstance(outcome, BrokerError) else outcome
 
 
 def _add(
     call: Call, transactional_id: str, identity: Identity, topics: Any, *, verify_only: bool
-) -> tuple[dict[TopicPartition, int], _Outcome]:
+) -> tuple[dict[TopicPartition, int], _Added]:
     judged: dict[TopicPartition, int] = {}
     places = [(topic.name, number) for topic in topics for number in topic.partitions]
     transactions = call.broker.transactions
@@ -184,7 +184,7 @@ def _verify(call: Call, identity: Identity, place: TopicPartition) -> None:
         raise BrokerError(ErrorCode.TRANSACTION_ABORTABLE, error.about) from error
 
 
-def _rows(call: Call, topics: Any, judged: Mapping[TopicPartition, int], outcome: _Outcome) -> list[Body]:
+def _rows(call: Call, topics: Any, judged: Mapping[TopicPartition, int], outcome: _Added) -> list[Body]:
     failed = _code_of(call, outcome if isinstance(outcome, BrokerError) else outcome.error, _FENCED_FROM)
 
     def row(topic: str, number: int) -> Body:
@@ -215,32 +215,40 @@ def _txn_offset_commit(call: Call, request: TxnOffsetCommitRequest) -> Answer:
     """Offsets that a group has committed when the producer's transaction commits, and not before.
 
     A member of the group is checked as in OffsetCommit if the request names one (v3). From v5 on the group is added to
-    the transaction by the way (KIP-890). One offset that cannot be committed refuses the request.
+    the transaction by the way (KIP-890). Each partition is refused by itself.
     """
+    refused: dict[TopicPartition, int] = {}
 
     def body(error: int, _none: None) -> Body:
-        rows = by_partition(
-            request.topics, lambda _, each: {"partition_index": each.partition_index, "error_code": error}
-        )
-        return {"topics": [*rows]}
+        def row(name: str, each: Any) -> Body:
+            number = each.partition_index
+            return {"partition_index": number, "error_code": refused.get((name, number), error)}
 
-    return _answered(call, lambda: _put(call, request), body, fenced_from=_NEVER)
+        return {"topics": [*by_partition(request.topics, row)]}
+
+    return _answered(call, lambda: _put(call, request, refused), body, fenced_from=_NEVER)
 
 
-def _put(call: Call, request: TxnOffsetCommitRequest) -> Reply[None]:
+def _put(call: Call, request: TxnOffsetCommitRequest, refused: dict[TopicPartition, int]) -> Reply[None]:
+    """Keep what can be committed; of the others, the errors are added to `refused`."""
     group, transactional_id, identity = request.group_id, request.transactional_id, _identity_of(request)
     call.must(WRITE, "transactional_id", transactional_id)
     call.must(READ, "group", group)
     offsets: dict[TopicPartition, OffsetAndMetadata] = {}
-    for topic in request.topics:
-        call.must_topic(READ, topic.name)
-        for each in topic.partitions:
-            offsets[topic.name, each.partition_index] = OffsetAndMetadata(
-                each.committed_offset, each.committed_metadata or "", each.committed_leader_epoch
-            )
     broker = call.broker
-    for place, value in offsets.items():
-        broker.groups.commits.check(*place, value, beyond_end=True)
+    for topic in request.topics:
+        for each in topic.partitions:
+            place = (topic.name, each.partition_index)
+            value = OffsetAndMetadata(each.committed_offset, each.committed_metadata or "", each.committed_leader_epoch)
+            try:
+                call.must_topic(READ, topic.name)
+                broker.groups.commits.check(*place, value, beyond_end=True)
+            except BrokerError as error:
+                refused[place] = kafka_code(error)
+            else:
+                offsets[place] = value
+    if not offsets:
+        return Reply.of(None)
     generation, member_id = request.generation_id, request.member_id
     if generation >= 0 or member_id:
         broker.groups.check_commit(call.now_ns, group, member_id, generation)
@@ -325,9 +333,8 @@ def _partition(call: Call, name: str, number: int) -> dict[str, Any]:
 @api("DescribeTransactions", 65, 0, 0)
 def _describe_transactions(call: Call, request: DescribeTransactionsRequest) -> Answer:
     """The state of transactional ids, and the partitions of their transactions."""
-    nobody = {"producer_id": -1, "producer_epoch": -1}
     ids = dict.fromkeys(request.transactional_ids)
-    rows = (outcome(_state, call, each, transactional_id=each, **nobody) for each in ids)
+    rows = (outcome(_state, call, each, transactional_id=each, producer_id=-1) for each in ids)
     return call.sliced("transaction_states", rows)
 
 

@@ -59,6 +59,14 @@ class Arrivals:
         part.add(end, time_ns, time_ns)
         return since_ns
 
+    def still(self, place: TopicPartition, end: int, time_ns: int) -> None:
+        """`end` is the end as before."""
+        part = self._partitions.get(place)
+        if part is not None and part.offsets and part.offsets[-1] == end:
+            part.after_ns[-1] = time_ns
+        else:
+            self.seen(place, end, time_ns)
+
     def found(self, place: TopicPartition, asked_ns: int, offset: int, time_ns: int) -> None:
         """The first message of the time `asked_ns` or later is that at `offset`, of `time_ns`; -1: there is none.
 

@@ -14,7 +14,13 @@ DEFAULT_PORT: Final = 9092
 _PROTOCOLS: Final = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 _MECHANISMS: Final = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 _PEM: Final = "PEM"
-_JAAS_OPTION: Final = re.compile(r'(\w+)\s*=\s*(?:"([^"]*)"|([^\s;"]+))')
+#: Kafka reads it with Java's StreamTokenizer: words, texts in either quotes, with escapes in them, and comments.
+_JAAS_TOKEN: Final = re.compile(
+    r"""(?>[\x00- ]|/\*.*?(?:\*/|\Z)|/[^\r\n]*)*+"""
+    r"""(?:(["'])((?:\\.|(?!\1)[^\\\r\n])*)\1|([=;])|([A-Za-z_$\xa0-\U0010ffff][\w.$\xa0-\U0010ffff-]*)|\Z)""",
+    re.DOTALL | re.ASCII,
+)
+_ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "f": "\f"}
 
 
 class ConnectionConfig(NamedTuple):
@@ -63,14 +69,7 @@ def _address(text: str) -> tuple[str, int]:
 
 def connection_config(bootstrap: str = "", file: Path | None = None) -> ConnectionConfig:
     """`file` is a client.properties; `bootstrap` is instead of its bootstrap.servers. Raises INVALID_CONFIG."""
-    found = _Found()
-    if file is not None:
-        try:
-            text = file.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{file} cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8'}") from error
-        for line, name, value in _properties(text):
-            _take(found, f"{file}:{line}", name, value)
+    found = _found(file) if file is not None else _Found()
     if bootstrap:
         found.values["bootstrap"] = addresses(bootstrap)
     if "bootstrap" not in found.values:
@@ -85,36 +84,81 @@ def connection_config(bootstrap: str = "", file: Path | None = None) -> Connecti
     return ConnectionConfig(**{**found.values, "tls": found.protocol.endswith("SSL"), "mechanism": mechanism})
 
 
+def passed_over(file: Path) -> str:
+    """A sentence that says which properties of a client.properties are not read; "" for none, or a broken file."""
+    try:
+        names = _found(file).passed_over
+    except ConfigError:
+        return ""
+    shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+    return f"{file.name}: not needed here, and passed over: {shown}." if names else ""
+
+
+_SHOWN: Final = 8
+
+
 class _Found:
     def __init__(self) -> None:
         self.protocol = "PLAINTEXT"
         self.values: dict[str, Any] = {}
+        self.passed_over: list[str] = []
 
 
-def _properties(text: str) -> Iterator[tuple[int, str, str]]:
-    """(line, name, value) as Java reads a properties file: comments, = or :, a backslash that goes on."""
+def _found(file: Path) -> _Found:
+    found = _Found()
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file} cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8'}") from error
+    for where, name, value in _properties(file, text):
+        _take(found, where, name, value)
+    return found
+
+
+def _properties(file: Path, text: str) -> Iterator[tuple[str, str, str]]:
+    """("file:line", name, value) as `java.util.Properties` reads them: comments, = or : or white space between them,
+    escapes, and a backslash at the end that goes on in the next line. Raises INVALID_CONFIG for a broken escape.
+    """
     whole, first = "", 0
-    for number, line in enumerate(text.splitlines(), 1):
+    lines = (line.lstrip(_BLANK) for line in (*re.split(r"\r\n|[\r\n]", text), ""))
+    for number, line in enumerate(lines, 1):
         if not whole:
             first = number
-            if not line.strip() or line.lstrip()[0] in "#!":
+            if not line or line[0] in "#!":
                 continue
-        whole += line.lstrip()
+        whole += line
         if (len(whole) - len(whole.rstrip("\\"))) % 2:
             whole = whole[:-1]
             continue
-        name, _, value = _split(whole)
-        yield first, name.strip(), re.sub(r"\\(.)", r"\1", value.strip())
+        match = _PROPERTY.fullmatch(whole)
         whole = ""
+        assert match is not None, "each part may be empty"
+        try:
+            yield f"{file}:{first}", _unescaped(match[1]), _unescaped(match[2])
+        except ValueError:
+            raise ConfigError(f"{file}:{first}: \\u needs four hexadecimal digits") from None
 
 
-def _split(line: str) -> tuple[str, str, str]:
-    at = min((place for sign in "=:" if (place := line.find(sign)) >= 0), default=len(line))
-    return line[:at], line[at : at + 1], line[at + 1 :]
+_BLANK: Final = " \t\f"
+_PROPERTY: Final = re.compile(r"((?:[^\\=: \t\f]|\\.)*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
+
+
+def _unescaped(text: str) -> str:
+    def one(found: re.Match[str]) -> str:
+        if found[1].startswith("u"):
+            if len(found[1]) != 5:
+                raise ValueError
+            return chr(int(found[1][1:], 16))
+        return _ESCAPED.get(found[1], found[1])
+
+    whole = re.sub(r"\\(u[0-9a-fA-F]{4}|.)", one, text, flags=re.DOTALL)
+    # Java's texts are UTF-16: two escapes may be one character.
+    return whole.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _take(found: _Found, where: str, name: str, value: str) -> None:
     if _PASSED_OVER.fullmatch(name):
+        found.passed_over.append(name)
         return
     known = _KNOWN.get(name)
     if known is None:
@@ -150,11 +194,41 @@ def _one_of(value: str, known: tuple[str, ...]) -> str:
 
 
 def _jaas(found: _Found, value: str) -> None:
-    module = re.match(r"[\w.]*\.(\w+)\s+required\b", value)
-    if module is None or module[1] not in {"PlainLoginModule", "ScramLoginModule"}:
+    """A login module with a flag and options, as Kafka's `JaasConfig` reads it. Raises INVALID_CONFIG."""
+    tokens = [*_jaas_tokens(value)]
+    signs = "".join(text if is_sign else "t" for is_sign, text in tokens)
+    texts = [text for is_sign, text in tokens if not is_sign]
+    if not texts or texts[0].rpartition(".")[2] not in {"PlainLoginModule", "ScramLoginModule"}:
         raise ConfigError("only PlainLoginModule and ScramLoginModule are supported")
-    options = {key: quoted or plain for key, quoted, plain in _JAAS_OPTION.findall(value)}
+    if not re.fullmatch("tt(t=t)*;", signs) or texts[1].lower() not in _FLAGS:
+        raise ConfigError(_NOT_JAAS)
+    options = dict(zip(texts[2::2], texts[3::2], strict=True))
     found.values |= {"user": options.get("username", ""), "password": options.get("password", "")}
+
+
+def _jaas_tokens(value: str) -> Iterator[tuple[bool, str]]:
+    """Each with whether it is a sign, = or ;. What Java would cut at a line's end, or at another sign, is refused."""
+    at = 0
+    while match := _JAAS_TOKEN.match(value, at):
+        _quote, quoted, sign, word = match.groups()
+        at = match.end()
+        if quoted is not None:
+            yield False, re.sub(r"\\([0-3][0-7]{0,2}|[4-7][0-7]?|.)", _jaas_escape, quoted, flags=re.DOTALL)
+        elif sign or word:
+            yield bool(sign), sign or word
+        else:
+            return
+    raise ConfigError("a quote is not closed, or missing around a value")
+
+
+_FLAGS: Final = frozenset({"required", "requisite", "sufficient", "optional"})
+_NOT_JAAS: Final = 'it is not MODULE required username="USER" password="PASSWORD"; with quotes and a semicolon'
+
+
+def _jaas_escape(found: re.Match[str]) -> str:
+    if found[1][0] in "01234567":
+        return chr(int(found[1], 8))
+    return {**_ESCAPED, "a": "\a", "b": "\b", "v": "\v"}.get(found[1], found[1])
 
 
 def _store_type(_found: _Found, value: str) -> None:
@@ -162,16 +236,13 @@ def _store_type(_found: _Found, value: str) -> None:
         raise ConfigError(f"{value[:40]} is not supported; use PEM (keytool -exportcert -rfc writes it)")
 
 
-def _ca(found: _Found, value: str) -> None:
-    if value.lower().endswith((".jks", ".p12", ".pfx")):
-        raise ConfigError("a Java key store cannot be read; give PEM (keytool -exportcert -rfc writes it)")
-    found.values["ca_file"] = value
+def _pem_file(field: str) -> Callable[[_Found, str], None]:
+    def take(found: _Found, value: str) -> None:
+        if value.lower().endswith((".jks", ".p12", ".pfx")):
+            raise ConfigError("a Java key store cannot be read; give PEM (keytool -exportcert -rfc writes it)")
+        found.values[field] = value
 
-
-def _key_store(found: _Found, value: str) -> None:
-    _ca(found, value)
-    del found.values["ca_file"]
-    found.values["cert_file"] = value
+    return take
 
 
 def _host_check(found: _Found, value: str) -> None:
@@ -192,10 +263,10 @@ _KNOWN: Final[dict[str, Callable[[_Found, str], None]]] = {
     "sasl.username": _as_text("user"),
     "sasl.password": _as_text("password"),
     "sasl.jaas.config": _jaas,
-    "ssl.ca.location": _ca,
-    "ssl.truststore.location": _ca,
+    "ssl.ca.location": _pem_file("ca_file"),
+    "ssl.truststore.location": _pem_file("ca_file"),
     "ssl.truststore.type": _store_type,
-    "ssl.keystore.location": _key_store,
+    "ssl.keystore.location": _pem_file("cert_file"),
     "ssl.keystore.type": _store_type,
     "ssl.certificate.location": _as_text("cert_file"),
     "ssl.key.location": _as_text("key_file"),
@@ -203,9 +274,17 @@ _KNOWN: Final[dict[str, Callable[[_Found, str], None]]] = {
     "ssl.endpoint.identification.algorithm": _host_check,
     "request.timeout.ms": _timeout,
 }
-#: What such files hold for other programs, and an observer does not need.
+#: What such files hold for other programs, and an observer does not need. What concerns security has its whole name
+#: here: a typo must not pass.
 _PASSED_OVER: Final = re.compile(
-    r"(client|group|key|value|enable|reconnect|retry|session|max|metadata|auto)\.[\w.]+"
-    r"|acks|retries|isolation\.level|compression\.type|connections\.max\.idle\.ms|default\.api\.timeout\.ms"
-    r"|ssl\.(protocol|enabled\.protocols)"
+    r"(client|group|key|value|enable|reconnect|retry|session|max|metadata|auto|schema|basic|bearer|specific|use|avro"
+    r"|linger|batch|buffer|delivery|transaction(al)?|fetch|heartbeat|partition|partitioner|spring|confluent|apicurio"
+    r"|interceptor|metrics|statistics|broker|socket|queue|queued|log|api|check|allow)\.[\w.-]+"
+    r"|acks|retries|debug|isolation\.level|compression\.(type|codec)|connections\.max\.idle\.ms"
+    r"|default\.api\.timeout\.ms|security\.providers|sasl\.client\.callback\.handler\.class"
+    r"|sasl\.kerberos\.(service\.name|kinit\.cmd|min\.time\.before\.relogin|ticket\.renew\.(window\.factor|jitter))"
+    r"|sasl\.login\.(class|callback\.handler\.class|(connect|read)\.timeout\.ms|retry\.backoff(\.max)?\.ms"
+    r"|refresh\.(buffer|min\.period)\.seconds|refresh\.window\.(factor|jitter))"
+    r"|ssl\.(cipher\.suites|provider|secure\.random\.implementation|engine\.factory\.class|protocol|enabled\.protocols"
+    r"|(key|trust)manager\.algorithm|(trust|key)store\.password)"
 )

@@ -1,25 +1,26 @@
-"""A connection to one broker of a cluster. It sends requests that change nothing, and no other."""
+"""A connection to one broker of a cluster. It sends requests that change nothing, and no other; but while a `Guard` is
+open, for the plan that is under way, what that plan names.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import io
 import socket
 import ssl
 import struct
 import time
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-import scramp
-from kio.index import load_request_schema
 from kio.schema.index import api_key_map, schema_name_map
-from kio.serial import entity_writer
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.kafka_messages.making import Body, maker
-from broker_core.kafka_messages.reading import Cursor, response_reader
+from broker_core.kafka_messages.reading import Cursor, Memory, response_reader
+from broker_core.kafka_messages.schemas import load_request_schema
+from broker_core.kafka_messages.writing import Body, Parts, Write, writer
+from broker_core.observation.guard import ALL_WRITES, Api, Guard
+from broker_core.observation.kafka.authentication import authenticating
 from broker_core.observation.kafka.config import ConnectionConfig
 from broker_core.version import program_version
 
@@ -27,17 +28,11 @@ CLIENT_ID: Final = "brokerscope-observer"
 _MOST_FRAME_BYTES: Final = 256 * 1_048_576
 _NOT_KAFKA = "does not speak Kafka's protocol; if it speaks HTTP, write http:// before the address"
 _HEADER, _LENGTH = struct.Struct(">hhi"), struct.Struct(">i")
+_CORRELATION_AT: Final = 8  # behind length, key and version
 _UNSUPPORTED_VERSION: Final = 35
 
 
-class Api(NamedTuple):
-    """An API of Kafka and the newest version of it that is sent."""
-
-    key: int
-    newest: int
-
-
-#: All that is ever sent. Each of them reads; none makes, changes, deletes or joins anything.
+#: All that is sent while the guard is closed. Each of them reads; none makes, changes, deletes or joins anything.
 ALLOWED: Final = {
     "Fetch": Api(1, 12),
     "ListOffsets": Api(2, 8),
@@ -50,8 +45,11 @@ ALLOWED: Final = {
     "ApiVersions": Api(18, 3),
     "DescribeConfigs": Api(32, 4),
     "SaslAuthenticate": Api(36, 2),
+    "DescribeLogDirs": Api(35, 4),
+    "DescribeQuorum": Api(55, 2),
     "ConsumerGroupDescribe": Api(69, 1),
     "ShareGroupDescribe": Api(77, 1),
+    "StreamsGroupDescribe": Api(89, 0),
     "DescribeShareGroupOffsets": Api(90, 1),
 }
 
@@ -63,11 +61,12 @@ class BrokerConnection:
     `not_before_s` is the monotonic time until which the broker has asked to wait.
     """
 
-    def __init__(self, config: ConnectionConfig, host: str, port: int) -> None:
+    def __init__(self, config: ConnectionConfig, host: str, port: int, guard: Guard | None = None) -> None:
         self.where = f"{host}:{port}"
         self.not_before_s = 0.0
         self.requests = self.bytes = 0
         self._config = config
+        self._guard = guard or Guard()
         self._correlation = 0
         self._versions: dict[int, tuple[int, int]] = {}
         self._socket = self._connected(host, port)
@@ -79,7 +78,7 @@ class BrokerConnection:
 
     def version(self, api: str) -> int | None:
         """The newest version that both sides have; None if the broker has none."""
-        key, newest = ALLOWED[api]
+        key, newest = ALLOWED.get(api) or ALL_WRITES[api]
         least, most = self._versions.get(key, (0, -1))
         there = [each for each in schema_name_map[api_key_map[key]] if least <= each <= min(newest, most)]
         return max(there, default=None)
@@ -96,28 +95,31 @@ class BrokerConnection:
         return self._sent(api, version, body)
 
     def close(self) -> None:
+        """From any thread; one that waits for an answer is told at once."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
         with contextlib.suppress(OSError):
             self._socket.close()
 
     # -- bytes
 
     def _sent(self, api: str, version: int, body: Body) -> Callable[[], Any]:
-        key = ALLOWED[api].key
-        make, write, flexible = _request(key, version)
+        key = (ALLOWED.get(api) or self._guard.check(api, body)).key
         self._correlation = (self._correlation + 1) & 0x7FFF_FFFF
-        out = io.BytesIO()
-        out.write(b"\0\0\0\0" + _HEADER.pack(key, version, self._correlation))
-        out.write(struct.pack(">h", len(CLIENT_ID)) + CLIENT_ID.encode() + (b"\0" if flexible else b""))
-        write(out, make(body))
-        frame = out.getbuffer()
-        _LENGTH.pack_into(frame, 0, len(frame) - _LENGTH.size)
+        memory: Memory | None = None
+        frame: bytearray | bytes
+        if isinstance(body, Question):
+            frame = body.frame(key, version, self._correlation)
+            memory = body.memories.setdefault(version, {})
+        else:
+            frame = request_frame(key, version, self._correlation, body)
         with self._telling(api):
             self._socket.sendall(frame)
         self.requests += 1
         expected = self._correlation
-        return lambda: self._received(api, version, expected)
+        return lambda: self._received(api, version, expected, memory)
 
-    def _received(self, api: str, version: int, correlation: int) -> Any:
+    def _received(self, api: str, version: int, correlation: int, memory: Memory | None) -> Any:
         with self._telling(api):
             (size,) = _LENGTH.unpack(self._bytes(_LENGTH.size))
             if not _LENGTH.size <= size <= _MOST_FRAME_BYTES:
@@ -126,10 +128,10 @@ class BrokerConnection:
                 raise BrokerError(ErrorCode.CONNECTION_LOST, f"the server at {self.where} {about}")
             data = self._bytes(size)
         self.bytes += size
-        read, flexible = response_reader(ALLOWED[api].key, version)
+        read, flexible = response_reader((ALLOWED.get(api) or ALL_WRITES[api]).key, version)
         if _LENGTH.unpack_from(data)[0] != correlation:
             raise BrokerError(ErrorCode.CONNECTION_LOST, f"the server at {self.where} {_NOT_KAFKA}")
-        cursor = Cursor(data, _LENGTH.size, _MOST_FRAME_BYTES)
+        cursor = Cursor(data, _LENGTH.size, _MOST_FRAME_BYTES, memory)
         try:
             if flexible:
                 cursor.tags({}, {})
@@ -191,7 +193,7 @@ class BrokerConnection:
         if not config.tls:
             return plain
         try:
-            return _tls(config).wrap_socket(plain, server_hostname=host)
+            return tls_context(config).wrap_socket(plain, server_hostname=host)
         except ssl.SSLCertVerificationError as error:
             plain.close()
             about = (
@@ -218,46 +220,47 @@ class BrokerConnection:
             found = self._sent("ApiVersions", 0, {})()
         self._versions = {each.api_key: (each.min_version, each.max_version) for each in found.api_keys}
         if self._config.mechanism:
-            self._authenticate()
+            steps, answer = authenticating(self._config, self.where), None
+            with contextlib.suppress(StopIteration):
+                while True:
+                    answer = self.ask(*steps.send(answer))
 
-    def _authenticate(self) -> None:
-        config = self._config
-        offered = self.ask("SaslHandshake", {"mechanism": config.mechanism})
-        if offered.error_code:
-            about = (
-                f"{self.where} does not support {config.mechanism}, but {', '.join(offered.mechanisms)}; see "
-                "sasl.mechanism"
-            )
-            raise BrokerError(ErrorCode.UNSUPPORTED_SASL_MECHANISM, about)
-        if config.mechanism == "PLAIN":
-            self._step(f"\0{config.user}\0{config.password}".encode())
-            return
-        try:
-            scram = scramp.ScramClient([config.mechanism], config.user, config.password)
-            scram.set_server_first(self._step(scram.get_client_first().encode()).decode())
-            scram.set_server_final(self._step(scram.get_client_final().encode()).decode())
-        except (scramp.ScramException, UnicodeDecodeError):
-            about = (
-                f"{self.where} and {config.user} could not authenticate each other with {config.mechanism}; check the "
-                "password"
-            )
-            raise BrokerError(ErrorCode.UNAUTHORIZED, about) from None
 
-    def _step(self, data: bytes) -> bytes:
-        found = self.ask("SaslAuthenticate", {"auth_bytes": data})
-        if found.error_code:
-            about = f"{self.where} refused the user {self._config.user} or the password"
-            raise BrokerError(ErrorCode.UNAUTHORIZED, about)
-        return bytes(found.auth_bytes or b"")
+class Question(dict[str, Any]):
+    """A body that is sent again and again, to one API: it is written once, and of the answer only those rows are read
+    that differ from the last; the others are the same objects. Not to be changed.
+    """
+
+    def __init__(self, body: Body) -> None:
+        super().__init__(body)
+        self.memories: dict[int, Memory] = {}  # by version
+        self._frames: dict[int, bytes] = {}
+
+    def frame(self, key: int, version: int, correlation: int) -> bytearray:
+        if version not in self._frames:
+            self._frames[version] = request_frame(key, version, 0, self)
+        frame = bytearray(self._frames[version])
+        _LENGTH.pack_into(frame, _CORRELATION_AT, correlation)
+        return frame
+
+
+def request_frame(key: int, version: int, correlation: int, body: Body) -> bytes:
+    """Of this program, its length in front."""
+    write, flexible = _request(key, version)
+    parts: Parts = [_HEADER.pack(key, version, correlation), struct.pack(">h", len(CLIENT_ID)), CLIENT_ID.encode()]
+    parts.append(b"\0" if flexible else b"")
+    write(body, parts)
+    return b"".join((_LENGTH.pack(sum(map(len, parts))), *parts))
 
 
 @cache
-def _request(key: int, version: int) -> tuple[Callable[[Body], Any], Any, bool]:
+def _request(key: int, version: int) -> tuple[Write, bool]:
     schema = load_request_schema(key, version)
-    return maker(schema), entity_writer(schema), schema.__header_schema__.__version__ > 1
+    versions = [load_request_schema(key, each) for each in schema_name_map[api_key_map[key]]]
+    return writer(schema, versions), schema.__header_schema__.__version__ > 1
 
 
-def _tls(config: ConnectionConfig) -> ssl.SSLContext:
+def tls_context(config: ConnectionConfig) -> ssl.SSLContext:
     try:
         context = ssl.create_default_context(cafile=config.ca_file or None)
         context.minimum_version = ssl.TLSVersion.TLSv1_2

@@ -11,7 +11,15 @@ import msgspec
 from broker_core.broker import browsing
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.log.batch import LENGTH_FIELD_END, MAGIC, PLACE, decode_batch
+from broker_core.log.batch import (
+    CONTROL_BIT,
+    HEADER,
+    LENGTH_FIELD_END,
+    MAGIC,
+    PLACE,
+    TRANSACTIONAL_BIT,
+    decode_batch,
+)
 from broker_core.messages import StoredMessage
 from broker_core.observation.kafka.cluster import Call, Cluster
 from broker_core.observation.kafka.sweep import EARLIEST, LATEST
@@ -20,6 +28,7 @@ from broker_core.schemas.registry import SchemaRegistry
 
 _MAGIC_AT: Final = 16
 _OUT_OF_RANGE, _DENIED = 1, 29
+_MOVED: Final = frozenset({3, 5, 6, 7, 9, 74, 75, 76, 78})  # its leader is another, or is not known yet
 _NO_SCHEMAS: Final = SchemaRegistry()
 
 
@@ -40,55 +49,55 @@ class ClusterLogs:
 
     def find_offsets(self, request: browse.FindOffsets, epoch_ms: int) -> list[browse.Bounds]:
         wanted = None if request.partition is None else (request.partition,)
-        found = []
-        for log in self._logs(request.topic, wanted, epoch_ms).values():
-            start, end = browsing.bounds(log, request.until_ns)
-            at = start if request.from_ns is None else log.offset_for_time(request.from_ns)
-            found.append(browse.Bounds(partition=log.partition, start=start, end=end, found=at))
-        return found
+        return [browsing.offsets_of(log, request) for log in self.of(request.topic, wanted, epoch_ms).values()]
 
     def page(self, request: browse.BrowsePartition, epoch_ms: int) -> browse.Page:
-        log = self._logs(request.topic, (request.partition,), epoch_ms)[request.partition]
+        log = self.of(request.topic, (request.partition,), epoch_ms)[request.partition]
         return browsing.page(log, request.first, request.end, _NO_SCHEMAS)
 
     def step(self, request: browse.BrowseMessages, epoch_ms: int) -> browse.MergeStep:
         test = browsing.asked_test(request.filter)
-        return browsing.step(self._logs(request.topic, request.cursors, epoch_ms), request, test, _NO_SCHEMAS)
+        return browsing.step(self.of(request.topic, request.cursors, epoch_ms), request, test, _NO_SCHEMAS)
 
     def message(self, request: browse.DescribeMessage, epoch_ms: int) -> browse.Present:
-        log = self._logs(request.topic, (request.partition,), epoch_ms)[request.partition]
+        log = self.of(request.topic, (request.partition,), epoch_ms)[request.partition]
         found = log.read(request.offset, max_messages=1, max_bytes=browsing.READ_BYTES)
         if found and found[0].offset == request.offset:
             return browse.Present(message=found[0])
         return browse.Present(why="The cluster no longer has it.")
 
-    def _logs(self, topic: str, wanted: Iterable[int] | None, epoch_ms: int) -> dict[int, _Log]:
+    def of(
+        self, topic: str, wanted: Iterable[int] | None, epoch_ms: int, *, committed: bool = False
+    ) -> dict[int, ClusterLog]:
+        """Partitions of a topic; with `committed` they end where the first open transaction begins."""
         answer = next(iter(self._cluster.metadata((topic,)).topics), None)
         leaders = {} if answer is None else {part.partition_index: part.leader_id for part in answer.partitions}
         numbers = sorted(leaders) if wanted is None else list(wanted)
         if not numbers or any(number not in leaders for number in numbers):
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, topic)
-        logs = {number: _Log(self._cluster, topic, number, leaders[number], epoch_ms) for number in numbers}
+        logs = {number: ClusterLog(self._cluster, topic, number, leaders[number], epoch_ms) for number in numbers}
         for when in (EARLIEST, LATEST):
-            for number, offset in self._offsets(topic, logs, when):
+            for number, offset in self._offsets(topic, logs, when, int(committed)):
                 if when == EARLIEST:
                     logs[number].start_offset = offset
                 else:
                     logs[number].end_offset = offset
         return logs
 
-    def _offsets(self, topic: str, logs: dict[int, _Log], when: int) -> Iterator[tuple[int, int]]:
+    def _offsets(
+        self, topic: str, logs: dict[int, ClusterLog], when: int, isolation_level: int
+    ) -> Iterator[tuple[int, int]]:
         by_leader: dict[int, list[int]] = {}
         for number, log in logs.items():
             by_leader.setdefault(log.leader, []).append(number)
-        calls = [_list_offsets(leader, topic, numbers, when) for leader, numbers in by_leader.items()]
+        calls = [_list_offsets(leader, topic, numbers, when, isolation_level) for leader, numbers in by_leader.items()]
         for answer in _answers(self._cluster, calls):
             for each in answer.topics[0].partitions:
                 _check(each.error_code, "ListOffsets", topic)
                 yield each.partition_index, each.offset
 
 
-class _Log:
+class ClusterLog:
     """One partition, as `browsing` reads it."""
 
     size_bytes = 0  # is not known
@@ -120,6 +129,39 @@ class _Log:
         return self.end_offset if offset < 0 else offset
 
     def read(self, offset: int, *, max_messages: int, max_bytes: int) -> list[StoredMessage]:
+        found = self._fetched(offset, max_bytes, isolation_level=0)
+        messages = []
+        for message in () if found is None else self._decoded(bytes(found.records or b"")):
+            if message.offset >= offset:
+                messages.append(message)
+                if len(messages) == max_messages:
+                    break
+        return messages
+
+    def read_committed(self, offset: int, end: int, max_bytes: int) -> tuple[list[StoredMessage], int]:
+        """Messages from `offset` up to `end` at most, none of an aborted transaction; and where to go on."""
+        found = self._fetched(offset, max_bytes, isolation_level=1)
+        if found is None or not found.records:
+            return [], end
+        aborted = sorted((each.first_offset, each.producer_id) for each in found.aborted_transactions or ())
+        gone: set[int] = set()
+        messages: list[StoredMessage] = []
+        at = offset
+        for batch in self._batches(bytes(found.records)):
+            base, _, _, _, _, bits, last, _, _, producer, *_ = HEADER.unpack_from(batch)
+            while aborted and aborted[0][0] <= base:
+                gone.add(aborted.pop(0)[1])
+            if bits & CONTROL_BIT:
+                gone.discard(producer)
+            elif not (bits & TRANSACTIONAL_BIT and producer in gone):
+                messages += (each for each in self._of(batch) if offset <= each.offset < end)
+            at = base + last + 1
+        if at <= offset:
+            raise BrokerError(ErrorCode.MESSAGE_TOO_LARGE, f"{self.topic}/{self.partition}@{offset}")
+        return messages, min(at, end)
+
+    def _fetched(self, offset: int, max_bytes: int, *, isolation_level: int) -> Any:
+        """What Fetch answers of this partition; None if the offset is out of range."""
         part = {
             "partition": self.partition,
             "current_leader_epoch": -1,
@@ -133,28 +175,36 @@ class _Log:
             "max_wait": 0,
             "min_bytes": 0,
             "max_bytes": max_bytes,
-            "isolation_level": 0,
+            "isolation_level": isolation_level,
             "session_id": 0,
             "session_epoch": -1,
             "topics": [{"topic": self.topic, "partitions": [part]}],
             "forgotten_topics_data": (),
             "rack_id": "",
         }
-        (answer,) = _answers(self._cluster, [Call(self.leader, "Fetch", body)])
-        _check(getattr(answer, "error_code", 0), "Fetch", self.topic)
+        while True:
+            (answer,) = _answers(self._cluster, [Call(self.leader, "Fetch", body)])
+            _check(getattr(answer, "error_code", 0), "Fetch", self.topic)
+            if answer.responses or not answer.throttle_time:
+                break
+            if self._cluster.wait_s(answer.throttle_time / 1_000):  # a quota holds us up
+                raise BrokerError(ErrorCode.CLOSED, "the observation has ended")
         found = answer.responses[0].partitions[0]
         if found.error_code == _OUT_OF_RANGE:  # deleted a moment ago
-            return []
+            return None
         _check(found.error_code, "Fetch", self.topic)
-        messages = []
-        for message in self._decoded(bytes(found.records or b"")):
-            if message.offset >= offset:
-                messages.append(message)
-                if len(messages) == max_messages:
-                    break
-        return messages
+        return found
 
     def _decoded(self, records: bytes) -> Iterator[StoredMessage]:
+        for batch in self._batches(records):
+            yield from self._of(batch)
+
+    def _of(self, batch: bytes) -> Iterator[StoredMessage]:
+        for message in decode_batch(batch, self.topic, self.partition, 0):
+            published_ns = (message.timestamp_ms - self._epoch_ms) * NS_PER_MS
+            yield msgspec.structs.replace(message, published_ns=published_ns)
+
+    def _batches(self, records: bytes) -> Iterator[bytes]:
         at = 0
         while at + _MAGIC_AT < len(records):
             size = PLACE.unpack_from(records, at)[1] + LENGTH_FIELD_END
@@ -162,15 +212,13 @@ class _Log:
                 return
             if records[at + _MAGIC_AT] != MAGIC:
                 raise BrokerError(ErrorCode.DAMAGED, f"{self.topic} has messages in a format from before Kafka 0.11")
-            for message in decode_batch(records[at : at + size], self.topic, self.partition, 0):
-                published_ns = (message.timestamp_ms - self._epoch_ms) * NS_PER_MS
-                yield msgspec.structs.replace(message, published_ns=published_ns)
+            yield records[at : at + size]
             at += size
 
 
-def _list_offsets(leader: int, topic: str, partitions: Iterable[int], when: int) -> Call:
+def _list_offsets(leader: int, topic: str, partitions: Iterable[int], when: int, isolation_level: int = 0) -> Call:
     parts = [{"partition_index": number, "current_leader_epoch": -1, "timestamp": when} for number in partitions]
-    body = {"replica_id": -1, "isolation_level": 0, "topics": [{"name": topic, "partitions": parts}]}
+    body = {"replica_id": -1, "isolation_level": isolation_level, "topics": [{"name": topic, "partitions": parts}]}
     return Call(leader, "ListOffsets", body)
 
 
@@ -186,7 +234,9 @@ def _check(code: int, api: str, topic: str) -> None:
         about = f"{api} of the topic {topic} is denied; the READ permission is missing"
         raise BrokerError(ErrorCode.UNAUTHORIZED, about)
     if code:
-        raise BrokerError(ErrorCode.INVALID_REQUEST, f"{api} of {topic} failed with Kafka's error {code}")
+        later = code in _MOVED
+        about = f"{api} of {topic} failed with Kafka's error {code}"
+        raise BrokerError(ErrorCode.REQUEST_TIMED_OUT if later else ErrorCode.INVALID_REQUEST, about)
 
 
 BROWSED: Final[dict[type[Any], Callable[[ClusterLogs, Any, int], Any]]] = {

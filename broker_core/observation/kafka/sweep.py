@@ -3,77 +3,51 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
-from typing import Any, Final, NamedTuple, TypeVar
-from uuid import UUID
+from functools import partial
+from typing import Any, Final, TypeVar
 
 import msgspec
 
-from broker_core.errors import BrokerError
-from broker_core.groups.protocol import decode_assignment, decode_subscription
-from broker_core.groups.states import GroupState
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.kafka_messages.writing import Body
 from broker_core.messages import TopicPartition
-from broker_core.observation.kafka.cluster import Call, Cluster
-from broker_core.snapshots import ShareGroupView, ShareMemberView, ShareOffsetView
+from broker_core.observation.kafka.cluster import QUORUM, SHARES, Call, Cluster, Line, Task
+from broker_core.observation.kafka.connection import Question
+from broker_core.observation.kafka.seen import (
+    CONSUMER,
+    OK,
+    GroupSeen,
+    NodeSeen,
+    PlaceSeen,
+    TopicSeen,
+    classic,
+    consumer,
+    offset_rows,
+    offsets_of,
+    once,
+    share,
+    streams,
+)
+from broker_core.snapshots import CLASSIC, SHARE, STREAMS, ShareGroupView, ShareOffsetView
 
 T = TypeVar("T")
-CLASSIC, CONSUMER, SHARE = "classic", "consumer", "share"
 LATEST, EARLIEST = -1, -2
-_SELDOM_S: Final = 30.0  # earliest offsets and settings
+_SELDOM_S: Final = 30.0  # earliest offsets, settings and disks
 _ASK_AGAIN_S: Final = 60.0  # what was denied
 _MOST_PARTITIONS, _MOST_GROUPS = 1_000, 500  # in one request
-_OK = 0
+_FIRST_S: Final = 9.0  # for the first answer
 _GONE_MEANWHILE: Final = frozenset({3, 69, 100})  # a topic or a group that was there a moment ago
 _DENIED: Final = {29: "topic", 30: "group", 31: "cluster"}
-_STATES: Final = {
-    "Stable": GroupState.STABLE,
-    "PreparingRebalance": GroupState.PREPARING,
-    "CompletingRebalance": GroupState.COMPLETING,
-    "Assigning": GroupState.RECONCILING,
-    "Reconciling": GroupState.RECONCILING,
-    "Empty": GroupState.EMPTY,
-    "Dead": GroupState.DEAD,
-}
+_NEEDS: Final = {"DescribeConfigs": "DESCRIBE_CONFIGS"}  # else DESCRIBE
+_SHARE_OFFSETS: Final = "DescribeShareGroupOffsets"
+_SETTINGS: Final = ("cleanup.policy", "min.insync.replicas")
 
 
-class MemberSeen(NamedTuple):
-    """A member of a group, with what it subscribes to and what it is assigned."""
+class _Parts(msgspec.Struct):
+    """What brokers tell of their groups and of the offsets of their partitions."""
 
-    member_id: str
-    client: str
-    instance_id: str
-    topics: tuple[str, ...]
-    partitions: tuple[TopicPartition, ...]
-
-
-class GroupSeen(NamedTuple):
-    """A group as its coordinator describes it, its members by their ids: brokers tell them in any order.
-
-    `generation` is None if no API tells it.
-    """
-
-    state: GroupState
-    generation: int | None
-    assignor: str
-    members: tuple[MemberSeen, ...]
-
-
-class TopicSeen(NamedTuple):
-    """`topic_id` is None if the cluster has none."""
-
-    partitions: int
-    topic_id: UUID | None
-
-
-class Sweep(msgspec.Struct):
-    """The result of one poll; parts that could not be requested are missing, and `failures` says why, by request.
-
-    `all_groups` is False if a broker has not told which groups it has. `compacted` is None if that was not asked.
-    """
-
-    topics: dict[str, TopicSeen] = msgspec.field(default_factory=dict)
-    all_groups: bool = True
     listed: dict[str, str] = msgspec.field(default_factory=dict)  # group: kind
     groups: dict[str, GroupSeen] = msgspec.field(default_factory=dict)
     share_groups: dict[str, ShareGroupView] = msgspec.field(default_factory=dict)
@@ -81,43 +55,180 @@ class Sweep(msgspec.Struct):
     ends: dict[TopicPartition, int] = msgspec.field(default_factory=dict)
     starts: dict[TopicPartition, int] = msgspec.field(default_factory=dict)
     compacted: dict[str, bool] = msgspec.field(default_factory=dict)
+    min_in_sync: dict[str, int] = msgspec.field(default_factory=dict)
     failures: dict[str, str] = msgspec.field(default_factory=dict)
 
 
-class Reader:
-    """Looks at the topics and groups whose names match one of the patterns; without any, at all but internal topics."""
+class _Told(_Parts):
+    """By one broker."""
 
-    def __init__(self, cluster: Cluster, topics: Sequence[str] = (), groups: Sequence[str] = ()) -> None:
+    all_groups: bool = False
+    disk: tuple[int, int] | None = None
+    share_rows: dict[str, tuple[ShareOffsetView, ...]] = msgspec.field(default_factory=dict)
+
+
+class Sweep(_Parts):
+    """The result of one poll; parts that could not be requested are missing, and `failures` says why, by request.
+
+    `all_groups` is False unless each broker is one of the `listers`, which have told now what groups they have; nobody
+    expects to be told of the `late`. `compacted` and `min_in_sync` have the topics that were asked for. `refused` says
+    why a broker cannot be connected. `heard` are the nodes that have told all that they know since the last poll,
+    `silent` those that have been asked and have not answered yet. `controller` is None if nobody knows.
+    """
+
+    topics: dict[str, TopicSeen] = msgspec.field(default_factory=dict)
+    all_groups: bool = True
+    nodes: dict[int, NodeSeen] = msgspec.field(default_factory=dict)
+    places: dict[TopicPartition, PlaceSeen] = msgspec.field(default_factory=dict)
+    controller: int | None = None
+    refused: dict[int, str] = msgspec.field(default_factory=dict)
+    heard: set[int] = msgspec.field(default_factory=set)
+    silent: set[int] = msgspec.field(default_factory=set)
+    late: set[str] = msgspec.field(default_factory=set)
+    listers: set[int] = msgspec.field(default_factory=set)
+
+
+class _Node(msgspec.Struct):
+    """What one broker is at: first its groups, then the ends of its partitions."""
+
+    task: Task | None = None
+    offsets_next: bool = False
+    has_answered: bool = False
+    disk: tuple[int, int] | None = None
+
+
+class Reader:
+    """Looks at the topics and groups whose names match one of the patterns; without any, at all but internal topics.
+
+    What a broker does not tell within `patience_s` it tells in a later sweep: nobody else waits for it.
+    """
+
+    def __init__(
+        self, cluster: Cluster, topics: Sequence[str] = (), groups: Sequence[str] = (), patience_s: float = 0.0
+    ) -> None:
         self._cluster = cluster
         self._topics, self._groups = tuple(topics), tuple(groups)
+        self._patience_s = patience_s
         self._denied_until: dict[tuple[str, str], float] = {}
         self._denials: dict[tuple[str, str], str] = {}
-        self._seldom_at = 0.0
+        self._seldom_at: dict[int, float] = {}
         self._configured: set[str] = set()
+        self._configured_at = 0.0
         self._leaders: dict[TopicPartition, int] = {}
+        self._led: dict[int, list[TopicPartition]] = {}  # by leader
+        self._seen: tuple[dict[str, TopicSeen], dict[TopicPartition, PlaceSeen]] = {}, {}
+        self._told: tuple[tuple[Any, ...], frozenset[int]] = (), frozenset()  # of what that was made
+        self._calls: dict[tuple[int, str, int], tuple[list[Any] | None, list[Call]]] = {}
+        self._nodes: dict[int, _Node] = {}
+        self._coordinators: dict[str, int] = {}
+        self._shares: dict[int, Task] = {}  # what nodes are asked of the offsets of share groups
+        self._shares_due_s: dict[int, float] = {}
+        self._share_rows: dict[str, tuple[ShareOffsetView, ...]] = {}
+        self._quorum: Task | None = None
+        self._controller: int | None = None
+        self._has_quorum = True
 
-    def sweep(self) -> Sweep:
+    def sweep(self, patience_s: float | None = None) -> Sweep:
         """Committed offsets are asked before ends, so that no lag is negative. Raises `BrokerError` where no broker
         answers.
         """
+        patience_s = self._patience_s if patience_s is None else patience_s
         found = Sweep()
-        self._metadata(found)
-        coordinators = self._list_groups(found)
-        self._describe(found, coordinators)
-        self._committed(found, coordinators)
-        self._share_offsets(found, coordinators)
-        found.ends = {place: offset for place, (offset, _) in self.offsets(self._at(LATEST), found.failures).items()}
-        if time.monotonic() >= self._seldom_at:
-            self._seldom_at = time.monotonic() + _SELDOM_S
-            self._configured.clear()
-            starts = self.offsets(self._at(EARLIEST), found.failures)
-            found.starts = {place: offset for place, (offset, _) in starts.items()}
-        self._settings(found)
+        self._metadata(found, patience_s)
+        self._ask_for_controller(found)
+        self._take(found)
+        for node in [node for node in self._nodes if node not in found.nodes]:
+            if self._nodes[node].task is not None:
+                found.silent.add(node)
+            del self._nodes[node]
+        for offsets_next in (False, True):
+            begun = [node for node in found.nodes if self._begin(node, found, offsets_next)]
+            asked = self._ask_for_share_offsets(found) if offsets_next else []
+            tasks = [task for node in begun if (task := self._nodes[node].task) is not None]
+            if self._controller is None and self._quorum is not None:
+                tasks.append(self._quorum)
+            self._cluster.wait(tasks, time.monotonic() + patience_s)
+            self._take(found)
+            self._take_share_offsets(found, asked, patience_s)
+        for node in found.nodes:
+            found.nodes[node] = found.nodes[node]._replace(disk=self._nodes[node].disk)
+            line = self._cluster.line(self._cluster.nodes[node])
+            if line.refused:
+                found.refused[node] = line.refused
+            elif self._nodes[node].task is not None:
+                found.silent.add(node)
+        found.late = {name for name, node in self._coordinators.items() if node in found.silent}
+        self._ask_for_controller(found)
+        found.controller = self._controller
         self._share_lags(found)
         for (api, name), sentence in self._denials.items():
             if time.monotonic() < self._denied_until[api, name]:
                 found.failures.setdefault(f"{api} {name}", sentence)
         return found
+
+    def _begin(self, node: int, found: Sweep, offsets_next: bool) -> bool:
+        state = self._nodes.setdefault(node, _Node())
+        line = self._cluster.line(self._cluster.nodes[node])
+        if state.task is not None or state.offsets_next is not offsets_next or line.is_busy:
+            return False
+        if offsets_next:
+            seldom = time.monotonic() >= self._seldom_at.get(node, 0.0)
+            if seldom:
+                self._seldom_at[node] = time.monotonic() + _SELDOM_S
+            places = self._led.get(node, [])
+            names = self._to_configure(node, found)
+            state.task = line.begin(lambda line: self._told_of_offsets(line, node, places, names, seldom))
+        else:
+            state.task = line.begin(lambda line: self._told_of_groups(line, node))
+        return True
+
+    def _take(self, found: Sweep) -> None:
+        """What the brokers have told meanwhile."""
+        for node, state in self._nodes.items():
+            task = state.task
+            if task is None or not task.is_done:
+                continue
+            state.task = None
+            told = task.result
+            if isinstance(told, BrokerError):
+                told = _Told(failures={f"asking of broker {node}": str(told)})
+            answered = not any(what.endswith(f" of broker {node}") for what in told.failures)
+            if state.offsets_next:
+                if answered and state.has_answered:
+                    found.heard.add(node)
+                state.disk = told.disk or state.disk
+            else:
+                state.has_answered = answered
+                if told.all_groups:
+                    found.listers.add(node)
+                    self._coordinators = {name: at for name, at in self._coordinators.items() if at != node}
+                self._coordinators |= dict.fromkeys(told.listed, node)
+            state.offsets_next = not state.offsets_next
+            for part in _Parts.__struct_fields__:
+                getattr(found, part).update(getattr(told, part))
+        found.all_groups = found.nodes.keys() <= found.listers
+        for name, offsets in found.committed.items():
+            if not {topic for topic, _ in offsets} <= found.topics.keys():
+                found.committed[name] = {place: at for place, at in offsets.items() if place[0] in found.topics}
+
+    def _told_of_groups(self, line: Line, node: int) -> _Told:
+        told = _Told()
+        self._list_groups(line, node, told)
+        self._describe(line, node, told)
+        self._committed(line, node, told)
+        return told
+
+    def _told_of_offsets(
+        self, line: Line, node: int, places: list[TopicPartition], names: list[str], seldom: bool
+    ) -> _Told:
+        told = _Told()
+        for when, into in ((LATEST, told.ends), (EARLIEST, told.starts)) if seldom else ((LATEST, told.ends),):
+            calls = self._again(node, "ListOffsets", when, self._allowed(places), partial(_offset_bodies, when))
+            into.update((place, offset) for place, (offset, _) in self._offsets_in(line.asked(calls), told.failures))
+        self._settings(line, node, names, told)
+        if seldom:
+            self._disks(line, node, told)
+        return told
 
     def offsets(
         self, wanted: Iterable[tuple[TopicPartition, int]], failures: dict[str, str] | None = None
@@ -125,114 +236,179 @@ class Reader:
         """ListOffsets of (partition, Unix time in ms, or LATEST, EARLIEST...): (offset, time of that record)."""
         by_leader: dict[int, list[tuple[TopicPartition, int]]] = {}
         for place, at in wanted:
-            if (leader := self._leaders.get(place)) is not None and not self._is_denied("ListOffsets", place[0]):
+            if (leader := self._leaders.get(place)) is not None and not self.is_denied("ListOffsets", place[0]):
                 by_leader.setdefault(leader, []).append((place, at))
         calls = [
-            Call(leader, "ListOffsets", {"replica_id": -1, "isolation_level": 0, "topics": _by_topic(part)})
+            Call(leader, "ListOffsets", _offsets_body(part))
             for leader, places in by_leader.items()
             for part in _parts(places, _MOST_PARTITIONS)
         ]
-        found: dict[TopicPartition, tuple[int, int]] = {}
-        said: dict[str, str] = {} if failures is None else failures
-        for _call, answer in self._answers(calls, said):
-            for topic in answer.topics:
-                for each in topic.partitions:
-                    if self._fine(each.error_code, "ListOffsets", topic.name, said):
-                        found[topic.name, each.partition_index] = each.offset, each.timestamp
-        return found
+        return dict(self._offsets_in(self._cluster.ask(calls), {} if failures is None else failures))
 
     # -- the parts of a sweep
 
-    def _at(self, when: int) -> Iterator[tuple[TopicPartition, int]]:
-        return ((place, when) for place in self._leaders)
+    def _again(
+        self, node: int, api: str, what: int, about: list[T], bodies: Callable[[list[T]], list[Body]]
+    ) -> list[Call]:
+        """What was asked the last time, as long as it is about the same."""
+        before, calls = self._calls.get((node, api, what), (None, []))
+        if before != about:
+            calls = [Call(node, api, Question(body)) for body in bodies(about)]
+            self._calls[node, api, what] = about, calls
+        return calls
 
-    def _metadata(self, found: Sweep) -> None:
-        answer = self._cluster.metadata()
-        self._leaders = {}
+    def _allowed(self, places: list[TopicPartition]) -> list[TopicPartition]:
+        if not self._denials:
+            return places
+        return [place for place in places if not self.is_denied("ListOffsets", place[0])]
+
+    def _offsets_in(
+        self, answers: Iterable[tuple[Call, Any]], failures: dict[str, str]
+    ) -> Iterator[tuple[TopicPartition, tuple[int, int]]]:
+        for _call, answer in _answered(answers, failures):
+            for topic in answer.topics:
+                rows, errors = once(topic, offset_rows)
+                yield from rows
+                for code in errors:
+                    self._fine(code, "ListOffsets", topic.name, failures)
+
+    def _metadata(self, found: Sweep, patience_s: float) -> None:
+        answer = self._cluster.metadata(patience_s=max(_FIRST_S if not self._nodes else 0.0, 2 * patience_s))
+        for node in answer.brokers:
+            found.nodes[node.node_id] = NodeSeen(_address(node.host, node.port), getattr(node, "rack", None) or "")
+        if self._controller is None and answer.controller_id >= 0 and not self._has_quorum:
+            self._controller = answer.controller_id
+        told = answer.topics, frozenset(self._cluster.nodes)
+        topics, places = self._seen
+        if told[0] is self._told[0] and told[1] == self._told[1]:
+            found.topics, found.places = topics, places
+            return
+        self._leaders.clear()
+        self._led.clear()
         for topic in answer.topics:
             wanted = _matches(topic.name, self._topics) if self._topics else not getattr(topic, "is_internal", False)
             if not wanted or not self._fine(topic.error_code, "Metadata", topic.name, found.failures):
                 continue
             topic_id = getattr(topic, "topic_id", None)
-            found.topics[topic.name] = TopicSeen(len(topic.partitions), topic_id if topic_id and topic_id.int else None)
+            topic_id = topic_id if topic_id and topic_id.int else None
+            found.topics[topic.name] = TopicSeen(len(topic.partitions), topic_id)
             for part in topic.partitions:
-                if part.leader_id in self._cluster.nodes:
-                    self._leaders[topic.name, part.partition_index] = part.leader_id
-                else:
-                    found.failures[f"leader {topic.name}"] = f"A partition of {topic.name} has no leader now."
+                place = (topic.name, part.partition_index)
+                seen = PlaceSeen(
+                    part.leader_id, getattr(part, "leader_epoch", -1), tuple(part.replica_nodes), tuple(part.isr_nodes)
+                )
+                old = places.get(place, seen)
+                if old.epoch > seen.epoch and topics[topic.name].topic_id == topic_id:
+                    seen = old  # this broker does not know the newest yet
+                found.places[place] = seen
+                if seen.leader in self._cluster.nodes:
+                    self._leaders[place] = seen.leader
+                    self._led.setdefault(seen.leader, []).append(place)
+        self._seen = found.topics, found.places
+        self._told = ((), frozenset()) if found.failures else told  # it fails again
 
-    def _list_groups(self, found: Sweep) -> dict[str, int]:
-        """The coordinator of each group: a broker lists those that it coordinates."""
-        coordinators: dict[str, int] = {}
-        answered = 0
-        calls = [Call(node, "ListGroups", {"states_filter": (), "types_filter": ()}) for node in self._cluster.nodes]
-        for call, answer in self._answers(calls, found.failures):
-            if not self._fine(answer.error_code, "ListGroups", self._cluster.name, found.failures):
+    def _ask_for_controller(self, found: Sweep) -> None:
+        """Brokers pass it on to the controller, and answer once there is one: nothing else waits for that."""
+        api = "DescribeQuorum"
+        if self._quorum is not None and self._quorum.is_done:
+            answer, self._quorum = self._quorum.result, None
+            if isinstance(answer, BrokerError):
+                self._has_quorum = answer.code is not ErrorCode.UNSUPPORTED_VERSION
+            elif self._fine(answer.error_code, api, "cluster", found.failures):
+                for part in (part for topic in answer.topics for part in topic.partitions):
+                    if not part.error_code and part.leader_id >= 0:
+                        self._controller = part.leader_id
+        if self._quorum is None and self._has_quorum and not self.is_denied(api, "cluster"):
+            body = {"topics": [{"topic_name": "__cluster_metadata", "partitions": [{"partition_index": 0}]}]}
+            self._quorum = self._cluster.from_source(QUORUM, lambda line: line.ask(api, body))
+
+    def _list_groups(self, line: Line, node: int, told: _Told) -> None:
+        """A broker lists the groups that it coordinates."""
+        calls = self._again(node, "ListGroups", 0, [], lambda _: [{"states_filter": (), "types_filter": ()}])
+        for _call, answer in _answered(line.asked(calls), told.failures):
+            if not self._fine(answer.error_code, "ListGroups", self._cluster.name, told.failures):
                 continue
-            answered += 1
+            told.all_groups = True
             for each in answer.groups:
                 kind = getattr(each, "group_type", "").lower() or (SHARE if each.protocol_type == SHARE else CLASSIC)
-                if each.protocol_type in {"", CONSUMER, SHARE} and _matches(each.group_id, self._groups or ("*",)):
-                    found.listed[each.group_id] = kind
-                    coordinators[each.group_id] = call.node
-        found.all_groups = answered == len(calls)
-        return coordinators
+                if each.protocol_type in {"", CONSUMER, SHARE, STREAMS} and _matches(
+                    each.group_id, self._groups or ("*",)
+                ):
+                    told.listed[each.group_id] = kind
 
-    def _describe(self, found: Sweep, coordinators: dict[str, int]) -> None:
+    def _describe(self, line: Line, node: int, told: _Told) -> None:
         for api, kind, field, take in (
-            ("DescribeGroups", CLASSIC, "groups", _classic),
-            ("ConsumerGroupDescribe", CONSUMER, "group_ids", _consumer),
-            ("ShareGroupDescribe", SHARE, "group_ids", None),
+            ("DescribeGroups", CLASSIC, "groups", classic),
+            ("ConsumerGroupDescribe", CONSUMER, "group_ids", consumer),
+            ("StreamsGroupDescribe", STREAMS, "group_ids", streams),
+            ("ShareGroupDescribe", SHARE, "group_ids", share),
         ):
-            names = [name for name in coordinators if found.listed[name] == kind]
-            for _call, answer in self._answers(self._by_coordinator(api, names, coordinators, field), found.failures):
+            names = [name for name in told.listed if told.listed[name] == kind and not self.is_denied(api, name)]
+            bodies = partial(_descriptions, field)
+            calls = self._again(node, api, 0, names, bodies)
+            for _call, answer in _answered(line.asked(calls), told.failures):
                 for each in answer.groups:
-                    if not self._fine(each.error_code, api, each.group_id, found.failures):
-                        continue
-                    if take is None:
-                        found.share_groups[each.group_id] = _share(each)
-                    elif (group := take(each)) is not None:
-                        found.groups[each.group_id] = group
+                    if self._fine(each.error_code, api, each.group_id, told.failures):
+                        seen = once(each, take)
+                        if isinstance(seen, ShareGroupView):
+                            told.share_groups[each.group_id] = seen
+                        elif seen is not None:
+                            told.groups[each.group_id] = seen
 
-    def _committed(self, found: Sweep, coordinators: dict[str, int]) -> None:
+    def _committed(self, line: Line, node: int, told: _Told) -> None:
         api = "OffsetFetch"
-        calls: list[Call] = []
-        names = [name for name in coordinators if found.listed[name] in {CLASSIC, CONSUMER}]
-        names = [name for name in names if not self._is_denied(api, name)]
-        for node in set(coordinators.values()):
-            here = [name for name in names if coordinators[name] == node]
-            if self._cluster.has(node, api, 8):
-                calls += (
-                    Call(node, api, {"groups": [{"group_id": name, "topics": None} for name in part]})
-                    for part in _parts(here, _MOST_GROUPS)
-                )
-            else:
-                calls += (Call(node, api, {"group_id": name, "topics": None}) for name in here)
-        for call, answer in self._answers(calls, found.failures):
+        names = [name for name, kind in told.listed.items() if kind != SHARE and not self.is_denied(api, name)]
+        if names and line.has(api, 8):
+            calls = self._again(node, api, 0, names, _of_groups)
+        else:
+            calls = [Call(node, api, {"group_id": name, "topics": None}) for name in names]
+        for call, answer in _answered(line.asked(calls), told.failures):
             for group in getattr(answer, "groups", None) or (answer,):
                 name = getattr(group, "group_id", None) or call.body["group_id"]
-                if not self._fine(getattr(group, "error_code", _OK), api, name, found.failures):
+                if not self._fine(getattr(group, "error_code", OK), api, name, told.failures):
                     continue
-                found.committed[name] = {
-                    (topic.name, each.partition_index): each.committed_offset
-                    for topic in group.topics
-                    if topic.name in found.topics
-                    for each in topic.partitions
-                    if each.committed_offset >= 0 and self._fine(each.error_code, api, topic.name, found.failures)
-                }
+                told.committed[name], errors = once(group, offsets_of)
+                for code, topic_name in errors:
+                    self._fine(code, api, topic_name, told.failures)
 
-    def _share_offsets(self, found: Sweep, coordinators: dict[str, int]) -> None:
-        api = "DescribeShareGroupOffsets"
-        names = [name for name in found.share_groups if not self._is_denied(api, name)]
-        calls = [
-            Call(node, api, {"groups": [{"group_id": name, "topics": None} for name in part]})
-            for node in set(coordinators.values())
-            for part in _parts([name for name in names if coordinators[name] == node], _MOST_GROUPS)
-        ]
-        for _call, answer in self._answers(calls, found.failures):
+    def _ask_for_share_offsets(self, found: Sweep) -> list[Task]:
+        """The tasks that have begun. A broker of Kafka reads these offsets from a log, and may take seconds."""
+        begun = []
+        for node in found.nodes:
+            names = [name for name in found.share_groups if self._coordinators.get(name) == node]
+            names = [name for name in names if not self.is_denied(_SHARE_OFFSETS, name)]
+            if not names or node in self._shares or time.monotonic() < self._shares_due_s.get(node, 0.0):
+                continue
+            line = self._cluster.line(self._cluster.nodes[node], SHARES)
+            if not line.is_busy:
+                self._shares[node] = line.begin(partial(self._share_offsets, node=node, names=names))
+                begun.append(self._shares[node])
+        return begun
+
+    def _take_share_offsets(self, found: Sweep, begun: list[Task], patience_s: float) -> None:
+        self._cluster.wait(begun, time.monotonic() + patience_s / 4)
+        for node, task in [*self._shares.items()]:
+            if not task.is_done:
+                continue
+            del self._shares[node]
+            took_s = time.monotonic() - task.began_s
+            if took_s > patience_s:  # let it do something else for as long
+                self._shares_due_s[node] = time.monotonic() + took_s
+            if isinstance(task.result, BrokerError):
+                found.failures[f"asking of broker {node}"] = str(task.result)
+            else:
+                self._share_rows.update(task.result.share_rows)
+                found.failures.update(task.result.failures)
+        if found.all_groups:
+            self._share_rows = {name: rows for name, rows in self._share_rows.items() if name in self._coordinators}
+
+    def _share_offsets(self, line: Line, node: int, names: list[str]) -> _Told:
+        told = _Told()
+        calls = self._again(node, _SHARE_OFFSETS, 0, names, _of_groups)
+        for _call, answer in _answered(line.asked(calls), told.failures):
             for group in answer.groups:
-                if self._fine(group.error_code, api, group.group_id, found.failures):
-                    rows = tuple(
+                if self._fine(group.error_code, _SHARE_OFFSETS, group.group_id, told.failures):
+                    told.share_rows[group.group_id] = tuple(
                         ShareOffsetView(
                             topic.topic_name, at.partition_index, at.start_offset, -1, 0, getattr(at, "lag", -1)
                         )
@@ -240,71 +416,68 @@ class Reader:
                         for at in topic.partitions
                         if at.start_offset >= 0 and not at.error_code
                     )
-                    view = found.share_groups[group.group_id]
-                    found.share_groups[group.group_id] = msgspec.structs.replace(view, offsets=rows)
+        return told
 
     def _share_lags(self, found: Sweep) -> None:
         """The ends, and, where an older broker does not tell the lag, what is not finished at most."""
         for name, view in found.share_groups.items():
             rows = []
-            for at in view.offsets:
+            for at in self._share_rows.get(name, ()):
                 end = found.ends.get((at.topic, at.partition))
                 if end is not None:
                     lag = at.lag if at.lag >= 0 else max(0, end - at.start_offset)
                     rows.append(msgspec.structs.replace(at, end_offset=end, lag=lag))
             found.share_groups[name] = msgspec.structs.replace(view, offsets=tuple(rows))
 
-    def _settings(self, found: Sweep) -> None:
-        nodes = list(self._cluster.nodes)
+    def _to_configure(self, node: int, found: Sweep) -> list[str]:
+        """A part of the topics whose settings are not known; all are asked for again now and then."""
+        if time.monotonic() >= self._configured_at:
+            self._configured_at = time.monotonic() + _SELDOM_S
+            self._configured.clear()
         names = [name for name in found.topics if name not in self._configured]
+        names = names[:: len(found.nodes)] if node != [*found.nodes][-1] else names
         self._configured.update(names)
-        names = [name for name in names if not self._is_denied("DescribeConfigs", name)]
-        calls = [
-            Call(
-                nodes[number % len(nodes)],
-                "DescribeConfigs",
-                {
-                    "resources": [
-                        {"resource_type": 2, "resource_name": name, "configuration_keys": ("cleanup.policy",)}
-                        for name in part
-                    ]
-                },
-            )
-            for number, part in enumerate(_parts(names, _MOST_PARTITIONS))
-        ]
-        for _call, answer in self._answers(calls, found.failures):
+        return [name for name in names if not self.is_denied("DescribeConfigs", name)]
+
+    def _settings(self, line: Line, node: int, names: list[str], told: _Told) -> None:
+        api = "DescribeConfigs"
+        calls = []
+        for part in _parts(names, _MOST_PARTITIONS):
+            wanted = [{"resource_type": 2, "resource_name": name, "configuration_keys": _SETTINGS} for name in part]
+            calls.append(Call(node, api, {"resources": wanted}))
+        for _call, answer in _answered(line.asked(calls), told.failures):
             for each in answer.results:
-                if self._fine(each.error_code, "DescribeConfigs", each.resource_name, found.failures):
-                    policy = next((one.value for one in each.configs if one.name == "cleanup.policy"), "") or ""
-                    found.compacted[each.resource_name] = "compact" in policy
+                if self._fine(each.error_code, api, each.resource_name, told.failures):
+                    found = {one.name: one.value or "" for one in each.configs}
+                    told.compacted[each.resource_name] = "compact" in found.get("cleanup.policy", "")
+                    least = found.get("min.insync.replicas", "")
+                    told.min_in_sync[each.resource_name] = int(least) if least.isdecimal() else 0
+
+    def _disks(self, line: Line, node: int, told: _Told) -> None:
+        """Free and all bytes of a broker's disks, where it may be asked and tells them."""
+        api = "DescribeLogDirs"
+        if self.is_denied(api, "cluster") or not line.has(api, 4):
+            return
+        for _call, answer in line.asked([Call(node, api, {"topics": ()})]):
+            # Who may not ask goes without: nothing else depends on it.
+            if not isinstance(answer, BrokerError) and not getattr(answer, "error_code", OK):
+                there = [each for each in answer.results if not each.error_code and each.total_bytes > 0]
+                if there:
+                    told.disk = sum(each.usable_bytes for each in there), sum(each.total_bytes for each in there)
 
     # -- what can fail
 
-    def _by_coordinator(self, api: str, names: list[str], coordinators: dict[str, int], field: str) -> list[Call]:
-        names = [name for name in names if not self._is_denied(api, name)]
-        return [
-            Call(node, api, {field: part, "include_authorized_operations": False})
-            for node in set(coordinators.values())
-            for part in _parts([name for name in names if coordinators[name] == node], _MOST_GROUPS)
-        ]
-
-    def _answers(self, calls: Iterable[Call], failures: dict[str, str]) -> Iterator[tuple[Call, Any]]:
-        for call, answer in self._cluster.ask(calls):
-            if isinstance(answer, BrokerError):
-                failures[f"{call.api} of broker {call.node}"] = f"{call.api} failed: {answer}"
-            else:
-                yield call, answer
-
-    def _is_denied(self, api: str, name: str) -> bool:
+    def is_denied(self, api: str, name: str) -> bool:
         return time.monotonic() < self._denied_until.get((api, name), 0.0)
 
     def _fine(self, code: int, api: str, name: str, failures: dict[str, str]) -> bool:
         """Whether there is no error; one is noted, and what was denied is not asked again for a minute."""
-        if code in _GONE_MEANWHILE or code == _OK:
-            return code == _OK
+        if code in _GONE_MEANWHILE or code == OK:
+            return code == OK
         what = _DENIED.get(code)
         if what is not None:
-            sentence = f"{api} of the {what} {name} is denied; the DESCRIBE permission is missing."
+            thing = what if name == what else f"{what} {name}"
+            sentence = f"{api} of the {thing} is denied; the {_NEEDS.get(api, 'DESCRIBE')} permission is missing."
             self._denied_until[api, name] = time.monotonic() + _ASK_AGAIN_S
             self._denials[api, name] = sentence
         else:
@@ -313,57 +486,41 @@ class Reader:
         return False
 
 
+def _answered(answers: Iterable[tuple[Call, Any]], failures: dict[str, str]) -> Iterator[tuple[Call, Any]]:
+    for call, answer in answers:
+        if not isinstance(answer, BrokerError):
+            yield call, answer
+        elif answer.code is not ErrorCode.UNSUPPORTED_VERSION:
+            failures[f"{call.api} of broker {call.node}"] = f"{call.api} failed: {answer}"
+
+
 def _parts(items: Sequence[T], most: int) -> Iterator[Sequence[T]]:
     return (items[at : at + most] for at in range(0, len(items), most))
+
+
+def _of_groups(names: list[str]) -> list[Body]:
+    return [{"groups": [{"group_id": name, "topics": None} for name in part]} for part in _parts(names, _MOST_GROUPS)]
+
+
+def _descriptions(field: str, names: list[str]) -> list[Body]:
+    return [{field: part, "include_authorized_operations": False} for part in _parts(names, _MOST_GROUPS)]
+
+
+def _offset_bodies(when: int, places: list[TopicPartition]) -> list[Body]:
+    return [_offsets_body((place, when) for place in part) for part in _parts(places, _MOST_PARTITIONS)]
 
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def _by_topic(places: Iterable[tuple[TopicPartition, int]]) -> list[dict[str, Any]]:
+def _offsets_body(places: Iterable[tuple[TopicPartition, int]]) -> Body:
     rows: dict[str, list[dict[str, Any]]] = {}
     for (topic, partition), when in places:
         rows.setdefault(topic, []).append({"partition_index": partition, "current_leader_epoch": -1, "timestamp": when})
-    return [{"name": topic, "partitions": parts} for topic, parts in rows.items()]
+    topics = [{"name": topic, "partitions": parts} for topic, parts in rows.items()]
+    return {"replica_id": -1, "isolation_level": 0, "topics": topics}
 
 
-def _classic(each: Any) -> GroupSeen | None:
-    state = _STATES.get(each.group_state)
-    if state is None:
-        return None
-    members = []
-    for member in each.members:
-        try:
-            topics = decode_subscription(member.member_metadata).topics if member.member_metadata else ()
-            partitions = decode_assignment(member.member_assignment).partitions
-        except BrokerError:  # of a client that is no consumer
-            topics, partitions = (), ()
-        instance = getattr(member, "group_instance_id", None) or ""
-        members.append(
-            MemberSeen(member.member_id, member.client_id, instance, tuple(sorted(topics)), tuple(sorted(partitions)))
-        )
-    return GroupSeen(state, None, each.protocol_data, tuple(sorted(members)))
-
-
-def _consumer(each: Any) -> GroupSeen | None:
-    state = _STATES.get(each.group_state)
-    if state is None:
-        return None
-    members = []
-    for member in each.members:
-        places = sorted((at.topic_name, part) for at in member.assignment.topic_partitions for part in at.partitions)
-        # Of one that subscribes by a pattern, the topics that it was given.
-        topics = tuple(sorted(member.subscribed_topic_names or {topic for topic, _ in places}))
-        members.append(MemberSeen(member.member_id, member.client_id, member.instance_id or "", topics, tuple(places)))
-    return GroupSeen(state, each.group_epoch, each.assignor_name, tuple(sorted(members)))
-
-
-def _share(each: Any) -> ShareGroupView:
-    members = tuple(
-        ShareMemberView(member.client_id, member.member_id, member.member_epoch, tuple(member.subscribed_topic_names))
-        for member in each.members
-    )
-    return ShareGroupView(
-        each.group_id, str(_STATES.get(each.group_state, each.group_state)), each.group_epoch, members, ()
-    )
+def _address(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -3,7 +3,7 @@ from __future__ import annotations
 from msgspec import UNSET, UnsetType
 
 from broker_core.messages import Headers
-from broker_core.operations import dead_letters
+from broker_core.operations import dead_letters, guarded
 from broker_core.plurals import counted
 from broker_core.queues.dead_letter_record import DeadLetterEdit
 from broker_core.simulation.actions.action import Action, Encoding, decoded
@@ -45,6 +45,18 @@ class StopRedrive(dead_letters.StopRedrive, Action, frozen=True, kw_only=True, t
 
 class UndoRedrive(dead_letters.UndoRedrive, Action, frozen=True, kw_only=True, tag="undo_redrive"):
     says = "undid the redrive of {queue}"
+
+
+class RedriveTopic(guarded.RedriveTopic, Action, frozen=True, kw_only=True, tag="redrive_topic"):
+    """Redrive a program's dead letters as the `plan` has it."""
+
+    @property
+    def sentence(self) -> str:
+        return f"redrove {counted(self.plan.letters, 'dead letter')} of {self.topic}"
+
+
+class StopTopicRedrive(guarded.StopTopicRedrive, Action, frozen=True, kw_only=True, tag="stop_topic_redrive"):
+    says = "stopped the redrive of {topic}"
 
 
 class EditDeadLetter(Action, frozen=True, tag="edit_dead_letter"):

@@ -11,7 +11,7 @@ from broker_core.settings import PositiveNumber
 from broker_core.simulation.actions.action import Action, Lasting
 from broker_core.simulation.alert_watch import Alert
 
-Outcome = Literal["nack", "hang", "forget", "crash"]
+FailsBy = Literal["nack", "hang", "forget", "crash"]
 
 
 class Fault(Lasting, frozen=True):
@@ -133,7 +133,7 @@ class FailMatching(Lasting, frozen=True, tag="fail_matching"):
     every: Annotated[int, Meta(ge=1, le=1_000_000_000)] = 1
     key: str | None = None
     text: str = ""
-    outcome: Outcome = "nack"
+    outcome: FailsBy = "nack"
     cause: str = "failed by a rule"
     for_s: PositiveNumber | None = None
     rule: str = ""
@@ -153,7 +153,7 @@ class EndRule(Action, frozen=True, tag="end_rule"):
     rule: str
 
 
-_OUTCOMES: dict[Outcome, str] = {
+_OUTCOMES: dict[FailsBy, str] = {
     "nack": "fails",
     "hang": "hangs",
     "forget": "is forgotten",

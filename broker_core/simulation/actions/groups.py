@@ -5,7 +5,7 @@ from typing import Literal
 from broker_core.groups.assignors import AssignorName
 from broker_core.groups.offset_reset import Target
 from broker_core.groups.offset_reset import sentence as _where_to
-from broker_core.operations import groups
+from broker_core.operations import groups, guarded
 from broker_core.plurals import counted
 from broker_core.simulation.actions.action import Action
 
@@ -55,6 +55,12 @@ class RestoreGroup(Action, frozen=True, tag="restore_group"):
     says = "brought group {group} back"
 
     group: str
+
+
+class ConfigureGroup(groups.ConfigureGroup, Action, frozen=True, kw_only=True, tag="configure_group"):
+    """New settings of a group of any kind, also of one that is not there yet; one that is left out stays."""
+
+    says = "configured {group}"
 
 
 class SubscribeGroup(Action, frozen=True, tag="subscribe_group"):
@@ -111,6 +117,14 @@ class SetOffsets(Action, frozen=True, tag="set_offsets"):
     @property
     def sentence(self) -> str:
         return f"set {counted(len(self.offsets), 'offset')} of {self.group}"
+
+
+class SetPlannedOffsets(guarded.SetOffsets, Action, frozen=True, kw_only=True, tag="set_planned_offsets"):
+    """New offsets of a group as the `plan` has them."""
+
+    @property
+    def sentence(self) -> str:
+        return self.plan.sentence
 
 
 class Seek(Action, frozen=True, tag="seek"):

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta
 
@@ -48,6 +48,16 @@ class _OnLease(Action, frozen=True):
     def place(self) -> str:
         return f"{self.queue}/{self.partition} @{self.offset}, held by {self.holder}"
 
+    @property
+    def request(self) -> queues.SettleLease:
+        """The operation that does it."""
+        lease = {name: getattr(self, name) for name in _OnLease.__struct_fields__}
+        return queues.SettleLease(**lease, **self.what)
+
+    @property
+    def what(self) -> dict[str, Any]:
+        return {"act": "ack"}
+
 
 class AckLease(_OnLease, frozen=True, tag="ack_lease"):
     says = "acknowledged {place}"
@@ -63,6 +73,10 @@ class NackLease(_OnLease, frozen=True, tag="nack_lease"):
     def sentence(self) -> str:
         return f"nacked {self.place}" if self.requeue else f"dead-lettered {self.place}"
 
+    @property
+    def what(self) -> dict[str, Any]:
+        return {"act": "nack" if self.requeue else "dead-letter", "cause": self.cause}
+
 
 class ExtendLease(_OnLease, frozen=True, tag="extend_lease"):
     """The lease ends `for_s` from now, or as late as a new one."""
@@ -74,8 +88,16 @@ class ExtendLease(_OnLease, frozen=True, tag="extend_lease"):
         until = "by a whole lease" if self.for_s is None else f"to {self.for_s:g} s from now"
         return f"extended the lease of {self.place} {until}"
 
+    @property
+    def what(self) -> dict[str, Any]:
+        return {"act": "extend", "lease_ms": None if self.for_s is None else self.for_s * 1_000}
+
 
 class ReleaseLease(_OnLease, frozen=True, tag="release_lease"):
     """Put the message back as if it had never been handed out: the attempt does not count."""
 
     says = "released {place}"
+
+    @property
+    def what(self) -> dict[str, Any]:
+        return {"act": "release"}

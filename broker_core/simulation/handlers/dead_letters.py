@@ -93,6 +93,14 @@ class DeadLetterHandler(Handler):
 
         return Plan(action, do, final="Redrive the rest to continue.")
 
+    def _redrive_topic(self, action: dead_letters.RedriveTopic | dead_letters.StopTopicRedrive) -> Plan:
+        return Plan(
+            action,
+            lambda: self._context.handle(action),
+            final="The copies are in a topic, whose readers already have them.",
+            reported=True,
+        )
+
     def _undo_redrive(self, action: dead_letters.UndoRedrive) -> Plan:
         letters = self._letters(action.queue)
         if not self._context.broker.redrives.can_be_undone(action.queue):

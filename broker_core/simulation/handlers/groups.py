@@ -13,7 +13,7 @@ from broker_core.groups.offsets import OffsetAndMetadata
 from broker_core.groups.states import GroupState
 from broker_core.messages import TopicPartition
 from broker_core.names import check_name
-from broker_core.operations.groups import HoldMember, PartitionPlace, ReleaseMember, ResetOffsets
+from broker_core.operations.groups import GroupChanges, HoldMember, PartitionPlace, ReleaseMember, ResetOffsets
 from broker_core.plurals import counted
 from broker_core.simulation.actions import groups
 from broker_core.simulation.consumer import ConsumerActor
@@ -157,6 +157,13 @@ class GroupHandler(Handler):
         known = topic in broker.topics and 0 <= partition < broker.logs.partition_count(topic)
         return known and 0 <= offset <= broker.logs.end_offset(topic, partition)
 
+    def _configure(self, action: groups.ConfigureGroup) -> Plan:
+        old = self._context.broker.groups.configs.of(action.group)
+        if action.settings.on(old) == old:
+            raise refuse(f"{action.group} is already configured this way")
+        back = groups.ConfigureGroup(group=action.group, settings=GroupChanges.of(old))
+        return Plan(action, lambda: self._context.handle(action), back, reported=True)
+
     # -- what it reads
 
     def _subscribe(self, action: groups.SubscribeGroup) -> Plan:
@@ -254,6 +261,10 @@ class GroupHandler(Handler):
         reset = partial(broker.groups.reset, self._context.now_ns, action.group, changes, action.sentence)
         return self._moving(action, changes, members, reset)
 
+    def _set_planned(self, action: groups.SetPlannedOffsets) -> Plan:
+        back = groups.SetPlannedOffsets(group=action.group, plan=action.plan.undo())
+        return Plan(action, lambda: self._context.handle(action), back, reported=True)
+
     def _seek(self, action: groups.Seek) -> Plan:
         actor = self._context.actor(action.consumer)
         if not isinstance(actor, ConsumerActor):
@@ -288,7 +299,6 @@ class GroupHandler(Handler):
         return members
 
     def _able_to_restart(self, group: str) -> list[ConsumerActor]:
-        """The members, all of whom can leave and come back at once."""
         members = self._context.members(group)
         for member in members:
             if member.crashed or member.paused:

@@ -5,6 +5,7 @@ from functools import partial
 from broker_core.clock import NS_PER_MS
 from broker_core.plurals import counted
 from broker_core.queues.config import QueueConfig
+from broker_core.queues.lease import Held
 from broker_core.queues.subscription import BacklogConfig
 from broker_core.simulation.actions import queues
 from broker_core.simulation.actions.topics import RestoreDeleted
@@ -67,23 +68,14 @@ class QueueHandler(Handler):
     def _lease(self, action: LeaseAction) -> Plan:
         queue = self._context.broker.queues.queue(action.queue)
         table = queue.levels.table(action.partition)
-        ((span, _first, _end),) = table.held(self._context.now_ns, action.offset, 1, action.holder, action.attempt)
+        ((span, _first, _end),) = table.held(
+            self._context.now_ns, Held(action.partition, action.offset, action.holder, action.attempt)
+        )
 
         def do() -> str | None:
-            now_ns = self._context.now_ns
-            place = (now_ns, action.partition, action.offset, action.holder)
-            match action:
-                case queues.AckLease():
-                    queue.ack(*place, attempt=action.attempt)
-                case queues.NackLease():
-                    queue.nack(*place, action.cause, requeue=action.requeue, attempt=action.attempt)
-                case queues.ReleaseLease():
-                    queue.release(*place, cause="released by hand", attempt=action.attempt)
-                case queues.ExtendLease():
-                    lease_ms = None if action.for_s is None else action.for_s * 1_000
-                    until_ns = queue.extend(*place, lease_ms, attempt=action.attempt)
-                    more_ms = (until_ns - span.lease.deadline_ns) / NS_PER_MS
-                    return f"extended the lease of {action.place} by {more_ms:,.0f} ms"
-            return None
+            until_ns = self._context.handle(action.request).deadline_ns
+            if until_ns is None:
+                return None
+            return f"extended the lease of {action.place} by {(until_ns - span.lease.deadline_ns) / NS_PER_MS:,.0f} ms"
 
         return Plan(action, do, final="The holder of a lease sees its outcome at once.", client=action.holder)

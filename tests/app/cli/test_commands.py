@@ -207,6 +207,7 @@ def test_a25_metrics_count_what_was_done(shell: Shell) -> None:
     assert "Nothing is damaged." in shell("metrics", "damage")
 
 
+@pytest.mark.promise("25")
 def test_names_and_payloads_are_data_and_never_markup_for_the_terminal(shell: Shell) -> None:
     shell("queues", "create", "jobs")
     shell("produce", "jobs", "[bold red]not markup[/] \x1b[31m")

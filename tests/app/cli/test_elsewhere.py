@@ -46,6 +46,7 @@ def silent(answer: bytes = b"") -> Iterator[str]:
         over.set()
 
 
+@pytest.mark.promise("1")
 def test_a_broker_that_is_killed_while_messages_are_published_is_one_sentence(tmp_path: Path, capsys: Any) -> None:
     data = str(tmp_path / "data")
     with served("--data", data) as (where, process):

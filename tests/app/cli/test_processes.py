@@ -49,6 +49,7 @@ def test_who_is_ended_politely_leaves_its_group(capsys: Any, end: signal.Signals
         assert (group["state"], group["members"]) == ("Empty", 0)
 
 
+@pytest.mark.promise("37")
 @pytest.mark.parametrize("given", ["environment", "file"])
 def test_promise_37_a_token_is_in_no_argument_list_and_nothing_written(
     tmp_path: Path, capsys: Any, monkeypatch: Any, given: str

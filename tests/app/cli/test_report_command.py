@@ -13,7 +13,7 @@ import pytest
 
 from app.cli.report import make_report
 from spark_reports.errors import Busy, told
-from spark_reports.request import COMPARE, HISTORY, Request
+from spark_reports.request.request import COMPARE, HISTORY, Request
 
 JOB = "app.reports.process.subprocess.Popen"
 

@@ -17,8 +17,8 @@ import pytest
 from app.cli.main import main
 from app.cli.target import url_of
 from app.environment.exits import Exit
-from spark_reports.parts import PARTS
-from spark_reports.request import FORMATS
+from spark_reports.request.parts import PARTS
+from spark_reports.request.request import FORMATS
 from tests.app.cli.conftest import run, served, started
 from tests.broker_core.listeners import certificates
 

@@ -258,3 +258,17 @@ def test_a_member_is_removed_by_its_client_id(shell: Shell) -> None:
     shell("consume", "t", "--group", "g", "--count", 1)
     shell("groups", "kick", "g", "nobody")
     assert shell.code != 0 and "nobody" in shell.error
+
+
+def test_settings_of_a_group_are_shown_and_changed_before_it_is_there(shell: Shell) -> None:
+    told = shell("groups", "configure", "g", "--delivery-count-limit", 9, "--no-renew-enabled")
+    assert (shell.code, told) == (0, "Configured g.\n")
+    (facts,) = shell.rows("groups", "settings", "g")
+    assert (facts["delivery_count_limit"], facts["renew_enabled"], facts["max_record_locks"]) == (9, False, 2_000)
+    shell("groups", "configure", "g", "--renew-enabled", "--auto-offset-reset", "earliest")
+    (facts,) = shell.rows("groups", "settings", "g")
+    assert (facts["delivery_count_limit"], facts["renew_enabled"], facts["auto_offset_reset"]) == (9, True, "earliest")
+    shell("groups", "configure", "g")
+    assert (shell.code, "brokerscope groups configure --help" in shell.error) == (2, True)
+    shell("groups", "configure", "g", "--auto-offset-reset", "tomorrow")
+    assert shell.code and "must be earliest, latest, or by_duration:" in shell.error

@@ -17,6 +17,8 @@ import pytest
 from app.cli.main import main
 from app.cli.with_broker import _fault
 from app.environment.exits import Exit
+from broker_core import BrokerHost
+from broker_core.listeners.kafka.listener import KafkaListener
 from tests.app.cli.conftest import ROOT, started
 
 PYTHON = ("--", sys.executable, "-S", "-c")
@@ -61,7 +63,10 @@ def test_an_assertion_that_does_not_hold_fails_what_has_passed(capfd: Any, tmp_p
     options = ("--queue", "mail", "--assert", "everything_done", "--page", str(page))
     assert main(["with", *options, *PYTHON, SEND + TAKE + ACK]) == 0
     assert capfd.readouterr() == (f"{page}\n", "")
-    assert "</html>" in page.read_text(encoding="utf-8")
+    written = page.read_text(encoding="utf-8")
+    assert "</html>" in written
+    title = re.search("<title>(.*)", written)
+    assert title and title[1].startswith(f"{Path(sys.executable).name} -S -c "), "no -- and no folder"
 
 
 def test_a_condition_is_asserted_and_a_fault_that_nobody_meets_is_told(capfd: Any) -> None:
@@ -143,3 +148,46 @@ def test_the_example_in_node_passes(capfd: Any) -> None:
     options = ("--topic", "orders:3", "--topic", "invoices", "--assert", "nothing_lost")
     assert " ".join(options) in words
     assert main(["with", *options, "--", node, "--test", str(folder / "invoices.test.js")]) == 0, capfd.readouterr()
+
+
+SHOP = """
+import os
+from confluent_kafka import Consumer, Producer
+servers = {"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"], "log_level": 0}
+producer = Producer({**servers, "client.id": "shop", "retry.backoff.ms": 10})
+producer.produce("orders", b"x")
+assert producer.flush(30) == 0
+if "BILLS" in os.environ:
+    more = {"group.id": "billing", "auto.offset.reset": "earliest", "enable.auto.commit": False}
+    consumer = Consumer({**servers, **more})
+    consumer.subscribe(["orders"])
+    while (message := consumer.poll(0.1)) is None or message.error():
+        pass
+    consumer.commit(message, asynchronous=False)
+    consumer.close()
+"""
+
+
+def test_a_cluster_in_the_place_of_our_broker(capfd: Any, tmp_path: Path) -> None:
+    """The same options, from between: a fault is met, and what the program left unread is what the assertion says."""
+    with BrokerHost() as host, KafkaListener(host, port=0) as cluster:
+        options = ("--cluster", cluster.bootstrap_servers, "--topic", "orders:2")
+        fault = ("--fault", "error Produce NOT_ENOUGH_REPLICAS times=1", "--assert", "nothing_lost")
+        run = ("--", sys.executable, "-c", SHOP)
+        done = ("--assert", 'group = "billing" and lag = 0', "--env", "BILLS=1", "--session", str(tmp_path / "session"))
+        assert main(["with", *options, *fault, *done, *run]) == 0
+        asked = [each for each in cluster.connections.requests() if each.api == "Produce"]
+        assert len(asked) == 1 and cluster.host.broker.logs.partition_count("orders") == 2
+        assert (tmp_path / "session" / "session.json").is_file()
+        assert (
+            main(["with", "--cluster", cluster.bootstrap_servers, "--assert", "everything_done", *run]) == Exit.PARTLY
+        )
+        assert "everything is acknowledged or dead-lettered: no" in capfd.readouterr().err
+        for more, said in (
+            (("--queue", "mail"), "--queue is for a broker of our own"),
+            (("--topic", "orders:3"), "orders is there with 2 partitions, not 3"),
+        ):
+            assert main(["with", "--cluster", cluster.bootstrap_servers, *more, *run]) != 0
+            assert said in capfd.readouterr().err
+    assert main(["with", "--cluster", "127.0.0.1:1", *run]) == Exit.UNREACHABLE
+    assert "nothing listens at 127.0.0.1:1" in capfd.readouterr().err

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
-from app.presenters.access import AccessPresenter
+from app.presenters.access import AccessPanel, AccessPresenter
 from broker_core.access import Acl, ClientQuota
 from broker_core.clock import NS_PER_S
 from broker_core.operations.access import SetUser
@@ -16,7 +16,6 @@ from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.access import CreateAcls, SetQuota
 from tests.app.conftest import Hand
 from tests.app.dialogs import accept, fill, run, said
-from widgets.panels.access import AccessPanel
 from widgets.panels.connections import ConnectionsPanel
 
 ACL = Acl("shop", "read", "topic", "commits")
@@ -149,7 +148,7 @@ def test_the_past_shows_what_held_then_and_changes_nothing(open_workbench: Calla
     changed(hand)
     controller = hand.workbench.controller
     assert told(hand) == {_ACL, _QUOTA, _USER}
-    folder = controller.folder
+    folder = controller.source.folder
     for second, expected in ((3, set[str]()), (7, {_ACL}), (12, {_ACL, _QUOTA, _USER})):
         controller.travel.to(second * NS_PER_S)
         assert at_second(hand, second) == expected, second

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QMenu
+import shiboken6
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtWidgets import QApplication, QMenu
 
 from broker_core.queues.config import QueueConfig
 from broker_core.schemas.rule import SchemaRule
@@ -41,6 +42,26 @@ def test_a_name_that_is_taken_is_said_as_one_types(hand: Hand) -> None:
     assert "a/b" in dialog.problem.text()
     hand.qtbot.keyClick(dialog, Qt.Key.Key_Escape)
     assert not dialog.isVisible()
+
+
+@pytest.mark.parametrize(
+    ("command", "selected"),
+    [("set_processing", "consumer:indexer-1"), ("set_rate", "producer:forge"), ("set_flow", "topic:commits")],
+)
+def test_an_answer_that_comes_after_its_form_was_closed_is_dropped(
+    hand: Hand, command: str, selected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand.workbench.views.select(selected)
+    assert hand.workbench.registry.trigger(command)
+    dialog = opened(hand, FormDialog)
+    filled: list[object] = []
+    monkeypatch.setattr(dialog, "set_values", filled.append)
+    dialog.reject()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    hand.show()
+    assert filled == [] and not shiboken6.isValid(dialog)
+    dialog = run(hand, command, selected)
+    assert dialog.isVisible(), "and the next one is filled"
 
 
 def test_a_producer_and_a_worker_are_added_and_work(hand: Hand) -> None:
@@ -308,7 +329,7 @@ def test_the_rate_of_the_producer_that_waits_is_set_from_the_panel(hand: Hand) -
     hand.workbench.window.show_tab("backpressure")
     hand.show()
     panel = hand.workbench.window.tab(BackpressurePanel)
-    hand.qtbot.mouseClick(panel.rate_button, Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(panel.buttons["set_rate"], Qt.MouseButton.LeftButton)
     dialog = opened(hand, FormDialog)
     fill(hand, dialog, client="notifier", rate=5)
     assert dialog.note.text().endswith("Its target's limit still applies.")

@@ -81,3 +81,33 @@ def test_assignors_are_compared_side_by_side(open_workbench: Callable[..., Hand]
     dialog = opened(hand, AssignorsDialog)
     assert [radio.text() for radio in dialog.radios.values() if radio.text().endswith("(now)")]
     dialog.close()
+
+
+def test_a_group_is_configured_from_what_holds_and_taken_back(hand: Hand) -> None:
+    configs = hand.simulated.session.simulation.broker.groups.configs
+    dialog = run(hand, "configure_group", "group:indexers")
+    assert dialog.values()["group"] == "indexers"
+    fill(hand, dialog, consumer_session_timeout_ms=60_000, isolation_level="read_committed", renew_enabled=False)
+    accept(hand, dialog)
+    assert said(hand) == "Configured indexers."
+    found = configs.of("indexers")
+    assert (found.consumer_session_timeout_ms, found.isolation_level, found.renew_enabled) == (
+        60_000,
+        "read_committed",
+        False,
+    )
+    dialog = run(hand, "configure_group", "group:indexers")
+    hand.qtbot.waitUntil(lambda: dialog.values()["consumer_session_timeout_ms"] == 60_000)
+    fill(hand, dialog, group="not there yet")
+    assert dialog.problem.text() and not dialog.accept_button.isEnabled()
+    fill(hand, dialog, group="new")
+    hand.qtbot.waitUntil(lambda: dialog.values()["consumer_session_timeout_ms"] == 45_000)
+    fill(hand, dialog, auto_offset_reset="tomorrow")
+    assert "must be earliest, latest, or by_duration" in dialog.problem.text()
+    fill(hand, dialog, auto_offset_reset="earliest")
+    accept(hand, dialog)
+    assert (configs.of("new").auto_offset_reset, configs.of("indexers")) == ("earliest", found)
+    hand.workbench.registry.trigger("undo")
+    hand.workbench.registry.trigger("undo")
+    hand.show()
+    assert configs.of("indexers") == configs.of("new") == configs.usual

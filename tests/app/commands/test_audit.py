@@ -7,16 +7,16 @@ import shiboken6
 from PySide6.QtWidgets import QApplication
 from pytestqt.exceptions import capture_exceptions
 
-from app.commands.jobs import WorkJob
+from app.commands.jobs import Job
 from tests.app.conftest import Hand
 from widgets.dialogs.facts_table import FactsTableDialog
 
 
-def asked(hand: Hand) -> tuple[FactsTableDialog, WorkJob]:
+def asked(hand: Hand) -> tuple[FactsTableDialog, Job]:
     """The dialog and its job, once there is an answer."""
     assert hand.workbench.registry.trigger("audit")
     dialog = hand.workbench.window.findChildren(FactsTableDialog)[-1]
-    (job,) = (one for one in hand.workbench.jobs.findChildren(WorkJob))
+    (job,) = (one for one in hand.workbench.jobs.findChildren(Job))
     hand.wait_until(lambda: job.facts.state == "Done")
     return dialog, job
 

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QMessageBox, QPushButton
 from app.commands.dead_letters import DeadLetterHandlers
 from app.environment.paths import find_scenario
 from widgets.dialogs.message_form import EditDeadLetterDialog
-from widgets.dialogs.redrive import RedriveDialog
+from widgets.dialogs.review import ReviewDialog
 from widgets.panels.dead_letters import DeadLettersPanel
 
 
@@ -33,10 +33,11 @@ def dead(hand):
 def test_a_dry_run_says_what_would_happen_and_does_nothing(panel, hand):
     count = dead(hand)
     hand.workbench.registry.trigger("try_redrive_all")
-    shown = dialog(RedriveDialog)
-    hand.wait_until(lambda: "Dry run" in shown.outcome.text())
-    assert f"{count} would be appended" in shown.outcome.text()
-    assert len(shown.lines.toPlainText().splitlines()) == count
+    shown = dialog(ReviewDialog)
+    shown.accept_button.click()
+    hand.wait_until(lambda: shown.reviewing)
+    assert f"Dry run: {count} would be appended" in shown.summary.text()
+    assert shown.review_table.rowCount() == count and shown.review_table.item(0, 3).text() == "builds"
     shown.reject()
     hand.pass_time(1)
     assert dead(hand) >= count
@@ -90,10 +91,10 @@ def test_a_letter_that_the_pointer_holds_in_its_place_is_not_counted(panel, hand
 def test_a_redrive_at_a_rate_takes_its_time_and_can_be_stopped(panel, hand):
     count = dead(hand)
     hand.workbench.registry.trigger("try_redrive_all")
-    shown = dialog(RedriveDialog)
-    hand.wait_until(lambda: "Dry run" in shown.outcome.text())
-    shown.limited.setChecked(True)
-    shown.rate.setValue(0.5)
+    shown = dialog(ReviewDialog)
+    shown.widgets["rate"].setValue(0.5)
+    shown.accept_button.click()
+    hand.wait_until(lambda: shown.reviewing)
     shown.accept_button.click()
     hand.show()
     assert dead(hand) == count - 1
@@ -134,7 +135,7 @@ def test_a_purge_names_its_count_and_is_undone(panel, hand):
     panel.table.selectAll()
     box = hand.workbench.family(DeadLetterHandlers).ask_purge(panel.selected_keys())
     assert isinstance(box, QMessageBox)
-    assert f"{count} dead letters" in box.text()
+    assert box.text() == f"Dead letters to purge: {count}"
     button = next(one for one in box.findChildren(QPushButton) if one.text() == f"Purge {count}")
     button.click()
     hand.show()

@@ -21,7 +21,7 @@ def numbers(panel):
 
 
 def events(hand):
-    return list(hand.workbench.controller.events.since(0))
+    return list(hand.workbench.controller.collectors.events.since(0))
 
 
 def test_everything_stands_there_in_order_and_the_newest_is_followed(panel, hand):

@@ -5,6 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
 from app.commands.view import FilterHandlers
+from app.environment.paths import find_scenario
 from app.presenters.assignments import AssignmentsPresenter
 from app.presenters.charts import ChartsPresenter
 from app.presenters.connections import ConnectionsPresenter
@@ -12,14 +13,13 @@ from app.presenters.dead_letters import DeadLettersPresenter
 from app.presenters.events_presenter import EventsPresenter
 from app.presenters.in_flight import InFlightPresenter
 from app.presenters.messages_presenter import MessagesPresenter
-from app.presenters.offsets import OffsetsPresenter
+from app.presenters.offsets import OffsetsPanel, OffsetsPresenter
 from app.presenters.schemas import SchemasPresenter
 from app.presenters.segments import LogOnDiskPresenter
 from app.presenters.views import Views
 from app.sessions.history.history import History
 from app.sessions.session_controller import SessionController
 from widgets.panels.assignments import AssignmentsPanel
-from widgets.panels.offsets import OffsetsPanel
 
 MODELS = [
     (MessagesPresenter, "model"),
@@ -88,6 +88,14 @@ def test_a_filter_that_is_kept_in_one_panel_can_be_picked_in_another(hand, tmp_p
     hand.show()
     assert other.filter_text == "group = indexers"
     assert {other.model.index(row, 2).data() for row in range(other.model.rowCount())} == {"indexers"}
+
+
+def test_a_filter_belongs_to_its_session(hand):
+    panel = hand.workbench.window.tab(OffsetsPanel)
+    panel.set_filter_text("group = indexers")
+    hand.workbench.controller.open(find_scenario("hot-key"))
+    hand.show()
+    assert (panel.filter_text, panel.filter_field.text()) == ("", "")
 
 
 def test_saved_filters_belong_to_the_user(qapp, hand, tmp_path):

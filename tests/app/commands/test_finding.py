@@ -50,6 +50,11 @@ def shown_when(hand: Hand, reached: Callable[[], bool]) -> None:
     hand.qtbot.waitUntil(so_far, timeout=10_000)
 
 
+def test_hot_keys_of_topics_come_before_the_scenario_of_that_name(hand: Hand) -> None:
+    titles = [entry.title for entry in palette_of(hand, "hot key").shown()]
+    assert titles[0] == "Hot keys of commits" and "Hot key" in titles
+
+
 @pytest.mark.parametrize(
     ("text", "selected", "tab"),
     [
@@ -89,7 +94,9 @@ def test_a_message_of_a_queue_frames_the_queue(hand: Hand) -> None:
 
 def test_a_key_lists_its_messages(hand: Hand) -> None:
     event = next(
-        each for each in hand.workbench.controller.events.since(0) if each.kind is EventKind.PUBLISHED and each.key
+        each
+        for each in hand.workbench.controller.collectors.events.since(0)
+        if each.kind is EventKind.PUBLISHED and each.key
     )
     assert event.key is not None
     find(hand, event.key.decode(), event.key.decode())

@@ -3,8 +3,8 @@
 import pytest
 from PySide6.QtCore import Qt
 
+from app.presenters.in_flight import InFlightPanel
 from broker_core.events import EventKind
-from widgets.panels.in_flight import InFlightPanel
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def happened(hand, key):
     queue, partition, offset = key
     return [
         event
-        for event in hand.workbench.controller.events.since(0)
+        for event in hand.workbench.controller.collectors.events.since(0)
         if (event.topic, event.partition, event.offset) == (queue, partition, offset)
         and event.kind is not EventKind.PUBLISHED
     ]
@@ -37,14 +37,14 @@ def happened(hand, key):
     ],
 )
 def test_a_lease_is_ended_by_a_click(panel, hand, act, kind):
-    assert not panel.buttons[act].isEnabled()
+    assert not panel.buttons[f"{act}_lease"].isEnabled()
     panel.select(0)
     hand.show()
     key = panel.current_key()
-    hand.qtbot.mouseClick(panel.buttons[act], Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(panel.buttons[f"{act}_lease"], Qt.MouseButton.LeftButton)
     hand.show()
     assert happened(hand, key)[-1].kind is kind or kind in {event.kind for event in happened(hand, key)[-2:]}
-    assert any(event.kind is EventKind.USER_ACTION for event in hand.workbench.controller.events.since(0))
+    assert any(event.kind is EventKind.USER_ACTION for event in hand.workbench.controller.collectors.events.since(0))
 
 
 def test_several_are_acknowledged_at_once(panel, hand):
@@ -62,5 +62,5 @@ def test_nothing_can_be_done_once_the_session_has_ended(panel, hand):
     hand.workbench.controller.stop()
     hand.workbench.draw()
     assert "ended" in hand.workbench.registry.reason("ack_lease")
-    assert not panel.buttons["ack"].isEnabled()
-    assert panel.buttons["ack"].toolTip()
+    assert not panel.buttons["ack_lease"].isEnabled()
+    assert panel.buttons["ack_lease"].toolTip()

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QRectF, Qt
 
-from app.commands.families import COMMANDS
 from app.commands.lesson import LessonHandlers, window_names
+from app.commands.menus import COMMANDS
 from app.environment.paths import find_scenario, shipped_scenarios
-from app.shell.workbench import PANELS_EVERY_FRAMES
+from app.shell.frames import PANELS_EVERY_FRAMES
 from broker_core.clock import NS_PER_S
 from broker_core.events import EventKind, is_users
+from broker_core.simulation.actions.clients import RemoveClient
 from broker_core.simulation.scenario import load_scenario
 from tests.app.conftest import Hand
 from tests.app.sessions.test_travel_window import arrive
@@ -115,11 +116,11 @@ def test_progress_is_kept_and_can_be_forgotten(open_workbench: Callable[..., Han
     pass_seconds(hand, 4)
     assert done(hand) == [0] and not shown(hand).steps[0].earlier
     hand.workbench.registry.trigger("restart")
-    hand.workbench.controller.pause()
+    hand.workbench.controller.time.pause()
     hand.show()
     assert done(hand) == [] and shown(hand).steps[0].earlier
     hand.workbench.registry.trigger("lesson_over")
-    hand.workbench.controller.pause()
+    hand.workbench.controller.time.pause()
     hand.show()
     assert done(hand) == [] and not shown(hand).steps[0].earlier
 
@@ -140,7 +141,7 @@ def test_a_lesson_that_was_finished_in_several_runs_asks_its_question(open_workb
     hand.qtbot.mouseClick(panel.show_answer, Qt.MouseButton.LeftButton)
     assert panel.answer.isVisible()
     hand.workbench.registry.trigger("restart")
-    hand.workbench.controller.pause()
+    hand.workbench.controller.time.pause()
     hand.show()
     assert done(hand) == [] and panel.show_answer.isVisible() and not panel.answer.isVisible()
 
@@ -149,7 +150,7 @@ def test_a_recorded_session_shows_its_steps_and_adds_nothing(open_workbench: Cal
     hand = open_workbench(record=True)
     controller = hand.workbench.controller
     pass_seconds(hand, 12)
-    folder = controller.folder
+    folder = controller.source.folder
     assert folder is not None
     controller.stop()
     hand.workbench.settings.lessons = {}
@@ -215,7 +216,7 @@ def test_the_schedule_waits_for_who_is_at_a_step_and_not_for_who_runs_fast(open_
     hand.pass_time(16)
     assert shown(hand).steps[1].current, "open In flight"
     assert lessons._held_at_s == 0, "nothing runs by itself"
-    controller.run()
+    controller.time.run()
 
     def held() -> bool:
         hand.workbench.draw()
@@ -223,18 +224,18 @@ def test_the_schedule_waits_for_who_is_at_a_step_and_not_for_who_runs_fast(open_
 
     hand.qtbot.waitUntil(held)
     assert 16 <= lessons._held_at_s < 20
-    controller.pause()
+    controller.time.pause()
     hand.pass_time(8)
-    crashes = [event for event in controller.events.since(0) if event.cause == "crash"]
+    crashes = [event for event in controller.collectors.events.since(0) if event.cause == "crash"]
     assert crashes == [] and not done(hand)[2:], "painter-2 has not crashed at 00:20"
     hand.workbench.registry.trigger("show_in_flight")
     hand.show()
     assert lessons._held_at_s == 0
     hand.pass_time(1)
-    assert [event.client for event in controller.events.since(0) if event.cause == "crash"] == ["painter-2"]
+    assert [event.client for event in controller.collectors.events.since(0) if event.cause == "crash"] == ["painter-2"]
     last = hand.workbench.window.status.last_action.whole
     assert last == "The schedule goes on."
-    acted = [event for event in controller.events.since(0) if event.kind is EventKind.USER_ACTION]
+    acted = [event for event in controller.collectors.events.since(0) if event.kind is EventKind.USER_ACTION]
     assert len(acted) == 2 and not any(map(is_users, acted)), "the lesson did it"
     controller.open(find_scenario("work-queue"))
     hand.pass_time(16)
@@ -242,4 +243,31 @@ def test_the_schedule_waits_for_who_is_at_a_step_and_not_for_who_runs_fast(open_
     for _ in range(PANELS_EVERY_FRAMES):
         hand.workbench.draw()
     assert lessons._held_at_s == 0
-    controller.pause()
+    controller.time.pause()
+
+
+def test_a_step_that_can_no_longer_be_done_says_so_and_offers_to_begin_again(
+    open_workbench: Callable[..., Hand],
+) -> None:
+    hand = open_workbench()
+    workbench, row = hand.workbench, hand.workbench.window.parts.lesson.rows
+    pass_seconds(hand, 4)
+    assert shown(hand).steps[1].current and shown(hand).steps[1].cannot == ""
+    workbench.controller.perform(RemoveClient(client="indexer-4"))
+    hand.show()
+    said = "This can no longer be done: indexer-4 is not there any more."
+    assert row()[1].seen.text() == said and row()[1].seen.isVisible()
+    assert row()[1].point.text() == "Start the lesson over"
+    workbench.registry.trigger("undo")
+    hand.show()
+    assert shown(hand).steps[1].cannot == "" and row()[1].point.text() == "Show me where"
+
+    workbench.controller.stop()
+    for _ in range(PANELS_EVERY_FRAMES + 1):
+        workbench.draw()
+    cannot = [bool(step.cannot) for step in shown(hand).steps]
+    assert cannot == [False, True, True, True, False, False], "what is done in the window alone still can be"
+    hand.qtbot.mouseClick(row()[1].point, Qt.MouseButton.LeftButton)
+    hand.show()
+    assert workbench.controller.snapshot.time_ns < NS_PER_S and done(hand) == []
+    assert shown(hand).steps[0].cannot == ""

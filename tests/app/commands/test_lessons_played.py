@@ -44,7 +44,7 @@ def command(name: str, selected: str = "") -> Act:
         if selected:
             hand.workbench.views.select(selected)
         assert hand.workbench.registry.trigger(name), hand.workbench.registry.reason(name)
-        hand.workbench.controller.pause()
+        hand.workbench.controller.time.pause()
         hand.show()
 
     return act

@@ -13,6 +13,7 @@ from confluent_kafka import Consumer as KafkaConsumer
 from confluent_kafka import Producer as KafkaProducer
 from confluent_kafka import TopicPartition
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QMessageBox, QPushButton
 
 from app.commands.consumers import move_choices
 from app.commands.listeners import ListenerHandlers
@@ -88,7 +89,7 @@ def test_an_unmodified_kafka_program_takes_part_in_the_session(hand: Hand, liste
     before = hand.workbench.controller.snapshot.totals.published
     program = KafkaProducer({"bootstrap.servers": where.partition("=")[2], "client.id": "my-shop", "log_level": 0})
     delivered: list[object] = []
-    hand.workbench.controller.run()
+    hand.workbench.controller.time.run()
     for number in range(5):
         program.produce(
             "commits", f"from Kafka {number}".encode(), on_delivery=lambda error, _m: delivered.append(error)
@@ -128,7 +129,7 @@ def test_a_kafka_program_meets_a_fault_that_was_set_in_the_window(hand: Hand, li
     settings = {"bootstrap.servers": where.partition("=")[2], "client.id": "my-shop", "retry.backoff.ms": 10}
     program = KafkaProducer({**settings, "enable.idempotence": False, "log_level": 0})
     program.produce("commits", b"once")
-    hand.workbench.controller.run()
+    hand.workbench.controller.time.run()
     hand.qtbot.waitUntil(lambda: program.flush(0) == 0, timeout=20_000)
     hand.show()
     assert hand.workbench.controller.snapshot.totals.published >= before + 2
@@ -140,7 +141,7 @@ def test_who_belongs_to_another_program_is_told_where_its_group_is_set(hand: Han
     settings = {"bootstrap.servers": where.partition("=")[2], "client.id": "my-reader", "group.id": "shipping"}
     consumer = KafkaConsumer({**settings, "auto.offset.reset": "earliest", "log_level": 0})
     consumer.subscribe(["commits"])
-    hand.workbench.controller.run()
+    hand.workbench.controller.time.run()
 
     def joined() -> bool:
         consumer.poll(0.05)
@@ -155,13 +156,13 @@ def test_who_belongs_to_another_program_is_told_where_its_group_is_set(hand: Han
     consumer.close()
 
 
-def test_a_program_that_seeks_is_not_told_to_have_lost_anything(hand: Hand, listeners: ListenerHandlers) -> None:
+def test_what_a_program_has_skipped_by_a_seek_is_told_as_its_own_doing(hand: Hand, listeners: ListenerHandlers) -> None:
     """Forward past what it never gets, and commits there; then back to what it has committed."""
     settings = {"bootstrap.servers": opened(hand, "kafka").partition("=")[2], "group.id": "seekers", "log_level": 0}
     one_by_one = {"max.partition.fetch.bytes": 1, "queued.min.messages": 1, "enable.auto.commit": False}
     consumer = KafkaConsumer({**settings, **one_by_one, "auto.offset.reset": "earliest"})
     consumer.subscribe(["commits"])
-    hand.workbench.controller.run()
+    hand.workbench.controller.time.run()
 
     def reads(offset: int) -> Callable[[], bool]:
         def read() -> bool:
@@ -178,8 +179,8 @@ def test_a_program_that_seeks_is_not_told_to_have_lost_anything(hand: Hand, list
     consumer.close()
     dialog, _job = asked(hand)
     (texts,) = (texts for texts in dialog.texts() if texts[1] == "seekers")
-    assert "Nothing was lost" in dialog.sentence.text()
-    assert int(texts[9]) > 0
+    assert dialog.sentence.text() == "19 messages were lost."
+    assert texts[6] == "19", "skipped by its reader"
 
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
@@ -197,7 +198,7 @@ def test_a_consumer_of_another_program_is_dragged_to_the_bench_and_back(
             {**settings, **spoken, "client.id": name, "auto.offset.reset": "latest", "log_level": 0}
         )
         consumers[name].subscribe(["commits"])
-    hand.workbench.controller.run()
+    hand.workbench.controller.time.run()
 
     def members(*wanted: str) -> Callable[[], bool]:
         def there() -> bool:
@@ -275,7 +276,7 @@ def test_a_paused_session_answers_no_kafka_program(hand: Hand, listeners: Listen
     delivered: list[object] = []
     program.produce("commits", b"waits", on_delivery=lambda error, _m: delivered.append(error))
     assert program.flush(1) == 1 and delivered == []
-    hand.workbench.controller.run()
+    hand.workbench.controller.time.run()
     hand.qtbot.waitUntil(lambda: program.flush(0) == 0, timeout=20_000)
     assert delivered == [None]
 
@@ -377,3 +378,33 @@ def test_in_a_small_window_the_buttons_keep_their_height(hand: Hand, listeners: 
         assert line.port.height() >= line.port.sizeHint().height()
         assert line.button.visibleRegion().boundingRect().height() == line.button.height()
     assert not lines[0].port.geometry().intersects(lines[1].port.geometry())
+
+
+def test_what_ends_a_session_that_programs_use_asks_first(hand: Hand, listeners: ListenerHandlers) -> None:
+    controller, registry, window = hand.workbench.controller, hand.workbench.registry, hand.workbench.window
+    where = opened(hand, "http")
+    with connected(where) as program:
+        hand.wait_until(listeners.listeners.connections)
+        peer = listeners.listeners.connections()[0].peer
+        source = controller.source
+        for command in ("restart", "restart_new_seed", "stop", "scenario_hot-key", "quit"):
+            assert registry.trigger(command)
+            (box,) = window.findChildren(QMessageBox, "leave_question")
+            assert peer in box.text() and box.textFormat() is Qt.TextFormat.PlainText
+            hand.qtbot.keyClick(box, Qt.Key.Key_Escape)
+            hand.wait_until(lambda: not window.findChildren(QMessageBox, "leave_question"))
+            assert controller.source is source and not controller.time.stopped and window.isVisible()
+        program.request("GET", "/health")
+        assert program.getresponse().read()
+        registry.trigger("scenario_hot-key")
+        (box,) = window.findChildren(QMessageBox, "leave_question")
+        (leave,) = [one for one in box.findChildren(QPushButton) if one.text() == "End it"]
+        hand.qtbot.mouseClick(leave, Qt.MouseButton.LeftButton)
+        hand.wait_until(lambda: controller.source is not source)
+    assert controller.source.scenario is not None and controller.source.scenario.title == "Hot key"
+
+
+def test_nobody_is_asked_if_no_program_is_connected(hand: Hand, listeners: ListenerHandlers) -> None:
+    opened(hand, "http")
+    assert hand.workbench.registry.trigger("stop")
+    assert hand.workbench.controller.time.stopped

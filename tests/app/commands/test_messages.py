@@ -159,7 +159,7 @@ def ends(snapshot):
 
 
 def test_a_message_is_produced_and_found_again(panel, hand):
-    hand.qtbot.mouseClick(panel.produce, Qt.MouseButton.LeftButton)
+    hand.qtbot.mouseClick(panel.buttons["produce"], Qt.MouseButton.LeftButton)
     dialog = next(one for one in QApplication.topLevelWidgets() if isinstance(one, ProduceDialog) and one.isVisible())
     dialog.form.key.setText("mine")
     dialog.form.value.setPlainText("<b>one</b> $number \u202e \U0001f600")
@@ -225,10 +225,10 @@ def test_a_large_payload_is_cut_only_with_a_word(panel, hand):
 def test_in_the_past_nothing_is_produced_and_no_message_of_later_is_read(panel, hand):
     panel.select_row(0)
     hand.wait_until(lambda: panel.details.payload.data is not None)
-    assert panel.produce.isEnabled()
+    assert panel.buttons["produce"].isEnabled()
     hand.workbench.controller.travel.to(NS_PER_S)
-    hand.wait_until(lambda: not panel.produce.isEnabled())
-    assert "past" in panel.produce.toolTip()
+    hand.wait_until(lambda: not panel.buttons["produce"].isEnabled())
+    assert "past" in panel.buttons["produce"].toolTip()
     hand.wait_until(lambda: not panel.details.payload.isVisible())
     hand.workbench.controller.travel.to_present()
-    hand.wait_until(panel.produce.isEnabled)
+    hand.wait_until(panel.buttons["produce"].isEnabled)

@@ -30,12 +30,12 @@ def links(hand: Hand) -> list[Link]:
 
 
 def publish(program: KafkaProducer, hand: Hand, counts: dict[str, int]) -> None:
-    hand.workbench.controller.run()
+    hand.workbench.controller.time.run()
     for topic, count in counts.items():
         for number in range(count):
             program.produce(topic, f"from Kafka {number}".encode())
     hand.qtbot.waitUntil(lambda: program.flush(0) == 0, timeout=20_000)
-    hand.workbench.controller.pause()
+    hand.workbench.controller.time.pause()
     hand.show()
 
 
@@ -52,7 +52,8 @@ def test_a_kafka_producer_is_a_card_while_it_publishes(open_workbench: Callable[
     own = [each.id for each in hand.canvas.view.producers]
     assert own and card(hand) is None
     settings = {"bootstrap.servers": where.partition("=")[2], "client.id": "my-shop", "log_level": 0}
-    publish(KafkaProducer(settings), hand, {"commits": 60, "orders": 20})
+    program = KafkaProducer(settings)
+    publish(program, hand, {"commits": 60, "orders": 20})
     hand.pass_time(0.5)
     live = workbench.controller.snapshot
     assert [each.id for each in hand.canvas.view.producers] == [*own, SHOP]
@@ -81,17 +82,23 @@ def test_a_kafka_producer_is_a_card_while_it_publishes(open_workbench: Callable[
     assert dialog.values()["client"] == "my-shop"
     dialog.reject()
 
-    # It waits, then it has left.
-    hand.pass_time(4)
+    # It waits; then its connection ends, which is told; then it has left.
+    hand.pass_time(3)
     shown = card(hand)
     assert shown is not None and (shown.state, shown.rate_per_s) == ("waiting", 0.0)
+    del program
+    timeline = workbench.controller.collectors.timeline
+    hand.wait_until(lambda: "my-shop: connection ended" in [tick.label for tick in timeline.ticks()])
+    hand.pass_time(1)
+    shown = card(hand)
+    assert shown is not None and shown.state == "stopped" and shown.note.startswith("since 00:")
     hand.pass_time(8)
     assert card(hand) is None and links(hand) == []
     assert [each.id for each in hand.canvas.view.producers] == own
 
     # The recording shows the same, and a producer of the session that was there is none of another program.
     listeners.listeners.close_all()
-    folder = workbench.controller.folder
+    folder = workbench.controller.source.folder
     assert folder is not None
     workbench.controller.stop()
     workbench.controller.open_session(folder, live.time_ns)

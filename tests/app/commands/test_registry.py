@@ -3,13 +3,13 @@
 from functools import partial
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QLineEdit, QMainWindow, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
-from app.commands.families import COMMANDS
-from app.commands.registry import ActionRegistry
-from app.shell.menu_bar import PARTS, Entry, menu_bar
+from app.commands.menus import COMMANDS, PARTS, Entry, menu_bar
+from app.commands.registry import ActionRegistry, Command
+from tests.app.conftest import Hand
 from widgets.icons import ICON_FOLDER
 
 # As the interface's description gives them.
@@ -43,7 +43,7 @@ def test_no_two_commands_share_a_shortcut(qapp):
 
 def test_a_clash_would_be_found(qapp):
     first = COMMANDS[0]
-    assert clashes([first, type(first)("other", "Other", "File", first.shortcut.lower())]) != []
+    assert clashes([first, type(first)("other", "Other", shortcut=first.shortcut.lower())]) != []
 
 
 def test_every_shortcut_is_one_that_qt_understands(qapp):
@@ -91,6 +91,13 @@ def test_what_is_done_to_the_broker_is_a_menu_within_one(qapp):
     assert [entry[0] for entry in inner if isinstance(entry, tuple)] == ["Consumer", "Dead letters"]
 
 
+def test_scenarios_found_when_the_window_opens_are_a_menu_too(qapp):
+    found = Command("scenario_hot-key", "Hot key", category="Scenarios")
+    registry = ActionRegistry((*COMMANDS, found))
+    registry.bind(found.id, lambda: None)
+    assert ids_of(menu_bar(registry)) == [("Scenarios", [found.id])]
+
+
 def test_each_menu_has_its_commands_in_parts_and_quit_at_the_end(qapp):
     registry = ActionRegistry(COMMANDS)
     for command in COMMANDS:
@@ -104,6 +111,11 @@ def test_each_menu_has_its_commands_in_parts_and_quit_at_the_end(qapp):
     assert bar["Session"][:4] == ["run", "fast", "express", "step"]
     shown = {one for ids in bar.values() for one in ids if one}
     assert shown == set(known)
+
+
+def test_each_command_of_the_menus_does_something(hand: Hand):
+    bound = {command.id for command in hand.workbench.registry.commands()}
+    assert {command.id for command in COMMANDS} - bound == set()
 
 
 def ids_of(bar: list[tuple[str, list[Entry]]]) -> list[tuple[str, list[str]]]:
@@ -231,6 +243,26 @@ def test_modified_keys_work_while_a_text_field_has_focus(window, qtbot, where):
     field.setFocus()
     qtbot.keyClick(field, Qt.Key.Key_E, Qt.KeyboardModifier.ControlModifier)
     assert window.ran == ["export_report"]
+
+
+class Emacs(QLineEdit):
+    """As Qt's own on X11, where Ctrl+E goes to the end of the line."""
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride:
+            event.accept()
+            return True
+        return super().event(event)
+
+
+def test_a_text_field_keeps_the_keys_of_editing_and_no_others(window, qtbot):
+    field = Emacs(window.body)
+    field.show()
+    field.setFocus()
+    window.registry.bind("undo", partial(window.ran.append, "undo"))
+    for key in (Qt.Key.Key_E, Qt.Key.Key_Z, Qt.Key.Key_P):
+        qtbot.keyClick(field, key, Qt.KeyboardModifier.ControlModifier)
+    assert window.ran == ["export_report", "palette"]
 
 
 def test_a_text_that_can_only_be_read_keeps_no_keys(window, qtbot):

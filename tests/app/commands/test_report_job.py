@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from app.commands.jobs import Jobs
 from app.reports.process import LOGS_KEPT, ReportError, ReportProcess
-from spark_reports.request import Request
+from spark_reports.request.request import Request
 from tests.app.conftest import Hand
 from widgets.dialogs.export_report import ExportReportDialog
 from widgets.panels.jobs import JobsPanel
@@ -133,7 +133,7 @@ def test_the_page_can_be_opened_while_paper_is_drawn(
     page = tmp_path / "out" / "report.html"
     qtbot.waitUntil(lambda: written == [page], timeout=60_000)
     assert (job.facts.state, job.facts.result) == ("Running", str(page))
-    process = job._process._process
+    process = getattr(job._stop_work, "__self__")._process  # noqa: B009
     assert process is not None and process.stdin is not None
     process.stdin.write("\n")
     process.stdin.flush()

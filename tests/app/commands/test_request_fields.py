@@ -1,8 +1,14 @@
-"""Fields of forms that come from the fields of requests: range, words, default and help are declared once."""
+"""Forms as their table declares them, and their fields that come from the fields of requests: range, words, default and
+help are declared once.
+"""
 
 from __future__ import annotations
 
-from app.commands.forms import MOST, request_field
+import re
+
+import pytest
+
+from app.commands.forms import _DECLARED, MOST, form_of, request_field
 from broker_core.flow.config import FlowConfig
 from broker_core.operations.topics import CreateTopic, LogSettings
 from broker_core.queues.config import QueueConfig
@@ -29,3 +35,15 @@ def test_every_word_of_a_request_can_be_chosen_also_one_without_a_text() -> None
     mode = request_field(SchemaRule, "mode", "Mode", words={"refuse": "are refused"})
     assert mode.choices == (("refuse", "are refused"), ("dead_letter", "dead_letter"))
     assert mode.value == "refuse"
+
+
+@pytest.mark.parametrize("name", sorted(_DECLARED.keys() - {"like", "parts"}))
+def test_each_field_of_a_form_has_a_name_a_label_and_what_fields_have(name: str) -> None:
+    texts = " ".join(_DECLARED[name].get(part, "") for part in ("title", "about", "button"))
+    made = form_of(name, {}, **dict.fromkeys(re.findall(r"{(\w+)}", texts), "x"))
+    assert all(field.name and field.label for field in made.fields)
+
+
+def test_what_is_given_to_a_field_that_a_form_lacks_is_an_error() -> None:
+    with pytest.raises(KeyError, match="moments"):
+        form_of("go_to", {"moments": {"value": "1"}})

@@ -83,7 +83,7 @@ def test_words_find_scenarios_and_enter_opens_the_one_that_is_left(hand: Hand) -
     hand.qtbot.keyClick(picker.filter_field, Qt.Key.Key_Return)
     assert hand.workbench.controller.path is not None
     assert hand.workbench.controller.path.stem == "static-members"
-    assert hand.workbench.controller.moving or hand.workbench.controller.status.mode.value == "paused"
+    assert hand.workbench.controller.time.moving or hand.workbench.controller.source.status.mode.value == "paused"
 
 
 @pytest.mark.parametrize(
@@ -152,8 +152,8 @@ def test_what_is_written_is_judged_run_and_kept(hand: Hand, drafts: Path, tmp_pa
     type_into(editor, NEW_SCENARIO.replace("My scenario", "Two billers"))
     hand.qtbot.mouseClick(editor.run_button, Qt.MouseButton.LeftButton)
     controller = hand.workbench.controller
-    assert controller.scenario is not None
-    assert controller.scenario.title == "Two billers"
+    assert controller.source.scenario is not None
+    assert controller.source.scenario.title == "Two billers"
     assert controller.path == drafts / "two-billers.yaml"
     kept = tmp_path / "kept.yaml"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_args, **_named: (str(kept), ""))
@@ -213,8 +213,8 @@ def test_a_folder_that_cannot_be_written_is_told(hand: Hand, drafts: Path, monke
     editor = hand.workbench.family(ScenarioHandlers).edit("New scenario", NEW_SCENARIO)
     hand.qtbot.mouseClick(editor.run_button, Qt.MouseButton.LeftButton)
     assert len(told) == 1
-    assert hand.workbench.controller.scenario is not None
-    assert hand.workbench.controller.scenario.title == "First session"
+    assert hand.workbench.controller.source.scenario is not None
+    assert hand.workbench.controller.source.scenario.title == "First session"
     for box in QApplication.topLevelWidgets():
         if box.objectName() == "qt_msgbox":
             box.close()

@@ -18,7 +18,7 @@ SHIFT = Qt.KeyboardModifier.ShiftModifier
 
 
 def do(hand: Hand, action: object) -> None:
-    hand.workbench.context.perform(action)  # type: ignore[arg-type]
+    hand.workbench.controller.perform(action)  # type: ignore[arg-type]
     hand.show()
 
 
@@ -99,7 +99,7 @@ def test_what_cannot_be_undone_says_why_and_offers_no_button(hand: Hand) -> None
 def test_what_is_too_late_to_undo_says_so_and_leaves_the_stack(hand: Hand) -> None:
     hand.pass_time(50)
     do(hand, PurgeDeadLetters(queue="builds"))
-    hand.workbench.controller.run_until(hand.workbench.controller.snapshot.time_ns + 240 * 10**9)
+    hand.workbench.controller.time.run_until(hand.workbench.controller.snapshot.time_ns + 240 * 10**9)
     stack = hand.workbench.context.undo
     hand.workbench.registry.trigger("undo")
     hand.show()
@@ -113,7 +113,7 @@ def test_what_is_too_late_to_undo_says_so_and_leaves_the_stack(hand: Hand) -> No
 def test_another_session_has_nothing_to_undo(hand: Hand) -> None:
     do(hand, MoveConsumer("indexer-4", "auditors"))
     hand.workbench.registry.trigger("restart")
-    hand.workbench.controller.pause()
+    hand.workbench.controller.time.pause()
     hand.show()
     assert hand.workbench.context.undo.last is None
 

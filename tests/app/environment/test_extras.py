@@ -7,7 +7,7 @@ import pytest
 
 from app.environment.extras import why_missing
 from app.reports.process import ReportError, ReportProcess
-from spark_reports.request import Request
+from spark_reports.request.request import Request
 
 ROOT = Path(__file__).parents[3]
 DECLARED = [

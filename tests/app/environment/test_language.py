@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 import string
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, get_args
 
 import pytest
-from PySide6.QtCore import QPoint, Qt, QTranslator
+from PySide6.QtCore import QLocale, QPoint, Qt, QTranslator
 from PySide6.QtWidgets import QApplication
 
+from app.cli.screenshot import draw
 from app.environment.language import FOLDER, chosen_language, install_language, languages
-from app.sessions.causes import cause_text
+from app.environment.paths import find_scenario
+from app.presenters.inspector import inspector_facts
+from app.presenters.lookups import event_facts
+from app.sessions.audit import Audit, table_of
+from app.sessions.causes import cause_text, error_text, rule_text
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.events import Event, EventKind
+from broker_core.faults.client_faults import NEEDS, ClientFault, Effect
+from broker_core.recording.account import Account
+from broker_core.simulation.actions.faults import Crash, FailMatching
+from broker_core.simulation.simulation import Simulation
+from broker_core.snapshots import Snapshot
 from tests.app.conftest import Hand
+from tests.broker_core.simulation import busy_session
+from widgets.canvas.link_item import LinkWordItem
 from widgets.dialogs.move_to_group import MoveToGroupDialog
-from widgets.formats import byte_size, count, duration
+from widgets.formats import Times, byte_size, count, duration
 from widgets.i18n import tr
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.jobs import JobsPanel
@@ -107,6 +123,21 @@ def test_words_of_states_are_translated_and_keep_their_look(german: None) -> Non
     assert state_style("what-a-broker-calls-it").word == "what-a-broker-calls-it"
 
 
+def test_a_picture_speaks_the_language_of_the_system_as_the_window_does(
+    qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(QLocale, "system", lambda: QLocale("de_DE"))
+    install_language(qapp, "en")
+    try:
+        draw(
+            find_scenario("first-session"),
+            at_s=0, size=(800, 600), theme="light", seed=None, out=tmp_path / "picture.png",
+        )  # fmt: skip
+        assert tr("Bench") == "Bank"
+    finally:
+        install_language(qapp, "en")
+
+
 def test_a_german_workbench(german: None, open_workbench: Callable[..., Hand]) -> None:
     """Menus, tabs, an empty state, a table and a dialog; the names of the scenario stay as they are."""
     hand = open_workbench(fresh=True)
@@ -127,6 +158,13 @@ def test_a_german_workbench(german: None, open_workbench: Callable[..., Hand]) -
     ]
     owners = {model.index(row, 3).data() for row in range(model.rowCount())}
     assert any(str(owner).startswith("indexer-") for owner in owners)
+    word = LinkWordItem("stopped", hand.canvas._stage.look)
+    word.show_word(0, 0, blocked=False)
+    assert word.style.word == "Gestoppt"
+    hand.simulated.perform(Crash("indexer-1", for_s=60)).result()
+    hand.pass_time(1)
+    facts = inspector_facts(hand.workbench.controller.snapshot, "consumer:indexer-1", hand.workbench.views.rates)
+    assert facts is not None and facts.sections[0][1][0][0] == "Abgestürzt"
     hand.drag("indexer-4", QPoint(8, hand.canvas.viewport().height() - 8))
     dialog = window.findChild(MoveToGroupDialog)
     assert dialog is not None
@@ -140,6 +178,11 @@ def test_numbers_have_a_decimal_comma_in_german(german: None) -> None:
     assert count(1_234) == "1.234"
     assert byte_size(3_482) == "3,40 KiB"
     assert tr("{count:,} messages", count=1_234) == "1.234 Nachrichten"
+    event = Event(4_400, 0, EventKind.PUBLISHED, "orders", 0, 1_000, 1_500, 20_000)
+    facts = event_facts(event, Snapshot(0, 0), Times())
+    shown = dict(fact[:2] for fact in facts.sections[0][1])
+    assert facts.name == "#4.400  orders/0 bei 1.000 bis 2.499"
+    assert (shown["Nachrichten"], shown["Bytes"]) == ("1.500", "20.000")
     assert tr("Opened {title}.", title="1,2 and 3.4") == "1,2 and 3.4 ist geöffnet."
 
 
@@ -147,3 +190,73 @@ def test_causes_of_rebalances_are_translated_but_for_those_of_clients(german: No
     assert cause_text("a joined; and 2 more") == "a ist beigetreten; und 2 weitere"
     assert cause_text("a-b did not rejoin within 6.0 s") == "a-b ist nicht binnen 6,0 s neu beigetreten"
     assert cause_text("the consumer is being closed") == "the consumer is being closed"
+
+
+def test_why_a_producer_waits_is_said_in_german(german: None) -> None:
+    told = "mails is full: 40 of 40 messages, slowest reader mailers"
+    assert cause_text(told) == "mails ist voll: 40 von 40 Nachrichten, langsamster Leser mailers"
+    assert cause_text("mails takes at most 2.5 messages/s") == "mails nimmt höchstens 2,5 Nachrichten/s an"
+
+
+@pytest.mark.usefixtures("german")
+def test_what_was_lost_is_told_in_german() -> None:
+    account = Account()
+    queue: Any = {"topic": "mail", "partition": 0, "group": "mail"}
+    for event in (
+        Event(0, 0, EventKind.QUEUE_CREATED, topic="mail", group="mail", count=1),
+        Event(1, 1, EventKind.PUBLISHED, topic="mail", partition=0, offset=0, count=1_500),
+        Event(2, 2, EventKind.EXPIRED, offset=0, count=1_200, **queue),
+        Event(3, 3, EventKind.DELIVERED, offset=1_200, count=2, client="one", attempt=1, **queue),
+        Event(4, 4, EventKind.LEASE_EXPIRED, offset=1_200, count=2, client="one", **queue),
+        Event(5, 5, EventKind.DELIVERED, offset=1_200, count=1, client="two", attempt=2, **queue),
+    ):
+        account(event)
+    lines = table_of(Audit(account)).note.splitlines()
+    assert lines[:3] == [
+        "Nichts ist verloren: nein, mail/0 @0 ist abgelaufen, bevor Queue mail sie bestätigt hat, und 1199 weitere.",
+        "Nichts wird doppelt zugestellt: nein, mail/0 @1200 kann doppelt verarbeitet worden sein: one von mail hatte "
+        "sie und hat die Lease ablaufen lassen; two bekam sie noch einmal.",
+        "Alles ist bestätigt oder ein Dead Letter: nein, mail/0 @1200 ist die erste von 300 Nachrichten, die Queue "
+        "mail nicht bestätigt hat (299 wartend und 1 in Händen, die erste bei two).",
+    ]
+
+
+def test_whatever_a_person_does_is_said_in_german(german: None) -> None:
+    simulation = Simulation(busy_session.scenario())
+    person = busy_session.Person(simulation, 1)
+    said: dict[type, set[str]] = {}
+    simulation.run(5)
+    for make in [*busy_session.MAKERS] * 5:
+        with contextlib.suppress(IndexError):  # of letters that are not there
+            action = make(person)
+            said.setdefault(type(action), set()).add(action.sentence)
+    assert len(said) >= 60
+    english = {text for texts in said.values() for text in texts if cause_text(text) == text}
+    assert english == set()
+    in_german = [cause_text(text) for texts in said.values() for text in texts]
+    assert [text for text in in_german if {"the", "to", "of", "with", "messages", "letters"} & set(text.split())] == []
+
+
+def test_a_name_in_a_sentence_stays_as_it_is_and_so_do_words_of_a_client(german: None) -> None:
+    assert cause_text("created topic messages with 2 partitions") == "Topic messages mit 2 Partitionen angelegt"
+    assert cause_text("a reason of its own; a left") == "a reason of its own; a hat die Gruppe verlassen"
+
+
+def test_errors_of_the_broker_begin_in_german(german: None) -> None:
+    assert error_text(BrokerError(ErrorCode.UNKNOWN_QUEUE, "jobs")) == "Es gibt keine solche Queue: jobs."
+    assert [code for code in ErrorCode if error_text(BrokerError(code)) == str(BrokerError(code))] == []
+    assert error_text(OSError("the disk")) == "the disk"
+
+
+def test_what_a_fault_does_is_said_in_german(german: None) -> None:
+    given: dict[str, Any] = {"error": "NOT_COORDINATOR", "delay_ms": 50, "bytes_per_s": 9, "slice_bytes": 1}
+    for effect in get_args(Effect):
+        needs = {name: given[name] for name in NEEDS.get(effect, ())}
+        rule = ClientFault(
+            **{"effect": effect, "client": "shop", "topic": "orders", "partition": 1, "every": 3, "times": 2}, **needs
+        )
+        told = rule_text(rule.what)
+        assert told.endswith(": jeder Request von shop an orders für Partition 1, jeder 3., 2-mal"), told
+        assert effect == "error" or told.partition(":")[0] != rule.what.partition(":")[0]
+    failing = FailMatching("worker-1", every=10, key="a: b of c", text="x")
+    assert rule_text(failing.what) == "jede 10. Nachricht mit Schlüssel a: b of c mit 'x' schlägt bei worker-1 fehl"

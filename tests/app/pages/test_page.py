@@ -13,6 +13,8 @@ from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import resources
@@ -79,6 +81,7 @@ def whole(session: Path) -> Page:
     return made(session)
 
 
+@pytest.mark.promise("25")
 def test_it_may_run_what_is_in_it_and_nothing_else(whole: Page) -> None:
     found = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', whole.text)
     assert found is not None
@@ -155,6 +158,19 @@ def test_it_has_each_second_and_the_end_in_the_words_of_the_window(whole: Page) 
         "no queue ever has one that is ready"
     )
     assert {chart["title"] for chart in whole.data["charts"]} >= {"Published", "Consumer lag", "Queue depth"}
+
+
+def test_it_opens_where_something_is_and_says_what_its_rates_are_of(tmp_path: Path, whole: Page) -> None:
+    late = "title: Late\nabout: Nothing at first.\nuntil_s: 4\nschedule:\n"
+    creates = "- {at_s: 2.5, do: {action: create_topic, name: t}}\n"
+    (tmp_path / "late.yaml").write_text(late + creates, encoding="utf-8")
+    assert main(["run", str(tmp_path / "late.yaml"), "--session", str(tmp_path / "session")]) == 0
+    late_one = made(tmp_path / "session")
+    assert late_one.data["open_ms"] == 3000 and late_one.at(2000)["scene"]["notice"]
+    assert whole.data["open_ms"] == 0
+    assert whole.at(3000)["rates"].startswith("Rates are the mean of the last ")
+    script = resources.path("session_page", "page.js").read_text(encoding="utf-8")
+    assert "data.open_ms, {" in script and "now.rates" in script
 
 
 def test_a_part_of_it_without_keys(session: Path, whole: Page) -> None:
@@ -240,6 +256,24 @@ def test_it_is_made_from_the_window(open_workbench: Callable[..., Hand], tmp_pat
     shown = Page((tmp_path / "page.html").read_text(encoding="utf-8"))
     assert shown.moments_ms[-1] > 1_000 and "The session was still running when this page was made." in shown.text
     assert "Written to" in workbench.window.hint.sentence.text()
+
+
+def test_it_begins_with_what_its_report_has_found(session: Path, tmp_path: Path) -> None:
+    tables = tmp_path / "report" / "tables"
+    tables.mkdir(parents=True)
+    found = [("warn", NASTY, "It was behind.", "Because of it.", "Do {less}."), ("good", "All is well", "", "", "")]
+    rows = pa.Table.from_pylist(
+        [dict(zip(("level", "headline", "detail", "why", "advice"), one, strict=True)) for one in found]
+    )
+    pq.write_table(rows, tables / "findings.parquet")
+    command = ["share", str(session), "--out", str(tmp_path / "page.html"), "--report", str(tmp_path / "report")]
+    assert main(command) == 0
+    shown = (tmp_path / "page.html").read_text(encoding="utf-8")
+    first = shown[shown.index('<details class="found">') : shown.index("</details>")]
+    assert "<img" not in first and first.count("<li>") == 2
+    assert "It was behind. Because of it." in first and "What to do: Do {less}." in first and "and 1 more" in first
+    (tables / "findings.parquet").unlink()
+    assert main(command) != 0
 
 
 def test_what_is_left_out_has_one_list() -> None:

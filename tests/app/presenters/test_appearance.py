@@ -8,11 +8,11 @@ import pytest
 from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtWidgets import QApplication, QInputDialog
 
-from app.commands.appearance import AppearanceHandlers
 from app.environment.settings import Settings
 from app.presenters.appearance import PRESENTATION_SCALE
 from app.shell.workbench import Workbench
 from tests.app.conftest import Hand
+from tests.app.dialogs import choose, tick
 from tests.app.one_window import end
 from widgets.canvas.arranging import from_text, to_text
 from widgets.canvas.zoom_view import FIT_MOST
@@ -171,15 +171,15 @@ def test_the_settings_dialog_changes_at_once(hand: Hand) -> None:
     hand.workbench.registry.trigger("settings")
     dialog = hand.workbench.window.findChild(SettingsDialog)
     assert dialog is not None
-    dialog.theme.setCurrentIndex(dialog.theme.findData("dark"))
+    choose(dialog, "theme", "dark")
     assert current_theme().name == "dark"
-    dialog.scale.setCurrentIndex(dialog.scale.findData(1.3))
+    choose(dialog, "scale", 1.3)
     assert scale() == 1.3
-    dialog.reduced_motion.setChecked(True)
+    tick(dialog, "reduced_motion", True)
     assert hand.canvas._stage.reduced_motion
-    dialog.record.setChecked(False)
+    tick(dialog, "record", False)
     assert not hand.workbench.controller.record
-    dialog.language.setCurrentIndex(dialog.language.findData("en"))
+    choose(dialog, "language", "en")
     assert hand.workbench.settings.language == "en"
     assert "next time Brokerscope starts" in dialog.note.text()
 
@@ -257,7 +257,6 @@ def test_the_language_of_the_settings_is_that_of_the_next_start(qapp: QApplicati
     first.settings.language = "de"
     assert Settings(store).language == "de"
     end(first)
-    assert AppearanceHandlers.COMMANDS
 
 
 def test_lanes_gauges_and_the_toolbar_grow_with_the_size_of_type(hand: Hand) -> None:

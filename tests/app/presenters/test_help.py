@@ -32,7 +32,8 @@ def test_every_panel_is_registered_with_what_the_menu_and_help_need() -> None:
     assert len({panel.name for panel in PANELS}) == len(PANELS)
     for panel in PANELS:
         assert panel.hint.endswith("."), panel.name
-        assert len(panel.help) > 60, panel.name
+        for language in ("en", "de"):
+            assert len(resources.path("help", language, f"{panel.name}.md").read_text("utf-8")) > 60, panel.name
         assert panel.group in {"Data", "Groups", "Flow", "System", "Report"}, panel.name
         assert not icon(panel.icon, LIGHT).isNull(), panel.name
 
@@ -79,6 +80,17 @@ def test_a_page_of_help_is_as_high_as_its_text_and_scrolls_beyond(hand: Hand, qa
     hand.workbench.registry.trigger("help_keys")
     qapp.processEvents()
     assert page_of(hand).page.verticalScrollBar().isVisible()
+
+
+def test_a_page_of_help_is_no_box_in_a_box(hand: Hand, qapp: QApplication) -> None:
+    """Its ground is that of the dialog, up to its edge: neither a frame nor another colour."""
+    hand.workbench.registry.trigger("help_panel")
+    dialog = page_of(hand)
+    qapp.processEvents()
+    image, page = dialog.grab().toImage(), dialog.page.geometry()
+    around = image.pixelColor(page.left() - 3, page.center().y())
+    edges = (page.left(), page.top()), (page.right(), page.bottom()), (page.left(), page.center().y())
+    assert {image.pixelColor(*at).name() for at in edges} == {around.name()}
 
 
 def test_about_names_the_parts_and_their_licences(hand: Hand) -> None:

@@ -11,6 +11,7 @@ from app.sessions.history.ring import EventRing
 from broker_core import Admin, BrokerHost, Message
 from broker_core.log.client_batch import client_batches
 from broker_core.operations.browse import CountKeys
+from tests.broker_core.log.logs import stored_batches
 
 
 def test_keys_of_batches_are_read_and_what_is_not_read_is_said() -> None:
@@ -38,11 +39,8 @@ def test_keys_of_batches_are_read_and_what_is_not_read_is_said() -> None:
         assert dict(whole.keys) == {b"a": 3, b"b": 2, None: 1} and whole.batches == ()
         assert [row[0] for row in key_facts(whole)] == ["a", "b", "no key"]
         log = host.broker.logs.partition("orders", 0)
-        assert [client.only_key() for stored in log.read_bytes(0) for client in client_batches(stored)] == [
-            None,
-            b"a",
-            None,
-        ]
+        batches = [client for stored in stored_batches(log, 0) for client in client_batches(stored)]
+        assert [batch.only_key() for batch in batches] == [None, b"a", None]
         Admin(host).delete_records("orders", {0: 4})
         gone = read_keys([(0, 3)])
         assert counts.with_read(gone).batches == ((0, 3), (4, 2))

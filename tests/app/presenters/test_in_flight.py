@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.presenters.in_flight import GroupHold, InFlightPresenter
+from app.presenters.in_flight import GroupHold, InFlightPanel, InFlightPresenter
 from broker_core.events import EventKind
 from tests.app.conftest import Hand
-from widgets.panels.in_flight import InFlightPanel
 
 Place = tuple[str, str, int]
 
@@ -64,17 +63,9 @@ def test_what_groups_hold_is_in_flight_too_now_and_in_the_past(open_workbench: C
         assert shown(hand) == before
 
 
-def test_what_a_group_holds_cannot_be_acknowledged_by_hand(hand: Hand) -> None:
+def held_by_a_group(hand: Hand) -> tuple[GroupHold, int]:
+    """What a group holds, and its place in the panel."""
     hand.workbench.window.show_tab("in_flight")
-    hand.pass_time(10)
-    key = next(("indexers", at.topic, str(at.partition)) for at in hand.workbench.controller.snapshot.groups[0].offsets)
-    hand.workbench.window.tab(InFlightPanel).actWanted.emit("ack", [key])
-    assert "its consumers commit them" in hand.workbench.window.status.last_action.whole
-
-
-def test_a_group_has_its_partition_beside_its_name_and_no_priority(hand: Hand) -> None:
-    hand.workbench.window.show_tab("in_flight")
-    panel = hand.workbench.window.tab(InFlightPanel)
     model = hand.workbench.views.presenter(InFlightPresenter).model
     held: list[GroupHold] = []
     for _ in range(40):
@@ -83,7 +74,19 @@ def test_a_group_has_its_partition_beside_its_name_and_no_priority(hand: Hand) -
         if held:
             break
     row = held[0]
-    place = model.place_of((row.queue, row.topic, str(row.partition)))
+    return row, model.place_of((row.queue, row.topic, str(row.partition)))
+
+
+def test_what_a_group_holds_cannot_be_acknowledged_by_hand(hand: Hand) -> None:
+    _row, place = held_by_a_group(hand)
+    hand.workbench.window.tab(InFlightPanel).select(place)
+    assert hand.workbench.registry.trigger("ack_lease")
+    assert "its consumers commit them" in hand.workbench.window.status.last_action.whole
+
+
+def test_a_group_has_its_partition_beside_its_name_and_no_priority(hand: Hand) -> None:
+    row, place = held_by_a_group(hand)
+    panel, model = hand.workbench.window.tab(InFlightPanel), hand.workbench.views.presenter(InFlightPresenter).model
     texts = [model.index(place, column).data() for column in range(2)]
     assert texts == [f"{row.queue}, {row.topic}/{row.partition}", "n/a"]
     panel.set_filter_text("priority >= 0")

@@ -2,12 +2,12 @@
 
 import pytest
 
-from app.presenters.dead_letter_sync import PREVIEW_BYTES
+from app.presenters.beyond_snapshot import PREVIEW_BYTES
+from app.presenters.in_flight import InFlightPanel
 from broker_core.events import EventKind
 from broker_core.messages import Message
 from broker_core.snapshots import AttemptView
 from widgets.panels.dead_letters import DeadLettersPanel
-from widgets.panels.in_flight import InFlightPanel
 
 MANY = 3_000
 
@@ -51,7 +51,7 @@ def test_a_large_redrive_is_a_job_that_can_be_cancelled(panel, hand):
     total = panel.model.rowCount()
     panel.redrive_all()
     (job,) = jobs.facts()
-    assert f"{total:,} dead letters" in job.title
+    assert job.title == f"Redrive of dead letters: {total:,}"
     jobs.find(job.id).cancel()
     hand.qtbot.waitUntil(lambda: jobs.facts()[0].state == "Cancelled", timeout=10_000)
     hand.show()
@@ -88,8 +88,8 @@ def test_a_busy_queue_lists_every_lease(hand):
     panel.set_filter_text("holder = greedy and key = key-2900")
     assert panel.model.rowCount() == 1
     panel.select(0)
-    panel.do("ack")
-    events = hand.workbench.controller.events
+    assert hand.workbench.registry.trigger("ack_lease")
+    events = hand.workbench.controller.collectors.events
     hand.wait_until(
         lambda: any(one.kind is EventKind.ACKNOWLEDGED and one.client == "greedy" for one in events.since(0))
     )

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from app.commands.consumers import current_group, move_choices
 from app.commands.forms import name_error
@@ -86,9 +87,11 @@ def test_every_place_says_the_same_rate(qapp):
     for kind, client, group, topic, count in (
         (EventKind.PUBLISHED, "feed", "", "commits", 480),
         (EventKind.DELIVERED, "indexer-1", "indexers", "commits", 24),
+        (EventKind.ACKNOWLEDGED, "indexer-1", "indexers", "commits", 24),
         (EventKind.DELIVERED, "builder-1", "builds", "builds", 10),
     ):
-        rates.series(Event(0, begin_ns, kind, topic=topic, client=client, group=group, count=count, size_bytes=96))
+        place: dict[str, Any] = {"topic": topic, "partition": 0, "offset": 0}
+        rates.series(Event(0, begin_ns, kind, client=client, group=group, count=count, size_bytes=96, **place))
     view = CanvasModel(Owners(), rates).view(snapshot)
     rows = {row.id: row for section in NavigatorModel(rates).update(snapshot) for row in section.rows}
     table = RateTable(rates)
@@ -213,6 +216,23 @@ def test_the_canvas_gives_the_same_hue_as_the_registry():
     assert [(card.hue, card.badge) for card in cards] == [
         (owners.hue(one.name), owners.letter(one.name)) for one in cards
     ]
+
+
+def test_a_card_says_since_when_its_connection_is_lost(canvas):
+    snapshot = made_up.living()
+    group = snapshot.groups[0]
+    first = replace(group.members[0], lost_ns=12 * S)
+    lost = replace(snapshot, groups=(replace(group, members=(first, *group.members[1:])), *snapshot.groups[1:]))
+    # A program of its own is no actor: nothing but its connection tells of it.
+    lost = replace(lost, actors=tuple(actor for actor in lost.actors if actor.name != first.client))
+    members = {card.name: card for card in canvas.view(lost).groups[0].members}
+    card, other = members[first.client], members[group.members[1].client]
+    assert (card.name, card.state, card.note) == (first.client, "Connection lost", "since 00:12.000")
+    assert other.state != "Connection lost" and other.note == ""
+    facts = inspector_facts(lost, f"consumer:{first.client}", Rates())
+    assert facts is not None and facts.state == "Connection lost"
+    label, words = facts.sections[0][1][0][:2]
+    assert label == "In this state" and words.endswith("since 00:12.000")
 
 
 def test_a_revoked_lane_is_marked_and_the_link_stands_still(canvas):

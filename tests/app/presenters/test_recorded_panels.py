@@ -4,12 +4,12 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
+from app.presenters.segments import LogOnDiskPanel
 from broker_core.clock import NS_PER_S
 from broker_core.events import EventKind
 from broker_core.simulation.actions.groups import MoveConsumer
 from tests.long_form import some
 from widgets.panels.events import EventsPanel
-from widgets.panels.log_on_disk import LogOnDiskPanel
 
 
 @pytest.fixture
@@ -19,8 +19,8 @@ def stored(open_workbench):
     hand.workbench.controller.perform(MoveConsumer("indexer-4", "indexers"))
     hand.pass_time(20)
     controller = hand.workbench.controller
-    hand.events = list(controller.events.since(0))
-    folder = controller.folder
+    hand.events = list(controller.collectors.events.since(0))
+    folder = controller.source.folder
     controller.stop()
     controller.open_session(folder, 20 * NS_PER_S)
     return hand
@@ -32,7 +32,7 @@ def wait(hand, done):
         hand.workbench.draw()
         assert done()
 
-    hand.qtbot.waitUntil(look, timeout=20_000)
+    hand.qtbot.waitUntil(look, timeout=60_000)
 
 
 def test_events_come_from_the_recording_up_to_the_moment_shown(stored):
@@ -84,14 +84,14 @@ def test_what_a_recording_lacks_is_one_click_away(stored, tab):
     wait(stored, lambda: not panel.empty_state.offer.isHidden())
     assert "reruns the same inputs up to the moment shown" in panel.empty_state.text()
     stored.qtbot.mouseClick(panel.empty_state.offer, Qt.MouseButton.LeftButton)
-    assert controller.stored is None and controller.branched_from
-    wait(stored, lambda: controller.end_ns >= 20 * NS_PER_S and panel.model.rowCount() > 0)
+    assert controller.stored is None and controller.branching.origin
+    wait(stored, lambda: controller.source.end_ns >= 20 * NS_PER_S and panel.model.rowCount() > 0)
     assert panel.empty_state.offer.isHidden()
 
 
 def test_where_a_recording_cannot_be_run_again_the_reason_stands_there(stored):
     controller, window = stored.workbench.controller, stored.workbench.window
-    folder = controller.folder
+    folder = controller.source.folder
     (folder / "scenario.yaml").write_text("nonsense")
     controller.open_session(folder, 20 * NS_PER_S)
     for tab in ("messages", "log_on_disk"):

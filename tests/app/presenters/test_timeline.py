@@ -11,6 +11,7 @@ from app.sessions.history.series import ALL_PUBLISHED
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind, EventStream
 from broker_core.snapshots import Snapshot
+from widgets.formats import duration
 
 K = EventKind
 
@@ -46,6 +47,19 @@ def test_rate_bands_and_ticks_are_gathered() -> None:
         ("rebalances", "g rebalances, 1.0 s: a joined"),
         ("backpressure", "shop blocked by orders, 700 ms"),
     ]
+
+
+def test_what_is_blocked_many_times_is_told_with_the_sum_of_the_times() -> None:
+    events = [
+        (at / 10 + end / 20, kind, {"client": "shop", "topic": "orders"})
+        for at in range(10 * SPANS_MAX)
+        for end, kind in enumerate((K.PRODUCER_BLOCKED, K.PRODUCER_UNBLOCKED))
+    ]
+    bands = fed(*events).bands(round(events[-1][0] * NS_PER_S))
+    assert len(bands) <= SPANS_MAX
+    band = max(bands, key=lambda one: (one.end_ns or 0) - one.start_ns)
+    times = round(((band.end_ns or 0) - band.start_ns + NS_PER_S // 20) / (NS_PER_S // 10))
+    assert band.label == f"Producers were blocked {times:,} times, {duration(times * NS_PER_S // 20)} in all"
 
 
 def test_the_highest_rate_never_falls_however_long_the_session_becomes() -> None:

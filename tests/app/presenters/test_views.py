@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QApplication
 
-from app.commands.families import COMMANDS
+from app.commands.menus import COMMANDS
 from app.commands.registry import ActionRegistry
 from app.presenters.assignments import AssignmentsPresenter
 from app.presenters.dead_letters import DeadLettersPresenter
@@ -89,7 +89,7 @@ def test_typing_a_filter_filters_and_counts(bench, qtbot):
     assert panel.count_label.text() == f"{bench.views.presenter(DeadLettersPresenter).model.rowCount()} of 23 are shown"
     assert (
         panel.redrive_all_button.text()
-        == f"Redrive all ({bench.views.presenter(DeadLettersPresenter).model.rowCount()})"
+        == f"Redrive listed ({bench.views.presenter(DeadLettersPresenter).model.rowCount()})"
     )
 
 

@@ -20,8 +20,8 @@ from confluent_kafka import Consumer, Message, Producer, ShareConsumer, TopicPar
 from kafka import KafkaConsumer
 
 from broker_core import FlowConfig, SchemaRule
-from broker_core.broker.catalog import ShareGroupConfig
 from broker_core.clients.schema_admin import SchemaAdmin
+from broker_core.groups.config import GroupSettings
 from broker_core.recording.recorder import Recorder
 from broker_core.simulation.scenario import Scenario
 from broker_core.simulation.scenario_text import scenario_text
@@ -132,8 +132,8 @@ def record(folder: Path) -> None:
         broker.create_topic("tasks")
         SchemaAdmin(broker.host).register("reading", '{"type": "object", "required": ["celsius"]}')
         broker.admin.create_topic("readings", schema=SchemaRule("reading"))
-        share = ShareGroupConfig(auto_offset_reset="earliest", dead_letter_topic="failed-tasks")
-        broker.host.call(lambda _now: broker.host.broker.share_groups.configure("packers", share))
+        share = GroupSettings(auto_offset_reset="earliest")
+        broker.host.call(lambda _now: broker.host.broker.groups.configs.set("packers", share))
         clients = Clients(broker)
         running: list[threading.Thread] = []
 

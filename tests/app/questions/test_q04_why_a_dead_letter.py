@@ -3,6 +3,7 @@
 from PySide6.QtCore import Qt
 
 from app.presenters.dead_letters import DeadLettersPresenter
+from widgets.formats import session_time
 from widgets.panels.dead_letters import DeadLettersPanel
 
 
@@ -19,12 +20,15 @@ def test_a_click_on_a_dead_letter_tells_why_and_every_attempt(hand):
     details = panel.details
     assert details.cause.text() == letter.cause
     shown = details.shown
-    assert [attempt.outcome for attempt in shown.attempts] == [attempt.outcome for attempt in letter.attempts]
-    assert [attempt.holder for attempt in shown.attempts] == [attempt.holder for attempt in letter.attempts]
+    assert [number for number, _told in shown.attempts] == [
+        f"{number}." for number in range(1, len(letter.attempts) + 1)
+    ]
+    for (_number, told), attempt in zip(shown.attempts, letter.attempts, strict=True):
+        assert told.startswith(f"{attempt.outcome}\n{attempt.holder}, {session_time(attempt.delivered_ns)}")
     # The inspector shows the same as a path, from its publishing to its death.
     inspector = window.parts.inspector
 
-    def told():
+    def told_as_a_path():
         hand.show()
         steps = inspector.facts.steps
         assert [step.state for step in steps][:2] == ["Published", "Delivered"]
@@ -32,4 +36,4 @@ def test_a_click_on_a_dead_letter_tells_why_and_every_attempt(hand):
         assert letter.cause in steps[-1].detail
         assert [step.state for step in steps].count("Delivered") == len(letter.attempts)
 
-    hand.qtbot.waitUntil(told)
+    hand.qtbot.waitUntil(told_as_a_path)

@@ -2,9 +2,8 @@
 
 from PySide6.QtCore import Qt
 
-from app.presenters.in_flight import InFlightPresenter
+from app.presenters.in_flight import InFlightPanel, InFlightPresenter
 from widgets.formats import session_time
-from widgets.panels.in_flight import InFlightPanel
 
 
 def test_a_click_on_a_message_in_flight_says_who_holds_it_and_until_when(hand):

@@ -10,7 +10,7 @@ from broker_core.events import EventKind
 def test_a_click_on_a_partition_names_its_hottest_keys(hand):
     truth = Counter(
         event.key
-        for event in hand.workbench.controller.events.since(0)
+        for event in hand.workbench.controller.collectors.events.since(0)
         if event.kind is EventKind.PUBLISHED and (event.topic, event.partition) == ("commits", 2)
     )
     key, number = truth.most_common(1)[0]

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt
 
+from app.presenters.offsets import OffsetsPanel
 from tests.app.conftest import Hand
-from widgets.panels.offsets import OffsetsPanel
 
 
 def click_offsets(hand: Hand) -> None:

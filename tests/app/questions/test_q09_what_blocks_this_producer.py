@@ -41,7 +41,7 @@ def test_the_chain_leads_from_the_producer_to_the_consumer_that_is_slow(hand: Ha
 
 
 def test_a_paused_reader_is_named_as_paused(hand: Hand) -> None:
-    hand.workbench.context.perform(Pause("mailer-1", 100))
+    hand.workbench.controller.perform(Pause("mailer-1", 100))
     for _ in range(60):
         hand.pass_time(1)
         if blocked(hand):

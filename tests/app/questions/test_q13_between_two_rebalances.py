@@ -27,7 +27,7 @@ def test_two_clicks_show_what_was_published_between_two_rebalances(hand):
     panel = window.tab(EventsPanel)
     truth = [
         event.seq
-        for event in hand.workbench.controller.events.since(0)
+        for event in hand.workbench.controller.collectors.events.since(0)
         if event.kind is EventKind.PUBLISHED and before.started_ns <= event.time_ns < last.started_ns
     ]
     assert len(truth) > 20

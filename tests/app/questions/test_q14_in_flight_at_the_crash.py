@@ -2,11 +2,11 @@
 
 from PySide6.QtCore import QPoint, Qt
 
+from app.presenters.in_flight import InFlightPanel
 from broker_core.clock import NS_PER_S
 from broker_core.simulation.actions.faults import Crash
 from broker_core.snapshots import LeaseView
 from tests.app.sessions.test_travel_window import arrive
-from widgets.panels.in_flight import InFlightPanel
 
 
 def test_a_click_on_the_fault_shows_what_was_in_flight(open_workbench, monkeypatch):

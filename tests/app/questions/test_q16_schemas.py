@@ -102,7 +102,7 @@ def test_a_moment_has_its_schemas_in_the_past_after_the_end_and_in_an_opened_rec
                 hand.workbench.draw()
             assert shown(hand) == live[-1][1], stage
         elif stage == "opened":
-            folder = hand.workbench.controller.folder
+            folder = hand.workbench.controller.source.folder
             assert folder is not None
             hand.workbench.controller.open_session(folder)
             reading = hand.workbench.controller._reading

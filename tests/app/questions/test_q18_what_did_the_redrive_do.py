@@ -20,10 +20,10 @@ def test_two_clicks_show_what_became_of_each_redriven_message(hand):
     hand.qtbot.mouseClick(panel.redrive_all_button, Qt.MouseButton.LeftButton)
     hand.pass_time(15)
     hand.qtbot.mouseClick(panel.redriven_button, Qt.MouseButton.LeftButton)
-    moves = [event for event in controller.events.since(0) if event.kind is EventKind.REDRIVEN]
+    moves = [event for event in controller.collectors.events.since(0) if event.kind is EventKind.REDRIVEN]
     assert len(moves) == there
     last = {}
-    for event in controller.events.since(moves[0].seq):
+    for event in controller.collectors.events.since(moves[0].seq):
         for move in moves:
             here = (event.topic, event.partition) == (move.to_topic, move.to_partition)
             if not here or event.offset is None or event.kind is EventKind.PUBLISHED:
@@ -112,7 +112,9 @@ def test_an_undone_redrive_says_so_and_nobody_purged_anything(hand):
     registry.trigger("undo")
     hand.show()
     back = next(
-        event for event in controller.events.since(0) if event.kind is EventKind.PURGED and event.cause == "withdrawn"
+        event
+        for event in controller.collectors.events.since(0)
+        if event.kind is EventKind.PURGED and event.cause == "withdrawn"
     )
     hand.workbench.views.select(f"message:{back.topic}/{back.partition}/{back.offset}")
     inspector = hand.workbench.window.parts.inspector

@@ -2,9 +2,9 @@
 
 from PySide6.QtCore import Qt
 
+from app.presenters.segments import LogOnDiskPanel
 from resources.units import byte_size
 from tests.widgets.reading import facts_of
-from widgets.panels.log_on_disk import LogOnDiskPanel
 
 
 def test_the_panel_lists_every_segment_and_a_click_says_how_its_partition_is_kept(open_workbench):

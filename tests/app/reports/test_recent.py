@@ -98,7 +98,7 @@ def test_the_panel_lists_reports_shows_findings_as_they_are_and_opens_one(
     hand.qtbot.mouseClick(panel.open_button, Qt.MouseButton.LeftButton)
     hand.qtbot.mouseClick(panel.folder_button, Qt.MouseButton.LeftButton)
     assert opened == [str(tmp_path / "one" / "report.html"), str(tmp_path / "one")]
-    assert not panel.export_button.isEnabled(), "the session still runs"
+    assert not panel.buttons["export_report"].isEnabled(), "the session still runs"
 
 
 def test_a_report_that_found_nothing_is_told_from_one_that_cannot_tell(hand: Hand, tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ import resources
 from app.cli.main import main
 from app.commands.jobs import Jobs
 from app.commands.reports import TITLES, part_choices
-from spark_reports.parts import EVERY, PARTS
-from spark_reports.request import Request
+from spark_reports.request.parts import EVERY, PARTS
+from spark_reports.request.request import Request
 from tests.app.conftest import Hand
 from widgets.dialogs.export_report import ExportReportDialog
 

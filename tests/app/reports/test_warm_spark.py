@@ -13,7 +13,7 @@ import pytest
 from app.commands.jobs import Jobs
 from app.reports.process import ReportError, ReportProcess
 from app.reports.warm_spark import SharedSpark, WarmSpark
-from spark_reports.request import Request
+from spark_reports.request.request import Request
 from tests.app.conftest import Hand
 
 # Answers as the real process does, without Java: the page's name tells how many requests it has had.

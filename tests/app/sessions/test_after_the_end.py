@@ -40,14 +40,14 @@ def test_after_the_end_everybody_has_stopped_and_nothing_moves(
     hand.pass_time(12)
     assert states(hand) & {"running", "processing", "waiting"}
     assert any(item.has_dots for item in hand.canvas._stage.links.values())
-    hand.workbench.controller.run()
+    hand.workbench.controller.time.run()
 
     def moves() -> bool:
         draw(hand)
         return hand.canvas._ticker.isActive()
 
     hand.qtbot.waitUntil(moves)
-    hand.workbench.controller.pause()
+    hand.workbench.controller.time.pause()
     hand.show()
     assert not hand.canvas._ticker.isActive(), "time stands still, and so does all else"
     hand.workbench.controller.stop()
@@ -55,7 +55,7 @@ def test_after_the_end_everybody_has_stopped_and_nothing_moves(
     assert states(hand) <= {"stopped", "idle"}
     assert not hand.canvas.view.running and not hand.canvas._ticker.isActive()
     assert not any(item.has_dots for item in hand.canvas._stage.links.values())
-    end_ns = hand.workbench.controller.end_ns
+    end_ns = hand.workbench.controller.source.end_ns
     hand.workbench.controller.travel.to(6 * NS_PER_S)
     draw(hand)
     assert states(hand) & {"running", "processing", "waiting"}, "they worked then"
@@ -63,7 +63,7 @@ def test_after_the_end_everybody_has_stopped_and_nothing_moves(
     draw(hand)
     assert hand.workbench.window.status.last_action.whole == "This is how the session ended."
     assert states(hand) <= {"stopped", "idle"} and hand.workbench.controller.snapshot.time_ns == end_ns
-    folder = hand.workbench.controller.folder
+    folder = hand.workbench.controller.source.folder
     if folder is not None:
         hand.workbench.controller.open_session(folder, end_ns)
         draw(hand)
@@ -76,16 +76,16 @@ def test_what_is_said_of_a_branch_stays_true_when_it_runs(open_workbench: Callab
     controller = hand.workbench.controller
     controller.travel.to(5 * NS_PER_S)
     draw(hand)
-    controller.branch()
+    controller.branching.branch()
 
     def there() -> bool:
-        controller.grant(0.01)
-        return controller.background_tasks == 0
+        controller.time.grant(0.01)
+        return controller.time.background_tasks == 0
 
     hand.qtbot.waitUntil(there, timeout=20_000)
-    controller.run()
+    controller.time.run()
     draw(hand)
     said = hand.workbench.window.status.last_action.whole
-    assert controller.moving and said.startswith("This is a branch: live from 00:05.000")
+    assert controller.time.moving and said.startswith("This is a branch: live from 00:05.000")
     assert "Run it" not in said
-    controller.pause()
+    controller.time.pause()

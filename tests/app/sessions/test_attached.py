@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QLabel
 
+from app.commands.attach import AttachDialog
 from app.commands.listeners import ListenerHandlers
 from app.presenters.dead_letters import DeadLettersPresenter
 from app.sessions.observed import attached
@@ -33,7 +34,6 @@ from broker_core.simulation.actions.topics import ConfigureTopic, Produce
 from broker_core.simulation.simulation import Simulation
 from tests.app.conftest import Hand
 from tests.app.dialogs import fill
-from widgets.dialogs.attach import AttachDialog
 from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.panels.events import EventsPanel
 from widgets.panels.messages import MessagesPanel
@@ -67,7 +67,7 @@ class Attached:
     def __init__(self, hand: Hand, host: BrokerHost, url: str, sessions: Path) -> None:
         self.hand, self.host, self.url, self.controller = hand, host, url, hand.workbench.controller
         self.controller.observe(attached(peer_at(url), sessions=sessions))
-        self.wait(lambda: self.controller.end_ns)
+        self.wait(lambda: self.controller.source.end_ns)
 
     def wait(self, done: Callable[[], object]) -> None:
         def look() -> None:
@@ -94,9 +94,9 @@ def test_the_window_shows_what_the_broker_has_and_what_happens_to_it(window: Att
     with Producer(host, client_id="shop") as producer:
         producer.publish("orders", b"one more")
     window.wait(lambda: controller.snapshot.totals.published == 1)
-    window.wait(lambda: controller.moving)
+    window.wait(lambda: controller.time.moving)
     assert controller.live and controller.source.seed is None
-    assert EventKind.PUBLISHED in [event.kind for event in controller.events.since(0)]
+    assert EventKind.PUBLISHED in [event.kind for event in controller.collectors.events.since(0)]
 
 
 def test_what_cannot_be_done_there_is_disabled_from_the_first_frame_on(
@@ -128,14 +128,14 @@ def test_another_broker_is_seen_from_its_first_card_on(window: Attached) -> None
 
 def test_looking_back_and_following_again(window: Attached) -> None:
     controller, host = window.controller, window.host
-    window.wait(lambda: controller.end_ns > 0)
-    before_ns = controller.end_ns
+    window.wait(lambda: controller.source.end_ns > 0)
+    before_ns = controller.source.end_ns
     with Producer(host) as producer:
         producer.publish("orders", b"later")
-    window.wait(lambda: controller.present.totals.published == 1)
-    controller.pause()
+    window.wait(lambda: controller.source.latest.totals.published == 1)
+    controller.time.pause()
     window.wait(lambda: controller.travel.looking_back)
-    assert not controller.live and not controller.moving
+    assert not controller.live and not controller.time.moving
     controller.travel.to(before_ns)
     window.wait(lambda: controller.snapshot.time_ns <= before_ns)
     assert controller.snapshot.totals.published == 0
@@ -158,10 +158,10 @@ def test_what_is_done_reaches_the_broker(window: Attached) -> None:
         while read < 11:
             read += len(consumer.poll(1))
         consumer.commit()
-        window.wait(lambda: window.controller.present.groups)
+        window.wait(lambda: window.controller.source.latest.groups)
         window.do(MoveConsumer("reader", ""))
         assert not Admin(host).describe_group("billing").members
-        window.wait(lambda: window.controller.present.faults)
+        window.wait(lambda: window.controller.source.latest.faults)
         assert window.hand.workbench.registry.reason("end_faults") == "No fault is active.", "the bench says it"
         window.do(MoveConsumer("reader", "billing"))
     window.do(ResetOffsets(group="billing", form="earliest"))
@@ -190,9 +190,9 @@ def test_dead_letters_of_topics_say_why_and_go_back_where_they_can(window: Attac
     assert [(row.queue, row.cause) for row in model.rows if row.queue not in {"jobs", "mine.DLT/0"}] == [
         ("events", "schema order refused the value")
     ] * 2
-    assert panel.redrive_all_button.text() == "Redrive all (5)", "what a program wrote only it can send back"
+    assert panel.redrive_all_button.text() == "Redrive all (6)", "what a program wrote goes back by a plan"
     panel.table.selectRow(model.place_of(("mine.DLT/0", 0)))
-    assert panel.why_not_selected() == panel.why_not_current() != "" == panel.why_not_all()
+    assert panel.why_not_current() != "" == panel.why_not_selected() == panel.why_not_all()
     # The schema goes: what it refused goes back, but for one of them that was purged before.
     schemas.set_rule("events", None)
     window.do(PurgeDeadLetters(queue="events", offsets=[1]))
@@ -204,6 +204,19 @@ def test_dead_letters_of_topics_say_why_and_go_back_where_they_can(window: Attac
     window.wait(lambda: workbench.views.presenter(DeadLettersPresenter).tab_count(window.controller.snapshot) == 4)
 
 
+def test_what_a_broker_refuses_to_everybody_is_said_before_it_is_asked_for(window: Attached) -> None:
+    registry, host = window.hand.workbench.registry, window.host
+    registry.refresh()
+    assert registry.reason("break_requests").startswith("Everybody may use this broker")
+    assert registry.reason("advance_clock").startswith("The clock of this broker cannot be stopped or moved")
+    host.broker.clock.movable = host.clock  # as with --testing
+    with Producer(host) as producer:
+        producer.publish("orders", b"one more")
+    window.wait(lambda: window.controller.snapshot.totals.published == 1)
+    registry.refresh()
+    assert registry.reason("break_requests") == registry.reason("advance_clock") == ""
+
+
 def test_the_clock_of_a_broker_for_tests_is_moved_on(window: Attached) -> None:
     host = window.host
     host.broker.clock.movable = host.clock
@@ -212,7 +225,7 @@ def test_the_clock_of_a_broker_for_tests_is_moved_on(window: Attached) -> None:
         window.wait(lambda: any(queue.leases for queue in window.controller.snapshot.queues))
         window.do(AdvanceClock(by_ms=60_000))
     window.wait(lambda: not any(queue.leases for queue in window.controller.snapshot.queues))
-    assert "moved the clock on by 60000 ms" in [event.cause for event in window.controller.events.since(0)]
+    assert "moved the clock on by 60000 ms" in [event.cause for event in window.controller.collectors.events.since(0)]
 
 
 def test_the_time_of_a_session_here_is_its_engines(open_workbench: Callable[..., Hand]) -> None:
@@ -240,8 +253,8 @@ def test_a_panel_without_rows_says_what_it_takes_of_this_source(
     window = Attached(hand, host, listener.url, tmp_path)
     assert "as soon as it is seen" in words() and "F5" not in words()
     window.controller.stop()
-    assert window.controller.folder is not None
-    window.controller.open_session(window.controller.folder)
+    assert window.controller.source.folder is not None
+    window.controller.open_session(window.controller.source.folder)
     assert "another moment on the timeline" in words()
 
 
@@ -304,34 +317,34 @@ def test_a_broker_that_is_away_is_told_with_its_age_and_comes_back(
         window = Attached(open_workbench(), host, listener.url, tmp_path)
         controller = window.controller
     window.wait(lambda: "nothing listens" in shown_badge(controller).tip)
-    assert shown_badge(controller).word.startswith("ATTACHED, not seen for ") and not controller.moving
+    assert shown_badge(controller).word.startswith("ATTACHED, not seen for ") and not controller.time.moving
     window.wait(lambda: window.hand.workbench.window.tint.stale)
     with BrokerHost() as other, HttpListener(other, port=listener.port):
         Admin(other).create_topic("anew")
-        window.wait(lambda: [topic.name for topic in controller.present.topics] == ["anew"])
-        window.wait(lambda: controller.moving and not window.hand.workbench.window.tint.stale)
-        assert [event.kind for event in controller.events.since(0)].count(EventKind.GAP) == 1
+        window.wait(lambda: [topic.name for topic in controller.source.latest.topics] == ["anew"])
+        window.wait(lambda: controller.time.moving and not window.hand.workbench.window.tint.stale)
+        assert [event.kind for event in controller.collectors.events.since(0)].count(EventKind.GAP) == 1
         assert any("restarted" in tick.label for tick in controller.collectors.timeline.ticks())
         controller.stop()
 
 
 def test_its_recording_opens_as_a_session(window: Attached) -> None:
-    controller, folder = window.controller, window.controller.folder
+    controller, folder = window.controller, window.controller.source.folder
     with Producer(window.host) as producer:
         producer.publish("orders", b"one more")
-    window.wait(lambda: controller.present.totals.published == 1)
+    window.wait(lambda: controller.source.latest.totals.published == 1)
     controller.stop()
     assert shown_badge(controller).word == "STOPPED"
     assert folder is not None
     stored = controller.open_session(folder)
     about = window.hand.workbench.views.about
     assert about is not None and about.kind == "Broker"
-    assert controller.scenario is not None and "elsewhere" in controller.scenario.about
+    assert controller.source.scenario is not None and "elsewhere" in controller.source.scenario.about
     assert stored.problems == [] and not stored.knows("beginning") and stored.knows("leases")
     controller.travel.to(stored.end_ns)
     window.wait(lambda: controller.snapshot.totals.published == 1)
     assert [topic.published for topic in controller.snapshot.topics if topic.name == "orders"] == [10]
-    assert "replayed" in controller.why_no_branch() and not controller.why_not(Simulation)
+    assert "replayed" in controller.source.why_no_branch() and not controller.source.why_not(Simulation)
 
 
 def test_the_dialog_says_what_is_wrong_and_remembers_addresses_and_no_token(
@@ -349,14 +362,16 @@ def test_the_dialog_says_what_is_wrong_and_remembers_addresses_and_no_token(
 
     with HttpListener(host, port=0, access=Access.of_token("sixteen letters!")) as listener:
         dialog = pressed(listener.url)
+        assert (dialog.note.text(), dialog.problem.text()) == ("Connecting...", ""), "it is no error"
         hand.qtbot.waitUntil(lambda: "token" in dialog.problem.text(), timeout=20_000)
+        assert not dialog.note.isVisible()
         assert controller.simulated is not None and dialog.isVisible()
         fill(hand, dialog, token="sixteen letters!", hides_hosts=True)
         with hand.qtbot.waitSignal(controller.opened, timeout=20_000):
             dialog.accept_button.click()
         assert controller.simulated is None and controller.live
         assert settings.recent_addresses == (listener.url,)
-        assert controller.folder is not None and controller.folder.name.endswith("-attached")
+        assert controller.source.folder is not None and controller.source.folder.name.endswith("-attached")
         assert "sixteen" not in str(vars(settings))
         registry.trigger("attach")
         dialog = hand.workbench.window.findChildren(AttachDialog)[-1]
@@ -390,7 +405,9 @@ def test_acls_quotas_and_users_of_the_broker_are_seen_and_changed(window: Attach
     window.do(SetQuota(quota=quota))
     assert window.host.broker.access.acls.all == (acl,)
     window.wait(lambda: (window.controller.snapshot.acls, window.controller.snapshot.quotas) == ((acl,), (quota,)))
-    told = [event.cause for event in window.controller.events.since(0) if event.kind is EventKind.USER_ACTION]
+    told = [
+        event.cause for event in window.controller.collectors.events.since(0) if event.kind is EventKind.USER_ACTION
+    ]
     assert told == [
         "set the SCRAM-SHA-256 credential of shop",
         "created the ACL: shop may read topic orders",

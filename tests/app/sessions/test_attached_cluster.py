@@ -2,20 +2,51 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialog, QFileDialog, QLabel
 
+from app.commands.attach import AttachDialog
+from app.environment.paths import find_scenario
 from app.presenters.dead_letters import DeadLettersPresenter, dead_letter_facts
 from app.presenters.messages_presenter import MessagesPresenter
-from app.sessions.observed import why_no_address
+from app.presenters.requests import RequestsPanel
+from app.sessions.observed import attached, why_no_address
+from app.shell.badge import shown_badge
+from broker_core.errors import BrokerError
+from broker_core.listeners.between.peer import BetweenPeer
+from broker_core.observation.deed_journal import DeedJournal
+from broker_core.observation.kafka.config import connection_config
+from broker_core.observation.peers import peer_at
+from broker_core.simulation.replay import recorded_action
 from broker_core.testing import EmbeddedBroker
 from tests.app.conftest import Hand
+from tests.app.dialogs import fill, opened
 from tests.app.sessions.test_attached import Attached
-from tests.broker_core.observation.kafka.test_dead_letters import SPRING
+from tests.broker_core.guarded.test_origins import SPRING
+from tests.broker_core.observation.kafka.tap import WRITING, tap
+from tests.broker_core.recording.test_recorded_actions import EVERY_TAG
+from widgets.dialogs.form import FormDialog
+from widgets.dialogs.review import ReviewDialog
+from widgets.panels.connections import ConnectionsPanel
 from widgets.panels.dead_letters import DeadLettersPanel
+
+#: Commands that end the session, open another one, or only change how the window looks.
+LEAVING = (
+    *("quit", "stop", "open_scenario", "scenario_", "help_", "layout_", "theme", "type_", "present", "palette"),
+    "my_actions",
+)
+
+
+@pytest.fixture
+def tapped(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    return tap(monkeypatch)
 
 
 @pytest.fixture
@@ -32,6 +63,15 @@ def cluster() -> Iterator[EmbeddedBroker]:
 @pytest.fixture
 def window(open_workbench: Callable[..., Hand], cluster: EmbeddedBroker, tmp_path: Path) -> Attached:
     return Attached(open_workbench(), cluster.host, cluster.bootstrap_servers, tmp_path)
+
+
+@pytest.fixture
+def journal(window: Attached, cluster: EmbeddedBroker, tmp_path: Path) -> DeedJournal:
+    """Of the cluster in the window, to which something may be done now."""
+    kept = DeedJournal(tmp_path / "deeds.jsonl")
+    window.controller.observe(attached(peer_at(cluster.bootstrap_servers, journal=kept), sessions=tmp_path))
+    window.wait(lambda: window.controller.source.end_ns)
+    return kept
 
 
 def test_what_happens_in_the_cluster_is_seen(window: Attached, cluster: EmbeddedBroker) -> None:
@@ -103,7 +143,8 @@ def test_messages_and_dead_letters_are_browsed(window: Attached, cluster: Embedd
     panel = workbench.window.tab(DeadLettersPanel)
     panel.table.selectRow(0)
     window.wait(lambda: panel.details.payload.toPlainText() == '{"number":1}')
-    assert "only observed" in panel.why_not_all()
+    assert not panel.why_not_all(), "a plan may be looked at while the cluster is locked"
+    assert "only observed" in workbench.registry.reason("purge_all")
     # In the past it was not there yet; by hand, another topic is one of dead letters.
     window.controller.travel.to(1)
     window.wait(lambda: shown.model.rowCount() == 0)
@@ -115,3 +156,155 @@ def test_messages_and_dead_letters_are_browsed(window: Attached, cluster: Embedd
     workbench.window.show_tab("messages")
     messages = workbench.views.presenter(MessagesPresenter)
     window.wait(lambda: messages.model.rowCount() == 1)
+
+
+@pytest.mark.promise("47")
+@pytest.mark.parametrize("is_between", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_no_command_of_the_window_and_no_action_writes_to_a_locked_cluster(
+    tapped: list[int],
+    window: Attached,
+    cluster: EmbeddedBroker,
+    journal: DeedJournal,
+    monkeypatch: pytest.MonkeyPatch,
+    is_between: bool,
+) -> None:
+    """But those that leave the cluster, or show and say what has nothing to do with it. Each dialog is accepted, and
+    once more where that was a review.
+    """
+    for ask in ("getSaveFileName", "getOpenFileName", "getExistingDirectory"):
+        monkeypatch.setattr(QFileDialog, ask, lambda *_args: ("", ""))
+    cluster.create_topic("orders.DLT", partitions=1)
+    cluster.publish("orders.DLT", {"number": 1}, partition=0, headers=SPRING)
+    if is_between:
+        peer = BetweenPeer(connection_config(cluster.bootstrap_servers), port=0, journal=journal)
+        window.controller.observe(attached(peer, record=False))
+        window.wait(lambda: window.controller.source.end_ns)
+    workbench, source = window.hand.workbench, window.controller.source
+    registry, letters = workbench.registry, workbench.views.presenter(DeadLettersPresenter)
+    workbench.window.show_tab("dead_letters")
+    window.wait(lambda: letters.model.rowCount() == 1)
+    tried, reviewed = [], 0
+    reviewing = {"redrive_selected", "redrive_all", "try_redrive", "try_redrive_all", "reset_offsets"}
+    writing = reviewing | {"stop_redrive", "unlock"}
+    workbench.window.tab(DeadLettersPanel).table.selectRow(0)
+    for command in sorted(registry.commands(), key=lambda command: command.id not in writing):
+        for selected in ("", "topic:orders", "group:billing"):
+            workbench.views.select(selected)
+            if registry.reason(command.id) or (command.id.startswith(LEAVING) and command.id not in writing):
+                continue
+            tried.append(command.id)
+            registry.trigger(command.id)
+            for dialog in workbench.window.findChildren(QDialog):
+                if isinstance(dialog, ReviewDialog) and dialog.isVisible():
+                    dialog.accept_button.click()
+                    window.wait(lambda dialog=dialog: dialog.reviewing or dialog.problem.text())  # type: ignore[misc]
+                    dialog.accept_button.click()
+                    reviewed += dialog.reviewing
+                dialog.close()
+            break
+        assert window.controller.source is source, f"{command.id} has left the cluster"
+    assert writing <= set(tried) and len(tried) > 50
+    assert reviewed == len(reviewing)
+    actions = [recorded_action(0, sample["plain"]).action for sample in EVERY_TAG]
+    for action in actions:
+        with contextlib.suppress(BrokerError):
+            source.perform(action).result(30)
+    assert tapped and not WRITING & set(tapped)
+    assert len(actions) > 70 and not journal.read()
+
+
+def _says(label: QLabel, text: str) -> bool:
+    return text in label.text()
+
+
+def test_a_window_between_says_whose_rights_it_gives_away_and_how_programs_come(
+    window: Attached, cluster: EmbeddedBroker, tmp_path: Path
+) -> None:
+    workbench = window.hand.workbench
+    peer = BetweenPeer(connection_config(cluster.bootstrap_servers), port=0)
+    peer._rights = "me.pem"  # as if the configuration named a certificate, which this cluster does not ask for
+    window.controller.observe(attached(peer, sessions=tmp_path))
+    window.wait(lambda: window.controller.source.end_ns)
+    assert "has the rights of me.pem" in workbench.window.hint.sentence.text()
+    for kind in (ConnectionsPanel, RequestsPanel):
+        shown = workbench.window.tab(kind).empty_state._how
+        workbench.window.show_tab(kind.info.name)
+        window.wait(functools.partial(_says, shown, f"bootstrap.servers={peer.bootstrap_servers}"))
+    assert not workbench.window.tab(ConnectionsPanel)._bar.isVisible()
+    window.hand.workbench.controller.open(find_scenario("first-session"))
+    window.hand.show()
+    assert not workbench.window.hint.isVisible()
+    assert workbench.window.tab(ConnectionsPanel).listeners["kafka"].button.isEnabled()
+
+
+@pytest.mark.long  # on a busy machine the plan has once not come within the patience of the test
+def test_a_cluster_is_unlocked_by_its_name_and_its_dead_letters_go_back(
+    window: Attached, cluster: EmbeddedBroker, journal: DeedJournal
+) -> None:
+    cluster.create_topic("orders.DLT", partitions=1)
+    headers = tuple((name, value) for name, value in SPRING if name != "retry_topic-attempts")
+    cluster.publish("orders.DLT", {"number": 1}, key=b"k", partition=0, headers=headers)
+    hand, workbench = window.hand, window.hand.workbench
+    shown, panel = workbench.views.presenter(DeadLettersPresenter), workbench.window.tab(DeadLettersPanel)
+    workbench.window.show_tab("dead_letters")
+    window.wait(lambda: shown.model.rowCount() == 1)
+
+    def badge() -> str:
+        return shown_badge(window.controller).word
+
+    def reviewed() -> ReviewDialog:
+        hand.qtbot.mouseClick(panel.redrive_all_button, Qt.MouseButton.LeftButton)
+        dialog = opened(hand, ReviewDialog)
+        hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
+        window.wait(lambda: dialog.review_table.rowCount() or dialog.problem.text())
+        assert dialog.review_table.rowCount(), dialog.problem.text()
+        return dialog
+
+    locked = reviewed()
+    assert not locked.accept_button.isEnabled() and "read-only" in badge()
+    locked.reject()
+    assert workbench.registry.trigger("unlock")
+    unlock = opened(hand, FormDialog)
+    fill(hand, unlock, name="another")
+    assert not unlock.accept_button.isEnabled()
+    fill(hand, unlock, name=unlock.widgets["name"].placeholderText())  # type: ignore[attr-defined]
+    hand.qtbot.mouseClick(unlock.accept_button, Qt.MouseButton.LeftButton)
+    window.wait(lambda: "UNLOCKED 1" in badge())
+    dialog = reviewed()
+    assert dialog.accept_button.isEnabled()
+    hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
+    window.wait(lambda: journal.read() and journal.read()[-1].outcome == "done")
+    assert cluster.messages("orders")[-1].value == b'{"number":1}'
+    assert [deed.outcome for deed in journal.read()] == ["begun", "done"]
+    window.controller.travel.to(1)
+    window.wait(lambda: "REPLAY" in badge() and "UNLOCKED 1" in badge())
+    assert workbench.registry.trigger("lock"), "looking back, too"
+    window.controller.travel.to_present()
+    window.wait(lambda: "read-only" in badge())
+
+
+def test_a_filter_of_the_navigator_is_kept_by_cluster(window: Attached, cluster: EmbeddedBroker, tmp_path: Path):
+    parts, settings = window.hand.workbench.window.parts, window.hand.workbench.settings
+    window.hand.qtbot.keyClicks(parts.navigator.filter_field, "orders")
+    window.wait(lambda: settings.cluster_filters == {cluster.bootstrap_servers: "orders"})
+    parts.navigator.filter_field.setText("")
+    window.wait(lambda: settings.cluster_filters == {})
+    settings.cluster_filters = {cluster.bootstrap_servers: "billing"}
+    window.controller.observe(attached(peer_at(cluster.bootstrap_servers), sessions=tmp_path))
+    window.wait(lambda: parts.navigator.filter_field.text() == "billing")
+
+
+def test_the_card_of_a_rebalance_seen_from_outside_offers_to_go_between(
+    window: Attached, cluster: EmbeddedBroker
+) -> None:
+    reader = Consumer({"bootstrap.servers": cluster.bootstrap_servers, "group.id": "late", "log_level": 0})
+    with contextlib.closing(reader):
+        reader.subscribe(["orders"])
+        reader.poll(1.0)
+        rebalances = window.hand.workbench.window.parts.rebalances
+        window.wait(rebalances.cards)
+        card = rebalances.cards()[0]
+        window.hand.qtbot.mouseClick(card.between, Qt.MouseButton.LeftButton)
+        dialog = opened(window.hand, AttachDialog)
+        assert "Go between" in dialog.windowTitle()
+        dialog.reject()

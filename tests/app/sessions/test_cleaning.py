@@ -86,7 +86,7 @@ def test_what_is_being_recorded_stays_and_what_is_half_removed_goes(tmp_path: Pa
     live = LiveSession(parse_scenario(SCENARIO), SCENARIO, folder=folder, find_file=Path, seed=1)
     record(tmp_path, 3)
     record(tmp_path, 4)
-    assert [entry.folder.name[15:17] for entry in Library(tmp_path).entries()] == ["02", "04", "03"]
+    assert [entry.folder.name[15:17] for entry in Library(tmp_path).entries()] == ["04", "03", "02"]
     clean(tmp_path, Limits(1, 0), ())
     assert names(tmp_path) == ["02", "04"] and not going.exists()
     live.close(finished=False)
@@ -124,7 +124,7 @@ def test_ctrl_r_again_and_again_leaves_one_to_compare_with_and_says_so(open_work
         assert hand.workbench.registry.trigger("restart")
         hand.qtbot.waitUntil(partial(more_than, removed, before), timeout=20_000)
         said.append(hand.workbench.window.status.last_action.whole)
-    folder = hand.workbench.controller.folder
+    folder = hand.workbench.controller.source.folder
     assert folder is not None
     parent = folder.parent
     # This one, the one before, and the longest.
@@ -139,7 +139,7 @@ def test_a_recording_that_was_opened_copied_or_exported_is_kept(
 ) -> None:
     hand = open_workbench(record=True)
     hand.pass_time(2)
-    handlers, folder = hand.workbench.family(RecordingHandlers), hand.workbench.controller.folder
+    handlers, folder = hand.workbench.family(RecordingHandlers), hand.workbench.controller.source.folder
     assert folder is not None and not (folder / KEPT_FILE).exists()
     handlers.save_copy(tmp_path / "copy")
     assert (folder / KEPT_FILE).exists()

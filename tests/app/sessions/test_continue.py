@@ -43,7 +43,7 @@ def run_while(hand: Hand, condition: Callable[[SessionController], bool]) -> Non
     """Let the engine work in slots, as frames do, for as long as that holds."""
 
     def ended() -> bool:
-        hand.workbench.controller.grant(0.02)
+        hand.workbench.controller.time.grant(0.02)
         QApplication.processEvents()
         hand.workbench.draw()
         return not condition(hand.workbench.controller)
@@ -57,25 +57,25 @@ def dead(hand: Hand) -> int:
 
 def test_after_the_end_it_goes_on_from_there_and_a_redrive_is_possible(short: Hand) -> None:
     controller, registry = short.workbench.controller, short.workbench.registry
-    controller.express()
-    run_while(short, lambda controller: not controller.stopped)
-    assert controller.end_ns == 6 * NS_PER_S
-    at_end, folder = dead(short), controller.folder
+    controller.time.express()
+    run_while(short, lambda controller: not controller.time.stopped)
+    assert controller.source.end_ns == 6 * NS_PER_S
+    at_end, folder = dead(short), controller.source.folder
     assert at_end > 8
     assert registry.reason("redrive_all")
     assert registry.trigger("continue"), registry.reason("continue")
-    run_while(short, lambda controller: controller.background_tasks > 0)
-    controller.pause()
+    run_while(short, lambda controller: controller.time.background_tasks > 0)
+    controller.time.pause()
     short.show()
-    assert controller.folder != folder, "what was recorded stays as it is"
-    assert controller.end_ns >= 6 * NS_PER_S
+    assert controller.source.folder != folder, "what was recorded stays as it is"
+    assert controller.source.end_ns >= 6 * NS_PER_S
     assert dead(short) >= at_end
     controller.perform(Redrive(queue="jobs", offsets=[0]))
     short.show()
     assert controller.snapshot.totals.redriven == 1
     short.pass_time(60)
-    assert controller.end_ns > 60 * NS_PER_S
-    assert controller.status.mode is not Mode.FINISHED and not controller.stopped
+    assert controller.source.end_ns > 60 * NS_PER_S
+    assert controller.source.status.mode is not Mode.FINISHED and not controller.time.stopped
     assert registry.reason("continue") == "The session is already continuing past its end."
 
 
@@ -83,11 +83,11 @@ def test_before_the_end_it_has_no_end_from_then_on(short: Hand) -> None:
     controller = short.workbench.controller
     short.pass_time(2)
     assert short.workbench.registry.trigger("continue")
-    controller.express()
-    run_while(short, lambda controller: controller.end_ns < 20 * NS_PER_S)
-    assert not controller.stopped
+    controller.time.express()
+    run_while(short, lambda controller: controller.source.end_ns < 20 * NS_PER_S)
+    assert not controller.time.stopped
     controller.stop()
-    assert controller.stopped
+    assert controller.time.stopped
     assert "was stopped" in short.workbench.window.status.last_action.whole
 
 
@@ -102,32 +102,32 @@ def test_a_session_that_was_stopped_goes_on_from_there_and_ends_with_its_scenari
     short.workbench.draw()
     assert "Shift+F8" in window.toolbar.badge.toolTip()
     assert short.workbench.registry.trigger("continue"), short.workbench.registry.reason("continue")
-    run_while(short, lambda controller: controller.background_tasks > 0)
+    run_while(short, lambda controller: controller.time.background_tasks > 0)
     assert "continues from 00:02.300, where it was stopped" in window.status.last_action.whole
-    controller.pause()
+    controller.time.pause()
     short.show()
-    assert not controller.stopped and controller.snapshot.totals.published >= published
+    assert not controller.time.stopped and controller.snapshot.totals.published >= published
     assert shown_badge(controller).look != "branch", "it is the same session, not another one"
-    controller.express()
-    run_while(short, lambda controller: not controller.stopped)
-    assert controller.end_ns == 6 * NS_PER_S and controller.passed_end_ns is None
+    controller.time.express()
+    run_while(short, lambda controller: not controller.time.stopped)
+    assert controller.source.end_ns == 6 * NS_PER_S and controller.time.passed_end_ns is None
 
 
 def test_nothing_can_be_continued_that_has_not_begun(short: Hand, monkeypatch: pytest.MonkeyPatch) -> None:
     controller = short.workbench.controller
     controller.stop()
-    assert controller._at_end is not None
-    monkeypatch.setattr(controller, "_at_end", Snapshot(0, 0))
+    assert controller.branching.at_end is not None
+    monkeypatch.setattr(controller.branching, "at_end", Snapshot(0, 0))
     assert "start it again" in short.workbench.registry.reason("continue")
 
 
 def test_the_timeline_marks_the_end_that_was_passed(short: Hand) -> None:
     controller, timeline = short.workbench.controller, short.workbench.window.timeline
-    controller.express()
-    run_while(short, lambda controller: not controller.stopped)
+    controller.time.express()
+    run_while(short, lambda controller: not controller.time.stopped)
     assert timeline.facts.scenario_end_ns is None
     assert short.workbench.registry.trigger("continue")
-    run_while(short, lambda controller: controller.background_tasks > 0)
+    run_while(short, lambda controller: controller.time.background_tasks > 0)
     assert short.workbench.window.toolbar.property("mode") == "live"
     short.pass_time(6)
     assert timeline.facts.scenario_end_ns == 6 * NS_PER_S
@@ -139,13 +139,13 @@ def test_a_branch_that_is_continued_stays_a_branch(short: Hand) -> None:
     controller, registry = short.workbench.controller, short.workbench.registry
     short.pass_time(3)
     assert registry.trigger("branch")
-    run_while(short, lambda controller: controller.background_tasks > 0)
-    controller.express()
-    run_while(short, lambda controller: not controller.stopped)
+    run_while(short, lambda controller: controller.time.background_tasks > 0)
+    controller.time.express()
+    run_while(short, lambda controller: not controller.time.stopped)
     assert registry.trigger("continue")
-    run_while(short, lambda controller: controller.background_tasks > 0)
+    run_while(short, lambda controller: controller.time.background_tasks > 0)
     short.show()
-    assert shown_badge(controller).look == "branch" and controller.branched_at_ns == 3 * NS_PER_S
+    assert shown_badge(controller).look == "branch" and controller.branching.at_ns == 3 * NS_PER_S
     assert short.workbench.window.timeline.facts.branch_ns == 3 * NS_PER_S
 
 
@@ -153,28 +153,28 @@ def test_with_other_programs_it_ends_only_when_a_person_says_so(short: Hand) -> 
     controller, hint = short.workbench.controller, short.workbench.window.hint
     host = controller.host(1)
     assert host is not None
-    controller.express()
-    run_while(short, lambda controller: controller.end_ns < 6 * NS_PER_S)
-    controller.pause()
+    controller.time.express()
+    run_while(short, lambda controller: controller.source.end_ns < 6 * NS_PER_S)
+    controller.time.pause()
     short.show()
-    assert not controller.stopped
+    assert not controller.time.stopped
     assert hint.isVisible() and "The scenario has ended" in hint.sentence.text()
     host.close()
     short.qtbot.mouseClick(hint.offer, Qt.MouseButton.LeftButton)
-    assert controller.stopped
+    assert controller.time.stopped
 
 
 def test_a_branch_past_the_end_of_the_scenario_is_live(short: Hand) -> None:
     controller = short.workbench.controller
     assert short.workbench.registry.trigger("continue")
-    controller.express()
-    run_while(short, lambda controller: controller.end_ns < 20 * NS_PER_S)
-    controller.pause()
+    controller.time.express()
+    run_while(short, lambda controller: controller.source.end_ns < 20 * NS_PER_S)
+    controller.time.pause()
     controller.travel.to(10 * NS_PER_S)
     short.wait_until(lambda: controller.travel.snapshot is not None)
     assert short.workbench.registry.trigger("branch"), short.workbench.registry.reason("branch")
-    run_while(short, lambda controller: controller.background_tasks > 0)
+    run_while(short, lambda controller: controller.time.background_tasks > 0)
     short.show()
-    assert controller.branched_at_ns == 10 * NS_PER_S and not controller.stopped
+    assert controller.branching.at_ns == 10 * NS_PER_S and not controller.time.stopped
     short.pass_time(3)
-    assert controller.end_ns > 12 * NS_PER_S and controller.status.mode is not Mode.FINISHED
+    assert controller.source.end_ns > 12 * NS_PER_S and controller.source.status.mode is not Mode.FINISHED

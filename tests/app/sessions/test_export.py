@@ -14,7 +14,7 @@ import pytest
 
 from app.commands.recordings import RecordingHandlers
 from app.environment.paths import find_scenario
-from app.sessions.export import EffectsDigest, Run, outcome_of, save_scenario, save_test, scenario_of
+from app.sessions.export import EffectsDigest, RecordedRun, outcome_of, save_scenario, save_test, scenario_of
 from app.sessions.work import Work
 from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError
@@ -38,7 +38,7 @@ def work() -> Work:
 
 
 @cache
-def played(name: str, *, steps: bool = False, seed: int = 5) -> tuple[Run, str]:
+def played(name: str, *, steps: bool = False, seed: int = 5) -> tuple[RecordedRun, str]:
     """A session with a person in it, and the digest of its events. `steps`: paused right after events, as F4 does."""
     path = find_scenario(name)
     scenario, text = load_scenario(path)
@@ -63,7 +63,7 @@ def played(name: str, *, steps: bool = False, seed: int = 5) -> tuple[Run, str]:
         done.append(action)
         simulation.perform(action)
     simulation.loop.run_until(25 * NS_PER_S)
-    return Run(text, seed, tuple(actions), 25 * NS_PER_S, path), digest.hex
+    return RecordedRun(text, seed, tuple(actions), 25 * NS_PER_S, path), digest.hex
 
 
 @pytest.mark.parametrize("steps", [False, True])
@@ -119,7 +119,7 @@ def test_a_scenario_is_not_saved_where_what_it_reads_is_not(tmp_path: Path) -> N
         "title: Mine\nabout: x\nuntil_s: 3\ntopics: [{name: t}]\n"
         "producers: [{name: p, to: t, arrivals: {kind: file, file: rows.jsonl}}]\n"
     )
-    run = Run(path.read_text(), 1, (), NS_PER_S, path)
+    run = RecordedRun(path.read_text(), 1, (), NS_PER_S, path)
     save_scenario(run, tmp_path / "home" / "again.yaml", work())
     with pytest.raises(BrokerError, match=r"it reads rows.jsonl, which is in .*home; save it in that folder"):
         save_scenario(run, tmp_path / "away" / "again.yaml", work())

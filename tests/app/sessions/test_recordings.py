@@ -36,7 +36,7 @@ def recorded(open_workbench: Callable[..., Hand]) -> Hand:
 
 
 def folder_of(hand: Hand) -> Path:
-    folder = hand.workbench.controller.folder
+    folder = hand.workbench.controller.source.folder
     assert folder is not None
     return folder
 
@@ -60,7 +60,7 @@ def test_a_session_is_chosen_from_the_list_and_opens_in_replay(recorded: Hand) -
     dialog.list.setCurrentItem(dialog._items[1])
     recorded.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     arrive(recorded)
-    assert workbench.controller.folder == folder and not workbench.controller.live
+    assert workbench.controller.source.folder == folder and not workbench.controller.live
     assert workbench.window.toolbar.badge.text() == "REPLAY 00:00"
     assert "recorded session" in workbench.registry.reason("follow_live")
     assert workbench.registry.reason("branch") == ""
@@ -76,9 +76,21 @@ def test_what_a_crash_left_open_is_offered_and_opens(recorded: Hand, open_workbe
     assert window.hint.isVisible() and "still open when the program died" in window.hint.sentence.text()
     recorded.qtbot.mouseClick(window.hint.offer, Qt.MouseButton.LeftButton)
     arrive(recorded)
-    assert recorded.workbench.controller.folder == folder
+    assert recorded.workbench.controller.source.folder == folder
     assert open_session(folder).metadata.ended == meta.CRASHED
     assert not Library(folder.parent).left_open()
+
+
+def test_sessions_are_listed_by_their_beginning(recorded: Hand, tmp_path: Path) -> None:
+    recorded.workbench.controller.close()
+    folder = folder_of(recorded)
+    for name, started in (("second", "2026-02-01T10:00:00+00:00"), ("third", "2026-03-01T10:00:00+00:00"),
+                          ("first", "2026-01-01T10:00:00+00:00")):  # fmt: skip
+        copy_session(folder, tmp_path / "all" / name)
+        metadata = meta.read_metadata(tmp_path / "all" / name)
+        meta.write_metadata(tmp_path / "all" / name, msgspec.structs.replace(metadata, started_at=started))
+    entries = Library(tmp_path / "all").entries()
+    assert [entry.folder.name for entry in entries] == ["third", "second", "first"]
 
 
 def test_what_a_crash_left_open_can_be_sent_away_for_good(recorded: Hand) -> None:
@@ -151,7 +163,7 @@ def test_recording_can_be_switched_off_for_new_sessions(recorded: Hand) -> None:
     workbench.registry.trigger("record")
     assert "not recorded" in workbench.window.status.last_action.whole
     workbench.controller.restart()
-    assert workbench.controller.folder is None
+    assert workbench.controller.source.folder is None
     workbench.registry.trigger("record")
     assert "branch here" in workbench.window.status.last_action.whole
 

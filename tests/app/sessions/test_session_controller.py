@@ -25,13 +25,13 @@ def test_what_a_question_raises_comes_with_the_answer(hand: Hand) -> None:
 
 def test_a_request_of_the_catalogue_is_answered_live_and_after_the_end(open_workbench: Callable[..., Hand]) -> None:
     controller = open_workbench().workbench.controller
-    topics = controller.query(ListTopics()).result(10)
+    topics = controller.source.ask(ListTopics()).result(10)
     assert [topic.name for topic in topics] == [topic.name for topic in controller.snapshot.topics]
     with pytest.raises(BrokerError) as told:
-        controller.query(TopicConfig(topic="nowhere")).result(10)
+        controller.source.ask(TopicConfig(topic="nowhere")).result(10)
     assert told.value.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     controller.stop()
-    assert controller.query(ListTopics()).result(0) == topics
+    assert controller.source.ask(ListTopics()).result(0) == topics
 
 
 def test_a_query_that_would_change_something_is_refused(hand: Hand) -> None:
@@ -44,9 +44,9 @@ def test_a_query_that_would_change_something_is_refused(hand: Hand) -> None:
         ResetOffsets(group=group.name, form="earliest"),
     ):
         with pytest.raises(BrokerError, match=f"{type(request).__name__} is not a query"):
-            controller.query(request).result(10)  # type: ignore[misc]
+            controller.source.ask(request).result(10)  # type: ignore[misc]
     preview = ResetOffsets(group=group.name, form="earliest", dry_run=True)
-    assert not controller.query(preview).result(10).applied
+    assert not controller.source.ask(preview).result(10).applied
 
 
 def test_an_ended_session_answers_that_it_is_closed_and_never_blocks(open_workbench: Callable[..., Hand]) -> None:
@@ -59,5 +59,5 @@ def test_an_ended_session_answers_that_it_is_closed_and_never_blocks(open_workbe
 
 def test_without_a_session_a_question_is_answered_that_none_is_open() -> None:
     controller = SessionController(record=False)
-    assert isinstance(controller.query(ListTopics()).exception(0), BrokerError)
+    assert isinstance(controller.source.ask(ListTopics()).exception(0), BrokerError)
     assert not controller.live

@@ -27,6 +27,6 @@ def test_it_opens_at_the_failing_moment(open_workbench: Callable[..., Hand], tmp
     hand.workbench.draw()
     facts = hand.workbench.window.parts.inspector.facts
     assert facts is not None and ("Stored", "size not recorded") in facts.sections[0][1]
-    assert controller.scenario is not None
-    assert controller.scenario.about == "A test that failed: assert 3 == 4"
+    assert controller.source.scenario is not None
+    assert controller.source.scenario.about == "A test that failed: assert 3 == 4"
     assert "it can be replayed" in hand.workbench.registry.reason("branch")

@@ -29,7 +29,7 @@ def controller(qtbot: QtBot, tmp_path: Path) -> Iterator[SessionController]:
     controller.open(find_scenario("first-session"))
     for tenth in range(1, 201):
         # In small steps, as between frames, so that keyframes are taken.
-        controller.run_until(tenth * NS_PER_S // 10)
+        controller.time.run_until(tenth * NS_PER_S // 10)
         assert controller.simulated is not None
         controller.simulated.session.take_due_keyframe()
         if tenth == 120:
@@ -47,8 +47,8 @@ def catch_up(controller: SessionController, qtbot: QtBot) -> None:
     """A branch has come to its moment."""
 
     def there() -> bool:
-        controller.grant(0.05)
-        return not controller.moving
+        controller.time.grant(0.05)
+        return not controller.time.moving
 
     qtbot.waitUntil(there, timeout=20_000)
     assert controller.simulated is not None
@@ -65,8 +65,8 @@ def test_a_moment_of_the_past_is_shown_and_the_present_comes_back(controller: Se
     controller.travel.by(-NS_PER_S)
     arrive(controller, qtbot)
     assert controller.snapshot.time_ns == 9 * NS_PER_S
-    controller.run_until(21 * NS_PER_S)
-    assert controller.snapshot.time_ns == 9 * NS_PER_S and controller.end_ns == 21 * NS_PER_S
+    controller.time.run_until(21 * NS_PER_S)
+    assert controller.snapshot.time_ns == 9 * NS_PER_S and controller.source.end_ns == 21 * NS_PER_S
     controller.travel.to_present()
     assert controller.live and controller.snapshot.time_ns == 21 * NS_PER_S
 
@@ -80,10 +80,10 @@ def test_going_beyond_the_end_follows_live(controller: SessionController, qtbot:
 
 def test_steps_go_from_event_to_event(controller: SessionController, qtbot: QtBot) -> None:
     last = controller.snapshot.events
-    controller.travel.step(-1, controller.snapshot)
+    controller.travel.step(-1)
     arrive(controller, qtbot)
     assert controller.snapshot.events == last - 1
-    controller.step()
+    controller.time.step()
     arrive(controller, qtbot)
     assert controller.snapshot.events == last
     assert isinstance(controller.travel.shown_event, Event)
@@ -93,27 +93,27 @@ def test_steps_go_from_event_to_event(controller: SessionController, qtbot: QtBo
 def test_the_past_plays_and_stops_at_its_end(controller: SessionController, qtbot: QtBot) -> None:
     controller.travel.to(18 * NS_PER_S)
     arrive(controller, qtbot)
-    controller.run(10.0)
-    assert controller.moving
-    qtbot.waitUntil(lambda: not controller.moving, timeout=10_000)
+    controller.time.run(10.0)
+    assert controller.time.moving
+    qtbot.waitUntil(lambda: not controller.time.moving, timeout=10_000)
     arrive(controller, qtbot)
     assert controller.snapshot.time_ns == 20 * NS_PER_S and not controller.live
 
 
 def test_a_branch_is_the_same_up_to_its_moment_and_live_from_there(controller: SessionController, qtbot: QtBot) -> None:
-    first = controller.folder
+    first = controller.source.folder
     assert first is not None
     controller.travel.to(15 * NS_PER_S)
     arrive(controller, qtbot)
     moment = told(controller.snapshot)
-    controller.branch()
+    controller.branching.branch()
     catch_up(controller, qtbot)
-    assert controller.live and controller.end_ns == 15 * NS_PER_S
+    assert controller.live and controller.source.end_ns == 15 * NS_PER_S
     assert differences(moment, told(controller.snapshot)) == []
-    assert controller.folder != first and first.name in controller.branched_from
+    assert controller.source.folder != first and first.name in controller.branching.origin
     controller.perform(MoveConsumer("indexer-1", ""))
-    controller.run_until(17 * NS_PER_S)
-    folder = controller.folder
+    controller.time.run_until(17 * NS_PER_S)
+    folder = controller.source.folder
     controller.close()
     assert folder is not None
     extra = open_session(folder).metadata.extra
@@ -125,33 +125,37 @@ def test_a_branch_is_the_same_up_to_its_moment_and_live_from_there(controller: S
 
 
 def test_a_recorded_session_opens_in_its_past_and_branches(controller: SessionController, qtbot: QtBot) -> None:
-    folder = controller.folder
+    folder = controller.source.folder
     assert folder is not None
     controller.stop()
     controller.open_session(folder, 7 * NS_PER_S)
     arrive(controller, qtbot)
-    assert not controller.live and controller.snapshot.time_ns == 7 * NS_PER_S and controller.end_ns == 20 * NS_PER_S
+    assert (
+        not controller.live
+        and controller.snapshot.time_ns == 7 * NS_PER_S
+        and controller.source.end_ns == 20 * NS_PER_S
+    )
     qtbot.waitUntil(lambda: bool(controller.collectors.series.names("published")), timeout=10_000)
-    controller.branch()
+    controller.branching.branch()
     catch_up(controller, qtbot)
-    assert controller.live and controller.end_ns == 7 * NS_PER_S
+    assert controller.live and controller.source.end_ns == 7 * NS_PER_S
 
 
 def test_a_branch_that_is_stopped_on_its_way_is_live_from_there(controller: SessionController, qtbot: QtBot) -> None:
     said: list[str] = []
     controller.reported.connect(said.append)
-    controller.branch()
-    controller.grant(0.001)
-    controller.pause()
-    qtbot.waitUntil(lambda: not controller.moving, timeout=5_000)
-    assert controller.live and controller.end_ns < 20 * NS_PER_S
+    controller.branching.branch()
+    controller.time.grant(0.001)
+    controller.time.pause()
+    qtbot.waitUntil(lambda: not controller.time.moving, timeout=5_000)
+    assert controller.live and controller.source.end_ns < 20 * NS_PER_S
     assert "stopped before it reached 00:20" in said[-1]
 
 
 def test_a_branch_at_an_event_stops_right_after_it(controller: SessionController, qtbot: QtBot) -> None:
     controller.travel.to_event(700)
     arrive(controller, qtbot)
-    controller.branch()
+    controller.branching.branch()
     catch_up(controller, qtbot)
     assert controller.snapshot.events == 701
 
@@ -159,9 +163,9 @@ def test_a_branch_at_an_event_stops_right_after_it(controller: SessionController
 def test_an_unrecorded_session_branches_too(qtbot: QtBot) -> None:
     controller = SessionController(record=False)
     controller.open(find_scenario("first-session"))
-    controller.run_until(5 * NS_PER_S)
+    controller.time.run_until(5 * NS_PER_S)
     events = controller.snapshot.events
-    controller.branch()
+    controller.branching.branch()
     catch_up(controller, qtbot)
     assert controller.live and controller.snapshot.events == events
     controller.close()
@@ -171,13 +175,13 @@ def test_a_session_with_outside_clients_is_replayed_not_branched(controller: Ses
     assert controller.simulated is not None
     controller.simulated.session.let_outside_clients_in()
     with pytest.raises(BrokerError, match="not branched"):
-        controller.branch()
-    folder = controller.folder
+        controller.branching.branch()
+    folder = controller.source.folder
     assert folder is not None
     controller.stop()
     controller.open_session(folder)
     with pytest.raises(BrokerError, match="not rerun"):
-        controller.branch()
+        controller.branching.branch()
 
 
 def test_a_sample_and_one_that_is_damaged_open_as_far_as_they_go(

@@ -33,7 +33,7 @@ def hand(open_workbench: Callable[..., Hand]) -> Hand:
     """First session at 00:20, recorded."""
     hand = open_workbench(record=True)
     for second in range(1, 20):
-        hand.workbench.controller.run_until(second * NS_PER_S)
+        hand.workbench.controller.time.run_until(second * NS_PER_S)
     hand.pass_time(1)
     return hand
 
@@ -112,10 +112,10 @@ def test_a_click_on_the_timeline_shows_that_moment_in_panels_and_canvas(hand: Ha
 def test_nothing_can_be_changed_in_the_past_and_the_reason_is_said(hand: Hand) -> None:
     press(hand, Key.Key_Left)
     workbench = hand.workbench
-    assert "This is the past" in workbench.context.why_ended()
+    assert "This is the past" in workbench.controller.why_not()
     assert "This is the past" in workbench.registry.reason("move_consumer")
     generation = hand.generation("indexers")
-    workbench.context.perform(MoveConsumer("indexer-4", "indexers"))
+    workbench.controller.perform(MoveConsumer("indexer-4", "indexers"))
     assert "This is the past" in workbench.window.status.last_action.whole
     press(hand, Key.Key_Right, Mod.AltModifier)
     hand.pass_time(3)
@@ -143,7 +143,7 @@ def test_the_past_plays_by_the_keys_that_run_the_session(hand: Hand) -> None:
     press(hand, Key.Key_F6)
     hand.workbench.draw()
     assert hand.workbench.registry.action("fast").isChecked()
-    hand.qtbot.waitUntil(lambda: not hand.workbench.controller.moving, timeout=10_000)
+    hand.qtbot.waitUntil(lambda: not hand.workbench.controller.time.moving, timeout=10_000)
     arrive(hand)
     assert shown_s(hand) == 20 and not hand.workbench.controller.live
 
@@ -192,7 +192,7 @@ def test_a_bookmark_is_kept_drawn_and_found_by_name(hand: Hand) -> None:
 
 
 def bookmarks_of(hand: Hand) -> tuple[Bookmark, ...]:
-    folder = hand.workbench.controller.folder
+    folder = hand.workbench.controller.source.folder
     assert folder is not None
     return Bookmarks(folder).all()
 
@@ -253,8 +253,8 @@ def test_branch_here_goes_on_live_under_its_own_badge(hand: Hand) -> None:
     hand.workbench.registry.trigger("branch")
 
     def there() -> bool:
-        hand.workbench.controller.grant(0.05)
-        return not hand.workbench.controller.moving
+        hand.workbench.controller.time.grant(0.05)
+        return not hand.workbench.controller.time.moving
 
     hand.qtbot.waitUntil(there, timeout=20_000)
     hand.show()
@@ -262,7 +262,7 @@ def test_branch_here_goes_on_live_under_its_own_badge(hand: Hand) -> None:
     assert hand.workbench.window.tint.mode == "branch"
     assert hand.workbench.window.timeline.facts.branch_ns == 10 * NS_PER_S
     assert "branched from" in hand.workbench.window.status.last_action.whole
-    hand.workbench.context.perform(MoveConsumer("indexer-4", "indexers"))
+    hand.workbench.controller.perform(MoveConsumer("indexer-4", "indexers"))
     hand.pass_time(3)
     assert "indexer-4" in hand.members("indexers")
 
@@ -275,14 +275,14 @@ def test_the_key_for_a_branch_pressed_twice_makes_one(hand: Hand) -> None:
     assert hand.workbench.registry.reason("branch") == "The rerun has not reached that moment yet."
 
     def there() -> bool:
-        controller.grant(0.05)
-        return not controller.moving
+        controller.time.grant(0.05)
+        return not controller.time.moving
 
     hand.qtbot.waitUntil(there, timeout=20_000)
     hand.show()
-    assert controller.end_ns == 10 * NS_PER_S
-    assert controller.folder is not None
-    assert len(list(controller.folder.parent.iterdir())) == 2
+    assert controller.source.end_ns == 10 * NS_PER_S
+    assert controller.source.folder is not None
+    assert len(list(controller.source.folder.parent.iterdir())) == 2
 
 
 def test_a_rebalance_card_leads_to_its_moment(hand: Hand) -> None:

@@ -81,13 +81,13 @@ def test_the_same_moment_live_scrubbed_branched_ended_and_opened(open_workbench:
 
     hand.pass_time(2)
     check("scrubbed")
-    folder = controller.folder
+    folder = controller.source.folder
     assert folder is not None
-    controller.branch()
+    controller.branching.branch()
 
     def there() -> bool:
-        controller.grant(0.01)
-        return controller.background_tasks == 0
+        controller.time.grant(0.01)
+        return controller.time.background_tasks == 0
 
     hand.qtbot.waitUntil(there, timeout=20_000)
     draw(hand)

@@ -110,8 +110,8 @@ def test_the_dialog_runs_from_here_or_from_the_beginning(hand: Hand) -> None:
 
     def finish() -> None:
         def there() -> bool:
-            controller.grant(0.05)
-            return not controller.moving
+            controller.time.grant(0.05)
+            return not controller.time.moving
 
         hand.qtbot.waitUntil(there, timeout=20_000)
         hand.show()
@@ -125,7 +125,7 @@ def test_the_dialog_runs_from_here_or_from_the_beginning(hand: Hand) -> None:
     finish()
     assert 12 <= controller.snapshot.time_ns / NS_PER_S < 13
     assert "Stopped right after" in workbench.window.status.last_action.whole
-    assert controller.live and not controller.moving
+    assert controller.live and not controller.time.moving
     seed = controller.source.seed
     workbench.registry.trigger("run_until")
     dialog = open_dialog(workbench.window, RunUntilDialog)
@@ -139,10 +139,10 @@ def test_the_dialog_runs_from_here_or_from_the_beginning(hand: Hand) -> None:
 
 def test_space_stops_it(hand: Hand) -> None:
     hand.workbench.family(UntilHandlers).run('topic = "nowhere"')
-    hand.workbench.controller.grant(0.001)
-    hand.workbench.controller.pause()
-    hand.qtbot.waitUntil(lambda: not hand.workbench.controller.moving, timeout=5_000)
-    assert not hand.workbench.controller.stopped
+    hand.workbench.controller.time.grant(0.001)
+    hand.workbench.controller.time.pause()
+    hand.qtbot.waitUntil(lambda: not hand.workbench.controller.time.moving, timeout=5_000)
+    assert not hand.workbench.controller.time.stopped
 
 
 def test_what_is_not_there_is_told_and_waited_for(hand: Hand) -> None:

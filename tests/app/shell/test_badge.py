@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from app.sessions.source import Standing
 from app.shell.badge import badge, shown_badge
 from broker_core.engine.runner import EngineStatus, Mode
+from broker_core.observation.guard import Guard
 
 
 def status(mode: Mode = Mode.RUNNING, behind_s: float = 0.0, speed: float = 1.0) -> EngineStatus:
@@ -30,19 +32,47 @@ def test_a_speed_that_is_not_held_is_not_told_as_held(found: EngineStatus, shown
 
 def test_a_branch_that_lags_says_so_too() -> None:
     controller: Any = SimpleNamespace(
-        source=SimpleNamespace(standing=None),
+        source=SimpleNamespace(standing=None, guarded=None, status=status(behind_s=2)),
         live=True,
-        status=status(behind_s=2),
-        stopped=False,
-        rerunning=False,
-        branched_from="x",
-        branched_at_ns=42_000_000_000,
+        time=SimpleNamespace(stopped=False),
+        branching=SimpleNamespace(origin="x", at_ns=42_000_000_000, rerunning=False),
     )
-    look, word, tip = shown_badge(controller)
+    look, word, tip, _lock = shown_badge(controller)
     assert (look, word) == ("branch", "BRANCH 1×, behind by 2.0 s")
     assert "the same as the original session up to 00:42.000" in tip
 
 
 def test_the_end_says_how_to_go_on() -> None:
-    assert badge(status(), stopped=True)[1:] == ("STOPPED", "Shift+F8 goes on from here, Ctrl+R starts it again.")
+    assert badge(status(), stopped=True)[1:3] == ("STOPPED", "Shift+F8 goes on from here, Ctrl+R starts it again.")
     assert "Shift+F8" in badge(status(Mode.FINISHED), stopped=True).tip
+
+
+@pytest.mark.parametrize(
+    "standing",
+    [
+        Standing("warning", "BETWEEN, cluster not seen for 4 s", "", "", stale=True),
+        Standing("failure", "BETWEEN, DISTURBED", "", ""),
+        Standing("attached", "ATTACHED kafka:9092", "", ""),
+    ],
+)
+def test_how_long_a_cluster_stays_unlocked_is_always_in_sight(
+    standing: Standing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guard = Guard()
+    controller: Any = SimpleNamespace(
+        source=SimpleNamespace(standing=standing, guarded=SimpleNamespace(guard=guard)),
+        live=True,
+        stored=None,
+        snapshot=SimpleNamespace(time_ns=0),
+    )
+    assert shown_badge(controller).word == standing.word + (", read-only" if standing.look == "attached" else "")
+    assert shown_badge(controller).lock == "unlock"
+    guard.unlock(["redrive"], 900.0)
+    monkeypatch.setattr(Guard, "left_s", 899.9)
+    for controller.live in (True, False):
+        assert shown_badge(controller).word.endswith(", UNLOCKED 14:59")
+        assert shown_badge(controller).lock == "lock"
+    assert shown_badge(controller)[:2] == ("replay", "REPLAY 00:00, UNLOCKED 14:59")
+    monkeypatch.undo()
+    controller.source.guarded.guard = Guard(["redrive"])
+    assert "UNLOCKED ∞" in shown_badge(controller).word

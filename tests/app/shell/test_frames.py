@@ -16,8 +16,8 @@ from PySide6.QtWidgets import QWidget
 
 from app.presenters.status import frame_words
 from app.sessions.session_controller import SessionController
-from app.shell.frames import FRAME_MS, Frames, percentile_ms
-from app.shell.workbench import EXPRESS_EVERY_FRAMES, PANELS_EVERY_FRAMES
+from app.sessions.session_time import SessionTime
+from app.shell.frames import EXPRESS_EVERY_FRAMES, FRAME_MS, PANELS_EVERY_FRAMES, Frames, percentile_ms
 from broker_core.engine.runner import Mode
 from tests.app.conftest import Hand
 
@@ -60,8 +60,8 @@ def test_a_frame_of_express_mode_shows_canvas_or_panels_or_is_left_out_and_costs
     workbench = hand.workbench
     monkeypatch.setattr(workbench.frames, "_grant", lambda _s: None)  # the session does not come to its end meanwhile
     assert workbench.draw() and workbench.draw()
-    workbench.controller.express()
-    hand.qtbot.waitUntil(lambda: workbench.controller.status.mode is Mode.EXPRESS)
+    workbench.controller.time.express()
+    hand.qtbot.waitUntil(lambda: workbench.controller.source.status.mode is Mode.EXPRESS)
     shown: list[tuple[bool, bool]] = []
     monkeypatch.setattr(
         workbench.views, "refresh", lambda _snapshot, *, drawing, panels: shown.append((drawing, panels))
@@ -74,7 +74,7 @@ def test_a_frame_of_express_mode_shows_canvas_or_panels_or_is_left_out_and_costs
         workbench.frames._frame()
         workbench.frames._painted()
     assert sorted(shown) == [(False, True), *[(True, False)] * 3] and workbench.frames.count == len(shown)
-    workbench.controller.pause()
+    workbench.controller.time.pause()
 
 
 def test_what_is_marked_for_painting_is_painted_before_the_engine_goes_on(qtbot: Any) -> None:
@@ -104,10 +104,10 @@ def test_panels_are_drawn_in_every_third_frame_or_soon_after_where_the_state_has
     workbench, drawn = hand.workbench, ""
     shown, refreshed = workbench.controller.snapshot, [0]
     monkeypatch.setattr(SessionController, "snapshot", property(lambda _controller: shown))
-    monkeypatch.setattr(SessionController, "moving", property(lambda _controller: True))
+    monkeypatch.setattr(SessionTime, "moving", property(lambda _time: True))
     workbench.draw()
     workbench.views.refreshed.connect(lambda: refreshed.append(0))
-    workbench._since_panels = 0
+    workbench._pace._since_panels = 0
     for change in changes:
         shown = replace(shown) if change == "+" else shown
         refreshed.clear()
@@ -122,6 +122,8 @@ def test_the_canvas_shows_what_is_selected_of_a_state_that_has_not_changed(
     workbench = hand.workbench
     model = MagicMock(wraps=workbench.views.canvas)
     monkeypatch.setattr(workbench.views, "canvas", model)
+    shown = workbench.controller.snapshot  # a busy machine takes another one when a panel has asked for something
+    monkeypatch.setattr(SessionController, "snapshot", property(lambda _controller: shown))
     workbench.draw()
     model.view.reset_mock()
     workbench.draw()
@@ -136,7 +138,7 @@ def test_what_the_frames_of_a_session_cost_is_in_its_recording(open_workbench: C
     workbench = hand.workbench
     workbench.frames.start()
     hand.qtbot.waitUntil(lambda: workbench.frames.count >= 5)
-    folder = workbench.controller.folder
+    folder = workbench.controller.source.folder
     assert folder is not None
     workbench.controller.stop()
     drawn = workbench.frames.session_figures()["frames_drawn_count"]

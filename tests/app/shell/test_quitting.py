@@ -30,7 +30,7 @@ def busy(hand: Hand) -> Iterator[Hand]:
 
 
 def question(hand: Hand) -> QMessageBox:
-    (box,) = hand.workbench.window.findChildren(QMessageBox, "quit_question")
+    (box,) = hand.workbench.window.findChildren(QMessageBox, "leave_question")
     return box
 
 
@@ -53,7 +53,7 @@ def test_quit_ends_the_job_and_the_session(busy: Hand) -> None:
     busy.workbench.window.close()
     press(busy, "Quit")
     assert not busy.workbench.window.isVisible()
-    assert busy.workbench.controller.stopped
+    assert busy.workbench.controller.time.stopped
     busy.qtbot.waitUntil(lambda: not busy.workbench.jobs.running, timeout=5_000)
 
 
@@ -76,7 +76,7 @@ def test_a_signal_quits_from_the_event_loop_not_in_what_it_interrupts(hand: Hand
         signal.raise_signal(number)
         assert window.isVisible(), "a lock that is held here would never be released"
         hand.qtbot.waitUntil(lambda: not window.isVisible(), timeout=5_000)
-        assert hand.workbench.controller.stopped
+        assert hand.workbench.controller.time.stopped
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)

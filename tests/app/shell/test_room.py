@@ -14,6 +14,7 @@ from app.environment.paths import find_scenario
 from app.shell.workbench import Workbench
 from tests.app.one_window import end
 from tests.widgets.reading import around
+from widgets.canvas import lettering
 from widgets.main_window import MainWindow
 from widgets.panels.backpressure import BackpressurePanel
 from widgets.panels.cell_painter import ROW_HEIGHT
@@ -30,7 +31,7 @@ def workbench(qapp: QApplication) -> Iterator[Workbench]:
     made.controller.open(find_scenario("first-session"))
     made.window.resize(1280, 800)
     made.window.show()
-    made.controller.run_until(3_000_000_000)
+    made.controller.time.run_until(3_000_000_000)
     yield made
     end(made)
 
@@ -137,6 +138,37 @@ def test_the_selection_stays_in_sight_and_the_canvas_pans(workbench: Workbench, 
     workbench.views.select("")
 
 
+def test_beside_a_panel_titles_are_whole_and_the_bench_is_reached(
+    workbench: Workbench, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    canvas, view, elided = workbench.canvas, workbench.canvas.viewport(), lettering.elided
+    written: dict[str, str] = {}
+
+    def note(text: str, name: str, width: int) -> str:
+        return written.setdefault(text, elided(text, name, width))
+
+    monkeypatch.setattr(lettering, "elided", note)
+    for panel in ("messages", "dead_letters"):
+        click(workbench, window.tabs.tab(panel))
+        drawn = canvas._stage.layout.rects
+        for bar in (canvas.verticalScrollBar(), canvas.horizontalScrollBar()):
+            bar.setValue(bar.minimum())  # the test before has panned
+        assert view.height() < canvas.mapFromScene(0, drawn["bench"].bottom).y(), "there is no room for all of it"
+        canvas.verticalScrollBar().setValue(canvas.verticalScrollBar().maximum())
+        canvas.horizontalScrollBar().setValue(canvas.horizontalScrollBar().maximum())
+        bench = canvas.mapFromScene(drawn["bench"].x, drawn["bench"].y)
+        foot = canvas.mapFromScene(drawn["bench"].right, drawn["bench"].bottom)
+        assert view.rect().contains(bench) and view.rect().contains(foot), "the scroll bars lead to it"
+        written.clear()
+        for bar in (canvas.verticalScrollBar(), canvas.horizontalScrollBar()):
+            for item in canvas.scene().items():
+                item.update()  # they keep what they have painted
+            view.grab()
+            bar.setValue(bar.minimum())
+        assert {"commits", "mails", "indexers", "auditors", "indexer-4"} <= written.keys()
+        assert [text for text, shown in written.items() if shown != text] == []
+
+
 def test_the_next_step_is_always_in_sight(workbench: Workbench, window: MainWindow) -> None:
     lesson, strip = window.parts.lesson, window.next_step
     assert not strip.isVisible()
@@ -167,6 +199,7 @@ def test_the_next_step_is_always_in_sight(workbench: Workbench, window: MainWind
 
 def test_with_type_twice_as_large_nothing_essential_vanishes(workbench: Workbench, window: MainWindow) -> None:
     toolbar = window.toolbar
+    tabs = [name for name in window.tabs.names if window.tabs.tab(name).isVisible()]
     try:
         workbench.appearance.choose_scale(2.0)
         click(workbench, window.tabs.tab("messages"))
@@ -185,7 +218,8 @@ def test_with_type_twice_as_large_nothing_essential_vanishes(workbench: Workbenc
     finally:
         workbench.appearance.choose_scale(1.0)
         show(workbench)
-    assert not toolbar.more.menu().actions() and not window.tabs.more.isVisible()
+    assert not toolbar.more.menu().actions()
+    assert [name for name in window.tabs.names if window.tabs.tab(name).isVisible()] == tabs
 
 
 def test_with_type_twice_as_large_a_panel_shows_rows(workbench: Workbench, window: MainWindow) -> None:
@@ -200,9 +234,9 @@ def test_with_type_twice_as_large_a_panel_shows_rows(workbench: Workbench, windo
         assert table.viewport().visibleRegion().boundingRect().height() >= row
         title = panel.title_row
         assert title.fold.isVisible() and panel.title_height < 2 * row
-        assert not panel.produce.visibleRegion().boundingRect().height(), "which comes with the other lines"
+        assert not panel.buttons["produce"].visibleRegion().boundingRect().height(), "which comes with the other lines"
         click(workbench, title.fold)
-        assert panel.rect().contains(panel.produce.geometry()) and panel.title_height > 2 * row
+        assert panel.rect().contains(panel.buttons["produce"].geometry()) and panel.title_height > 2 * row
         click(workbench, title.fold)
         assert panel.focus_filter() and panel.filter_field is not None
         settled(workbench)
@@ -228,7 +262,7 @@ def test_one_scroll_bar_of_the_canvas_does_not_bring_the_other(workbench: Workbe
     across, down = canvas.horizontalScrollBar(), canvas.verticalScrollBar()
     assert not across.maximum() and not down.maximum()
     click(workbench, window.tabs.tab("messages"))
-    assert down.maximum() and not across.maximum()
+    assert down.maximum() and not across.maximum() and not across.isVisible()
 
 
 def test_a_title_row_goes_on_below_where_it_does_not_fit(workbench: Workbench, window: MainWindow) -> None:
@@ -246,11 +280,30 @@ def test_a_title_row_goes_on_below_where_it_does_not_fit(workbench: Workbench, w
         assert not any(part.geometry().intersects(other.geometry()) for other in parts[:number])
 
 
+def test_a_title_that_grows_is_folded_before_it_takes_the_room_of_rows(
+    workbench: Workbench, window: MainWindow
+) -> None:
+    panel = window.panel("messages")
+    assert isinstance(panel, MessagesPanel)
+    workbench.appearance.choose_scale(1.5)
+    try:
+        click(workbench, window.tabs.tab("messages"))
+        for text, folded in (("0", False), ("200 of 500,000 are shown", True), ("0", False)):
+            panel.set_count(text)
+            for _ in range(3):
+                QApplication.processEvents()
+            assert panel.title_row.folded is folded, text
+            assert panel.table.viewport().height() >= px(ROW_HEIGHT), text
+    finally:
+        workbench.appearance.choose_scale(1.0)
+        show(workbench)
+
+
 def test_another_session_unfolds_the_lesson(workbench: Workbench, window: MainWindow) -> None:
     click(workbench, window.parts.lesson.fold)
     assert window.parts.lesson.is_title_alone
     workbench.controller.open(find_scenario("first-session"))
-    workbench.controller.pause()
+    workbench.controller.time.pause()
     show(workbench)
     assert not window.parts.lesson.is_title_alone and workbench.registry.action("toggle_lesson").isChecked()
 
@@ -265,4 +318,17 @@ def test_a_session_that_opens_over_a_panel_takes_empty_ground_too(workbench: Wor
         assert 0 <= min(tops) < foot // 4, "what is below is cut while much of this is empty"
     finally:
         workbench.controller.open(find_scenario("first-session"))
-        workbench.controller.run_until(3_000_000_000)
+        workbench.controller.time.run_until(3_000_000_000)
+
+
+def test_larger_words_do_not_make_those_of_the_canvas_smaller(workbench: Workbench, window: MainWindow) -> None:
+    canvas, plain = workbench.canvas, workbench.canvas.zoom
+    workbench.appearance.choose_scale(1.5)
+    try:
+        show(workbench)
+        assert canvas.zoom >= plain * 0.98
+        bars = canvas.horizontalScrollBar(), canvas.verticalScrollBar()
+        assert any(bar.maximum() > bar.minimum() for bar in bars), "what does not fit is scrolled to"
+    finally:
+        workbench.appearance.choose_scale(1.0)
+        show(workbench)

@@ -116,7 +116,7 @@ def test_a_drop_on_an_empty_spot_asks_for_a_name_and_makes_a_group(hand: Hand) -
     assert hand.members("explorers") == {"indexer-4": 6}
     # Only what was published since.
     first: dict[int | None, int] = {}
-    for event in hand.workbench.controller.events.since(0):
+    for event in hand.workbench.controller.collectors.events.since(0):
         if event.kind is EventKind.DELIVERED and event.group == "explorers" and event.offset is not None:
             first.setdefault(event.partition, event.offset)
     assert first and all(offset == ends[partition] for partition, offset in first.items())
@@ -199,13 +199,13 @@ def test_time_runs_pauses_steps_and_keeps_to_its_keys(open_workbench: Callable[.
     hand.qtbot.keyClick(window, Qt.Key.Key_F5)
     hand.qtbot.waitUntil(lambda: controller.snapshot.time_ns > 10_200 * NS_PER_MS, timeout=10_000)
     hand.qtbot.keyClick(window, Qt.Key.Key_Space)
-    hand.qtbot.waitUntil(lambda: not controller.moving, timeout=5_000)
+    hand.qtbot.waitUntil(lambda: not controller.time.moving, timeout=5_000)
     stopped = controller.snapshot.events
     hand.qtbot.keyClick(window, Qt.Key.Key_F4)
     hand.qtbot.waitUntil(lambda: controller.snapshot.events > stopped, timeout=5_000)
     hand.pass_time(70)
     hand.qtbot.keyClick(window, Qt.Key.Key_F7)
-    hand.qtbot.waitUntil(lambda: controller.status.mode is Mode.FINISHED, timeout=30_000)
+    hand.qtbot.waitUntil(lambda: controller.source.status.mode is Mode.FINISHED, timeout=30_000)
     assert hand.workbench.registry.reason("run").startswith("The session has ended.")
 
 
@@ -214,18 +214,18 @@ def test_a_restart_with_the_same_seed_gives_the_same_session(open_workbench: Cal
     hand.pass_time(30)
     first = hand.workbench.controller.snapshot.totals
     hand.workbench.registry.trigger("restart")
-    hand.workbench.controller.pause()
+    hand.workbench.controller.time.pause()
     hand.show()
     assert hand.workbench.controller.snapshot.time_ns < 30_000 * NS_PER_MS
     controller = hand.workbench.controller
-    controller.run_until(30_000 * NS_PER_MS)
+    controller.time.run_until(30_000 * NS_PER_MS)
     assert controller.snapshot.totals == first
 
 
 def test_stopping_seals_the_recording_and_keeps_the_actions(open_workbench: Callable[..., Hand]) -> None:
     hand = open_workbench(record=True)
     hand.pass_time(5)
-    folder = hand.workbench.controller.folder
+    folder = hand.workbench.controller.source.folder
     assert folder is not None
     assert hand.workbench.registry.reason("export_report").startswith("Stop the session first")
     hand.workbench.family(ConsumerHandlers).move("indexer-4", "indexers")
@@ -256,12 +256,12 @@ def test_every_shipped_scenario_opens_from_the_menu_and_runs(
         if (path.stem in TELLING) is not telling:
             continue
         hand.workbench.registry.trigger(command.id)
-        controller.pause()
+        controller.time.pause()
         hand.pass_time(5)
         assert hand.workbench.window.windowTitle().startswith(command.title)
         assert command.hint == " ".join(load_scenario(path)[0].about.split())
         assert controller.snapshot.events > 0
-        assert controller.status.error == ""
+        assert controller.source.status.error == ""
 
 
 def test_a_bad_scenario_is_told_and_the_session_goes_on(hand: Hand, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -316,10 +316,10 @@ def test_a_scenario_that_comes_to_its_end_is_sealed_and_can_be_reported(open_wor
     hand = open_workbench("static-members", record=True)
     hand.pass_time(80)
     hand.workbench.frames.start()
-    hand.workbench.controller.express()
-    hand.qtbot.waitUntil(lambda: hand.workbench.controller.stopped, timeout=60_000)
+    hand.workbench.controller.time.express()
+    hand.qtbot.waitUntil(lambda: hand.workbench.controller.time.stopped, timeout=60_000)
     hand.workbench.draw()
-    folder = hand.workbench.controller.folder
+    folder = hand.workbench.controller.source.folder
     assert folder is not None
     assert json.loads((folder / "session.json").read_text())["ended"] == "finished"
     assert hand.workbench.registry.reason("export_report") == ""
@@ -370,3 +370,14 @@ def test_a_title_cannot_turn_what_stands_beside_it(open_workbench: Callable[...,
     shown += [label.text() for label in window.findChildren(QLabel)]
     assert "\\u202edetsurt" in window.windowTitle()
     assert not [text for text in shown if "\u202e" in text or "\u2066" in text]
+
+
+def test_a_panel_whose_tab_was_spared_is_named_in_the_row_while_it_is_open(hand: Hand, qtbot) -> None:
+    window = hand.workbench.window
+    tabs = window.tabs
+    window.resize(1280, 800)
+    qtbot.waitUntil(lambda: window.width() == 1280 and not tabs.tab("brokers").isVisible())
+    window.show_tab("brokers")
+    assert tabs.tab("brokers").isVisible() or (tabs.more.isVisible() and tabs.more.text() == "Brokers")
+    window.show_tab("events")
+    assert not tabs.tab("brokers").isVisible() and tabs.more.text() != "Brokers"

@@ -56,7 +56,7 @@ WITH base AS (
 SELECT row_number() OVER (ORDER BY time_ns, o) - 1 + $first AS seq, time_ns, kind, topic, p AS partition, o AS offset,
     1::BIGINT AS count, 100::BIGINT AS size_bytes, client, grp AS "group", NULL::INT AS generation, attempt, published_ns,
     encode(key) AS key, cause, to_topic, CASE WHEN to_topic <> '' THEN 0 END::INT AS to_partition, to_o AS to_offset,
-    NULL::VARCHAR AS detail
+    NULL::VARCHAR AS detail, CASE WHEN grp = 'readers' THEN client ELSE '' END AS member
 FROM rows ORDER BY seq
 """
 _EVENTS_PER_MESSAGE = 3.0021

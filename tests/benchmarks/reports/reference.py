@@ -80,8 +80,6 @@ QUERIES = {
         WHERE kind IN ('rejected', 'dead_lettered') AND cause LIKE 'schema %' GROUP BY ALL""",
     "recording gaps": """SELECT seq, following FROM (SELECT seq, lead(seq) OVER (ORDER BY seq) AS following FROM (SELECT seq FROM messages UNION ALL SELECT seq FROM control)) WHERE following <> seq + 1""",
     "recording": "SELECT max(seq) - min(seq) + 1 - count(*) FROM (SELECT seq FROM messages UNION ALL SELECT seq FROM control)",
-    "effects": """SELECT f.seq, m.kind, m.time_ns < f.time_ns, sum(m.count), approx_quantile(m.time_ns - m.published_ns, 0.99) FROM control f JOIN messages m
-        ON m.time_ns BETWEEN f.time_ns - 30000000000 AND f.time_ns + 30000000000 AND m.kind IN ('published', 'delivered') WHERE f.kind IN ('fault', 'user_action') GROUP BY ALL""",
     "markers": "SELECT * FROM control WHERE kind IN ('fault', 'user_action', 'damage', 'offsets_reset', 'client_stopped', 'member_left') ORDER BY seq",
 }
 

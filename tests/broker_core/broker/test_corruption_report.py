@@ -18,6 +18,7 @@ from tests.broker_core.clients.virtual_broker import VirtualBroker
 from tests.broker_core.log.logs import EPOCH_MS, batch, open_log
 
 
+@pytest.mark.promise("4")
 def test_corruption_found_by_reading_is_told_once_and_degrades_the_partition():
     virtual = VirtualBroker(2)
     partition = virtual.broker.logs.partition_for("commits", Message(b"", b"k"))

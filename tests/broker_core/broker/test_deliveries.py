@@ -1,20 +1,21 @@
-"""Given for the first time, fetched again, or delivered again: the law, and each case by its name."""
+"""What is delivered again, fetched again, or for the first time: the law, and each case by its name."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker_core.broker.fetches import Deliveries
-from broker_core.events import reader_by_hand
+from broker_core.broker.deliveries import Deliveries, Part
+from broker_core.events import FETCHED_AGAIN
+from resources.account import ACKNOWLEDGED, BESIDE, MEMBER_LEFT, MOVED
 
 END = 12
-BY_HAND = reader_by_hand(7)
 OFFSET = st.integers(0, END)
+MEMBER = st.sampled_from(["a-1", "b-2"])
 STEPS = st.lists(
-    st.tuples(st.just("take"), OFFSET, st.integers(1, END), st.sampled_from(["a-1", "b-2", BY_HAND]))
+    st.tuples(st.just("give"), OFFSET, st.integers(1, END), MEMBER)
     | st.tuples(st.just("acknowledge"), OFFSET, st.just(0), st.just(""))
-    | st.tuples(st.just("leave"), st.just(0), st.just(0), st.sampled_from(["a-1", "b-2", BY_HAND])),
+    | st.tuples(st.just("lose"), st.just(0), st.just(0), MEMBER),
     max_size=14,
 )
 
@@ -23,48 +24,62 @@ STEPS = st.lists(
 def test_each_offset_is_first_again_or_fetched_again_by_who_had_it_last(
     steps: list[tuple[str, int, int, str]], from_before: int | None
 ):
-    deliveries, gone = Deliveries(from_before), set[str]()
-    last: dict[int, str] = {}
-    done = from_before
-    for what, offset, count, reader in steps:
-        if what == "leave":
-            gone.add(reader)
-        elif what == "acknowledge":
-            deliveries.acknowledge(offset)
-            done = max(done or 0, offset)
-        else:
-            gone.discard(reader)
-            expected: list[int | None] = []
+    deliveries = Deliveries.of_group(from_before)
+    holder: dict[int, str] = {}
+    given_back, acknowledged = set[int](), set(range(from_before or 0))
+    done = from_before or 0
+    for what, offset, count, member in steps:
+        if what == "lose":
+            deliveries.lose(member, MOVED)
+            given_back |= {at for at, who in holder.items() if who == member}
+            holder = {at: who for at, who in holder.items() if who != member}
+        elif what == "acknowledge" and offset > done:
+            deliveries.acknowledge(done, offset)
+            handed = {at for at in range(done, offset) if at in holder or at in given_back}
+            acknowledged, done = acknowledged | handed, offset
+            holder = {at: who for at, who in holder.items() if at >= done}
+            given_back = {at for at in given_back if at >= done}
+        elif what == "give":
+            expected = []
             for at in range(offset, offset + count):
-                before = last.get(at)
-                lost = before in gone and before != reader and (done is not None or before != BY_HAND)
-                expected.append(2 if at < (done or 0) or lost else 1 if before is None else None)
-                last[at] = reader
-            parts = deliveries.take(offset, offset + count, reader, gone.__contains__)
-            assert [attempt for start, end, attempt in parts for _ in range(start, end)] == expected
-            assert [start for start, _, _ in parts] == [offset, *(end for _, end, _ in parts[:-1])]
+                again = ACKNOWLEDGED if at in acknowledged else MOVED if at in given_back else ""
+                beside = FETCHED_AGAIN if holder.get(at) == member else BESIDE
+                expected.append(again or (beside if at in holder else ""))
+                given_back.discard(at)
+                if at < done:
+                    acknowledged.add(at)
+                else:
+                    holder[at] = member
+            parts = deliveries.give(offset, offset + count, member, member)
+            assert [part.again for part in parts for _ in range(part.first, part.end)] == expected
+            assert [part.first for part in parts] == [offset, *(part.end for part in parts[:-1])]
 
 
 def test_what_a_paused_client_discards_it_fetches_again():
-    deliveries = Deliveries(None)
-    deliveries.take(0, 6, "a-1", lambda _reader: False)
-    deliveries.acknowledge(1)
-    assert deliveries.take(1, 6, "a-1", lambda _reader: False) == [(1, 6, None)]
+    deliveries = Deliveries()
+    deliveries.give(0, 6, "a", "a-1")
+    deliveries.acknowledge(0, 1)
+    assert deliveries.give(1, 6, "a", "a-1") == [Part(1, 6, FETCHED_AGAIN, "a")]
 
 
-def test_what_moves_between_members_that_live_on_is_fetched_again_and_of_one_that_left_delivered_again():
-    deliveries = Deliveries(None)
-    deliveries.take(0, 6, "a-1", lambda _reader: False)
-    assert deliveries.take(2, 4, "b-2", lambda _reader: False) == [(2, 4, None)]
-    assert deliveries.take(0, 6, "c-3", {"a-1"}.__contains__) == [(0, 2, 2), (2, 4, None), (4, 6, 2)]
+def test_what_moves_between_members_that_live_on_is_delivered_again():
+    deliveries = Deliveries()
+    deliveries.give(0, 6, "a", "a-1")
+    assert deliveries.give(2, 4, "b", "b-2") == [Part(2, 4, BESIDE, "a")], "nobody has lost it"
+    deliveries.lose("a-1", MEMBER_LEFT)
+    assert deliveries.give(0, 6, "c", "c-3") == [
+        Part(0, 2, MEMBER_LEFT, "a"),
+        Part(2, 4, BESIDE, "b"),
+        Part(4, 6, MEMBER_LEFT, "a"),
+    ]
 
 
-def test_below_what_was_acknowledged_everything_is_delivered_again_even_after_it_went_back():
-    deliveries = Deliveries(4)
-    assert deliveries.take(2, 6, "a-1", lambda _reader: False) == [(2, 4, 2), (4, 6, 1)]
+def test_what_a_member_gets_that_is_no_owner_any_more_is_given_back_at_once():
+    deliveries = Deliveries()
+    deliveries.give(0, 6, "a", "a-1", lost=MOVED)
+    assert deliveries.give(0, 6, "b", "b-2") == [Part(0, 6, MOVED, "a")]
 
 
-def test_a_reader_by_hand_that_commits_nothing_begins_anew_as_it_likes():
-    deliveries = Deliveries(None)
-    deliveries.take(0, 6, BY_HAND, lambda _reader: True)
-    assert deliveries.take(0, 6, reader_by_hand(8), lambda _reader: True) == [(0, 6, None)]
+def test_below_what_was_acknowledged_everything_is_delivered_again():
+    deliveries = Deliveries.of_group(4)
+    assert deliveries.give(2, 6, "a", "a-1") == [Part(2, 4, ACKNOWLEDGED), Part(4, 6)]

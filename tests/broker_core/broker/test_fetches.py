@@ -20,7 +20,7 @@ def test_totals_and_events_tell_first_and_again_apart():
             0, "g", "c", {("commits", 0): offset}, max_messages=2, deadline_ns=0, member=member
         ).result()
     totals = virtual.broker.views.totals()
-    assert (totals.delivered, totals.redelivered) == (6, 2)
+    assert (totals.delivered, totals.redelivered, totals.fetched_again) == (6, 2, 1)
     told = [
         (event.member, event.offset, event.count, event.attempt, event.cause)
         for event in virtual.kinds(EventKind.DELIVERED)
@@ -29,7 +29,7 @@ def test_totals_and_events_tell_first_and_again_apart():
         ("c-1", 0, 2, 1, ""),
         ("c-1", 1, 1, None, "fetched again"),
         ("c-1", 2, 1, 1, ""),
-        ("c-2", 0, 2, 2, ""),
+        ("c-2", 0, 2, 2, "read beside"),
     ]
 
 

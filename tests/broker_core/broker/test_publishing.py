@@ -56,6 +56,14 @@ def test_the_reply_waits_for_the_disk_and_so_do_readers():
     assert reply.done and grown.done and topic.partition(0).high_watermark == 1
 
 
+def test_a_reader_that_names_a_partition_twice_does_not_break_a_publish():
+    """As a Java client does whose topic was made again."""
+    parts = Parts()
+    parts.topic("orders")
+    grown = parts.growth.wait([("orders", 0), ("orders", 0)], 10**12)
+    assert parts.publish("orders", b"a").done and grown.done
+
+
 def test_what_is_sent_again_is_stored_once_and_counted_once():
     parts = Parts()
     topic = parts.topic("orders")

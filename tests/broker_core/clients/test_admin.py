@@ -47,6 +47,7 @@ def test_topics_their_settings_and_their_records(tmp_path: Path):
             admin.describe_topic("gone")
 
 
+@pytest.mark.promise("A6")
 def test_groups_their_lag_and_a_reset_that_is_previewed(tmp_path: Path):
     with BrokerHost(tmp_path) as host:
         admin = Admin(host)

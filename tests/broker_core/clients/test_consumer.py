@@ -20,6 +20,7 @@ def values(messages: list[StoredMessage]) -> list[bytes | None]:
     return [message.value for message in messages]
 
 
+@pytest.mark.promise("8")
 def test_at_least_once_an_abandoned_consumers_messages_come_again():
     virtual = VirtualBroker(1)
     virtual.publish(b"a", b"b")
@@ -30,6 +31,7 @@ def test_at_least_once_an_abandoned_consumers_messages_come_again():
     assert values(virtual.do(virtual.consumer("two").poll())) == [b"a", b"b"]
 
 
+@pytest.mark.promise("9")
 def test_at_most_once_commits_before_it_hands_out():
     virtual = VirtualBroker(1)
     virtual.publish(b"a", b"b")
@@ -53,6 +55,7 @@ def test_at_most_once_hands_out_nothing_that_it_could_not_commit():
     assert values(virtual.do(first.poll())) == [b"b"]
 
 
+@pytest.mark.promise("A5")
 def test_auto_commit_takes_what_earlier_polls_gave_and_only_when_it_is_time():
     virtual = VirtualBroker(1)
     reader = virtual.consumer(auto_commit_interval_ms=1_000)
@@ -256,6 +259,7 @@ def test_a_consumer_that_does_not_poll_loses_its_place_and_is_told_with_the_next
     assert lost == [("commits", 0)] and reader.assignment == (("commits", 0),)
 
 
+@pytest.mark.promise("A3")
 def test_a_listener_that_needs_time_is_waited_for_before_the_partitions_go():
     virtual = VirtualBroker(2)
     asked: list[object] = []
@@ -284,6 +288,7 @@ def test_seek_by_time_finds_the_first_message_that_is_not_older():
     assert virtual.broker.logs.offset_at("commits", 0, EPOCH_MS + 10_001) is None
 
 
+@pytest.mark.promise("A24")
 def test_a24_a_message_whose_time_to_live_is_over_is_not_handed_out():
     virtual = VirtualBroker(1)
     virtual.broker.publishing.publish(0, "commits", Message(b"short", ttl_ms=1_000), client="test")
@@ -296,6 +301,7 @@ def test_a24_a_message_whose_time_to_live_is_over_is_not_handed_out():
     assert virtual.broker.groups.committed("readers", "commits", 0) == 3
 
 
+@pytest.mark.promise("A17")
 def test_a17_readers_that_are_behind_are_named_by_lag_and_by_time():
     virtual = VirtualBroker(1)
     virtual.broker.queues.create(0, "jobs", QueueConfig())

@@ -85,6 +85,7 @@ def work(folder: Path, die_before: str, die_at: int) -> None:
     connection.close()
 
 
+@pytest.mark.promise("10")
 def test_a_kill_between_effect_and_commit_neither_loses_nor_repeats_one(tmp_path: Path):
     with BrokerHost(tmp_path / "broker") as host:
         Admin(host).create_topic("orders")

@@ -22,6 +22,7 @@ from broker_core.flow.config import FlowConfig, Policy
 from broker_core.log.config import LogConfig
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
+from broker_core.queues.lease import Held
 from tests.broker_core.clients.test_sender import LOST, REFUSED, flaky
 from tests.broker_core.clients.virtual_broker import VirtualBroker
 
@@ -53,6 +54,7 @@ def failure(batch: Batch) -> BrokerError:
     return batch.settled.error
 
 
+@pytest.mark.promise("32")
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("end", ["delivery timeout", "withdrawn", "closed", "no retries"])
 def test_what_no_policy_let_in_in_time_is_never_stored(policy: Policy, end: str):
@@ -90,7 +92,7 @@ def test_what_lingers_or_stands_behind_another_is_withdrawn_and_the_rest_goes_on
     for offset in range(3):
         held = virtual.broker.queues.queue("jobs").view().leases
         for lease in held:
-            virtual.broker.queues.queue("jobs").ack(virtual.now_ns, lease.partition, lease.offset, lease.holder)
+            virtual.broker.queues.queue("jobs").ack(virtual.now_ns, Held(0, lease.offset, lease.holder))
         virtual.broker.queues.take(virtual.now_ns, "jobs", f"worker-{offset}")
         virtual.run(0.1)
     assert (first.settled.result().offset, third.settled.result().offset) == (1, 2)
@@ -98,6 +100,7 @@ def test_what_lingers_or_stands_behind_another_is_withdrawn_and_the_rest_goes_on
     assert virtual.values() == [[]]
 
 
+@pytest.mark.promise("32")
 @pytest.mark.parametrize("fates", [(LOST,) * 9, (REFUSED,) * 9])
 @pytest.mark.parametrize("retries", [0, 1_000])
 def test_what_a_bad_line_may_have_stored_is_said_to_be_in_doubt(fates: tuple[str, ...], retries: int):
@@ -108,6 +111,7 @@ def test_what_a_bad_line_may_have_stored_is_said_to_be_in_doubt(fates: tuple[str
     assert failure(batch).possibly_stored and "may have been stored" in str(failure(batch))
 
 
+@pytest.mark.promise("32")
 def test_what_waits_for_the_disk_is_in_doubt_when_its_producer_gives_up():
     virtual = VirtualBroker(1, log=LogConfig(durability="fsync"))
     made = sender(virtual)
@@ -140,6 +144,7 @@ def ways(producer: Producer, way: str) -> None:
             producer.publish_many("jobs", [message, message], timeout_s=0.05)
 
 
+@pytest.mark.promise("32")
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("way", ["publish", "publish with a key", "publish_many"])
 def test_a_publish_that_timed_out_is_not_stored_when_there_is_room(host: BrokerHost, policy: Policy, way: str):
@@ -225,6 +230,6 @@ def test_what_waited_for_room_one_after_the_other_is_each_stored_once():
     batches = [send(made, b"%d" % number) for number in range(4)]
     for worker in ("worker", "a", "b", "c"):
         for lease in virtual.broker.queues.queue("jobs").view().leases:
-            virtual.broker.queues.queue("jobs").ack(virtual.now_ns, lease.partition, lease.offset, lease.holder)
+            virtual.broker.queues.queue("jobs").ack(virtual.now_ns, Held(0, lease.offset, lease.holder))
         virtual.broker.queues.take(virtual.now_ns, "jobs", worker)
     assert [batch.settled.result().offset for batch in batches] == [1, 2, 3, 4]

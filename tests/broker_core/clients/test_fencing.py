@@ -14,6 +14,7 @@ from broker_core.events import EventKind
 from tests.broker_core.clients.virtual_broker import VirtualBroker
 
 
+@pytest.mark.promise("A3")
 def test_a3_of_two_with_one_instance_id_the_newer_stays_and_the_older_one_ends():
     virtual = VirtualBroker(2)
     lost: list[object] = []

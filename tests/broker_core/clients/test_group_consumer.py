@@ -49,6 +49,7 @@ def drain(consumer: GroupConsumer, count: int, within_s: float = 5) -> list[byte
     return found
 
 
+@pytest.mark.promise("A5")
 def test_poll_gives_everything_once_and_a_restart_goes_on_behind_the_commit(tmp_path: Path):
     with BrokerHost(tmp_path) as host:
         Admin(host).create_topic("commits", 4)
@@ -62,6 +63,7 @@ def test_poll_gives_everything_once_and_a_restart_goes_on_behind_the_commit(tmp_
         assert drain(consumer, 1) == [b"later"]
 
 
+@pytest.mark.promise("A5")
 def test_iteration_commits_nothing_that_is_still_being_worked_on(host: BrokerHost):
     publish(host, b"a", b"b", b"c", partition=0)
     consumer = GroupConsumer(host, "readers", ["commits"], ConsumerConfig(auto_commit_interval_ms=0))
@@ -189,6 +191,7 @@ def test_a_static_member_comes_back_without_a_rebalance(host: BrokerHost):
         assert Admin(host).describe_group("readers").generation == before
 
 
+@pytest.mark.promise("A6")
 def test_pause_seek_and_seek_to_time(host: BrokerHost):
     publish(host, b"a", b"b", b"c", partition=1)
     with GroupConsumer(host, "readers", ["commits"]) as consumer:
@@ -309,6 +312,7 @@ def test_at_most_once_who_stops_iterating_loses_only_what_was_in_hand(host: Brok
         assert drain(consumer, 2) == [b"b", b"c"]
 
 
+@pytest.mark.promise("9")
 def test_promise_9_at_most_once_a_commit_is_on_the_disk_before_the_message_is_out(tmp_path: Path):
     directory, killed = tmp_path / "broker", tmp_path / "killed"
     config = HostConfig(log=LogConfig(durability="file"), tick_ms=60_000)

@@ -65,6 +65,7 @@ class Application:
         consumer.close()
 
 
+@pytest.mark.promise("C5")
 @pytest.mark.parametrize(
     ("guarantee", "lost", "repeated"),
     [("at_most_once", 5, 0), ("at_least_once", 0, 5), ("effectively_once", 0, 0)],

@@ -13,6 +13,8 @@ from broker_core import BrokerError, BrokerHost, ErrorCode, HttpBroker
 from broker_core.access import Acl, ClientQuota
 from broker_core.clients.http_broker import checked_url, error_of
 from broker_core.flow.config import FlowConfig
+from broker_core.guarded.offsets import OffsetsPlan
+from broker_core.guarded.redrive import Choice, RedrivePlan
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.operations.access import (
@@ -54,18 +56,34 @@ from broker_core.operations.faults import BeginFault, EndFault, ListFaults
 from broker_core.operations.groups import (
     CommitOffsets,
     CommitPlace,
+    ConfigureGroup,
     DeleteGroup,
     DescribeGroup,
     DescribeShareGroup,
+    ForgetOffsets,
+    ForgetShareOffsets,
+    GroupChanges,
+    GroupConfiguration,
     HoldMember,
     Join,
     KickMember,
     Leave,
     ListGroups,
     ListShareGroups,
+    PartitionPlace,
     Poll,
     ReleaseMember,
     ResetOffsets,
+    ResetShareOffsets,
+    SubscribeShareGroup,
+)
+from broker_core.operations.guarded import (
+    PlanOffsets,
+    PlanTopicRedrive,
+    RedriveTopic,
+    SetOffsets,
+    StopTopicRedrive,
+    TopicRedriveProgress,
 )
 from broker_core.operations.messages import PublishBatch, PublishMessages, ReadMessages, Record, SendMessages
 from broker_core.operations.observe import (
@@ -89,6 +107,7 @@ from broker_core.operations.queues import (
     Peek,
     PurgeQueue,
     QueueConfiguration,
+    SettleLease,
     Take,
     UndoPurgeQueue,
 )
@@ -130,6 +149,9 @@ MORE = SchemaText(schema={"type": "object", "title": "more"})
 # Each operation that a host takes, in an order in which each finds what it needs; most of them fail, too.
 ACL = Acl("shop", "read", "topic", "orders")
 QUOTA = ClientQuota("producer_byte_rate", 1_000, user="shop")
+LETTERS = RedrivePlan(
+    cluster="", choice=Choice(topic="nothing"), rate_per_s=1.0, transactional=False, parts=(), targets=(), stays={}
+)
 ASKED: list[Request[Any]] = [
     CreateTopic(name="orders", partitions=2, log=LogSettings(retention_ms=60_000), flow=FlowConfig(max_messages=9)),
     CreateTopic(name="orders"),
@@ -238,10 +260,25 @@ ASKED: list[Request[Any]] = [
     ListUsers(),
     DeleteUser(user="shop"),
     DeleteUser(user="shop"),
+    GroupConfiguration(group="workers"),
+    ConfigureGroup(group="workers", settings=GroupChanges(delivery_count_limit=3)),
+    GroupConfiguration(group="workers"),
+    ForgetOffsets(group="nothing", partitions=[PartitionPlace(topic="orders", partition=0)]),
+    SubscribeShareGroup(group="workers", topic="orders"),
+    ResetShareOffsets(group="workers", topic="orders", partition=0, offset=0),
+    ForgetShareOffsets(group="workers", topic="orders"),
+    SettleLease(queue="mail", partition=0, offset=7, holder="nobody", attempt=1, act="ack"),
     DeleteQueue(queue="mail"),
     DeleteQueue(queue="nothing"),
     DeleteTopic(topic="orders"),
     DeleteTopic(topic="compacted"),
+    PlanTopicRedrive(topic="orders"),
+    PlanTopicRedrive(topic="nothing"),
+    RedriveTopic(topic="nothing", plan=LETTERS),
+    TopicRedriveProgress(topic="orders"),
+    StopTopicRedrive(topic="orders"),
+    PlanOffsets(group="nobody", form="earliest"),
+    SetOffsets(group="nobody", plan=OffsetsPlan(cluster="", group="nobody", says="", changes=())),
 ]
 
 

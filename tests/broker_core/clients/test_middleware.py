@@ -59,6 +59,7 @@ def test_an_empty_chain_changes_nothing():
     assert chain().incoming(stored(3)) == stored(3)
 
 
+@pytest.mark.promise("A21")
 def test_what_goes_out_meets_the_first_first_and_what_comes_in_meets_it_last():
     row = chain(appending(b"1"), appending(b"2"))
     sent = row.outgoing("t", message(b"v"))
@@ -93,6 +94,7 @@ def test_a_filter_stops_each_way_or_both():
     assert both.dropped == {"Filter": 2}
 
 
+@pytest.mark.promise("A21")
 def test_routing_sets_the_topic_and_later_middleware_sees_it():
     lines: list[str] = []
     row = chain(Routing(lambda found: "big" if len(found.value or b"") > 3 else None), Logging(lines.append))
@@ -124,6 +126,7 @@ def test_a_timestamp_is_added_once():
     assert row.outgoing("t", message(sent_ns=b"7")) == ("t", message(sent_ns=b"7"))
 
 
+@pytest.mark.promise("A21")
 def test_dedupe_drops_the_copy_and_nothing_else():
     row = chain(Dedupe(identity))
     sent = [row.outgoing("t", message(id=name)) is not None for name in (b"a", b"b", b"a")]
@@ -193,6 +196,7 @@ def test_a_window_of_nothing_is_refused():
         Dedupe(identity, window=0)
 
 
+@pytest.mark.promise("A21")
 @pytest.mark.bench
 def test_a_dedupe_of_a_hundred_thousand_costs_what_one_of_ten_costs():
     def seconds(window: int) -> float:

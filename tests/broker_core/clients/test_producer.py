@@ -44,6 +44,7 @@ def test_a_receipt_tells_where_the_message_is(host: BrokerHost):
         assert receipts[0].done and receipts[0].error() is None
 
 
+@pytest.mark.promise("A23")
 def test_callbacks_are_called_in_order_without_the_lock(host: BrokerHost):
     told: list[int] = []
     done = threading.Event()
@@ -61,6 +62,7 @@ def test_callbacks_are_called_in_order_without_the_lock(host: BrokerHost):
     assert told == list(range(20))
 
 
+@pytest.mark.promise("A23")
 def test_closing_sends_what_lingers_and_then_takes_nothing_more(host: BrokerHost):
     producer = Producer(host, SLOW)
     receipts = [producer.send("commits", b"%d" % number) for number in range(3)]

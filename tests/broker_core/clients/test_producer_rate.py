@@ -27,6 +27,7 @@ def host() -> Iterator[BrokerHost]:
         yield found
 
 
+@pytest.mark.promise("A16")
 @pytest.mark.parametrize("way", WAYS)
 def test_a16_a_producer_keeps_to_its_own_rate_and_its_burst(host: BrokerHost, way: str):
     config = ProducerConfig(rate_per_s=1 / 3, burst=2, max_block_ms=500)

@@ -43,8 +43,10 @@ def test_the_most_urgent_comes_first_and_each_message_has_one_holder(host: Broke
 
 def test_a_take_waits_for_what_comes_in_time(host: BrokerHost):
     with QueueConsumer(host, "jobs") as consumer:
-        threading.Timer(0.1, publish, (host, b"a")).start()
-        taken = consumer.take(5)
+        publishing = threading.Timer(0.1, publish, (host, b"a"))
+        publishing.start()
+        taken = consumer.take(30)
+        publishing.join()
         assert taken is not None and taken.message.value == b"a"
 
 
@@ -65,6 +67,18 @@ def test_the_ends_of_a_delivery(host: BrokerHost):
                 getattr(taken, what)()
         assert consumer.take() is None
     assert Admin(host).describe_queue("jobs").acknowledged == 1
+
+
+@pytest.mark.parametrize("what", ["nack", "release"])
+def test_what_is_acknowledged_cannot_be_given_back(host: BrokerHost, what: str):
+    publish(host, b"a")
+    with QueueConsumer(host, "jobs") as consumer:
+        taken = consumer.take()
+        assert taken is not None
+        taken.ack()
+        with pytest.raises(BrokerError, match=r"jobs/0 @0 is acknowledged and cannot be") as refused:
+            getattr(taken, what)()
+        assert refused.value.code is ErrorCode.INVALID_LEASE
 
 
 def test_as_a_context_manager_an_error_gives_the_message_back_with_its_cause(host: BrokerHost):

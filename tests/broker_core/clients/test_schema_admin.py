@@ -33,6 +33,7 @@ def test_a_subject_grows_and_is_there_again_after_a_restart(tmp_path: Path):
         assert registry.compatibility_of("orders") is Compatibility.NONE
 
 
+@pytest.mark.promise("A18")
 def test_a_topic_takes_avro_from_a_producer_and_buries_the_rest():
     with BrokerHost() as host:
         admin, schemas = Admin(host), SchemaAdmin(host)

@@ -83,6 +83,7 @@ def send(made: Sender, value: bytes, key: bytes | None = b"k", partition: int | 
     return placed[0]
 
 
+@pytest.mark.promise("A23")
 def test_messages_wait_for_company_until_the_linger_timer_fires():
     virtual = VirtualBroker(1)
     made = sender(virtual, linger_ms=5)
@@ -150,6 +151,7 @@ def test_without_idempotence_a_lost_acknowledgement_makes_a_duplicate():
     assert virtual.values() == [[b"a", b"a"]]
 
 
+@pytest.mark.promise("A23")
 @settings(max_examples=examples(60))
 @given(
     fates=st.lists(st.sampled_from([STORED, LOST, REFUSED]), max_size=60),
@@ -176,6 +178,7 @@ def test_an_idempotent_producer_loses_and_duplicates_nothing_whatever_the_line_d
     assert made.buffered_bytes == 0
 
 
+@pytest.mark.promise("A23")
 def test_a_failed_batch_reaches_its_caller_and_the_next_one_goes_on():
     virtual = flaky(*[LOST] * 3)
     made = sender(virtual, retries=2)
@@ -259,6 +262,7 @@ def test_a_flow_policy_that_drops_is_told_and_one_that_rejects_is_tried_again():
     assert virtual.values() == [[b"a", b"c", b"d"]]
 
 
+@pytest.mark.promise("A23")
 def test_acks_0_asks_nothing_and_acks_1_only_for_the_log():
     virtual = VirtualBroker(1, log=LogConfig(durability="fsync"))
     careless = sender(virtual, acks=0, idempotent=False)

@@ -77,12 +77,14 @@ def test_text_comes_back_as_it_was(value):
     assert StringSerializer().deserialize(StringSerializer().serialize(value)) == value
 
 
+@pytest.mark.promise("A19")
 @given(JSON_VALUES)
 def test_json_comes_back_as_it_was(value):
     back = JsonSerializer().deserialize(JsonSerializer().serialize(value))
     assert (back, repr(back)) == (value, repr(value))  # repr tells 1 from 1.0 and from True
 
 
+@pytest.mark.promise("A19")
 @given(PACKED_VALUES)
 def test_messagepack_comes_back_as_it_was(value):
     assert MessagePackSerializer().deserialize(MessagePackSerializer().serialize(value)) == value
@@ -192,6 +194,7 @@ def test_a_value_that_holds_itself_is_refused():
             serializer.serialize(loop)
 
 
+@pytest.mark.promise("A19")
 def test_avro_written_with_version_one_is_read_as_version_two_and_back():
     known = registry()
     old, new = AvroSerializer(known, "orders", 1), AvroSerializer(known, "orders", 2)
@@ -225,6 +228,7 @@ class Trap:
         return (exec, ("raise SystemExit('executed')",))
 
 
+@pytest.mark.promise("24")
 def test_a_pickle_that_would_run_code_is_only_bytes():
     data = pickle.dumps(Trap())
     assert BytesSerializer().deserialize(data) == data

@@ -31,6 +31,7 @@ def host() -> Iterator[BrokerHost]:
         yield host
 
 
+@pytest.mark.promise("D1")
 def test_d1_the_three_json_forms(host: BrokerHost):
     queue = SimpleQueue(host, "mail")
     stored = queue.on_msg_received(json.dumps(GIVEN))
@@ -51,6 +52,7 @@ def test_d1_the_three_json_forms(host: BrokerHost):
     assert form["timestamp"].endswith("Z")
 
 
+@pytest.mark.promise("D2")
 @pytest.mark.parametrize("config_of", ["file", "fsync"])
 def test_d2_what_was_published_or_received_is_stored_when_the_call_returns(tmp_path: Path, config_of: str):
     from broker_core.engine.host_loop import HostConfig
@@ -71,6 +73,7 @@ def test_d2_what_was_published_or_received_is_stored_when_the_call_returns(tmp_p
         assert host.broker.logs.partition("mail", 0).end_offset == 2
 
 
+@pytest.mark.promise("D3")
 def test_d3_what_is_acknowledged_is_gone_and_the_rest_comes_back(host: BrokerHost):
     host.clock.stop(host.clock.now_ns())
     queue = SimpleQueue(host, "mail", QueueConfig(lease_ms=50, max_attempts=3))
@@ -99,6 +102,7 @@ def test_d3_a_message_that_is_never_acknowledged_dies_and_says_so(host: BrokerHo
     assert [message.status for message in queue.replay_from(message_id)] == ["dead"]
 
 
+@pytest.mark.promise("D4")
 def test_d4_replay_from_an_id_or_a_time_changes_nothing(host: BrokerHost):
     queue = SimpleQueue(host, "mail")
     first = queue.publish_msg(1)
@@ -123,6 +127,7 @@ def test_d4_replay_from_an_id_or_a_time_changes_nothing(host: BrokerHost):
         queue.replay_from("no such id")
 
 
+@pytest.mark.promise("D5")
 def test_d5_priorities_and_several_consumers(host: BrokerHost):
     queue = SimpleQueue(host, "mail")
     for priority in (5, 0, 9, 0):

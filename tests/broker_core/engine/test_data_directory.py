@@ -34,6 +34,7 @@ def directory() -> tuple[MemoryFiles, DataDirectory]:
     return files, found
 
 
+@pytest.mark.promise("4")
 @pytest.mark.parametrize("path", READ)
 def test_promise_4_every_flipped_bit_and_every_cut_is_named(path: str):
     files, found = directory()

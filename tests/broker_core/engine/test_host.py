@@ -55,6 +55,7 @@ def with_topic(host: BrokerHost, name: str = "commits", partitions: int = 2) -> 
     return host
 
 
+@pytest.mark.promise("A15")
 @pytest.mark.parametrize("config", [HostConfig(), FSYNC], ids=["file", "fsync"])
 def test_everything_is_there_again_after_a_restart(tmp_path: Path, config: HostConfig):
     with BrokerHost(tmp_path, config) as host:
@@ -95,6 +96,7 @@ def test_what_a_topics_schema_refused_is_there_again_after_a_restart(tmp_path: P
         assert host.broker.queues.dead_letters("commits").count() == 1
 
 
+@pytest.mark.promise("A11")
 def test_attempts_survive_a_crash_after_a_tick(tmp_path: Path):
     config = HostConfig(tick_ms=20)
     host = BrokerHost(tmp_path, config)
@@ -189,6 +191,7 @@ def test_timers_fire_by_themselves():
             host.call(lambda now_ns: host.broker.queues.ack(now_ns, first))
 
 
+@pytest.mark.promise("17")
 def test_a_jump_of_the_wall_clock_moves_no_deadline(monkeypatch: pytest.MonkeyPatch):
     with BrokerHost() as host:
         host.admin(lambda now_ns: host.broker.queues.create(now_ns, "jobs", QueueConfig(lease_ms=60_000)))
@@ -256,6 +259,7 @@ def test_closing_wakes_everybody_who_waits():
         host.call(lambda now_ns: None)
 
 
+@pytest.mark.promise("30")
 def test_nothing_leaks(tmp_path: Path):
     def once() -> None:
         with BrokerHost(tmp_path, FSYNC) as host:
@@ -398,6 +402,7 @@ def test_a_disk_that_refuses_offsets_is_told_to_who_waits_and_tried_again(
         assert host.broker.groups.committed("readers", "commits", 0) == 1
 
 
+@pytest.mark.promise("30")
 @pytest.mark.soak
 @pytest.mark.timeout(600)
 def test_threads_and_descriptors_stay_flat_over_five_minutes(tmp_path: Path):
@@ -446,6 +451,7 @@ def filled(path: Path) -> None:
             publish(host, "orders", value)
 
 
+@pytest.mark.promise("28")
 @pytest.mark.parametrize("how", ["missing", "damaged"])
 def test_promise_28_a_catalog_that_is_gone_is_read_from_its_copy_and_said(
     tmp_path: Path, how: str, caplog: pytest.LogCaptureFixture
@@ -461,6 +467,7 @@ def test_promise_28_a_catalog_that_is_gone_is_read_from_its_copy_and_said(
         assert damage_of(host) == ""
 
 
+@pytest.mark.promise("28")
 def test_promise_28_messages_without_an_entry_are_told_and_no_new_topic_takes_them_over(tmp_path: Path):
     filled(tmp_path)
     for name in ("catalog.json", "catalog.json.copy"):
@@ -475,6 +482,7 @@ def test_promise_28_messages_without_an_entry_are_told_and_no_new_topic_takes_th
     assert all(any((tmp_path / f"kept.{name}").glob("*.log")) for name in kept)
 
 
+@pytest.mark.promise("28")
 @pytest.mark.parametrize("crashed", [False, True])
 def test_promise_28_a_segment_that_is_gone_is_said(tmp_path: Path, crashed: bool):
     host = BrokerHost(tmp_path)
@@ -497,6 +505,7 @@ def test_promise_28_a_file_of_offsets_that_was_put_aside_is_no_directory_of_a_to
     assert (tmp_path / "offsets.sqlite.damaged-1").exists()
 
 
+@pytest.mark.promise("28")
 def test_promise_28_messages_that_were_handed_out_and_are_gone_are_said(tmp_path: Path):
     with BrokerHost(tmp_path) as host:
         host.admin(lambda now_ns: host.broker.queues.create(now_ns, "jobs", QueueConfig()))

@@ -6,7 +6,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import groupby, pairwise
 from types import SimpleNamespace
 
 import pytest
@@ -357,4 +357,9 @@ def test_messages_without_a_key_stay_together_however_often_somebody_looks(host)
             chosen.append(producer.publish("orders", b"x")[0])
             if number % 3 == 0:
                 values(host, "orders", 0)
-    assert chosen == [number // 16 % 3 for number in range(64)]
+    runs = [(partition, len(list(run))) for partition, run in groupby(chosen)]
+    assert [partition for partition, _ in runs] == [number % 3 for number in range(len(runs))]
+    # A message that meets the end of its batch is published anew, and its first place is not given back: on a busy
+    # machine a few meet it, where each look would cost a place it would be one in four.
+    lost = [16 - count for _, count in runs[:-1]]
+    assert min(lost) >= 0 and sum(lost) <= 4, runs

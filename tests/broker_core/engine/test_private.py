@@ -40,6 +40,7 @@ def use(root: Path) -> None:
         assert modes(root) == ({0o700}, {0o600}), "while it is open: SQLite has files beside its own"
 
 
+@pytest.mark.promise("37")
 def test_a_data_directory_is_its_owners_alone(tmp_path: Path):
     before = os.umask(0)
     try:

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -26,6 +27,7 @@ from broker_core import (
 )
 from broker_core.clients.queue_consumer import Delivery
 from broker_core.engine import open_batches
+from broker_core.engine.host_loop import HostConfig
 from broker_core.events import Event, EventKind
 from tests.long_form import examples
 
@@ -34,7 +36,7 @@ class Shop:
     """A queue with a producer and two workers, with the short way in and out or without it."""
 
     def __init__(self, *, short: bool) -> None:
-        self.host = BrokerHost()
+        self.host = BrokerHost(config=HostConfig(tick_ms=3_600_000))  # whatever ticks closes what is open
         if not short:
             self.host.open_batches = None
         self.events: list[Event] = []
@@ -62,7 +64,7 @@ class Shop:
                     stored = taken.message
                     self.told.append((stored.offset, stored.value, stored.key, stored.headers, taken.attempt))
             case "ack" | "nack" | "release":
-                getattr(self.held.pop(which % len(self.held)), what)()
+                self.try_to(getattr(self.held.pop(which % len(self.held)), what))
             case "again":
                 one = self.held[which % len(self.held)]
                 one.ack()
@@ -70,13 +72,15 @@ class Shop:
             case "late":
                 found = [one for one in self.held if one.finished]
                 if found:
-                    again = Delivery(self.host, found[0].lease, found[0].message)
-                    try:
-                        again.ack()
-                    except BrokerError as error:
-                        self.told.append(error.code)
+                    self.try_to(Delivery(self.host, found[0].lease, found[0].message).ack)
             case "look":
                 self.told.append(self.host.call(lambda _now: self.host.broker.queues.queue("jobs").ready))
+
+    def try_to(self, end: Callable[[], object]) -> None:
+        try:
+            end()
+        except BrokerError as error:
+            self.told.append(error.code)
 
     def end(self) -> dict[str, object]:
         self.workers[0].close()

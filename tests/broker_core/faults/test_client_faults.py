@@ -14,7 +14,7 @@ from broker_core.events import Event, EventKind, EventStream
 from broker_core.faults.client_faults import ClientFault, ClientFaults, ClientRequest
 from broker_core.timers import Timers
 
-PRODUCE = ClientRequest("shop-1", "Produce", topics=("orders",))
+PRODUCE = ClientRequest("shop-1", "Produce", topics=("orders", "mail"), partitions=(("orders", 2), ("mail", 0)))
 JOIN = ClientRequest("biller", "JoinGroup", "billing")
 
 
@@ -40,6 +40,10 @@ class Bench:
         ({"group": "billing"}, False, True),
         ({"topic": "orders"}, True, False),
         ({"topic": "ord*", "client": "biller"}, False, False),
+        ({"partition": 2}, True, False),
+        ({"partition": 1}, False, False),
+        ({"topic": "orders", "partition": 0}, False, False),
+        ({"topic": "ma*", "partition": 0}, True, False),
     ],
 )
 def test_a_request_must_match_every_pattern(fault: dict[str, Any], produce: bool, join: bool):

@@ -6,7 +6,7 @@ from typing import Any
 
 from broker_core.clock import NS_PER_MS
 from broker_core.events import Event, EventStream
-from broker_core.flow.config import FlowConfig, Verdict
+from broker_core.flow.config import FlowConfig, OfferResult
 from broker_core.flow.gate import Gate
 from broker_core.replies import Reply
 from broker_core.timers import Timers
@@ -55,7 +55,9 @@ class GateSetup:
             self.inside.remove(victim)
         return True
 
-    def offer(self, name: str, client: str = "p", count: int = 1, size: int = 1, priority: int = 0) -> Reply[Verdict]:
+    def offer(
+        self, name: str, client: str = "p", count: int = 1, size: int = 1, priority: int = 0
+    ) -> Reply[OfferResult]:
         def admit(now_ns: int) -> None:
             if self.error is not None:
                 raise self.error

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.events import EventStream
 from broker_core.flow.adaptive import AdaptiveInterval
-from broker_core.flow.config import FlowConfig, Verdict
+from broker_core.flow.config import FlowConfig, OfferResult
 from broker_core.flow.gate import Gate
 from broker_core.timers import Timers
 
@@ -22,6 +23,7 @@ def test_it_is_never_faster_than_its_base(base_s, outcomes):
         assert after == (max(base_s, before / 1.5) if accepted else before * 2)
 
 
+@pytest.mark.promise("C4")
 def test_c4_adaptive_backpressure_gives_the_measured_figures():
     """Checklist C4 and C8, "backpressure": times are floats that accumulate, `until` is inclusive.
 
@@ -64,7 +66,7 @@ def test_c4_adaptive_backpressure_gives_the_measured_figures():
             else:
                 work(message, time_s)
 
-        if gate.offer(ns(time_s), "p", 1, 1, admit).result() is Verdict.ADMITTED:
+        if gate.offer(ns(time_s), "p", 1, 1, admit).result() is OfferResult.ADMITTED:
             step_s = interval.accepted()
         else:
             dropped.append(message)

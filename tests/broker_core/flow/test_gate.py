@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.flow.config import ANSWERS, Answer, FlowConfig, Verdict
+from broker_core.flow.config import ANSWERS, Answer, FlowConfig, OfferResult
 from broker_core.flow.gate import Obstacle
 from tests.broker_core.flow.gate_setup import GateSetup
 from tests.long_form import examples
@@ -31,7 +31,7 @@ def test_block_parks_producers_and_lets_them_in_in_the_order_in_which_they_came(
     setup.now_ms = 9
     setup.consume(2)
     assert setup.names() == ["4"]
-    assert [reply.result() for reply in replies] == [Verdict.ADMITTED] * 4
+    assert [reply.result() for reply in replies] == [OfferResult.ADMITTED] * 4
     assert setup.kinds() == [
         ("producer_blocked", "q"),
         ("producer_blocked", "p"),
@@ -61,7 +61,7 @@ def test_block_gives_up_after_its_timeout_and_the_next_may_fit():
     assert not large.done
     setup.until(100)
     assert fails(large) is ErrorCode.THROTTLED
-    assert small.result() is Verdict.ADMITTED
+    assert small.result() is OfferResult.ADMITTED
     assert setup.gate.counts.rejected == 1
     assert ("rejected", "q") in setup.kinds()
 
@@ -91,8 +91,8 @@ def test_an_offer_gives_up_at_its_own_deadline_where_that_is_sooner():
 
 def test_reject_refuses_and_says_why():
     setup = GateSetup(max_messages=1, policy="reject")
-    assert setup.offer("1").result() is Verdict.ADMITTED
-    assert setup.offer("2").result() is Verdict.REFUSED
+    assert setup.offer("1").result() is OfferResult.ADMITTED
+    assert setup.offer("2").result() is OfferResult.REFUSED
     [event] = setup.events
     assert (event.kind.value, event.topic, event.client, event.count) == ("rejected", "builds", "p", 1)
     assert event.cause == "builds is full: 1 of 1 messages, slowest reader mailer-1"
@@ -101,7 +101,7 @@ def test_reject_refuses_and_says_why():
 def test_drop_newest_drops_the_new_one():
     setup = GateSetup(max_messages=1, policy="drop_newest")
     setup.offer("1")
-    assert setup.offer("2").result() is Verdict.DROPPED
+    assert setup.offer("2").result() is OfferResult.DROPPED
     assert setup.names() == ["1"]
     assert setup.gate.counts.dropped == 1
 
@@ -109,39 +109,39 @@ def test_drop_newest_drops_the_new_one():
 def test_drop_oldest_makes_room():
     setup = GateSetup(max_messages=2, policy="drop_oldest")
     for name in "1234":
-        assert setup.offer(name).result() is Verdict.ADMITTED
+        assert setup.offer(name).result() is OfferResult.ADMITTED
     assert setup.names() == ["3", "4"]
 
 
 def test_drop_oldest_drops_the_new_one_where_nothing_can_go():
     setup = GateSetup(max_messages=1, policy="drop_oldest", evicts=False)
     setup.offer("1")
-    assert setup.offer("2").result() is Verdict.DROPPED
+    assert setup.offer("2").result() is OfferResult.DROPPED
 
 
 def test_priority_evict_makes_room_only_at_the_cost_of_the_less_urgent():
     setup = GateSetup(max_messages=2, policy="priority_evict")
     setup.offer("low", priority=2)
     setup.offer("mid", priority=1)
-    assert setup.offer("mid 2", priority=1).result() is Verdict.ADMITTED
+    assert setup.offer("mid 2", priority=1).result() is OfferResult.ADMITTED
     assert setup.names() == ["mid", "mid 2"]
-    assert setup.offer("low 2", priority=2).result() is Verdict.DROPPED
-    assert setup.offer("mid 3", priority=1).result() is Verdict.DROPPED
-    assert setup.offer("high", priority=0).result() is Verdict.ADMITTED
+    assert setup.offer("low 2", priority=2).result() is OfferResult.DROPPED
+    assert setup.offer("mid 3", priority=1).result() is OfferResult.DROPPED
+    assert setup.offer("high", priority=0).result() is OfferResult.ADMITTED
     assert setup.names() == ["mid 2", "high"]
 
 
 def test_bytes_are_limited_as_messages_are():
     setup = GateSetup(max_messages=100, max_bytes=10, policy="reject")
-    assert setup.offer("1", size=10).result() is Verdict.ADMITTED
-    assert setup.offer("2", size=1).result() is Verdict.REFUSED
+    assert setup.offer("1", size=10).result() is OfferResult.ADMITTED
+    assert setup.offer("2", size=1).result() is OfferResult.REFUSED
     assert setup.events[0].cause == "builds is full: 10 of 10 bytes, slowest reader mailer-1"
 
 
 @pytest.mark.parametrize("policy", list(ANSWERS))
 def test_what_can_never_fit_is_refused_at_once(policy):
     setup = GateSetup(max_messages=3, policy=policy)
-    assert setup.offer("batch", count=4, size=4).result() is Verdict.REFUSED
+    assert setup.offer("batch", count=4, size=4).result() is OfferResult.REFUSED
     assert setup.events[0].cause == "4 messages of 4 bytes are more than builds can ever take (3 messages)"
     assert setup.names() == []
     large = GateSetup(max_bytes=1_500, policy=policy)
@@ -149,6 +149,7 @@ def test_what_can_never_fit_is_refused_at_once(policy):
     assert large.events[0].cause == "1 message of 2000 bytes is more than builds can ever take (1,500 bytes)"
 
 
+@pytest.mark.promise("A16")
 def test_a_rate_lets_blocked_producers_in_when_their_time_comes():
     setup = GateSetup(rate_per_s=0.5, burst=1)
     replies = [setup.offer(name, name) for name in "123"]
@@ -171,10 +172,10 @@ def test_a_rate_lets_blocked_producers_in_when_their_time_comes():
 @pytest.mark.parametrize(
     ("policy", "verdict"),
     [
-        ("reject", Verdict.REFUSED),
-        ("drop_newest", Verdict.DROPPED),
-        ("drop_oldest", Verdict.DROPPED),
-        ("priority_evict", Verdict.DROPPED),
+        ("reject", OfferResult.REFUSED),
+        ("drop_newest", OfferResult.DROPPED),
+        ("drop_oldest", OfferResult.DROPPED),
+        ("priority_evict", OfferResult.DROPPED),
     ],
 )
 def test_above_the_rate_nothing_is_evicted(policy, verdict):
@@ -183,7 +184,7 @@ def test_above_the_rate_nothing_is_evicted(policy, verdict):
     assert setup.offer("2").result() is verdict
     assert setup.names() == ["1"]
     setup.until(1_000)
-    assert setup.offer("3").result() is Verdict.ADMITTED
+    assert setup.offer("3").result() is OfferResult.ADMITTED
 
 
 def test_room_and_rate_must_both_be_there():
@@ -205,7 +206,7 @@ def test_a_producer_that_stops_leaves_the_line():
     assert fails(gone) is ErrorCode.CLOSED
     setup.consume()
     assert setup.names() == ["3"]
-    assert next_one.result() is Verdict.ADMITTED
+    assert next_one.result() is OfferResult.ADMITTED
 
 
 def test_an_error_in_storing_reaches_its_producer_and_nobody_else():
@@ -219,7 +220,7 @@ def test_an_error_in_storing_reaches_its_producer_and_nobody_else():
     setup.gate.room(0)
     assert fails(broken) is fails(fine) is fails(reply) is ErrorCode.STORAGE_ERROR
     setup.error = None
-    assert setup.offer("5").result() is Verdict.ADMITTED
+    assert setup.offer("5").result() is OfferResult.ADMITTED
     assert (setup.gate.counts.failed, setup.gate.counts.admitted, setup.gate.counts.offered) == (3, 2, 5)
 
 
@@ -253,6 +254,7 @@ def test_a_producer_is_blocked_once_however_many_offers_it_has_waiting():
     assert setup.kinds()[1:] == [("producer_unblocked", "p")]
 
 
+@pytest.mark.promise("A22")
 def test_the_view_shows_the_gauges():
     setup = GateSetup(max_messages=2, rate_per_s=10, burst=4, policy="block")
     for name in "123":
@@ -302,6 +304,7 @@ steps = st.lists(
 )
 
 
+@pytest.mark.promise("C7", "16")
 @settings(max_examples=examples(200))
 @given(
     st.sampled_from(list(ANSWERS)),
@@ -361,6 +364,6 @@ def test_who_waits_is_refused_once_when_a_reader_that_refuses_is_full():
     waiting = setup.offer("2", "q")
     setup.gate.readers = lambda _count: Obstacle(Answer.REFUSE, "mails is full", "mails")
     setup.consume()
-    assert waiting.result() is Verdict.REFUSED
+    assert waiting.result() is OfferResult.REFUSED
     assert setup.gate.waiting == 0
     assert setup.kinds()[-2:] == [("producer_unblocked", "q"), ("rejected", "q")]

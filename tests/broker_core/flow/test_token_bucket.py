@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -22,6 +23,7 @@ def test_it_starts_full_and_refills_at_its_rate():
     assert bucket.tokens(100 * NS_PER_S) == 3
 
 
+@pytest.mark.promise("A16")
 def test_a_third_of_a_message_per_second_is_one_in_three_seconds():
     bucket = TokenBucket(1 / 3, 1)
     assert bucket.take(0) == 0

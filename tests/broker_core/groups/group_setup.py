@@ -8,6 +8,7 @@ from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind, EventStream
 from broker_core.groups.assignors import lead
+from broker_core.groups.commits import Reads
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.coordinator import GroupCoordinator
 from broker_core.groups.joining import JoinRequest
@@ -35,10 +36,8 @@ class GroupSetup:
             stream,
             self.timers,
             store or OffsetStore(),
-            end_offset=self.end_offset,
-            partitions_of=lambda topic: self.partitions.get(topic, 0),
-            topic_names=lambda: self.partitions,
-            config=GroupConfig(**{"initial_rebalance_delay_ms": 1_000, **config}),
+            Reads(self.end_offset, lambda topic: self.partitions.get(topic, 0), lambda: self.partitions),
+            GroupConfig(**{"initial_rebalance_delay_ms": 1_000, **config}),
         )
 
     def end_offset(self, topic: str, partition: int) -> int:

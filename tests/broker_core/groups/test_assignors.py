@@ -54,6 +54,7 @@ def check_whole(plan, members, partitions, *, withheld: bool = False):
     assert set(given_out) <= everything if withheld else set(given_out) == everything
 
 
+@pytest.mark.promise("A2")
 @pytest.mark.parametrize("name", ["range", "roundrobin", "sticky"])
 @given(groups())
 def test_every_wanted_partition_has_exactly_one_owner_that_wants_it(name, group):
@@ -127,6 +128,7 @@ def test_sticky_moves_only_what_a_leaver_had(group, data):
         assert set(after[name]) >= set(plan[name])
 
 
+@pytest.mark.promise("A2")
 @given(groups(same_topics=True))
 def test_sticky_moves_the_fewest_possible(group):
     """With equal subscriptions the optimum is known: everybody keeps its share, rounded up for as many as divide so."""
@@ -143,6 +145,7 @@ def test_sticky_moves_the_fewest_possible(group):
     assert sum(len(had[name] & set(plan[name])) for name in members) == best
 
 
+@pytest.mark.promise("A2")
 def test_range_gives_runs_of_each_topic_and_round_robin_takes_turns():
     members = subscriptions("a", "b", names="xy")
     assert assign("range", members, {"a": 3, "b": 3}) == {

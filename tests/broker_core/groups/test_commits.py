@@ -14,6 +14,7 @@ def refused(call, *arguments) -> ErrorCode:
     return caught.value.code
 
 
+@pytest.mark.promise("A5")
 def test_commits_advance_and_never_go_back():
     setup = GroupSetup()
     (client,) = setup.group_of(1)
@@ -46,6 +47,7 @@ def test_metadata_and_leader_epoch_are_kept():
     assert setup.coordinator.offsets.fetch(GROUP, "commits", 1) == kept
 
 
+@pytest.mark.promise("A5")
 def test_commits_of_an_old_generation_are_fenced():
     setup = GroupSetup()
     first, second = setup.group_of(2)
@@ -83,6 +85,7 @@ def test_only_an_empty_group_can_be_deleted():
     assert setup.events[-1].kind is EventKind.GROUP_STATE and setup.events[-1].cause == "Dead"
 
 
+@pytest.mark.promise("A7")
 def test_the_view_tells_lag_only_where_something_is_committed():
     setup = GroupSetup()
     first, second = setup.group_of(2)

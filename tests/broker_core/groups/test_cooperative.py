@@ -12,6 +12,7 @@ def partitions(event: Event) -> int:
     return len(event.detail["partitions"])
 
 
+@pytest.mark.promise("A2")
 def test_only_the_partitions_that_move_are_revoked():
     setup = GroupSetup()
     first, second = setup.group_of(2, assignor="cooperative-sticky")

@@ -23,6 +23,7 @@ def refused(call, *arguments) -> ErrorCode:
     return caught.value.code
 
 
+@pytest.mark.promise("A3")
 def test_joins_within_the_initial_delay_are_one_rebalance():
     setup = GroupSetup()
     clients = [setup.member(f"indexer-{number}") for number in range(1, 4)]
@@ -63,6 +64,7 @@ def test_a_newcomer_waits_until_everybody_has_rejoined():
     assert setup.coordinator.history.views[-1].cause == "indexer-3 joined"
 
 
+@pytest.mark.promise("A3")
 def test_what_was_owned_is_revoked_before_anything_is_assigned():
     setup = GroupSetup()
     first, second = setup.group_of(2)
@@ -108,6 +110,7 @@ def test_a_leave_is_a_rebalance_and_the_last_one_empties_the_group():
     assert len(last.moved) == 6
 
 
+@pytest.mark.promise("A4")
 def test_a_silent_member_is_removed_at_its_session_timeout_and_not_before():
     setup = GroupSetup()
     first, second = setup.group_of(2)
@@ -139,6 +142,7 @@ def test_heartbeats_cost_no_timer_each():
     assert setup.state == "Stable"
 
 
+@pytest.mark.promise("A4")
 def test_a_member_that_stops_polling_is_removed_although_it_heartbeats():
     setup = GroupSetup()
     (client,) = setup.group_of(1, max_poll_interval_ms=20_000)
@@ -240,6 +244,7 @@ def test_a_join_while_the_leader_assigns_starts_over_within_the_same_rebalance()
     assert only.cause == "indexer-1 joined; indexer-2 joined" and only.generation_after == 2
 
 
+@pytest.mark.promise("A3")
 def test_a_changed_subscription_is_a_rebalance():
     setup = GroupSetup()
     first, second = setup.group_of(2)
@@ -266,6 +271,7 @@ def world_metadata(setup: GroupSetup) -> bytes:
     return setup.member("anybody").metadata()
 
 
+@pytest.mark.promise("A3")
 def test_more_partitions_rebalance_only_the_groups_that_want_them():
     setup = GroupSetup()
     (client,) = setup.group_of(1)
@@ -362,6 +368,7 @@ def test_a_join_that_makes_no_sense_is_refused_and_leaves_no_group(change, code)
     assert setup.coordinator.groups() == []
 
 
+@pytest.mark.promise("38")
 def test_promise_38_the_metadata_of_all_members_together_has_a_limit(monkeypatch: pytest.MonkeyPatch):
     setup = GroupSetup()
     setup.group_of(1)

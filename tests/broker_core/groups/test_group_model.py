@@ -152,7 +152,7 @@ class GroupMachine(RuleBasedStateMachine):
             self.come_to_rest()
 
 
-TestGroupModel = GroupMachine.TestCase
+TestGroupModel = pytest.mark.promise("14")(GroupMachine.TestCase)
 TestGroupModel.settings = settings(max_examples=examples(60), stateful_step_count=30, deadline=None)
 
 

@@ -10,6 +10,7 @@ from tests.broker_core.groups.group_setup import GroupSetup
 from tests.broker_core.groups.ownership import Ownership
 
 
+@pytest.mark.promise("14")
 @pytest.mark.parametrize(
     ("count", "assignor"),
     [

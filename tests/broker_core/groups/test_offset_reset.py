@@ -33,6 +33,7 @@ def committed(group: str, topic: str, partition: int) -> int | None:
     return COMMITTED.get((group, topic, partition))
 
 
+@pytest.mark.promise("A6")
 @pytest.mark.parametrize(
     ("target", "expected"),
     [
@@ -54,6 +55,7 @@ def test_every_form_says_what_would_change(target, expected):
     assert [each.partition for each in changes] == list(range(len(expected)))
 
 
+@pytest.mark.promise("A6")
 @given(
     st.sampled_from(["earliest", "latest", "offset", "timestamp", "shift-by", "group"]),
     st.integers(-(2**63), 2**63 - 1),

@@ -87,6 +87,7 @@ def test_reads_see_a_commit_at_once_and_the_file_sees_it_at_the_flush(tmp_path):
     other.close()
 
 
+@pytest.mark.promise("A15")
 def test_one_flush_is_one_sqlite_commit(tmp_path):
     store = filled(tmp_path / "offsets.sqlite")
     said: list[str] = []
@@ -135,6 +136,7 @@ def damaged(path: Path, damage: str) -> bytes:
     return bytes(data)
 
 
+@pytest.mark.promise("28")
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_file_is_put_aside_and_rebuilt_from_its_journal_without_loss(tmp_path, damage):
     path = tmp_path / "offsets.sqlite"
@@ -320,6 +322,7 @@ def check_flipped_bits(tmp_path: Path, step: int) -> None:
     assert said > len(data) * 8 // step // 10
 
 
+@pytest.mark.promise("4", "28")
 @both
 def test_promises_4_and_28_no_flipped_bit_of_the_file_gives_another_offset(tmp_path):
     check_flipped_bits(tmp_path, form(131, 13))
@@ -350,6 +353,7 @@ def committed(store: OffsetStore, partition: int = 0) -> int | None:
     return None if found is None else found.offset
 
 
+@pytest.mark.promise("28")
 @pytest.mark.parametrize("damage", ["cut", "removed", "emptied"])
 def test_promise_28_a_cut_write_ahead_log_loses_no_commit_and_is_said(tmp_path: Path, damage: str):
     path = tmp_path / "offsets.sqlite"

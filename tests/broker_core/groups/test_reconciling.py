@@ -342,6 +342,7 @@ def test_two_never_read_the_same_whatever_happens(steps: list[str], chance: Rand
         assert max(counts) - min(counts) <= 1
 
 
+@pytest.mark.promise("39")
 def test_promise_39_a_large_group_gathers_its_changes_and_then_everybody_reads():
     setup = GroupSetup()
     setup.partitions["commits"] = 400

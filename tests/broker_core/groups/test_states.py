@@ -43,6 +43,7 @@ def test_only_the_transitions_of_the_table_are_possible(old: GroupState, new: Gr
             group.move_to(new, 5)
 
 
+@pytest.mark.promise("A3")
 def test_the_words_are_those_of_the_window():
     assert set(VALID_PREVIOUS) == set(GroupState)
     assert {str(state) for state in GroupState} == {
@@ -149,6 +150,7 @@ def test_the_table_below_is_whole():
     assert TABLE.keys() == CALLS.keys() and all(len(row) == len(STATES) for row in TABLE.values())
 
 
+@pytest.mark.promise("A3")
 @pytest.mark.parametrize(("call", "state"), list(product(CALLS, STATES)))
 def test_every_call_in_every_state(call: str, state: str):
     setup, client = in_state(state)

@@ -18,6 +18,7 @@ def static_group(setup: GroupSetup, count: int = 2, **settings):
     return clients
 
 
+@pytest.mark.promise("A3")
 def test_a_restarted_static_member_gets_its_partitions_back_without_a_rebalance():
     setup = GroupSetup()
     first, second = static_group(setup)

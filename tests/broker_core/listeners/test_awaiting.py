@@ -26,7 +26,10 @@ def test_a_reply_that_another_thread_settles_is_given_then(host):
         reply: Reply[int] = Reply()
         timer = threading.Timer(0.05, lambda: host.call(lambda _now: reply.resolve(7)))
         timer.start()
-        return await asyncio.wait_for(awaited(host, reply), 10)
+        try:
+            return await asyncio.wait_for(awaited(host, reply), 30)
+        finally:
+            timer.join()
 
     assert asyncio.run(run()) == 7
 
@@ -34,10 +37,14 @@ def test_a_reply_that_another_thread_settles_is_given_then(host):
 def test_an_error_is_raised(host):
     async def run():
         reply: Reply[int] = Reply()
-        threading.Timer(
+        timer = threading.Timer(
             0.05, lambda: host.call(lambda _now: reply.fail(BrokerError(ErrorCode.THROTTLED, "later")))
-        ).start()
-        await asyncio.wait_for(awaited(host, reply), 10)
+        )
+        timer.start()
+        try:
+            await asyncio.wait_for(awaited(host, reply), 30)
+        finally:
+            timer.join()
 
     with pytest.raises(BrokerError, match="later"):
         asyncio.run(run())

@@ -2,6 +2,7 @@
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import FileSystem, MemoryFiles
+from broker_core.log.batch import parse_header
 from broker_core.log.config import LogConfig
 from broker_core.log.partition_log import PartitionLog
 from broker_core.messages import Message
@@ -20,6 +21,22 @@ def batch(*names: str) -> list[Message]:
 
 def values(log: PartitionLog, offset: int = 0, count: int = 1_000) -> list[bytes | None]:
     return [message.value for message in log.read(offset, max_messages=count)]
+
+
+def stored_batches(
+    log: PartitionLog, offset: int, end_offset: int | None = None, max_bytes: int = 1 << 30
+) -> list[bytes]:
+    """The batches of `log.read_bytes`, each by itself."""
+    found = log.read_bytes(offset, max_bytes, log.high_watermark if end_offset is None else end_offset)
+    left, batches = b"".join(found.pieces), []
+    assert len(found) == len(left)
+    while left:
+        header = parse_header(left)
+        assert header is not None
+        batches.append(left[: header.size_bytes])
+        left = left[header.size_bytes :]
+        assert left or header.end_offset == found.end_offset
+    return batches
 
 
 def copy_of(files: MemoryFiles) -> MemoryFiles:

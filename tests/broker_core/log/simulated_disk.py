@@ -80,6 +80,8 @@ class _Appender:
 class SimulatedDisk:
     """Contents are durable once the file is synced, names once the directory is. `on_operation` is called amid each."""
 
+    in_memory = False
+
     def __init__(self) -> None:
         self.contents: dict[str, _Content] = {}
         self.names_held: dict[str, _Content] = {}
@@ -118,6 +120,9 @@ class SimulatedDisk:
 
     def read(self, path: str, offset: int, length: int) -> bytes:
         return bytes(self.contents[path].shown[offset : offset + length])
+
+    def pieces(self, path: str, offset: int, length: int) -> list[bytes | memoryview]:
+        return [self.read(path, offset, length)]
 
     def write_whole(self, path: str, data: Data, *, durable: bool) -> None:
         content = _Content()

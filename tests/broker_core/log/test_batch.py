@@ -68,6 +68,7 @@ def test_the_header_has_the_fields_of_kip_98_in_their_places():
     assert (header.producer_id, header.producer_epoch, header.base_sequence) == (5, 2, 11)
 
 
+@pytest.mark.promise("A24")
 def test_ttl_and_priority_travel_in_reserved_headers():
     message = Message(b"v", headers=(("h", b"1"),), ttl_ms=1_500, priority=3)
     (stored,) = decode_batch(bytes(encode_batch(0, 0, [message])[0]), "t", 0, 2_000_000)

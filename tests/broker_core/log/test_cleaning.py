@@ -6,9 +6,9 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import MemoryFiles
 from broker_core.log.batch import ProducerStamp
 from broker_core.log.compaction import Compaction
-from broker_core.messages import Message, Run
+from broker_core.messages import Message, MessageRun
 
-from .logs import MS, batch, copy_of, open_log, readable, values
+from .logs import MS, batch, copy_of, open_log, readable, stored_batches, values
 
 COMPACT = {"cleanup": "compact", "durability": "file", "segment_bytes": 150}
 
@@ -17,6 +17,7 @@ def keyed(*pairs: tuple[str, str | None]) -> list[Message]:
     return [Message(None if value is None else value.encode(), key.encode()) for key, value in pairs]
 
 
+@pytest.mark.promise("A14")
 def test_segments_go_once_their_last_message_is_too_old():
     log = open_log(MemoryFiles(), segment_bytes=1, retention_ms=10)
     for n in range(5):
@@ -37,6 +38,7 @@ def test_the_active_segment_goes_too_when_all_of_it_is_too_old():
     assert log.append_batch(12 * MS, batch("new")).base_offset == 1
 
 
+@pytest.mark.promise("A14")
 def test_the_oldest_segments_go_while_the_rest_still_holds_enough_bytes():
     log = open_log(MemoryFiles(), segment_bytes=1, retention_bytes=250)
     for _ in range(5):
@@ -84,6 +86,7 @@ def test_what_retention_has_deleted_is_not_lost_but_gone_after_a_restart():
     assert (again.start_offset, again.lost, again.recovery.notes) == (start, (), ())
 
 
+@pytest.mark.promise("A14")
 def test_compaction_keeps_the_latest_of_each_key_at_its_offset():
     files = MemoryFiles()
     log = open_log(files, **COMPACT)
@@ -101,7 +104,7 @@ def test_compaction_keeps_the_latest_of_each_key_at_its_offset():
     assert (log.start_offset, log.end_offset) == (0, 9)
     # Reading from an offset that is gone goes on with the next one.
     assert log.read(1, max_messages=1)[0].offset == 2
-    assert log.runs(0, 9)[:2] == [Run(0, 1, 2, 1 * MS), Run(2, 1, 2, 1 * MS)]
+    assert log.runs(0, 9)[:2] == [MessageRun(0, 1, 2, 1 * MS), MessageRun(2, 1, 2, 1 * MS)]
     with pytest.raises(BrokerError):
         log.message(1)
     for config in (COMPACT, COMPACT | {"durability": "fsync"}):
@@ -110,6 +113,7 @@ def test_compaction_keeps_the_latest_of_each_key_at_its_offset():
         assert (again.lost, again.end_offset) == ((), 9)
 
 
+@pytest.mark.promise("A14")
 def test_a_key_without_a_value_is_deleted_and_its_tombstone_goes_later():
     log = open_log(MemoryFiles(), **COMPACT | {"segment_bytes": 1, "tombstone_ms": 10})
     log.append_batch(0, keyed(("a", "secret")))
@@ -130,7 +134,7 @@ def test_what_is_left_of_a_batch_stays_compressed():
     log.append_batch(2 * MS, keyed(("c", "active")))
     Compaction(log, 3 * MS).run()
     assert readable(log) == {1: b"kept" * 500, 2: b"new" * 500, 3: b"active"}
-    assert max(len(batch) for batch in log.read_bytes(0)) < 300
+    assert max(map(len, stored_batches(log, 0))) < 300
 
 
 def test_a_pass_that_is_cut_short_brings_no_deleted_value_back():

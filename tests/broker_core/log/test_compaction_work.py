@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import random
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from broker_core.log.segment import Segment
 from broker_core.messages import Message
 from tests.broker_core.small_files import SmallFiles
 
-from .logs import MS, batch, open_log, readable
+from .logs import MS, batch, open_log, readable, values
 
 S = 1_000 * MS
 
@@ -121,6 +122,44 @@ def test_a_pass_waits_until_it_is_worth_its_work_or_nothing_comes_any_more():
     assert is_due(log, log.end_offset * MS + 60 * S), "but a minute has passed"
     write(log, random.Random(6), 1_000, 20)
     assert is_due(log, before * MS)
+
+
+def sealed(**config: Any) -> PartitionLog:
+    """Nine segments, a millisecond apart, the first three of which are compacted already."""
+    log = open_log(MemoryFiles(), cleanup="compact", segment_bytes=1, **config)
+    for number in range(4):
+        log.append_batch(number * MS, [Message(b"value", b"key%d" % number)])
+    Compaction(log, 4 * MS).run()
+    for number in range(4, 10):
+        log.append_batch(number * MS, [Message(b"value", b"key%d" % number)])
+    return log
+
+
+def test_the_dirty_ratio_says_how_much_must_be_new():
+    """`min.cleanable.dirty.ratio`: six of nine are."""
+    assert [is_due(sealed(dirty_ratio=ratio), 10 * MS) for ratio in (0, 0.6, 0.7, 1)] == [True, True, False, False]
+
+
+def test_what_is_old_enough_is_compacted_in_any_case():
+    """`max.compaction.lag.ms`: the first that is new came after 3 ms."""
+    log = sealed(dirty_ratio=1, max_compaction_lag_ms=7)
+    assert not is_due(log, 10 * MS - 1)
+    assert is_due(log, 10 * MS)
+    log = open_log(MemoryFiles(), cleanup="compact", max_compaction_lag_ms=7)
+    log.append_batch(0, [Message(b"1", b"a")])
+    log.append_batch(7 * MS, [Message(b"2", b"a")])
+    assert len(log.segments) == 2, "what is written to is closed for it"
+
+
+def test_what_is_young_is_left_alone():
+    """`min.compaction.lag.ms`"""
+    log = open_log(MemoryFiles(), cleanup="compact", segment_bytes=1, min_compaction_lag_ms=5)
+    for number in range(6):
+        log.append_batch(number * MS, [Message(b"%d" % number, b"key")])
+    Compaction(log, 7 * MS).run()
+    assert values(log) == [b"2", b"3", b"4", b"5"]
+    Compaction(log, 60 * MS).run()
+    assert values(log) == [b"4", b"5"]
 
 
 def test_a_log_that_falls_behind_gets_the_more_of_the_time():

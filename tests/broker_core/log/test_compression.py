@@ -13,6 +13,7 @@ from broker_core.log.compression import MAX_RATIO, MAX_UNPACKED_BYTES, packed, u
 CODECS = ["gzip", "snappy", "lz4", "zstd"]
 
 
+@pytest.mark.promise("27")
 @pytest.mark.parametrize("codec", CODECS)
 def test_promise_27_a_bomb_takes_no_more_memory_than_the_limit(codec: str):
     bomb = packed(codec, bytes(MAX_UNPACKED_BYTES + 1))

@@ -1,5 +1,6 @@
 """A partition against a plain dict: whatever is done to it, it holds the same messages at the same offsets."""
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -179,5 +180,5 @@ class LogModel(RuleBasedStateMachine):
                 raise AssertionError(offset)
 
 
-TestLogModel = LogModel.TestCase
+TestLogModel = pytest.mark.promise("11")(LogModel.TestCase)
 TestLogModel.settings = settings(max_examples=examples(150), stateful_step_count=40, deadline=None)

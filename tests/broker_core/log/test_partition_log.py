@@ -1,14 +1,18 @@
 """A partition: append, read, runs, roll, reopen."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import DiskFiles, FileSystem, MemoryFiles
 from broker_core.log.batch import ProducerStamp, is_intact
+from broker_core.log.compaction import Compaction
 from broker_core.log.partition_log import Appended
-from broker_core.messages import Message, Run
+from broker_core.messages import Message, MessageRun
+from tests.long_form import examples
 
-from .logs import EPOCH_MS, batch, open_log, values
+from .logs import EPOCH_MS, batch, open_log, stored_batches, values
 from .simulated_disk import SimulatedDisk
 
 
@@ -28,6 +32,7 @@ def test_messages_come_back_as_they_were_appended(files):
     assert (second.offset, second.key, second.value) == (1, b"gone", None)
 
 
+@pytest.mark.promise("A14")
 def test_reading_goes_on_in_the_middle_of_a_batch_and_across_segments(files):
     log = open_log(files, segment_bytes=200)
     for n in range(10):
@@ -65,8 +70,8 @@ def test_runs_join_what_was_published_at_the_same_moment(files):
     log.append_batch(10, batch("aa", "bb"))
     log.append_batch(10, batch("cc"))
     log.append_batch(20, batch("dd", "ee", "ff"))
-    assert log.runs(0, 6) == [Run(0, 3, 9, 10), Run(3, 3, 9, 20)]
-    assert log.runs(1, 4) == [Run(1, 2, 6, 10), Run(3, 1, 3, 20)]
+    assert log.runs(0, 6) == [MessageRun(0, 3, 9, 10), MessageRun(3, 3, 9, 20)]
+    assert log.runs(1, 4) == [MessageRun(1, 2, 6, 10), MessageRun(3, 1, 3, 20)]
     assert log.runs(6, 9) == []
     assert log.published_ns(4) == 20
     assert [log.offset_for_time(time_ns) for time_ns in (0, 10, 11, 20, 21)] == [0, 0, 3, 3, 6]
@@ -108,7 +113,7 @@ def test_a_very_large_append_becomes_batches_that_can_be_read_in_bites(files):
     many = [Message(b"%d" % n) for n in range(2_500)]
     assert log.append_batch(5, many).count == 2_500
     assert [segment.view().batches for segment in log.segments] == [3]
-    assert log.runs(0, 2_500) == [Run(0, 2_500, sum(len(one.value or b"") for one in many), 5)]
+    assert log.runs(0, 2_500) == [MessageRun(0, 2_500, sum(len(one.value or b"") for one in many), 5)]
     assert log.message(1_999).value == b"1999"
     large = [Message(bytes(900_000)) for _ in range(10)]
     log.append_batch(6, large)
@@ -161,13 +166,132 @@ def test_stored_batches_are_handed_out_whole(files):
     log = open_log(files, segment_bytes=200)
     for n in range(4):
         log.append_batch(n, batch(f"{n}a", f"{n}b"))
-    stored = log.read_bytes(3)
+    stored = stored_batches(log, 3)
     assert len(stored) == 3
     assert [is_intact(one, base) for one, base in zip(stored, (2, 4, 6), strict=True)] == [True] * 3
-    assert log.read_bytes(0, max_bytes=1) == log.read_bytes(0)[:1]
-    assert log.read_bytes(8) == []
+    assert stored_batches(log, 0, max_bytes=1) == stored_batches(log, 0)[:1]
+    assert stored_batches(log, 8) == stored_batches(log, 3, 2) == []
 
 
+def wanted_of(whole: list[bytes], offset: int, max_bytes: int, end_offset: int) -> list[bytes]:
+    """Of batches with two messages each: those in the range that fit, and the first of them in any case."""
+    wanted: list[bytes] = []
+    for n, one in enumerate(whole):
+        if 2 * n + 1 >= offset and 2 * n < end_offset:
+            if wanted and sum(map(len, wanted)) + len(one) > max_bytes:
+                break
+            wanted.append(one)
+    return wanted
+
+
+@pytest.mark.parametrize("segment_bytes", [1, 200, 1 << 20])
+def test_as_many_batches_are_handed_out_as_fit(segment_bytes):
+    log = open_log(MemoryFiles(), segment_bytes=segment_bytes)
+    for n in range(4):
+        log.append_batch(n, batch(f"{n}a", f"{n}b"))
+    whole = stored_batches(log, 0)
+    size = len(whole[0])
+    for max_bytes in (1, size, 2 * size - 1, 2 * size, 2 * size + 1, 4 * size - 1, 4 * size):
+        for offset in range(log.end_offset):
+            for end_offset in range(log.end_offset + 1):
+                found = stored_batches(log, offset, end_offset, max_bytes)
+                assert found == wanted_of(whole, offset, max_bytes, end_offset), (offset, max_bytes, end_offset)
+
+
+@settings(max_examples=examples(60))
+@given(
+    value_bytes=st.lists(st.sampled_from([10, 3_000, 5_000, 70_000]), min_size=1, max_size=12),
+    segment_bytes=st.sampled_from([1, 12_000, 1 << 20]),
+    durability=st.sampled_from(["memory", "file"]),
+    data=st.data(),
+)
+def test_what_is_handed_out_are_the_batches_asked_for_and_stays_as_it_is(value_bytes, segment_bytes, durability, data):
+    log = open_log(MemoryFiles(), segment_bytes=segment_bytes, durability=durability)
+    for n, size in enumerate(value_bytes):
+        log.append_batch(n, [Message(bytes([n]) * size)] * 2)
+    whole = stored_batches(log, 0)
+    assert len(whole) == len(value_bytes)
+    offset = data.draw(st.integers(0, log.end_offset), "offset")
+    end_offset = data.draw(st.integers(0, log.end_offset), "end offset")
+    max_bytes = data.draw(st.integers(1, sum(map(len, whole))), "max bytes")
+    wanted = wanted_of(whole, offset, max_bytes, end_offset)
+    found = log.read_bytes(offset, max_bytes, end_offset)
+    for n in range(3):
+        log.append_batch(n, [Message(b"later")])
+    assert b"".join(found.pieces) == b"".join(wanted)
+
+
+@pytest.mark.parametrize("durability", ["memory", "file"])
+def test_what_a_slow_reader_holds_stays_as_it_is_whatever_becomes_of_the_log(files, durability):
+    log = open_log(files, durability=durability, segment_bytes=100_000, cleanup="compact")
+    sizes = (10, 3_000, 5_000, 70_000, 10, 5_000, 90_000, 10)
+    for n, size in enumerate(sizes):
+        log.append_batch(n, [Message(bytes([n]) * size, b"key")])
+    held = [log.read_bytes(n, 1 << 30, len(sizes)).pieces for n in range(len(sizes))]
+    before = [b"".join(pieces) for pieces in held]
+
+    def hold() -> None:
+        assert [b"".join(pieces) for pieces in held] == before
+
+    for n, size in enumerate((10, 3_000, 5_000, 70_000) * 2):
+        log.append_batch(10 + n, [Message(b"later" * size, b"key")])
+    hold()
+    Compaction(log, 100).run()
+    assert log.segments.sealed[0].size_bytes < len(before[0])
+    hold()
+    for segment in log.segments:
+        files.truncate(segment.path, 5)
+        files.open_append(segment.path).append(b"other" * 2_000)
+    hold()
+    log.close()
+    for segment in log.segments:
+        segment.remove()
+    hold()
+
+
+def test_what_lies_on_a_disk_is_looked_at_whatever_its_log_promises(tmp_path):
+    files = DiskFiles(tmp_path)
+    log = open_log(files, durability="memory")
+    log.append_batch(0, batch("a"))
+    (segment,) = log.segments
+    whole = files.read(segment.path, 0, segment.size_bytes)
+    files.write_whole(segment.path, whole[:-1] + b"?", durable=False)
+    with pytest.raises(BrokerError) as caught:
+        log.read_bytes(0, 1 << 20, 1)
+    assert caught.value.code is ErrorCode.DAMAGED
+
+
+def test_what_is_not_asked_of_a_disk_that_is_damaged_is_handed_out(files):
+    log = open_log(files, durability="file")
+    for n in range(4):
+        log.append_batch(n, batch(f"{n}a", f"{n}b"))
+    (segment,) = log.segments
+    size = segment.size_bytes // 4
+    whole = files.read(segment.path, 0, segment.size_bytes)
+    log.close()
+    files.write_whole(segment.path, whole[: 3 * size - 1] + b"?" + whole[3 * size :], durable=True)
+    assert len(stored_batches(log, 0, 4)) == 2
+    with pytest.raises(BrokerError) as caught:
+        log.read_bytes(0, 1 << 20, 8)
+    assert caught.value.code is ErrorCode.DAMAGED
+    assert len(stored_batches(log, 6)) == 1
+
+
+def test_bytes_that_were_lost_between_batches_are_handed_out_with_none_of_them(files):
+    log = open_log(files, durability="file")
+    for n in range(4):
+        log.append_batch(n, batch(f"{n}a", f"{n}b"))
+    (segment,) = log.segments
+    whole, stored = stored_batches(log, 0), files.read(segment.path, 0, segment.size_bytes)
+    log.close()
+    end = len(whole[0]) + len(whole[1])
+    files.write_whole(segment.path, stored[: end - 1] + b"?" + stored[end:], durable=True)
+    files.remove(segment.index_path)
+    log = open_log(files, durability="file")
+    assert stored_batches(log, 0) == [whole[0], *whole[2:]]
+
+
+@pytest.mark.promise("A24")
 def test_the_log_keeps_its_own_copy(files):
     value = bytearray(b"before")
     log = open_log(files)

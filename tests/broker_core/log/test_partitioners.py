@@ -18,11 +18,13 @@ def test_every_key_has_a_partition_and_keeps_it(key, partitions):
         assert of_key(key, partitions) == of_key(bytes(key), partitions)
 
 
+@pytest.mark.promise("A1")
 def test_crc32_is_the_checksum_of_zip_files():
     # The check value of CRC-32/ISO-HDLC.
     assert crc32_partition(b"123456789", 1 << 32) == 0xCBF43926
 
 
+@pytest.mark.promise("A1")
 @pytest.mark.parametrize(
     ("key", "murmur2"),
     # From the tests of Kafka's own Utils.murmur2.
@@ -46,6 +48,7 @@ def test_a_keyed_message_does_not_move_the_turn_of_those_without_a_key():
     assert chosen[1] == chosen[3] == crc32_partition(b"k", 3)
 
 
+@pytest.mark.promise("A1")
 @given(st.integers(1, 20), st.integers(1, 30), st.integers(0, 400))
 def test_messages_without_a_key_are_spread_evenly_to_within_one_stay(partitions, sticky, count):
     partitioner = Partitioner("murmur2", sticky_messages=sticky)

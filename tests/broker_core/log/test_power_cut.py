@@ -16,6 +16,7 @@ from .simulated_disk import SimulatedDisk
 OPERATIONS = form(150, 500)
 
 
+@pytest.mark.promise("2")
 @both
 @pytest.mark.parametrize("cleanup", ["delete", "compact"])
 def test_a_power_cut_anywhere_in_a_long_script_loses_nothing_that_was_acknowledged(cleanup):
@@ -160,6 +161,7 @@ def test_an_older_ticket_that_ends_late_takes_nothing_back():
     assert log.high_watermark == 2
 
 
+@pytest.mark.promise("6")
 def test_a_failed_fsync_makes_the_log_read_only_for_good():
     disk = SimulatedDisk()
     log = open_log(disk, durability="fsync")

@@ -21,6 +21,7 @@ def refusal(log: PartitionLog, sequence: int, epoch: int = 0) -> ErrorCode:
     return caught.value.code
 
 
+@pytest.mark.promise("10")
 def test_each_of_the_last_five_batches_is_recognised_with_its_own_offset():
     log = open_log(MemoryFiles())
     for n in range(8):

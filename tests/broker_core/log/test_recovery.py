@@ -31,6 +31,7 @@ def lost_offsets(log: PartitionLog) -> set[int]:
     return {offset for lost in log.lost for offset in range(lost.start_offset, lost.end_offset)}
 
 
+@pytest.mark.promise("3")
 def test_a_tail_cut_at_any_byte_of_the_last_three_batches_leaves_exactly_the_whole_ones():
     files = MemoryFiles()
     log = open_log(files, durability="file")
@@ -72,6 +73,7 @@ def test_a_tail_cut_below_the_checkpoint_is_damage_and_its_offsets_are_not_given
     assert readable(once_more) == readable(again)
 
 
+@pytest.mark.promise("4")
 @pytest.mark.parametrize("closed", [True, False])
 @pytest.mark.parametrize("share", [pytest.param(1, marks=pytest.mark.long), 13])
 def test_no_flipped_bit_in_any_file_ever_serves_a_wrong_record(closed, share):
@@ -102,6 +104,7 @@ def test_no_flipped_bit_in_any_file_ever_serves_a_wrong_record(closed, share):
                 assert log.recovery.notes, (path, bit)
 
 
+@pytest.mark.promise("4")
 @pytest.mark.parametrize("batch_number", range(9))
 def test_damage_in_the_middle_names_the_lost_offsets_and_the_rest_is_read(batch_number):
     files = MemoryFiles()
@@ -332,6 +335,7 @@ def test_producers_are_remembered_across_a_crash_and_a_checkpoint():
         assert again.append_batch(9 * MS, batch("x"), producer=ProducerStamp(7, 3, 7)).base_offset == 7
 
 
+@pytest.mark.promise("4")
 def test_every_bit_of_a_compacted_segment_is_guarded_too():
     files = MemoryFiles()
     log = open_log(files, durability="file", cleanup="compact", segment_bytes=250, index_interval_bytes=100)

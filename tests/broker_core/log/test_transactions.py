@@ -14,7 +14,7 @@ from broker_core.log.partition_log import PartitionLog
 from broker_core.messages import Message
 from tests.long_form import examples
 
-from .logs import EPOCH_MS, MS, batch, copy_of, open_log, values
+from .logs import EPOCH_MS, MS, batch, copy_of, open_log, stored_batches, values
 
 
 def committed(log: PartitionLog) -> list[bytes | None]:
@@ -27,7 +27,7 @@ def committed(log: PartitionLog) -> list[bytes | None]:
     ahead = sorted(log.segments.aborted(log.start_offset, end), key=lambda each: each.first_offset)
     aborting: set[int] = set()
     found: list[bytes | None] = []
-    for data in log.read_bytes(log.start_offset, 1 << 30, end_offset=end) if end > log.start_offset else ():
+    for data in stored_batches(log, log.start_offset, end) if end > log.start_offset else ():
         header = parse_header(data)
         assert header is not None
         while ahead and ahead[0].first_offset <= header.end_offset - 1:

@@ -19,8 +19,8 @@ from broker_core.recording.reader import open_session
 from broker_core.simulation.actions.clients import AddConsumer
 from broker_core.simulation.actions.faults import RemoveAlert, SetAlert
 from broker_core.simulation.actions.groups import ResetOffsets
-from broker_core.snapshots import GroupView, MemberView, PartitionView, Snapshot, TopicView
-from spark_reports.session import inspect
+from broker_core.snapshots import GroupView, MemberView, NodeView, PartitionView, Snapshot, TopicView
+from spark_reports.sessions.session import inspect
 
 
 class MadeUpPeer:
@@ -30,6 +30,7 @@ class MadeUpPeer:
     epoch_ms = 1_700_000_000_000
     hosts = ("made-up", "orders")
     facts = Facts("made up", 1.0, 0.0)
+    left: Look | None = None
 
     def __init__(self) -> None:
         self.looks: queue.Queue[Look | BrokerError | None] = queue.Queue()
@@ -57,6 +58,9 @@ class MadeUpPeer:
 
     def close(self) -> None:
         self.looks.put(None)
+
+    def rest(self) -> Look | None:
+        return self.left
 
 
 def state(time_ns: int, published: int, events: int = 0) -> Snapshot:
@@ -100,6 +104,22 @@ def test_what_is_seen_is_a_session_that_opens(peer: MadeUpPeer, tmp_path: Path) 
     assert not recorded.metadata.knows("deliveries") and recorded.metadata.knows("leases")
     assert session.playback().after_event(1).topics[0].published == 2
     assert session.playback().at(2_500_000_000) == session.latest
+
+
+def test_what_was_seen_and_not_told_when_it_is_closed_is_recorded(peer: MadeUpPeer, tmp_path: Path) -> None:
+    peer.left = Look([published(30, 1, 901)], state(40, 2))
+    events, session = observe(peer, tmp_path / "s", Look([published(10, 0, 900)], state(25, 1)))
+    assert [event.offset for event in events] == [0, 1]
+    assert session.latest.time_ns == 40
+    assert list(open_session(tmp_path / "s").index.events()) == events
+
+
+def test_a_look_that_ends_while_it_is_closed_is_recorded(peer: MadeUpPeer, tmp_path: Path) -> None:
+    last = Look([published(30, 1, 901)], state(40, 2))
+    peer.close = lambda: peer.looks.put(last)  # type: ignore[method-assign]
+    events, _session = observe(peer, tmp_path / "s", Look([published(10, 0, 900)], state(25, 1)))
+    assert [event.offset for event in events] == [0, 1]
+    assert list(open_session(tmp_path / "s").index.events()) == events
 
 
 def test_addresses_of_hosts_are_left_out_of_a_recording(peer: MadeUpPeer, tmp_path: Path) -> None:
@@ -163,6 +183,36 @@ def test_an_alert_is_watched_for_here_and_is_in_the_recording(peer: MadeUpPeer, 
     recorded = open_session(tmp_path / "s")
     assert list(recorded.index.events()) == events and recorded.problems == []
     assert session.playback().at(5 * NS_PER_S) == session.latest
+
+
+OK = PartitionView(0, 0, 0, 0, leader=1, replicas=(1, 2), in_sync=(1, 2))
+
+
+@pytest.mark.parametrize(
+    ("condition", "part", "gone_ns"),
+    [
+        ("nodes_gone > 0", OK, 5),
+        ("leaderless > 0", msgspec.structs.replace(OK, leader=-1), None),
+        ("under_replicated > 0", msgspec.structs.replace(OK, in_sync=(1,)), None),
+        ("below_min_insync > 0", msgspec.structs.replace(OK, in_sync=()), None),
+    ],
+)
+def test_an_alert_watches_the_brokers_of_a_cluster(
+    peer: MadeUpPeer, condition: str, part: PartitionView, gone_ns: int | None
+) -> None:
+    events: list[Event] = []
+    session = ObservedSession(peer, folder=None, sinks=[events.append])
+    for second in range(4):
+        here, gone = (part, gone_ns) if second == 2 else (OK, None)
+        topic = TopicView("orders", (here,), 0, 0, None, min_in_sync=1)
+        nodes = (NodeView(1, "a:1"), NodeView(2, "b:1", gone_ns=gone))
+        peer.looks.put(Look([], Snapshot(second * NS_PER_S, 0, (topic,), nodes=nodes)))
+        peer.looks.join()
+        if second == 0:
+            session.perform(SetAlert("broken", condition, 0))
+    session.close()
+    told = [(event.time_ns // NS_PER_S, event.kind) for event in events]
+    assert told == [(0, "user_action"), (2, "alert_raised"), (3, "alert_over")]
 
 
 @pytest.mark.parametrize("fails", [False, True])

@@ -11,10 +11,13 @@ import pytest
 
 from broker_core.access import Acl, ClientQuota
 from broker_core.errors import BrokerError, ConfigError
+from broker_core.guarded.offsets import OffsetsPlan
+from broker_core.guarded.redrive import Choice, RedrivePlan
 from broker_core.operations.catalogue import CATALOGUE
 from broker_core.operations.dead_letters import Edit
 from broker_core.operations.entry import Entry
 from broker_core.operations.groups import PartitionPlace
+from broker_core.operations.guarded import RedriveTopic, SetOffsets
 from broker_core.operations.observe import WaitUntil
 from broker_core.operations.request import Input
 from broker_core.operations.schemas import DiffSchemas, SchemaText
@@ -55,6 +58,11 @@ RIGHT: dict[str, Any] = {
     "quota": ClientQuota("producer_byte_rate", 1.0, "ann"),
     "key": "producer_byte_rate",
     "user": "ann",
+    "partitions": [PartitionPlace(topic="t")],
+    "holder": "worker",
+    "attempt": 1,
+    "act": "ack",
+    "plan": None,
 }
 PARTS: dict[str, type[Input]] = {"edits": Edit, "partitions": PartitionPlace}
 OF_BROKER = [entry for entry in CATALOGUE if entry.served_by == "broker"]
@@ -64,6 +72,12 @@ def made(kind: type[Input], name: str, value: Any) -> Any:
     """`kind` with `value` in the field `name`, and what is right in the others."""
     fields = msgspec.structs.fields(kind)
     right = {field.name: RIGHT[field.name] for field in fields if field.required}
+    if kind is RedriveTopic:
+        right["plan"] = RedrivePlan(
+            cluster="", choice=Choice(topic="t"), rate_per_s=1.0, transactional=False, parts=(), targets=(), stays={}
+        )
+    if kind is SetOffsets:
+        right["plan"] = OffsetsPlan(cluster="", group="g", says="", changes=())
     if kind is DiffSchemas:
         right["before"] = 1
     if kind is WaitUntil:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
+import inspect
 import re
 from collections import Counter
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, get_args, get_origin, get_type_hints
 
 import msgspec
 import pytest
 
+from broker_core.broker import handlers
 from broker_core.broker.handlers import HANDLERS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.http.catalogue_routes import BY_HAND, catalogue_routes
@@ -19,6 +24,8 @@ from broker_core.operations.faults import BeginFault
 from broker_core.operations.observe import ObserveBroker
 from broker_core.operations.request import Request
 from broker_core.operations.topics import CreateTopic
+from broker_core.replies import Reply
+from tests.broker_core.clients.virtual_broker import VirtualBroker
 
 each_entry = pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry.name)
 
@@ -40,7 +47,7 @@ def test_an_entry_names_fields_that_are_there(entry: Entry):
     assert set(re.findall(r"{(\w+)}", entry.path)) <= fields
     for right in entry.rights:
         assert (right.field == "") == (right.kind == "broker")
-        assert {right.field, right.preview} - {""} <= fields
+        assert all(hasattr(entry.request, name) for name in {right.field, right.preview} - {""})
     assert {entry.body} - {""} <= fields
     assert {name for name, _sent in entry.renamed} <= fields
     if entry.visible is not None:
@@ -75,9 +82,39 @@ def test_each_operation_is_answered_in_one_place():
     ]
 
 
+def returned(call: ast.expr, names: dict[str, Any]) -> Any:
+    """What an expression of a handler gives: an object if it is one of `names` or a part of it, else the type that the
+    function it calls is declared to return.
+    """
+    match call:
+        case ast.Name():
+            return names.get(call.id) or getattr(builtins, call.id)
+        case ast.Attribute():
+            return getattr(returned(call.value, names), call.attr)
+        case ast.Call():
+            called = returned(call.func, names)
+            return called if isinstance(called, type) else get_type_hints(called)["return"]
+        case ast.List() | ast.ListComp():
+            return list
+    raise AssertionError(f"{ast.unparse(call)}: say here what it gives, or write a function that is declared")
+
+
+def lambdas(part: Any) -> Iterator[tuple[Any, ast.expr]]:
+    """The handlers in the table of a module that are written there, by request."""
+    for table in ast.walk(ast.parse(inspect.getsource(part))):
+        for key, value in zip(table.keys, table.values, strict=True) if isinstance(table, ast.Dict) else ():
+            if key is not None and isinstance(value, ast.Lambda):
+                yield returned(key, vars(part)), value.body
+
+
 def test_only_what_is_parked_is_answered_later():
     """A handler that returns a reply would hold up the listener's loop, unless its entry says so."""
-    later = {kind for kind, handler in HANDLERS.items() if handler.__annotations__["return"].startswith("Reply")}
+    named = {kind: get_type_hints(each)["return"] for kind, each in HANDLERS.items() if each.__name__ != "<lambda>"}
+    here = {"b": VirtualBroker().broker}
+    modules = [module for _, module in inspect.getmembers(handlers, inspect.ismodule) if hasattr(module, "HANDLERS")]
+    written = {kind: returned(body, vars(part) | here) for part in modules for kind, body in lambdas(part)}
+    assert named.keys() ^ written.keys() == HANDLERS.keys(), "each is declared, or resolved"
+    later = {kind for kind, given in (named | written).items() if Reply in {given, *get_args(given), get_origin(given)}}
     assert later == {entry.request for entry in CATALOGUE if entry.mode == "parked" and entry.served_by == "broker"}
 
 

@@ -25,8 +25,18 @@ from broker_core.groups.offsets import OffsetAndMetadata
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.messages import Message
-from broker_core.operations.groups import DeleteGroup, ResetOffsets
-from broker_core.operations.queues import CreateQueue, DeleteQueue, PurgeQueue, UndoPurgeQueue
+from broker_core.operations.groups import (
+    ConfigureGroup,
+    DeleteGroup,
+    ForgetOffsets,
+    ForgetShareOffsets,
+    GroupChanges,
+    PartitionPlace,
+    ResetOffsets,
+    ResetShareOffsets,
+    SubscribeShareGroup,
+)
+from broker_core.operations.queues import CreateQueue, DeleteQueue, PurgeQueue, SettleLease, UndoPurgeQueue
 from broker_core.operations.topics import (
     AddPartitions,
     ConfigureTopic,
@@ -108,6 +118,22 @@ def _of_kafka(request: Request[Any]) -> tuple[str, int, dict[str, Any]]:
             return "DeleteTopics", 6, {"topics": [{"name": request.topic}]}
         case DeleteGroup():
             return "DeleteGroups", 2, {"groups_names": [request.group]}
+        case ForgetOffsets():
+            parts = [{"partition_index": each.partition or 0} for each in request.partitions]
+            body = {"topics": [{"name": request.partitions[0].topic, "partitions": parts}]}
+            return "OffsetDelete", 0, {"group_id": request.group, **body}
+        case ConfigureGroup():
+            value = str(request.settings.delivery_count_limit)
+            change = {"name": "share.delivery.count.limit", "config_operation": 0, "value": value}
+            resource = {"resource_type": 32, "resource_name": request.group, "configs": [change]}
+            return "IncrementalAlterConfigs", 1, {"resources": [resource]}
+        case ResetShareOffsets():
+            part = {"partition_index": request.partition, "start_offset": request.offset}
+            body = {"topics": [{"topic_name": request.topic, "partitions": [part]}]}
+            return "AlterShareGroupOffsets", 0, {"group_id": request.group, **body}
+        case ForgetShareOffsets():
+            body = {"topics": [{"topic_name": request.topic}]}
+            return "DeleteShareGroupOffsets", 0, {"group_id": request.group, **body}
     raise AssertionError(type(request).__name__)
 
 
@@ -118,7 +144,9 @@ def in_a_session() -> Iterator[tuple[Broker, Ask]]:
 
     def ask(request: Request[Any]) -> None:
         fields = {name: getattr(request, name) for name in request.__struct_fields__}
-        simulation.perform(ACTIONS[type(request)](**fields))
+        known = ACTIONS.get(type(request))
+        action: Any = request if known is None else known(**fields)
+        simulation.perform(action)
 
     yield simulation.broker, ask
     simulation.close()
@@ -131,6 +159,13 @@ LIFE: list[Request[Any]] = [
     DeleteRecords(topic="orders", before={"0": 2}),
     DeleteGroup(group="billing"),
     DeleteTopic(topic="orders"),
+]
+OF_GROUPS: list[Request[Any]] = [
+    CreateTopic(name="tasks", partitions=2, log=LogSettings(retention_ms=5_000)),
+    ForgetOffsets(group="billing", partitions=[PartitionPlace(topic="tasks", partition=0)]),
+    ConfigureGroup(group="workers", settings=GroupChanges(delivery_count_limit=3)),
+    ResetShareOffsets(group="workers", topic="tasks", partition=0, offset=1),
+    ForgetShareOffsets(group="workers", topic="tasks"),
 ]
 NOT_KAFKAS: list[Request[Any]] = [
     CreateTopic(name="bills", flow=FlowConfig(max_messages=5)),
@@ -172,6 +207,8 @@ def _state(broker: Broker) -> Any:
     catalog = msgspec.to_builtins(broker.catalog())
     for entry in (*catalog["topics"], *catalog["queues"]):
         del entry["id"]
+    for entry in (*catalog["topics"], *catalog["share_groups"]):
+        del entry["kafka_settings"]  # how a Kafka client has written them
     starts = [[log.start_offset for log in topic.log.partitions] for topic in broker.logs]
     return catalog, starts, broker.groups.groups()
 
@@ -182,6 +219,8 @@ def _use(broker: Broker, request: Request[Any]) -> None:
         messages = [Message(b"one"), Message(b"two")]
         broker.publishing.publish_batch(NS_PER_MS, request.name, 0, messages, client="test")
     if isinstance(request, CreateTopic):
+        if request.name == "tasks":
+            broker.handle(NS_PER_MS, SubscribeShareGroup(group="workers", topic=request.name))
         broker.groups.commit(NS_PER_MS, "billing", "", -1, {(request.name, 0): OffsetAndMetadata(1)})
 
 
@@ -190,12 +229,55 @@ def test_a_topic_and_a_group_live_alike_whoever_asks(entrance: Callable[[], Any]
     assert lived(entrance, LIFE) == lived(in_process, LIFE)
 
 
+@pytest.mark.parametrize("entrance", [by_http, by_kafka])
+def test_groups_settings_and_offsets_are_alike_whoever_asks(entrance: Callable[[], Any]):
+    """A share group is there by its subscription, which a Kafka client's first member makes by the same request."""
+    assert lived(entrance, OF_GROUPS) == lived(in_process, OF_GROUPS)
+
+
+@pytest.mark.parametrize("act", ["ack", "nack", "dead-letter", "release", "extend"])
+def test_one_message_in_flight_is_settled_alike_in_the_window_and_by_http(act: str):
+    """The window's actions are of older recordings; what they do is the operation."""
+
+    def settled(entrance: Callable[[], Any], ask_for: Callable[[SettleLease], Request[Any]]) -> Any:
+        happened: list[Event] = []
+        with entrance() as (broker, ask):
+            ask(CreateQueue(name="mail"))
+            broker.publishing.publish(NS_PER_MS, "mail", Message(b"one"), client="test")
+            broker.queues.take(NS_PER_MS, "mail", "worker")
+            broker._events.attach(happened.append)
+            lease = {"queue": "mail", "partition": 0, "offset": 0, "holder": "worker", "attempt": 1}
+            ask(ask_for(SettleLease(**lease, act=act, cause="by hand")))  # type: ignore[arg-type]
+            view = broker.views.queue(NS_PER_MS, "mail", 0, 0)
+            told = [_told(event) for event in happened if _of_the_broker(event)]
+            causes = [(row["kind"], row["cause"]) for row in told]
+            return causes, view.ready, view.in_flight, view.acknowledged, view.dead
+
+    def action(request: SettleLease) -> Any:
+        place = {name: getattr(request, name) for name in ("queue", "partition", "offset", "holder", "attempt")}
+        match act:
+            case "ack":
+                return queues.AckLease(**place)
+            case "release":
+                return queues.ReleaseLease(**place)
+            case "extend":
+                return queues.ExtendLease(**place)
+        return queues.NackLease(**place, cause="by hand", requeue=act == "nack")
+
+    wanted = settled(in_process, lambda request: request)
+    assert settled(by_http, lambda request: request) == wanted
+    assert (
+        settled(in_a_session, lambda request: action(request) if isinstance(request, SettleLease) else request)
+        == wanted
+    )
+
+
 @pytest.mark.parametrize("entrance", [by_http, in_a_session])
 def test_limits_and_queues_are_alike_whoever_asks(entrance: Callable[[], Any]):
     assert lived(entrance, NOT_KAFKAS) == lived(in_process, NOT_KAFKAS)
 
 
-def test_share_groups_go_by_the_requests_for_groups_and_topics_and_stay_away(tmp_path: Path):
+def test_share_groups_go_by_the_request_for_groups_and_their_queues_with_topics(tmp_path: Path):
     with BrokerHost(tmp_path) as host:
         host.ask(CreateTopic(name="orders"))
         for group in ("workers", "packers"):
@@ -205,7 +287,8 @@ def test_share_groups_go_by_the_requests_for_groups_and_topics_and_stay_away(tmp
     with BrokerHost(tmp_path) as host:
         assert host.broker.share_groups.names() == ("packers",)
         host.ask(DeleteTopic(topic="orders"))
-        assert host.broker.share_groups.names() == () == host.broker.queues.names()
+        assert host.broker.queues.names() == ()
+        assert host.broker.share_groups.names() == ("packers",), "as in Kafka"
 
 
 # -- nobody goes around the handlers

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.reserved_headers import reserved_headers
-from broker_core.messages import Message, Run, StoredMessage
+from broker_core.messages import Message, MessageRun, StoredMessage
 
 
 class Appended(msgspec.Struct, frozen=True):
@@ -16,7 +17,9 @@ class Appended(msgspec.Struct, frozen=True):
 
 
 class MemoryPartition:
-    """A list of messages. `refuse` makes every append fail, `damaged` holds offsets that cannot be read."""
+    """A list of messages. `refuse` makes every append fail, `damaged` holds offsets that cannot be read, `compacted`
+    those that compaction has removed.
+    """
 
     def __init__(self, topic: str, partition: int = 0) -> None:
         self.topic = topic
@@ -25,6 +28,7 @@ class MemoryPartition:
         self.stored: list[StoredMessage] = []
         self.refuse = False
         self.damaged: set[int] = set()
+        self.compacted: set[int] = set()
         self.reads = 0
 
     @property
@@ -50,14 +54,15 @@ class MemoryPartition:
         self.reads += 1
         if not self.start_offset <= offset <= self.end_offset:
             raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} in {self.topic}")
-        found = self.stored[offset : offset + max_messages]
+        live = (self.stored[each] for each in range(offset, self.end_offset) if each not in self.compacted)
+        found = [*itertools.islice(live, max_messages)]
         if any(message.offset in self.damaged for message in found):
             raise BrokerError(ErrorCode.DAMAGED, f"{self.topic} at {offset}")
         return found
 
     def message(self, offset: int, *, unsynced: bool = False) -> StoredMessage:
         found = self.read(offset, max_messages=1)
-        if not found:
+        if not found or found[0].offset != offset:
             raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{offset} in {self.topic}")
         return found[0]
 
@@ -77,14 +82,16 @@ class MemoryPartition:
     def markers(self, offset: int, end_offset: int) -> Sequence[int]:
         return ()
 
-    def runs(self, offset: int, end_offset: int) -> list[Run]:
-        runs: list[Run] = []
+    def runs(self, offset: int, end_offset: int) -> list[MessageRun]:
+        runs: list[MessageRun] = []
         for message in self.stored[max(offset, self.start_offset) : end_offset]:
             last = runs[-1] if runs else None
             if last is not None and last.published_ns == message.published_ns:
-                runs[-1] = Run(last.offset, last.count + 1, last.size_bytes + message.size_bytes, last.published_ns)
+                runs[-1] = MessageRun(
+                    last.offset, last.count + 1, last.size_bytes + message.size_bytes, last.published_ns
+                )
             else:
-                runs.append(Run(message.offset, 1, message.size_bytes, message.published_ns))
+                runs.append(MessageRun(message.offset, 1, message.size_bytes, message.published_ns))
         return runs
 
     def published_ns(self, offset: int) -> int:

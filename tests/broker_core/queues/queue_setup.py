@@ -72,10 +72,10 @@ class QueueSetup:
         return texts(self.take(holder, most))
 
     def ack(self, lease: Lease) -> None:
-        self.queue.ack(self.now_ns, lease.partition, lease.offset, lease.holder)
+        self.queue.ack(self.now_ns, lease)
 
     def nack(self, lease: Lease, cause: str = "failed", *, requeue: bool = True) -> None:
-        self.queue.nack(self.now_ns, lease.partition, lease.offset, lease.holder, cause, requeue=requeue)
+        self.queue.nack(self.now_ns, lease, cause, requeue=requeue)
 
     def until(self, time_ms: int) -> None:
         """Time goes on to `time_ms`, and every timer up to then fires."""

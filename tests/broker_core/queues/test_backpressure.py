@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker_core.flow.config import FlowConfig, Policy, Verdict
+from broker_core.flow.config import FlowConfig, OfferResult, Policy
 from broker_core.flow.gate import Gate
+from broker_core.queues.lease import Held
 from broker_core.queues.queue import Queue
 from broker_core.replies import Reply
 from tests.broker_core.queues.queue_setup import QueueSetup
@@ -38,7 +39,7 @@ class GatedBench(QueueSetup):
             "jobs", self.log, self.dead_letters, self.stream, self.timers, self.config, jitter=self.jitter, room=room
         )
 
-    def offer(self, value: str, level: int = 0) -> Reply[Verdict]:
+    def offer(self, value: str, level: int = 0) -> Reply[OfferResult]:
         assert self.gate is not None
 
         def admit(now_ns: int) -> None:
@@ -48,6 +49,7 @@ class GatedBench(QueueSetup):
         return self.gate.offer(self.now_ns, "p", 1, len(value), admit, priority=level)
 
 
+@pytest.mark.promise("A8")
 @pytest.mark.parametrize("ending", ["ack", "nack", "expiry", "purge", "ttl", "release"])
 def test_whatever_finishes_a_message_lets_the_next_producer_in(ending):
     setup = GatedBench(FlowConfig(max_messages=1), max_attempts=1)
@@ -70,10 +72,10 @@ def test_whatever_finishes_a_message_lets_the_next_producer_in(ending):
         setup.until(10)
         assert setup.values() == []
     else:
-        setup.queue.release(0, 0, 0, "a")
+        setup.queue.release(0, Held(0, 0, "a"))
         assert not waiting.done
         return
-    assert waiting.result() is Verdict.ADMITTED
+    assert waiting.result() is OfferResult.ADMITTED
     assert setup.values() == ["two"]
 
 
@@ -82,20 +84,21 @@ def test_the_oldest_that_waits_makes_room_and_what_is_held_does_not():
     setup.offer("one")
     setup.take()
     setup.offer("two")
-    assert setup.offer("three").result() is Verdict.ADMITTED
+    assert setup.offer("three").result() is OfferResult.ADMITTED
     assert setup.values() == ["three"]
-    assert setup.offer("four").result() is Verdict.DROPPED
+    assert setup.offer("four").result() is OfferResult.DROPPED
 
 
 def test_the_least_urgent_makes_room_for_the_more_urgent():
     setup = GatedBench(FlowConfig(max_messages=2, policy="priority_evict"), priorities=3)
     setup.offer("low", 2)
     setup.offer("mid", 1)
-    assert setup.offer("low too", 2).result() is Verdict.DROPPED
-    assert setup.offer("high", 0).result() is Verdict.ADMITTED
+    assert setup.offer("low too", 2).result() is OfferResult.DROPPED
+    assert setup.offer("high", 0).result() is OfferResult.ADMITTED
     assert setup.values() == ["high", "mid"]
 
 
+@pytest.mark.promise("C7")
 @given(
     st.sampled_from(["block", "reject", "drop_newest", "drop_oldest", "priority_evict"]),
     st.lists(

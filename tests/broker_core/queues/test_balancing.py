@@ -98,6 +98,7 @@ def served(balancing: str, takes: list[tuple[str, int]], messages: int, *, holdi
     return got
 
 
+@pytest.mark.promise("C6")
 def test_c6_a_queue_gives_its_messages_to_those_who_wait_as_it_was_told():
     three = [("b", 1), ("a", 3), ("c", 0)]
     assert served("first-come", three, 4) == ["b", "a", "c", "b"]

@@ -24,6 +24,7 @@ def kill(setup: QueueSetup, *values: str, cause: str = "broken", holder: str = "
         setup.nack(lease, cause, requeue=False)
 
 
+@pytest.mark.promise("13")
 @pytest.mark.parametrize("max_attempts", [1, 2, 5])
 @pytest.mark.parametrize("ending", ["nack", "expiry"])
 def test_a_poison_message_is_dead_lettered_at_exactly_its_last_attempt(max_attempts, ending):
@@ -46,6 +47,7 @@ def test_a_poison_message_is_dead_lettered_at_exactly_its_last_attempt(max_attem
     assert event.cause == ("failed" if ending == "nack" else "lease expired")
 
 
+@pytest.mark.promise("A11")
 def test_nacks_expiries_and_restarts_count_together():
     setup = QueueSetup(max_attempts=3)
     setup.publish("poison")
@@ -59,6 +61,7 @@ def test_nacks_expiries_and_restarts_count_together():
     assert setup.dead_letters.count() == 1
 
 
+@pytest.mark.promise("A13")
 def test_a_dead_letter_keeps_the_original_and_tells_of_every_attempt():
     setup = QueueSetup(max_attempts=2)
     setup.now_ms = 5
@@ -83,6 +86,7 @@ def test_a_dead_letter_keeps_the_original_and_tells_of_every_attempt():
     assert (event.client, event.group, event.published_ns) == ("worker-2", "jobs", 5 * NS_PER_MS)
 
 
+@pytest.mark.promise("13")
 def test_a_redrive_appends_to_the_origin_and_removes_after_and_is_counted():
     setup = QueueSetup()
     kill(setup, "one", "two", headers=(("h", b"1"),))
@@ -117,6 +121,7 @@ def test_what_is_gone_is_reported_and_the_rest_goes_on():
     assert setup.values() == ["one", "two"]
 
 
+@pytest.mark.promise("A13")
 def test_an_interrupted_redrive_loses_nothing():
     setup = QueueSetup()
     kill(setup, "one", "two", "three")
@@ -147,6 +152,7 @@ def test_a_redrive_that_dies_between_append_and_removal_leaves_the_dead_letter()
     assert setup.dead_letters.count() == 1
 
 
+@pytest.mark.promise("A13")
 def test_an_edited_dead_letter_goes_back_as_edited_and_is_counted():
     setup = QueueSetup()
     kill(setup, "qty=x", key=b"k")
@@ -159,6 +165,7 @@ def test_an_edited_dead_letter_goes_back_as_edited_and_is_counted():
     assert lease.message.headers == shown.message.headers == (("fixed", b"yes"), (REDRIVES_HEADER, b"1"))
 
 
+@pytest.mark.promise("A13")
 def test_a_dry_run_says_what_would_happen_and_does_nothing():
     setup = QueueSetup()
     kill(setup, "one", "two")
@@ -169,6 +176,7 @@ def test_a_dry_run_says_what_would_happen_and_does_nothing():
     assert (setup.dead_letters.count(), len(setup.events), setup.queue.ready) == (2, events, 0)
 
 
+@pytest.mark.promise("A13")
 def test_dead_letters_are_grouped_by_cause_and_filtered():
     setup = QueueSetup()
     kill(setup, "card 1", "card 2", cause="declined")
@@ -194,6 +202,7 @@ def test_dead_letters_are_grouped_by_cause_and_filtered():
     assert [letter.offset for letter in letters.newest("jobs", 2)] == [2, 3]
 
 
+@pytest.mark.promise("A13")
 def test_a_purge_of_dead_letters_can_be_undone_for_a_while():
     setup = QueueSetup()
     kill(setup, "one", "two", "three")
@@ -234,6 +243,7 @@ def test_a_redrive_cannot_be_undone_later():
     assert setup.queue.ready == 1
 
 
+@pytest.mark.promise("A13")
 def test_a_paced_redrive_keeps_its_rate_and_can_be_cancelled():
     setup = QueueSetup()
     kill(setup, *"abcdefgh")

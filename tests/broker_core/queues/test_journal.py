@@ -21,6 +21,7 @@ from broker_core.queues import journal
 from broker_core.queues.config import QueueConfig, RetryPolicy
 from broker_core.queues.dead_letters import DeadLetters
 from broker_core.queues.journal import Journal, unknown_to
+from broker_core.queues.lease import Held
 from broker_core.queues.queue import Queue
 from broker_core.queues.queue_state import QueueState
 from broker_core.timers import Timers
@@ -88,6 +89,7 @@ STEP = st.tuples(
 )
 
 
+@pytest.mark.promise("13")
 @settings(max_examples=examples(150), deadline=None)
 @given(steps=st.lists(STEP, max_size=40), durable=st.booleans())
 @example(steps=[("publish", 4), ("take", 2), ("ack", 0), ("ack", 1)], durable=False)  # the one between stays
@@ -109,17 +111,16 @@ def test_whenever_it_dies_it_goes_on_where_it_was(steps: list[tuple[str, int]], 
             state = life.state()
         elif held:
             lease = held.pop(number % len(held))
-            place = (now_ns, lease.partition, lease.offset, lease.holder)
             try:
                 match what:
                     case "ack":
-                        queue.ack(*place, attempt=lease.attempt)
+                        queue.ack(now_ns, lease)
                     case "nack" | "reject":
-                        queue.nack(*place, "no", requeue=what == "nack", attempt=lease.attempt)
+                        queue.nack(now_ns, lease, "no", requeue=what == "nack")
                     case "release":
-                        queue.release(*place, attempt=lease.attempt)
+                        queue.release(now_ns, lease)
                     case "extend":
-                        queue.extend(*place, 70, attempt=lease.attempt)
+                        queue.extend(now_ns, lease, 70)
             except BrokerError as error:
                 assert error.code is ErrorCode.INVALID_LEASE
     if not durable:
@@ -151,10 +152,11 @@ def test_a_released_attempt_does_not_count_after_a_death_either():
     for _ in range(5):
         [lease] = life.queue.take(0, "w").result()
         assert lease.attempt == 1
-        life.queue.release(0, 0, 0, "w")
+        life.queue.release(0, Held(0, 0, "w"))
         life = reborn(files, None)
 
 
+@pytest.mark.promise("34")
 def test_what_is_synced_is_handed_out_after_its_attempt_is_durable():
     files = MemoryFiles()
     life = Life(files, "fsync")
@@ -168,7 +170,7 @@ def test_what_is_synced_is_handed_out_after_its_attempt_is_durable():
         ticket.run()
     life.syncs.end(rounds)
     [lease] = reply.result()
-    acked = life.queue.ack(0, 0, 0, "w", attempt=lease.attempt, durable=True)
+    acked = life.queue.ack(0, Held(0, 0, "w", lease.attempt), durable=True)
     assert not acked.done
     rounds = life.syncs.begin()
     for _, ticket in rounds:
@@ -193,11 +195,11 @@ def test_where_the_journal_cannot_be_written_reading_goes_on_and_it_is_said_once
     assert life.journal.log is not None
     life.journal.log.read_only = "it is full"
     assert [lease.offset for lease in life.queue.take(0, "w", max_messages=2).result()] == [1, 2]
-    life.queue.release(0, 0, 1, "w")
+    life.queue.release(0, Held(0, 1, "w"))
     assert len(life.told) == 1 and "it is full" in life.told[0]
-    life.queue.ack(0, 0, 0, "w")
+    life.queue.ack(0, Held(0, 0, "w"))
     try:
-        life.queue.ack(0, 0, 2, "w", durable=True)
+        life.queue.ack(0, Held(0, 2, "w"), durable=True)
     except BrokerError as error:
         assert error.code is ErrorCode.STORAGE_ERROR and life.queue.in_flight == 1
     else:
@@ -231,7 +233,7 @@ def test_acknowledgements_that_nobody_waits_for_are_written_when_there_are_many(
     before = life.journal.end_offset
     for lease in leases[::2]:
         assert life.journal.end_offset == before
-        life.queue.ack(0, 0, lease.offset, "w")
+        life.queue.ack(0, Held(0, lease.offset, "w"))
     assert life.journal.end_offset == before + 1
 
 
@@ -262,10 +264,10 @@ def test_where_attempts_have_no_limit_nothing_is_written_but_what_is_to_be_durab
     life.publish(0, 3)
     for _ in range(9):
         for lease in life.queue.take(0, "w", max_messages=2).result():
-            life.queue.nack(0, 0, lease.offset, "w", "no")
+            life.queue.nack(0, Held(0, lease.offset, "w"), "no")
         life.until(life.now_ns // NS_PER_MS + 20)
     assert life.journal.log is None and life.letters.list() == ()
     life.queue.take(life.now_ns, "w", max_messages=3)
-    life.queue.ack(life.now_ns, 0, 0, "w")
-    life.queue.ack(life.now_ns, 0, 1, "w", durable=True)
+    life.queue.ack(life.now_ns, Held(0, 0, "w"))
+    life.queue.ack(life.now_ns, Held(0, 1, "w"), durable=True)
     assert [row[1] for row in reborn(files, None).picture()] == [0, 2]

@@ -24,6 +24,7 @@ def broker(config: QueueConfig, log: LogConfig | None = None) -> Broker:
     return found
 
 
+@pytest.mark.promise("A13")
 @pytest.mark.parametrize("cause", CAUSES, ids=["short", "long", "control", "emoji", "surrogate", "none"])
 def test_a_message_of_the_largest_size_dies_and_is_redriven_again_and_again(cause: str):
     found = broker(QueueConfig(max_attempts=40), SMALL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +12,7 @@ from broker_core.queues.lease import Lease
 from tests.broker_core.queues.queue_setup import QueueSetup
 
 
+@pytest.mark.promise("A9")
 def test_zero_is_the_most_urgent_and_equal_priorities_keep_their_order():
     setup = QueueSetup(priorities=3)
     setup.publish("c1", level=2)
@@ -30,6 +32,7 @@ def test_without_ageing_the_least_urgent_waits_as_long_as_others_come():
         assert setup.values(most=1) == ["urgent"]
 
 
+@pytest.mark.promise("A9")
 def test_a_message_rises_one_level_each_time_the_ageing_has_passed():
     setup = QueueSetup(priorities=3, ageing_ms=1_000, lease_ms=100_000)
     setup.publish("old", level=2)
@@ -84,6 +87,7 @@ steps = st.lists(
 )
 
 
+@pytest.mark.promise("A9", "11")
 @given(steps)
 def test_starvation_is_bounded(steps):
     """Once a message has waited its level times the ageing, nothing published after it is handed out before it."""

@@ -8,6 +8,7 @@ from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
 from broker_core.queues.config import RetryPolicy
+from broker_core.queues.lease import Held
 from tests.broker_core.queues.queue_setup import QueueSetup, texts
 
 
@@ -17,6 +18,7 @@ def refused(code: ErrorCode, call) -> None:
     assert caught.value.code is code
 
 
+@pytest.mark.promise("A8")
 def test_messages_come_out_in_order_and_each_once():
     setup = QueueSetup()
     setup.publish("one", "two")
@@ -59,13 +61,14 @@ def test_a_run_is_acknowledged_whole_or_not_at_all():
     setup.publish("one", "two", "three")
     setup.take("a", 2)
     setup.take("b")
-    refused(ErrorCode.INVALID_LEASE, lambda: setup.queue.ack(0, 0, 0, "a", count=3))
+    refused(ErrorCode.INVALID_LEASE, lambda: setup.queue.ack(0, Held(0, 0, "a"), count=3))
     assert setup.queue.in_flight == 3
-    setup.queue.ack(0, 0, 0, "a", count=2)
+    setup.queue.ack(0, Held(0, 0, "a"), count=2)
     assert setup.queue.in_flight == 1
     assert [(event.offset, event.count) for event in setup.of(EventKind.ACKNOWLEDGED)] == [(0, 2)]
 
 
+@pytest.mark.promise("A10")
 def test_a_lease_expires_exactly_its_length_after_delivery_and_keeps_its_order():
     setup = QueueSetup()
     setup.publish("one", "two", "three")
@@ -90,6 +93,7 @@ def test_a_late_acknowledgement_is_refused():
     assert setup.queue.in_flight == 1
 
 
+@pytest.mark.promise("12")
 def test_a_late_acknowledgement_is_refused_even_before_the_timer_has_fired():
     setup = QueueSetup()
     setup.publish("one")
@@ -101,7 +105,7 @@ def test_a_late_acknowledgement_is_refused_even_before_the_timer_has_fired():
 def test_an_acknowledgement_whose_turn_comes_before_the_expiry_is_in_time():
     setup = QueueSetup()
     setup.publish("one")
-    setup.timers.at(100 * NS_PER_MS, lambda now_ns: setup.queue.ack(now_ns, 0, 0, "a"))
+    setup.timers.at(100 * NS_PER_MS, lambda now_ns: setup.queue.ack(now_ns, Held(0, 0, "a")))
     setup.take()
     setup.until(100)
     assert (setup.queue.counts.acknowledged, setup.queue.counts.lease_expired) == (1, 0)
@@ -113,21 +117,22 @@ def test_a_holder_that_got_the_message_twice_can_tell_its_leases_apart():
     [first] = setup.take()
     setup.until(100)
     [second] = setup.take()
-    refused(ErrorCode.INVALID_LEASE, lambda: setup.queue.ack(setup.now_ns, 0, 0, "a", attempt=first.attempt))
-    setup.queue.ack(setup.now_ns, 0, 0, "a", attempt=second.attempt)
+    refused(ErrorCode.INVALID_LEASE, lambda: setup.queue.ack(setup.now_ns, Held(0, 0, "a", first.attempt)))
+    setup.queue.ack(setup.now_ns, Held(0, 0, "a", second.attempt))
 
 
+@pytest.mark.promise("12")
 def test_somebody_else_can_do_nothing_with_a_lease():
     setup = QueueSetup()
     setup.publish("one")
     setup.take("a")
     queue = setup.queue
-    refused(ErrorCode.INVALID_LEASE, lambda: queue.ack(0, 0, 0, "b"))
-    refused(ErrorCode.INVALID_LEASE, lambda: queue.nack(0, 0, 0, "b", "no"))
-    refused(ErrorCode.INVALID_LEASE, lambda: queue.release(0, 0, 0, "b"))
-    refused(ErrorCode.INVALID_LEASE, lambda: queue.extend(0, 0, 0, "b", 5))
-    refused(ErrorCode.INVALID_LEASE, lambda: queue.ack(0, 0, 1, "a"))
-    refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, lambda: queue.ack(0, 3, 0, "a"))
+    refused(ErrorCode.INVALID_LEASE, lambda: queue.ack(0, Held(0, 0, "b")))
+    refused(ErrorCode.INVALID_LEASE, lambda: queue.nack(0, Held(0, 0, "b"), "no"))
+    refused(ErrorCode.INVALID_LEASE, lambda: queue.release(0, Held(0, 0, "b")))
+    refused(ErrorCode.INVALID_LEASE, lambda: queue.extend(0, Held(0, 0, "b"), 5))
+    refused(ErrorCode.INVALID_LEASE, lambda: queue.ack(0, Held(0, 1, "a")))
+    refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, lambda: queue.ack(0, Held(3, 0, "a")))
     assert queue.in_flight == 1
 
 
@@ -143,23 +148,25 @@ def test_a_nacked_message_is_next_and_its_attempts_are_counted():
     assert setup.of(EventKind.NACKED)[0].cause == "no luck"
 
 
+@pytest.mark.promise("A10")
 def test_a_release_counts_no_attempt():
     setup = QueueSetup()
     setup.publish("one")
     for _ in range(10):
         [lease] = setup.take()
         assert lease.attempt == 1
-        setup.queue.release(0, 0, lease.offset, "a")
+        setup.queue.release(0, Held(0, lease.offset, "a"))
     assert setup.queue.ready == 1
     assert setup.queue.counts.redelivered == 0
 
 
+@pytest.mark.promise("A10")
 def test_an_extended_lease_ends_later_and_its_neighbours_do_not():
     setup = QueueSetup()
     setup.publish("one", "two", "three")
     setup.take(most=3)
     setup.until(40)
-    assert setup.queue.extend(setup.now_ns, 0, 1, "a", 200) == 240 * NS_PER_MS
+    assert setup.queue.extend(setup.now_ns, Held(0, 1, "a"), 200) == 240 * NS_PER_MS
     setup.until(100)
     assert setup.values("b") == ["one", "three"]
     setup.until(199)
@@ -173,7 +180,7 @@ def test_a_lease_can_be_shortened():
     setup = QueueSetup()
     setup.publish("one")
     setup.take()
-    setup.queue.extend(0, 0, 0, "a", 5)
+    setup.queue.extend(0, Held(0, 0, "a"), 5)
     setup.until(5)
     assert setup.queue.ready == 1
 
@@ -189,6 +196,7 @@ def test_takers_are_served_in_the_order_in_which_they_came():
     assert setup.queue.waiting_takers == 1
 
 
+@pytest.mark.promise("A8")
 def test_a_take_that_waits_ends_empty_at_its_deadline():
     setup = QueueSetup()
     reply = setup.wait(for_ms=30)
@@ -241,6 +249,7 @@ def test_a_callback_may_come_straight_back_without_disturbing_the_line():
     assert setup.queue.counts.acknowledged == 5
 
 
+@pytest.mark.promise("A8")
 def test_peek_shows_what_is_next_and_takes_nothing():
     setup = QueueSetup(priorities=2)
     setup.publish("later", level=1)
@@ -262,6 +271,7 @@ def test_a_client_that_closes_gives_back_what_it_holds_and_stops_waiting():
     assert setup.of(EventKind.RELEASED)[0].cause == "closed"
 
 
+@pytest.mark.promise("A8")
 def test_a_purge_takes_out_what_nobody_holds():
     setup = QueueSetup(retry=RetryPolicy("fixed", 50))
     setup.publish("one", "two", "three", "four")
@@ -283,9 +293,9 @@ def test_every_event_of_a_message_carries_when_it_was_published():
     setup.publish("one", "two")
     setup.now_ms = 5
     first, second = setup.take(most=2)
-    setup.queue.extend(setup.now_ns, 0, 0, "a", 10)
+    setup.queue.extend(setup.now_ns, Held(0, 0, "a"), 10)
     setup.nack(first)
-    setup.queue.release(setup.now_ns, 0, 1, "a")
+    setup.queue.release(setup.now_ns, Held(0, 1, "a"))
     setup.take(most=2)
     setup.until(200)
     setup.take(most=2)
@@ -321,6 +331,7 @@ def test_an_expiry_takes_its_turn_among_the_timers_of_the_same_moment_by_when_th
     assert order[-4:] == ["lease_expired", "before", "lease_expired", "after"]
 
 
+@pytest.mark.promise("A24")
 def test_an_expired_message_is_passed_over_and_reported():
     setup = QueueSetup()
     setup.publish("old", ttl_ms=10)
@@ -339,6 +350,26 @@ def test_a_damaged_message_is_named_and_does_not_stop_the_queue():
     assert setup.queue.counts.lost == 1
     assert [event.offset for event in setup.of(EventKind.DAMAGE)] == [1]
     assert setup.queue.in_flight == 2
+
+
+def test_what_compaction_has_removed_is_passed_over_and_is_no_damage():
+    setup = QueueSetup()
+    setup.publish("one", "two", "three")
+    setup.log.partitions[0].compacted.add(1)
+    assert setup.values() == ["one", "three"]
+    assert (setup.queue.counts.lost, setup.queue.counts.purged) == (0, 1)
+    assert [(event.offset, event.cause) for event in setup.of(EventKind.PURGED)] == [(1, "compacted")]
+
+
+def test_what_compaction_removes_from_its_holder_is_no_damage_if_it_fails_for_the_last_time():
+    setup = QueueSetup(max_attempts=1)
+    setup.publish("one", "two")
+    (lease,) = setup.take("a")
+    setup.log.partitions[0].compacted.add(0)
+    setup.nack(lease)
+    assert (setup.queue.counts.lost, setup.queue.counts.dead_lettered) == (0, 0)
+    assert [(event.offset, event.cause) for event in setup.of(EventKind.PURGED)] == [(0, "compacted")]
+    assert setup.values() == ["two"]
 
 
 def test_the_view_shows_counts_and_leases_and_survives_damage():
@@ -369,7 +400,7 @@ def test_deleted_records_are_not_waited_for():
     setup.take()
     setup.log.partitions[0].start_offset = 2
     assert setup.values("b") == ["three"]
-    refused(ErrorCode.INVALID_LEASE, lambda: setup.queue.ack(0, 0, 0, "a"))
+    refused(ErrorCode.INVALID_LEASE, lambda: setup.queue.ack(0, Held(0, 0, "a")))
     assert setup.queue.in_flight == 1
 
 

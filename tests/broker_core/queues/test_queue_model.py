@@ -159,12 +159,11 @@ class QueueMachine(RuleBasedStateMachine):
         return lease, item, live
 
     def expect(self, live: bool, call: Any, lease: Lease, *rest: Any, **options: Any) -> None:
-        arguments = (self.setup.now_ns, lease.partition, lease.offset, lease.holder, *rest)
         if live:
-            call(*arguments, attempt=lease.attempt, **options)
+            call(self.setup.now_ns, lease, *rest, **options)
             return
         with pytest.raises(BrokerError) as caught:
-            call(*arguments, attempt=lease.attempt, **options)
+            call(self.setup.now_ns, lease, *rest, **options)
         assert caught.value.code is ErrorCode.INVALID_LEASE
 
     @precondition(lambda self: self.leases)
@@ -324,7 +323,7 @@ def places(leases: list[Lease]) -> list[tuple[Place, int]]:
 
 
 QueueMachine.TestCase.settings = settings(max_examples=examples(60), stateful_step_count=60, deadline=None)
-TestQueueAgainstModel = QueueMachine.TestCase
+TestQueueAgainstModel = pytest.mark.promise("11")(QueueMachine.TestCase)
 
 
 class LongQueueMachine(QueueMachine):

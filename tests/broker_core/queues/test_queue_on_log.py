@@ -13,6 +13,7 @@ from broker_core.log.topic_log import TopicLog
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letters import DeadLetters
+from broker_core.queues.lease import Held
 from broker_core.queues.queue import Queue
 from broker_core.timers import Timers
 
@@ -41,12 +42,12 @@ def test_bytes_add_up_however_a_batch_is_taken_apart():
     queue = rooms.queue
     assert queue.size_bytes == sum(sizes)
     leases = queue.take(0, "a", max_messages=3).result() + queue.take(0, "b").result()
-    queue.ack(0, 1, leases[1].offset, "a")
-    queue.release(0, 1, leases[0].offset, "a")
+    queue.ack(0, Held(1, leases[1].offset, "a"))
+    queue.release(0, Held(1, leases[0].offset, "a"))
     queue.purge(0)
     assert queue.in_flight == 2
-    queue.ack(0, 1, leases[2].offset, "a")
-    queue.ack(0, 1, leases[3].offset, "b")
+    queue.ack(0, Held(1, leases[2].offset, "a"))
+    queue.ack(0, Held(1, leases[3].offset, "b"))
     assert (queue.size_bytes, queue.ready, queue.in_flight) == (0, 0, 0)
 
 
@@ -57,7 +58,7 @@ def test_messages_attempts_and_dead_letters_survive_the_process():
     rooms.publish(6, 1, Message(b"patient"))
     queue = rooms.queue
     [lease] = queue.take(10 * NS_PER_MS, "a").result()
-    queue.nack(10 * NS_PER_MS, 0, lease.offset, "a", "first")
+    queue.nack(10 * NS_PER_MS, Held(0, lease.offset, "a"), "first")
     state, letters = queue.state(10 * NS_PER_MS), rooms.dead_letters.state()
     rooms.log.close()
     rooms.dead_letter_log.close()
@@ -88,7 +89,7 @@ def test_a_trimmed_log_hides_nothing_that_is_open():
     rooms.publish(0, 0, *(Message(b"x") for _ in range(10)))
     leases = rooms.queue.take(0, "a", max_messages=5).result()
     for lease in leases[:4]:
-        rooms.queue.ack(0, 0, lease.offset, "a")
+        rooms.queue.ack(0, Held(0, lease.offset, "a"))
     assert rooms.queue.levels.table(0).first_open_offset == 4
     rooms.log.partitions[0].delete_before(4)
     assert len(rooms.queue.take(0, "b", max_messages=10).result()) == 5
@@ -97,5 +98,5 @@ def test_a_trimmed_log_hides_nothing_that_is_open():
     assert rooms.queue.take(0, "c").result() == []
     assert (rooms.queue.in_flight, rooms.queue.size_bytes) == (2, 2)
     with pytest.raises(BrokerError) as caught:
-        rooms.queue.ack(0, 0, 4, "a")
+        rooms.queue.ack(0, Held(0, 4, "a"))
     assert caught.value.code is ErrorCode.INVALID_LEASE

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 from broker_core.clock import NS_PER_S
 from broker_core.events import EventKind
+from broker_core.queues.lease import Held
 from tests.broker_core.queues.queue_setup import QueueSetup
 
 UNTIL_S = 25
 
 
+@pytest.mark.promise("C8")
 def test_c8_ack_gives_the_measured_timeline():
     setup = QueueSetup(lease_ms=5_000, max_attempts=2)
     numbers = random.Random(192837)
@@ -33,7 +37,7 @@ def test_c8_ack_gives_the_measured_timeline():
         good = numbers.random() > 0.3
         timeline.append((offset + 1, taken_ns // NS_PER_S, "ok" if good else "fail", now_ns // NS_PER_S))
         if good:
-            setup.queue.ack(now_ns, 0, offset, "worker")
+            setup.queue.ack(now_ns, Held(0, offset, "worker"))
         receive(now_ns)
 
     publish(0)

@@ -7,9 +7,11 @@ import pytest
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.queues.config import RetryPolicy
+from broker_core.queues.lease import Held
 from tests.broker_core.queues.queue_setup import QueueSetup, texts
 
 
+@pytest.mark.promise("A15")
 def test_leases_waits_and_counts_go_on_where_they_were():
     setup = QueueSetup(retry=RetryPolicy("fixed", 50))
     setup.publish("done", "held", "failed", "fresh")
@@ -64,7 +66,7 @@ def test_ties_are_decided_as_before():
     setup.now_ms = 10
     first = setup.take()[0]
     setup.take()
-    setup.queue.extend(setup.now_ns, first.partition, first.offset, "a")
+    setup.queue.extend(setup.now_ns, Held(first.partition, first.offset, "a"))
     setup.restart()
     setup.events.clear()
     setup.until(1_000)

@@ -16,6 +16,7 @@ from broker_core.queues.config import RetryKind, RetryPolicy
 from tests.broker_core.queues.queue_setup import QueueSetup
 
 
+@pytest.mark.promise("A12")
 @given(
     st.sampled_from(get_args(RetryKind)),
     st.floats(0, 1e7),
@@ -29,6 +30,7 @@ def test_a_delay_is_never_above_its_maximum_jitter_included(kind, base_ms, max_m
     assert 0 <= delay_ns <= max_ms * NS_PER_MS
 
 
+@pytest.mark.promise("A12")
 def test_the_four_policies():
     def delays_ms(kind: RetryKind, chance: float = 0.5) -> list[float]:
         policy = RetryPolicy(kind, 100, 1_000, 3)
@@ -56,6 +58,7 @@ def test_policies_that_make_no_sense_are_refused(wrong):
         RetryPolicy(*wrong)
 
 
+@pytest.mark.promise("A12")
 def test_a_nacked_message_comes_back_after_its_delay_and_not_before():
     setup = QueueSetup(retry=RetryPolicy("exponential", 100, 1_000, 2), max_attempts=4, lease_ms=5_000)
     setup.publish("one", "two")

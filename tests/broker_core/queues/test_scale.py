@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from broker_core.messages import Message
+from broker_core.queues.lease import Held
 from broker_core.queues.lease_table import LeaseTable
 from broker_core.queues.states import LeaseAction
 from tests import long_form
@@ -64,7 +65,7 @@ def filled(count: int) -> LeaseTable:
 
 
 def ack(table: LeaseTable, offset: int) -> None:
-    [(span, first, end)] = table.held(0, offset, 1, f"holder-{offset % 1000}", None)
+    [(span, first, end)] = table.held(0, Held(0, offset, f"holder-{offset % 1000}"))
     table.finish(span, first, end, LeaseAction.ACKNOWLEDGE)
 
 
@@ -98,6 +99,7 @@ def costs(count: int) -> dict[str, tuple[float, float]]:
     return found
 
 
+@pytest.mark.promise("A10")
 @long_form.both
 @pytest.mark.slow
 def test_take_ack_and_expire_cost_no_more_than_the_logarithm_of_what_is_in_flight():
@@ -128,7 +130,7 @@ def test_sweeping_out_what_is_over_loses_nothing_that_is_not():
     leases = [setup.take(f"h{n}")[0] for n in range(1_000)]
     for lease in leases:
         if lease.offset % 10:
-            setup.queue.ack(setup.now_ns, 0, lease.offset, lease.holder)
+            setup.queue.ack(setup.now_ns, Held(0, lease.offset, lease.holder))
     setup.until(100)
     assert setup.queue.ready == 100
     assert setup.queue.counts.lease_expired == 100
@@ -151,7 +153,7 @@ def test_what_is_finished_costs_no_memory():
     log.append_batch(0, [Message(b"x")] * 10_000)
     table = LeaseTable(log)
     table.take(0, "a", (1, 1), 10_000)
-    for span, first, end in table.held(0, 0, 10_000, "a", None):
+    for span, first, end in table.held(0, Held(0, 0, "a"), 10_000):
         table.finish(span, first, end, LeaseAction.ACKNOWLEDGE)
     assert table.index.first_offset() is None
     assert not table.index._pages

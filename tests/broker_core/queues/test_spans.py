@@ -5,17 +5,17 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker_core.queues.spans import Span, SpanIndex
+from broker_core.queues.spans import LeaseSpan, SpanIndex
 from broker_core.queues.states import LeaseState
 
 
-def span(first: int, end: int) -> Span:
-    return Span(first, end, LeaseState.AVAILABLE, 0, (0,) * (end - first), first, end - first)
+def span(first: int, end: int) -> LeaseSpan:
+    return LeaseSpan(first, end, LeaseState.AVAILABLE, 0, (0,) * (end - first), first, end - first)
 
 
 @given(st.lists(st.tuples(st.integers(0, 300), st.integers(1, 150), st.booleans()), max_size=30))
 def test_what_is_put_in_and_cleared_is_found_as_in_a_dict(steps):
-    index, model = SpanIndex(), dict[int, Span]()
+    index, model = SpanIndex(), dict[int, LeaseSpan]()
     for first, count, putting in steps:
         offsets = range(first, first + count)
         if putting:

@@ -51,7 +51,7 @@ from broker_core.simulation.actions.queues import (
     UndoPurgeQueue,
 )
 from broker_core.simulation.actions.topics import AddPartitions, CreateTopic, DeleteRecords, DeleteTopic, Produce
-from broker_core.snapshots import Snapshot
+from broker_core.snapshots import PartitionView, Snapshot, TopicView
 from tests.broker_core.recording.folded import fold
 from tests.long_form import some
 
@@ -163,12 +163,16 @@ def test_a_keyframe_folded_through_its_events_is_the_next_keyframe(name: str) ->
 
 
 @pytest.mark.parametrize("name", some(SCENARIOS))
-def test_ten_seconds_in_one_fold_are_the_same(name: str) -> None:
+def test_ten_seconds_in_one_fold_are_the_same_though_snapshots_were_taken_on_the_way(name: str) -> None:
     frames, events = keyframes_of(name)
     times = times_of(events)
     for before, after in zip(frames[::10], frames[10::10], strict=False):
-        since = events[before.events : after.events]
-        folded = fold(before, since, time_ns=after.time_ns, published_before=times)
+        walking = Fold(before, published_before=times)
+        for event in events[before.events : after.events]:
+            walking.add(event)
+            if not event.seq % 53:
+                walking.snapshot()
+        folded = walking.snapshot(after.time_ns)
         assert differences(told(folded), told(after)) == [], f"{name} at {after.time_ns / NS_PER_S:g} s"
 
 
@@ -256,6 +260,12 @@ def test_what_a_person_does_is_folded_too() -> None:
         assert differences(found, expected) == [], f"{name} at {second} s"
 
 
+def test_the_connection_of_a_producer_that_ends_makes_no_group() -> None:
+    fold = Fold(Snapshot(0, 0))
+    fold.add(Event(0, 1, EventKind.CONNECTION_ENDED, client="shop"))
+    assert fold.snapshot(2).groups == ()
+
+
 def test_a_session_without_keyframes_is_folded_from_nothing() -> None:
     """What events tell comes out the same; settings, and gates with them, are not known."""
     frames, events = keyframes_of("first-session")
@@ -282,6 +292,14 @@ def test_a_fold_gives_a_snapshot_at_any_event_and_goes_on() -> None:
             assert walking.snapshot().events == event.seq + 1 == walking.events
     at_once = fold(frames[5], events[frames[5].events : frames[7].events])
     assert walking.snapshot() == at_once
+
+
+def test_what_is_damaged_stays_so_between_two_keyframes() -> None:
+    part = PartitionView(0, 0, 9, 900, lost=((2, 4),))
+    fold = Fold(Snapshot(0, 0, topics=(TopicView("orders", (part,), 9, 900, None),)))
+    fold.add(Event(0, 1, EventKind.PUBLISHED, "orders", 0, 9, 1))
+    (now,) = fold.snapshot().topics[0].partitions
+    assert (now.lost, now.end_offset) == (((2, 4),), 10)
 
 
 def test_what_is_not_told_is_a_field_of_a_snapshot() -> None:

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from broker_core.recording.accounts import Accounts
+from broker_core.recording.account import Account
 from broker_core.snapshots import PartitionView, Snapshot
 from broker_core.transactions.transaction import PendingOffset
 from tests.broker_core.recording.folded import fold
@@ -37,7 +37,7 @@ def without_sizes(found: Snapshot) -> Snapshot:
 def test_a_keyframe_and_its_events_are_the_next_keyframe(commits):
     setup = CoordinatorSetup()
     keyframe = snapshot(setup)
-    accounts = Accounts()
+    account = Account()
     seen = 0
 
     def check() -> None:
@@ -45,7 +45,7 @@ def test_a_keyframe_and_its_events_are_the_next_keyframe(commits):
         after = snapshot(setup)
         events = setup.events[seen:]
         for event in events:
-            accounts(event)
+            account(event)
         published = setup.broker.logs.published_ns
         state = fold(
             keyframe, events, time_ns=setup.now_ns, published_before=lambda place, at, _time: published(*place, at)
@@ -53,7 +53,8 @@ def test_a_keyframe_and_its_events_are_the_next_keyframe(commits):
         folded = without_sizes(state)
         for name in Snapshot.__struct_fields__:
             assert getattr(folded, name) == getattr(without_sizes(after), name)
-        assert [account.missing for account in accounts.compared(after)] == [0] * len(after.groups)
+        there = {group.name: group.lag for group in after.groups}
+        assert {row.reader: row.open for row in account.rows() if row.reader} == there
         keyframe, seen = after, len(setup.events)
 
     def commit(offset: int) -> None:

@@ -85,11 +85,16 @@ def test_owners_change_at_revocations_and_assignments_and_the_past_knows_nothing
     assert told.ownership.since_ns(PLACE, "a", 8 * NS_PER_S) is None
 
 
-def test_who_is_given_back_what_was_revoked_owns_it_since_then() -> None:
+def test_a_rebalance_that_gives_back_what_it_revoked_leaves_its_owner_since_as_it_was() -> None:
     told = Written()
     told.rebalance(0, 1, "", "a")
     told.rebalance(5, 7, "a", "a")
-    assert told.ownership.since_ns(PLACE, "a", 8 * NS_PER_S) == 7 * NS_PER_S
+    told.rebalance(8, 9, "a", "a")
+    assert told.ownership.since_ns(PLACE, "a", 8 * NS_PER_S) is None, "nobody's, while it is revoked"
+    assert told.ownership.since_ns(PLACE, "a", 10 * NS_PER_S) == NS_PER_S
+    told.rebalance(11, 12, "a", "b")
+    told.rebalance(13, 14, "b", "a")
+    assert told.ownership.since_ns(PLACE, "a", 15 * NS_PER_S) == 14 * NS_PER_S, "somebody had it in between"
 
 
 def test_an_owner_that_is_assigned_what_it_has_keeps_it_since_then() -> None:
@@ -107,6 +112,13 @@ def test_the_history_of_a_partition_is_bounded() -> None:
         told.rebalance(start, start + 0.5, "ab"[(start + 1) % 2], "ab"[start % 2])
     spans = told.ownership.spans(PLACE, 10**18)
     assert len(spans) == SPANS_KEPT and spans[-1] == Span("b", round((3 * SPANS_KEPT - 0.5) * NS_PER_S), None)
+
+
+def test_members_that_never_come_back_are_forgotten() -> None:
+    told = Written()
+    for number in range(1_000):
+        told.rebalance(number, number + 0.5, f"pod-{number - 1}" if number else "", f"pod-{number}")
+    assert max(len(each._of) for each in (told.ownership._taken, told.ownership._given)) < 200
 
 
 def test_a_gap_ends_with_the_first_fetch_where_messages_waited_for_it() -> None:

@@ -57,6 +57,8 @@ def test_an_action_is_the_request_of_the_catalogue() -> None:
     assert requests == {
         "create_topic", "delete_topic", "add_partitions", "configure_topic", "delete_records",
         "register_schema", "create_queue", "create_subscription", "delete_queue", "purge_queue", "undo_purge_queue",
-        "redrive", "stop_redrive", "undo_redrive", "purge_dead_letters", "undo_purge_dead_letters", "delete_group",
+        "redrive", "stop_redrive", "undo_redrive", "redrive_topic", "stop_topic_redrive", "set_planned_offsets",
+        "purge_dead_letters", "undo_purge_dead_letters", "delete_group",
+        "configure_group",
         "reset_offsets", "create_acls", "delete_acls", "set_quota", "remove_quota", "delete_user",
     }  # fmt: skip

@@ -24,7 +24,8 @@ from broker_core.recording import recorder as recorder_module
 from broker_core.recording.copying import copy_session
 from broker_core.recording.playback import FolderPlayback
 from broker_core.recording.reader import open_session, seal
-from broker_core.recording.recorder import LOST_MAX_EVENTS, Recorder
+from broker_core.recording.recorder import Recorder
+from broker_core.recording.schema import LOST_MAX_EVENTS
 from broker_core.recording.unsealed_stream import UnsealedStream
 from broker_core.snapshots import Snapshot
 from tests.broker_core.recording.fake_stream import FakeBroker
@@ -146,9 +147,9 @@ def test_a_killed_recorder_loses_at_most_what_the_format_says_however_slow_the_d
 
 def test_the_format_says_how_many_that_are() -> None:
     text = (Path(recorder_module.__file__).parent / "FORMAT.md").read_text("utf-8")
-    assert f"at most {recorder_module.LOST_MAX_EVENTS:,} events" in text
-    assert f"{recorder_module.MAX_PENDING_EVENTS:,} that wait" in text
-    assert f"a batch of {recorder_module.BATCH_EVENTS:,}" in text
+    assert f"at most {schema.LOST_MAX_EVENTS:,} events" in text
+    assert f"{schema.MAX_PENDING_EVENTS:,} that wait" in text
+    assert f"a batch of {schema.BATCH_EVENTS:,}" in text
 
 
 def test_a_folder_with_something_in_it_is_refused(tmp_path: Path) -> None:
@@ -179,7 +180,8 @@ _CHILD = """
     import resource, signal, sys, time
     from pathlib import Path
     from broker_core.events import Event, EventKind
-    from broker_core.recording.recorder import LOST_MAX_EVENTS, Recorder
+    from broker_core.recording.recorder import Recorder
+    from broker_core.recording.schema import LOST_MAX_EVENTS
     if sys.argv[2] != "0":
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))
@@ -239,7 +241,7 @@ def test_a_killed_program_loses_at_most_what_was_not_written_yet(tmp_path: Path)
 
 
 def test_a_full_disk_stops_the_recording_with_what_was_written_kept(tmp_path: Path) -> None:
-    child = _child(tmp_path / "s", limit_bytes=60_000)
+    child = _child(tmp_path / "s", limit_bytes=600_000)
     assert child.stdout is not None
     for line in child.stdout:
         if int(line.split()[0]) > 60_000:

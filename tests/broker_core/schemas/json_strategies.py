@@ -60,14 +60,17 @@ def _composed(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
             additionalProperties=inner,
             patternProperties=st.dictionaries(st.sampled_from(["^x", "a$"]), inner, max_size=2),
             propertyNames=inner,
+            unevaluatedProperties=inner,
             minProperties=counts,
             maxProperties=counts,
             dependentRequired=st.dictionaries(NAMES, st.lists(NAMES, max_size=2, unique=True), max_size=1),
             dependentSchemas=st.dictionaries(NAMES, inner, max_size=1),
+            dependencies=st.dictionaries(NAMES, inner | st.lists(NAMES, max_size=2, unique=True), max_size=1),
         ),
         _some(
             type=st.just("array"),
-            items=inner | reference,
+            items=inner | reference | several,
+            additionalItems=inner,
             prefixItems=several,
             minItems=counts,
             maxItems=counts,
@@ -89,12 +92,24 @@ def _composed(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 _SCHEMAS = st.recursive(_LEAVES, _composed, max_leaves=8)
 
 
+_DRAFTS = st.sampled_from(
+    [
+        "https://json-schema.org/draft/2020-12/schema",
+        "https://json-schema.org/draft/2020-12/schema",
+        "http://json-schema.org/draft-07/schema#",
+        "https://json-schema.org/draft/2019-09/schema",
+        "http://json-schema.org/draft-06/schema#",
+        "http://json-schema.org/draft-04/schema#",
+    ]
+)
+
+
 @st.composite
 def schemas(draw: st.DrawFn) -> Any:
     """A whole schema; references go to one definition."""
     schema = draw(_SCHEMAS)
     if isinstance(schema, dict):
-        schema = {**schema, "$defs": {"d": draw(_SCHEMAS)}}
+        schema = {"$schema": draw(_DRAFTS), **schema, "$defs": {"d": draw(_SCHEMAS)}}
     return schema
 
 
@@ -106,7 +121,7 @@ def _places(schema: Any) -> list[tuple[Any, Any]]:
         part = waiting.pop()
         keys = list(part) if isinstance(part, dict) else range(len(part)) if isinstance(part, list) else []
         for key in keys:
-            if key != "$defs":
+            if key not in {"$defs", "$schema"}:
                 found.append((part, key))
             waiting.append(part[key])
     return found
@@ -117,6 +132,8 @@ def pairs(draw: st.DrawFn) -> tuple[Any, Any]:
     """(older, newer), alike but for a few changes."""
     older = draw(schemas())
     newer = copy.deepcopy(older)
+    if isinstance(newer, dict) and draw(st.integers(0, 5)) == 0:
+        newer["$schema"] = draw(_DRAFTS)
     for _ in range(draw(st.integers(0, 3))):
         places = _places(newer)
         if not places:
@@ -130,6 +147,6 @@ def pairs(draw: st.DrawFn) -> tuple[Any, Any]:
         elif isinstance(container[key], dict | bool):
             container[key] = draw(_LEAVES)
     if draw(st.booleans()) and isinstance(newer, dict):
-        definitions = newer.pop("$defs", {})
-        newer = {draw(st.sampled_from(["anyOf", "allOf", "oneOf"])): [newer, draw(_LEAVES)], "$defs": definitions}
+        beside = {name: newer.pop(name) for name in ("$defs", "$schema") if name in newer}
+        newer = {draw(st.sampled_from(["anyOf", "allOf", "oneOf"])): [newer, draw(_LEAVES)], **beside}
     return older, newer

@@ -21,8 +21,11 @@ INTEGER = {"type": "integer"}
 NUMBER = {"type": "number"}
 
 
-def schema(document: Any) -> JsonSchema:
-    return JsonSchema(json.dumps(document))
+DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema"
+
+
+def schema(document: Any, draft: str = DRAFT_2020) -> JsonSchema:
+    return JsonSchema(json.dumps({"$schema": draft, **document} if isinstance(document, dict) else document))
 
 
 def thing(properties: dict[str, Any], required: tuple[str, ...] = (), **more: Any) -> dict[str, Any]:

@@ -68,6 +68,7 @@ def test_a_reference_out_of_the_text_is_refused_when_the_schema_is_read(draft, r
     assert said.startswith("/properties/a/items/$ref: ") and "is not followed" in said
 
 
+@pytest.mark.promise("29")
 def test_a_remote_reference_is_refused_wherever_it_stands():
     remote = {"$ref": "http://127.0.0.1:9/x"}
     places = [
@@ -75,7 +76,7 @@ def test_a_remote_reference_is_refused_wherever_it_stands():
         {"if": remote},
         {"$defs": {"unused": remote}},
         {"patternProperties": {"a": remote}},
-        {"dependentSchemas": {"a": remote}},
+        {"dependencies": {"a": remote}},
         {"propertyNames": remote},
         {"additionalProperties": remote},
         {"$ref": "#/hidden", "hidden": remote},
@@ -102,6 +103,7 @@ def test_an_id_of_the_schema_itself_is_no_place_to_fetch_from():
 EVIL = ["^(a+)+$", "^(a|a)*$", "^(a|aa)+$", "(.*a){20}$", "^([a-z]+)*$", "(x+x+)+y", "^(([a-z])+.)+[A-Z]([a-z])+$"]
 
 
+@pytest.mark.promise("29")
 @pytest.mark.parametrize("pattern", EVIL)
 def test_an_evil_pattern_on_50_000_characters_is_bounded_work(pattern):
     text = "a" * 50_000 + "!"
@@ -145,7 +147,7 @@ def test_ecma_escapes_mean_what_they_mean_in_javascript():
         {"allOf": [{"$ref": "#"}]},
         {"anyOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {"not": {"$ref": "#"}}}},
         {"properties": {"x": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}},
-        {"dependentSchemas": {"x": {"$ref": "#"}}},
+        {"dependencies": {"x": {"$ref": "#"}}},
     ],
 )
 def test_references_without_an_end_are_refused(document):
@@ -222,13 +224,15 @@ def test_nested_avro_data_end_in_an_error_and_not_the_process():
 def test_a_few_avro_bytes_cannot_claim_a_billion_values():
     empty = {"type": "record", "name": "E", "fields": [{"name": "a", "type": "null"}]}
     for items in ("null", empty, {"type": "fixed", "name": "F", "size": 0}):
-        with pytest.raises(InvalidSchemaError, match="take no bytes"):
-            AvroSchema(json.dumps({"type": "array", "items": items}))
+        many = AvroSchema(json.dumps({"type": "array", "items": items}))
+        with pytest.raises(InvalidDataError, match="more values"):
+            many.decode(b"\xfe\xff\xff\xff\x0f\0")
+        assert len(many.decode(b"\x06\0")) == 3
     doubling: Any = "null"
     for level in range(20):
         fields = [{"name": "a", "type": doubling}, {"name": "b", "type": f"L{level - 1}" if level else "null"}]
         doubling = {"type": "record", "name": f"L{level}", "fields": fields}
-    with pytest.raises(InvalidDataError, match="more than"):
+    with pytest.raises(InvalidDataError, match="more values"):
         AvroSchema(json.dumps(doubling)).decode(b"")
 
 

@@ -140,6 +140,11 @@ RULES = [  # writer, reader, what is wrong; Confluent's registry decides the sam
     ("string a = 1;", "repeated string a = 1;", ""),
     ("optional int32 a = 1;", "repeated int32 a = 1;", "/M/1: a number is repeated"),
     ("int32 a = 1;", "repeated int32 a = 1;", ""),
+    ("repeated int32 a = 1;", "int32 a = 1;", "/M/1: a number is repeated"),
+    ("repeated E a = 1; enum E { Z = 0; }", "E a = 1; enum E { Z = 0; }", "/M/1: a number is repeated"),
+    ("repeated bool a = 1;", "oneof x { bool a = 1; }", "/M/1: a number is repeated"),
+    ("repeated string a = 1;", "string a = 1;", ""),
+    ("repeated M a = 1;", "M a = 1;", ""),
     ("int32 a = 1;", "uint64 a = 1;", ""),
     ("int32 a = 1;", "sint32 a = 1;", "/M/1: an integer is a zigzag integer"),
     ("int32 a = 1;", "E a = 1; enum E { Z = 0; }", ""),
@@ -167,6 +172,57 @@ RULES = [  # writer, reader, what is wrong; Confluent's registry decides the sam
 def test_promise_what_reads_what_is_by_confluents_rules(writer: str, reader: str, problem: str):
     found, _ = cannot_read(message(reader), message(writer))
     assert [str(each)[: len(problem)] for each in found] == ([problem] if problem else [])
+
+
+LEGACY = 'edition = "2023"; option features.field_presence = EXPLICIT;'
+
+
+@pytest.mark.parametrize(
+    ("syntax", "optional", "required"),
+    [
+        (GOOGLE, "optional string a = 1;", "required string a = 1;"),
+        (GOOGLE, "optional int32 a = 1;", "required int32 a = 1;"),
+        (GOOGLE, "optional M a = 1;", "required M a = 1;"),
+        (LEGACY, "string a = 1;", "string a = 1 [features.field_presence = LEGACY_REQUIRED];"),
+    ],
+)
+def test_what_may_be_missing_is_not_read_by_who_requires_it(syntax: str, optional: str, required: str):
+    without, demanding = message(optional, syntax), message(required, syntax)
+    assert [str(each) for each in cannot_read(demanding, without)[0]] == [
+        "/M/1: a field that may be missing is required"
+    ]
+    if "int32" not in optional:  # of numbers Confluent's registry wants the same label
+        assert cannot_read(without, demanding)[0] == []
+
+
+IMPORTED = f"""
+{PROTO3}
+import "google/type/money.proto";
+import "google/type/date.proto";
+import "confluent/meta.proto";
+import "confluent/type/decimal.proto";
+import "confluent/type/variant.proto";
+message M {{
+  google.type.Money price = 1 [(confluent.field_meta) = {{ doc: "what it costs" }}];
+  confluent.type.Decimal exact = 2 [(confluent.field_meta).doc = "unscaled"];
+  confluent.type.Variant more = 3;
+  google.type.Date since = 4;
+}}
+"""
+
+
+def test_what_other_registries_know_is_imported_without_a_reference():
+    read = schema(IMPORTED)
+    money = GetMessageClass(read.message("google.type.Money"))
+    data = GetMessageClass(read.message("M"))(price=money(currency_code="EUR", units=3)).SerializeToString()
+    assert read.decode(b"\0" + data) == {"price": {"currency_code": "EUR", "units": "3"}}
+    assert schema(read.serialized).form == read.form
+    wider = schema(IMPORTED.replace("= 4;", "= 4; int32 copies = 5;"))
+    assert cannot_read(wider, read)[0] == []
+    own = ProtobufSchema(
+        IMPORTED, {"google/type/date.proto": f"{PROTO3} package google.type; message Date {{ bytes y = 1; }}"}
+    )
+    assert [each.pointer for each in cannot_read(own, read)[0]] == ["/M/4"]
 
 
 def test_required_fields_come_and_go_with_a_new_subject_only():

@@ -94,6 +94,7 @@ ACCEPTED = {
 }
 
 
+@pytest.mark.promise("A18")
 @pytest.mark.parametrize("mode", Compatibility)
 def test_each_of_the_seven_modes_accepts_what_its_name_says(mode):
     accepted = set()
@@ -261,6 +262,7 @@ def test_a_check_against_very_many_versions_ends(monkeypatch):
 # -- diff
 
 
+@pytest.mark.promise("A18")
 def test_a_diff_names_what_was_added_removed_and_changed():
     found = registry(record("a", "b"), record(("a", 1), "c"))
     assert found.diff("s", 1) == [

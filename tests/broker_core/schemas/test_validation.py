@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
@@ -37,6 +38,7 @@ def json_schema(document: Any) -> JsonSchema:
     return JsonSchema(json.dumps(document))
 
 
+@pytest.mark.promise("A18")
 @pytest.mark.parametrize(
     ("value", "pointer", "words"),
     [
@@ -52,11 +54,10 @@ def json_schema(document: Any) -> JsonSchema:
         ([], "", "not of type 'object'"),
     ],
 )
-@pytest.mark.parametrize(
-    "draft", ["https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema#"]
-)
+@pytest.mark.parametrize("draft", ["2020-12", "2019-09", "-07", "-06", "-04"])
 def test_a_json_value_is_refused_with_a_pointer_to_the_field(draft, value, pointer, words):
-    problems = json_schema({"$schema": draft, **ORDER}).problems(value)
+    uri = f"http://json-schema.org/draft{'' if draft[0] == '-' else '/'}{draft}/schema"
+    problems = json_schema({"$schema": uri, **ORDER}).problems(value)
     assert [problem.pointer for problem in problems] == [pointer]
     assert any(word in problems[0].message for word in words.split("|"))
 
@@ -86,9 +87,17 @@ def test_our_bounded_keywords_say_what_jsonschema_says(document, values):
         ours = json_schema(document)
     except InvalidSchemaError:
         assume(False)
-    library = jsonschema.Draft202012Validator(document)
+    library = jsonschema.validators.validator_for(document, jsonschema.Draft7Validator)(document)
     for value in values:
-        assert (ours.problems(value) == []) == library.is_valid(value)
+        told = ours.problems(value) == []
+        with contextlib.suppress(TypeError):  # it fails for `additionalItems` beside `items: true`
+            assert told == library.is_valid(value)
+
+
+def test_additional_items_count_beside_a_list_of_items_only():
+    for items, more in (({}, []), (True, []), ([{"type": "null"}], ["/1"])):
+        schema = json_schema({"items": items, "additionalItems": False})
+        assert [each.pointer for each in schema.problems([None, 1])] == more
 
 
 def test_validations_in_several_threads_do_not_share_their_allowance(monkeypatch: pytest.MonkeyPatch):
@@ -116,6 +125,7 @@ AVRO_ORDER = {
 ID, PAID, RED, NO_TAGS, NO_NOTES, DAY, TOTAL = b"\x02", b"\x01", b"\x00", b"\x00", b"\x00", b"\x02", b"\x02\x05"
 
 
+@pytest.mark.promise("A18")
 @pytest.mark.parametrize(
     ("parts", "pointer", "words"),
     [
@@ -182,18 +192,16 @@ AVRO_TEXTS = {
     "no items": ({"type": "array"}, "/items"),
     "bad name": ({"type": "enum", "name": "a b", "symbols": ["x"]}, "/name"),
     "symbol twice": ({"type": "enum", "name": "e", "symbols": ["x", "x"]}, "/symbols"),
-    "no symbols": ({"type": "enum", "name": "e", "symbols": []}, "/symbols"),
     "default no symbol": ({"type": "enum", "name": "e", "symbols": ["A"], "default": "B"}, "/default"),
     "branch twice": (["int", "int"], "/1"),
     "union in a union": ([["int"]], "/0"),
-    "empty union": ([], ""),
+    "name of a primitive": ({"type": "fixed", "name": "int", "size": 2}, "/name"),
     "field twice": ({"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}] * 2}, "/fields/1/name"),
     "wrong default": (
         {"type": "record", "name": "r", "fields": [{"name": "a", "type": "int", "default": "x"}]},
         "/fields/0/default",
     ),
     "no fields": ({"type": "record", "name": "r"}, "/fields"),
-    "decimal without precision": ({"type": "bytes", "logicalType": "decimal"}, "/precision"),
     "defined twice": (
         [{"type": "fixed", "name": "f", "size": 1}, {"type": "fixed", "name": "f", "size": 2}],
         "/1/name",
@@ -207,6 +215,23 @@ def test_an_avro_schema_that_is_none_is_refused_with_its_place(name):
     with pytest.raises(InvalidSchemaError) as caught:
         AvroSchema(json.dumps(document))
     assert pointer in {problem.pointer for problem in caught.value.problems}
+
+
+@pytest.mark.parametrize("more", [{}, {"precision": 2, "scale": 3}, {"precision": "2"}, {"precision": 0}])
+@pytest.mark.parametrize("kind", [{"type": "bytes"}, {"type": "fixed", "name": "f", "size": 1}])
+def test_a_logical_type_that_is_wrong_is_ignored_as_specified(kind: dict[str, Any], more: dict[str, Any]):
+    schema = AvroSchema(json.dumps({**kind, "logicalType": "decimal", **more}))
+    assert schema.decode(schema.encode(b"a")) == b"a"
+
+
+def test_as_for_java_a_schema_may_have_no_value_yet():
+    documents: tuple[Any, ...] = ({"type": "enum", "name": "e", "symbols": []}, [])
+    for document in documents:
+        with pytest.raises(InvalidDataError):
+            AvroSchema(json.dumps(document)).decode(b"\0")
+    optional = {"type": "record", "name": "r", "fields": [{"name": "a", "type": []}]}
+    nothing = AvroSchema(json.dumps({"type": "array", "items": optional}))
+    assert nothing.decode(nothing.encode([])) == []
 
 
 def test_fastavro_is_not_told_to_trust_a_text_that_says_it_was_parsed():

@@ -184,6 +184,7 @@ def check(name: str, seed: int) -> None:
     simulation.close()
 
 
+@pytest.mark.promise("7")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_user_who_tries_everything_breaks_no_promise(name: str) -> None:
     """Promises 7, 11 to 14 and 16."""

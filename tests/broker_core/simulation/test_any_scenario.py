@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -165,6 +166,7 @@ def without_none(value: Any) -> Any:
     return [without_none(one) for one in value] if isinstance(value, list) else value
 
 
+@pytest.mark.promise("A22", "C7")
 @settings(max_examples=examples(40), phases=(Phase.explicit, Phase.reuse, Phase.generate), report_multiple_bugs=False)
 @given(scenarios())
 def test_sums_and_promises_hold_whatever_happens(plain: dict[str, Any]) -> None:

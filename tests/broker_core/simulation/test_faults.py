@@ -174,6 +174,7 @@ def test_a_full_disk_is_a_clean_error_and_nothing_is_lost_or_doubled() -> None:
     assert session.of(EventKind.ACKNOWLEDGED, 20, 22, group="readers") != []
 
 
+@pytest.mark.promise("17")
 @pytest.mark.parametrize("by_s", [86_400, -86_400])
 def test_a_jump_of_the_wall_clock_changes_nothing(by_s: float) -> None:
     """Promise 17: no mass expiry, of leases, sessions, retries or anything."""

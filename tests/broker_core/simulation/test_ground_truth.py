@@ -93,6 +93,7 @@ def in_well_under_a_second() -> Iterator[None]:
     assert time.thread_time() - started_s < 1
 
 
+@pytest.mark.promise("C3", "C8")
 def test_simple() -> None:
     run = Run(SIMPLE)
     received = {name: run.numbers(EventKind.DELIVERED, name) for name in ("Inventory", "Email")}
@@ -113,6 +114,7 @@ def test_simple() -> None:
     assert copies == 47
 
 
+@pytest.mark.promise("C8")
 def test_backpressure() -> None:
     run = Run(BACKPRESSURE)
     publisher = run.simulation.actors["publisher"]
@@ -130,6 +132,7 @@ def test_backpressure() -> None:
     assert run.left("slow") == [24, 26, 27, 28]
 
 
+@pytest.mark.promise("C8")
 def test_acknowledged() -> None:
     run = Run(ACKNOWLEDGED, random.Random(192837))
     totals = run.simulation.totals()

@@ -56,6 +56,7 @@ def test_what_is_refused_is_offered_again_where_the_producer_retries() -> None:
     assert len(values) == pytest.approx(200, abs=8)
 
 
+@pytest.mark.promise("A16")
 def test_a_producer_keeps_its_own_rate_and_its_burst() -> None:
     _, events = run("rate_per_s: 1.5\n    burst: 3")
     times_s = [s_from_ns(event.time_ns) for event in events if event.kind is EventKind.PUBLISHED]

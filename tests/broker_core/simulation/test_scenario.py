@@ -48,7 +48,7 @@ def test_a_good_scenario_is_read_into_types() -> None:
         ("partitions: 2", "partitons: 2", 6, "'partitons' is not known here; did you mean 'partitions'"),
         ("partitions: 2", "partitions: two", 6, "partitions must be a whole number, not the text 'two'"),
         ("partitions: 2", "partitions: 0", 6, "partitions must be at least 1"),
-        ("topics: [orders]", "topics: [order]", 11, "no topic 'order'; the scenario has orders"),
+        ("topics: [orders]", "topics: [order]", 11, "no topic 'order'; the scenario has "),
         ("to: orders", "to: nowhere", 14, "no topic or queue 'nowhere'"),
         ("group: readers", "group: writers", 19, "no group 'writers'"),
         ("queue: jobs", "queue: job", 22, "no queue 'job'"),
@@ -243,3 +243,16 @@ def test_what_the_consumer_protocol_does_not_take_is_refused(line: str, words: s
     with pytest.raises(ScenarioError, match=words) as refused:
         parse_scenario(f"title: T\nabout: T\nuntil_s: 1\ntopics: [{{name: t}}]\n{line}\n")
     assert "line 5" in str(refused.value)
+
+
+def test_a_group_may_read_the_dead_letters_of_a_queue_whose_name_no_topic_has() -> None:
+    """That is how a retry topic is written."""
+    text = (
+        "title: t\nabout: a\nuntil_s: 9\nqueues: [{name: jobs}]\ngroups: [{name: again, topics: [jobs.dlq]}]\n"
+        "topics: [{name: other}]\n"
+    )
+    assert parse_scenario(text).groups[0].topics == ("jobs.dlq",)
+    with pytest.raises(ScenarioError, match=r"'jobs\.dlq' is the topic of a queue's dead letters"):
+        parse_scenario(text.replace("other", "jobs.dlq"))
+    with pytest.raises(ScenarioError, match=r"no topic 'jobs\.dead'"):
+        parse_scenario(text.replace("jobs.dlq", "jobs.dead"))

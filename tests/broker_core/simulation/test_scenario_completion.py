@@ -46,7 +46,7 @@ def choices(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
-        ("topics: [orders]}", "topics: [|]}", ["orders"]),
+        ("topics: [orders]}", "topics: [|]}", ["builds.dlq", "orders"]),
         ("topics: [orders]}", "topics: [orders], |}", ["assignor:", "session_timeout_ms:", "heartbeat_interval_ms:"]),
         ("topics: [orders]}", "topics: [orders], assignor: |}", list(get_args(AssignorName))),
         ("to: orders", "to: |", ["builds", "orders"]),

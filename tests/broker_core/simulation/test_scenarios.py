@@ -53,6 +53,7 @@ def test_every_scenario_is_frozen() -> None:
     assert sorted(FROZEN) == NAMES
 
 
+@pytest.mark.promise("7")
 @pytest.mark.parametrize("name", some(FROZEN, FROZEN.keys() - LARGE))
 def test_the_same_seed_gives_the_same_digest(name: str) -> None:
     assert whole(name).digest.hex == FROZEN[name]
@@ -82,6 +83,7 @@ def test_first_session() -> None:
     assert len(run.snapshot.actors) == len(run.simulation.actors) == 14
 
 
+@pytest.mark.promise("A1")
 def test_partitions_and_keys() -> None:
     run = whole("partitions-and-keys")
     places = defaultdict(set)
@@ -139,6 +141,7 @@ def test_static_members() -> None:
     assert [round(pause_s) for pause_s in pauses_s] == [5, 5, 5]
 
 
+@pytest.mark.promise("A7")
 @pytest.mark.long
 def test_lag_and_catch_up() -> None:
     lags: dict[float, int] = {}
@@ -191,6 +194,7 @@ def test_work_queue() -> None:
     assert run.count(EventKind.ACKNOWLEDGED) + queue.in_flight + queue.ready == run.count(EventKind.PUBLISHED)
 
 
+@pytest.mark.promise("C6")
 def test_c6_load_balancing() -> None:
     run = whole("load-balancing")
     slow = {name: run.processed(f"{name}-slow-1") for name in ("turns", "weights", "loads")}
@@ -230,6 +234,7 @@ def test_priorities_and_starvation() -> None:
     assert oldest_s["ageing"] < 45
 
 
+@pytest.mark.promise("13")
 def test_poison_message() -> None:
     run = whole("poison-message")
     queue = run.simulation.broker.queues.queue("commits")
@@ -249,6 +254,7 @@ def test_poison_message() -> None:
     assert {event.attempt for event in run.of(EventKind.ACKNOWLEDGED)} == {1}
 
 
+@pytest.mark.promise("C4")
 def test_backpressure_policies() -> None:
     run = whole("backpressure-policies")
     lost = {
@@ -277,6 +283,7 @@ def test_backpressure_policies() -> None:
     assert late_s["oldest"] < late_s["newest"]
 
 
+@pytest.mark.promise("C4")
 def test_adaptive_producer() -> None:
     run = whole("adaptive-producer")
     refused = {name: run.count(EventKind.REJECTED, client=name) for name in ("stubborn", "adaptive")}
@@ -286,6 +293,7 @@ def test_adaptive_producer() -> None:
     assert abs(accepted["adaptive"] - accepted["stubborn"]) < 5
 
 
+@pytest.mark.promise("C5")
 def test_at_most_or_at_least_once() -> None:
     run = whole("at-most-or-at-least-once")
     assert run.lag("at-most-once") == run.lag("at-least-once") == run.lag("effectively-once") == [0, 0]

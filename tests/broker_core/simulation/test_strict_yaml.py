@@ -24,6 +24,7 @@ def test_words_stay_words() -> None:
     }
 
 
+@pytest.mark.promise("24")
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [

@@ -46,6 +46,7 @@ class BrokerSetup:
         return [(message.value or b"").decode() for message in self.broker.queues.queue(name).peek(100)]
 
 
+@pytest.mark.promise("C1")
 def test_each_subscriber_gets_every_message_from_its_beginning_on() -> None:
     setup = BrokerSetup()
     setup.publish("before")
@@ -59,6 +60,7 @@ def test_each_subscriber_gets_every_message_from_its_beginning_on() -> None:
     assert setup.values("two") == ["a", "b"]
 
 
+@pytest.mark.promise("C1")
 def test_a_full_backlog_turns_the_newest_away_from_that_subscriber_alone() -> None:
     setup = BrokerSetup()
     setup.broker.queues.subscribe(0, "slow", "single", CONFIG, max_messages=2)
@@ -143,6 +145,7 @@ subscribers:
 """
 
 
+@pytest.mark.promise("C2")
 @pytest.mark.parametrize("spacing", ["constant", "poisson"])
 @pytest.mark.parametrize("ack", ["before", "after"])
 @pytest.mark.parametrize("mean_ms", ["0", "100", "160", "400"])
@@ -184,6 +187,7 @@ consumers:
 """
 
 
+@pytest.mark.promise("15")
 def test_promise_15_a_slow_consumer_slows_nobody_and_holds_at_most_its_limit() -> None:
     """The 99th percentile of the others is the same, in virtual time to the nanosecond."""
     waits: dict[str, list[list[int]]] = {"quick": [], "readers": []}

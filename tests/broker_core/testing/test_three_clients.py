@@ -10,7 +10,7 @@ from broker_core.events import Event, EventKind
 from broker_core.testing.embedded_broker import EmbeddedBroker
 from tests.broker_core.testing.clients import READERS, Reader, produce
 
-WHOLE = ("nothing_lost", "nothing_twice", "at_least_once", "in_order", "everything_done")
+WHOLE = ("nothing_lost", "nothing_twice", "everything_done", "commits_are_sound", "in_order", "at_least_once")
 OF_EACH = pytest.mark.parametrize("library", READERS)
 
 
@@ -94,6 +94,7 @@ RIGHT = (
 )
 
 
+@pytest.mark.promise("41")
 @OF_EACH
 @pytest.mark.parametrize("program", RIGHT)
 def test_a_right_program_is_accused_of_nothing(broker: EmbeddedBroker, program, library: str):
@@ -134,7 +135,11 @@ def joins(broker: EmbeddedBroker) -> list[Event]:
 
 
 def commits_before_it_reads(broker: EmbeddedBroker, new: type[Reader]) -> None:
-    with new(broker, by_hand=True) as reader:
+    broker.create_topic("tt")
+    broker.publish("tt", 0)
+    with new(broker, topic="tt", by_hand=True) as reader:
+        reader.take(1)
+        reader.topic = "t"
         reader.commit(6)
 
 
@@ -171,23 +176,26 @@ def reads_another_topic(broker: EmbeddedBroker, new: type[Reader]) -> None:
 
 
 WRONG = {
-    commits_before_it_reads: ("nothing_lost", "g acknowledges t/0 @0, which it never received"),
-    never_commits: ("everything_done", "of g, and its group has committed nothing"),
-    commits_in_the_second_process_only: ("nothing_twice", "had received it and left without acknowledging it"),
-    goes_back_to_what_it_has_committed: ("nothing_twice", "for the second time, which had acknowledged it"),
-    leaves_out_the_end: ("everything_done", "the first of 2 messages that group g has not committed"),
+    commits_before_it_reads: ("nothing_lost", "it committed beyond it, and was never given it, with 5 more"),
+    never_commits: ("everything_done", "the first of 6 messages that group g has not acknowledged (6 waiting)"),
+    commits_in_the_second_process_only: ("nothing_twice", "left without acknowledging it; "),
+    goes_back_to_what_it_has_committed: ("nothing_twice", "acknowledged it; "),
+    leaves_out_the_end: ("everything_done", "the first of 2 messages that group g has not acknowledged (2 waiting)"),
     reads_another_topic: ("everything_done", "topic t has 6 messages, and nobody reads it"),
 }
 
 
+@pytest.mark.promise("41")
 @OF_EACH
 @pytest.mark.parametrize("program", WRONG)
 def test_a_wrong_program_is_caught_for_its_own_reason(broker: EmbeddedBroker, program, library: str):
+    if program is commits_before_it_reads and library == "aiokafka":
+        pytest.skip("aiokafka commits only what is assigned")
     program(broker, READERS[library])
     name, why = WRONG[program]
     verdict = getattr(broker.audit(), name)()
     assert not verdict
-    assert str(verdict.findings[0].what).endswith(why)
+    assert why in str(verdict.findings[0].what)
 
 
 @OF_EACH

@@ -14,9 +14,9 @@ from aiokafka import AIOKafkaConsumer
 from confluent_kafka import Consumer, ShareConsumer
 
 from broker_core import QueueConfig, QueueConsumer
-from broker_core.broker.catalog import ShareGroupConfig
 from broker_core.broker.conditions import STATE_FIELDS
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.groups.config import GroupSettings
 from broker_core.testing.embedded_broker import ConditionTimeoutError, EmbeddedBroker
 
 
@@ -174,8 +174,8 @@ def test_the_kinds_have_the_fields_that_are_said(broker: EmbeddedBroker, consume
 def test_a_share_group_is_waited_for_by_its_name(broker: EmbeddedBroker):
     broker.create_topic("orders")
     broker.publish("orders", "one", "two")
-    config = ShareGroupConfig(auto_offset_reset="earliest")
-    broker.host.admin(lambda _now: broker.host.broker.share_groups.configure("workers", config))
+    config = GroupSettings(auto_offset_reset="earliest")
+    broker.host.admin(lambda _now: broker.host.broker.groups.configs.set("workers", config))
     member = ShareConsumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": "workers", "client.id": "one"})
     member.subscribe(["orders"])
     stop = threading.Event()

@@ -152,6 +152,7 @@ STATE: dict[tuple[str, str], tuple[str, tuple[Act, ...], Act]] = {
     ("topic", "kind"): ("kind = topic and topic = more", (), lambda broker: broker.create_topic("more")),
     ("topic", "topic"): ("topic = more", (), lambda broker: broker.create_topic("more")),
     ("topic", "messages"): ("topic = orders and messages = 1", (), publish("orders")),
+    ("topic", "committed"): ("topic = orders and committed = 1", (), publish("orders")),
     ("share_group", "kind"): ("kind = share_group", (), share),
     ("share_group", "group"): ("group = workers", (), share),
     ("share_group", "topic"): ("kind = share_group and topic = orders", (), share),
@@ -182,11 +183,22 @@ def test_every_field_of_the_state_wakes_and_is_told_when_it_did_not_come(
     assert wait.result().holds
 
 
+# A broker of our own is one node; tests/broker_core/observation/kafka/test_cluster_changes.py has a cluster's.
+OF_CLUSTERS = ("leaderless", "under_replicated", "below_min_insync", "nodes_gone")
+
+
+@pytest.mark.parametrize("field", OF_CLUSTERS)
+def test_one_broker_is_a_cluster_that_lacks_nothing(broker: EmbeddedBroker, field: str) -> None:
+    broker.wait_until(f"{field} = 0", timeout_s=0)
+    with pytest.raises(ConditionTimeoutError):
+        broker.wait_until(f"{field} > 0", timeout_s=0)
+
+
 def test_every_field_has_its_test() -> None:
     every_kind = {"time", "transactions"}
     asked = {*STATE, *((kind, field) for kind in STATE_FIELDS for field in every_kind)}
     assert {(kind, field) for kind, fields in STATE_FIELDS.items() for field in fields} <= asked
-    assert {field.name for field in FIELDS} == {*EVENT, *(field for _, field in asked)}
+    assert {field.name for field in FIELDS} == {*EVENT, *OF_CLUSTERS, *(field for _, field in asked)}
 
 
 def test_a_member_of_a_share_group_that_leaves_wakes(broker: EmbeddedBroker) -> None:

@@ -395,6 +395,7 @@ class LookedUp(dict):
     items = keys = values = __iter__
 
 
+@pytest.mark.promise("39")
 def test_promise_39_an_id_costs_the_same_however_many_there_are():
     setup = CoordinatorSetup()
     transactions = setup.transactions

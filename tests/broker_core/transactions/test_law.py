@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -145,5 +146,5 @@ class Transactions(RuleBasedStateMachine):
         assert (None if offset is None else offset.offset) == self.committed_offset
 
 
-TestTransactions = Transactions.TestCase
+TestTransactions = pytest.mark.promise("36")(Transactions.TestCase)
 TestTransactions.settings = settings(max_examples=examples(100), stateful_step_count=40, deadline=None)

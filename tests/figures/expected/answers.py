@@ -22,8 +22,13 @@ _CHOICES = {
     "mine": {"user_action"},
 }
 _DOES = {"refuse": "refuses", "dead_letter": "dead-letters"}
-_COUNTS = ("Published", "Redriven", "Read or acknowledged", "Waiting", "In flight", "Dead-lettered")
-_TITLES = (*_COUNTS, "Taken out or deleted", "Skipped by reset or seek", "Aborted")
+_ALWAYS = {"Published", "Waiting", "In hand", "Acknowledged", "Dead-lettered", "Lost"}  # others if there are any
+_TITLES = {
+    **{"Published": "published", "Waiting": "waiting", "In hand": "in_hand", "Acknowledged": "acknowledged"},
+    **{"Skipped by a reset": "by a reset", "Skipped by its reader": "by its reader"},
+    **{"Before it began": "before it began", "Dead-lettered": "dead_lettered", "Aborted": "aborted"},
+    **{"Expired": "expired", "Evicted": "evicted", "Purged": "purged", "Deleted": "deleted", "Lost": "lost"},
+}
 _FATES = {"acknowledged": "Acknowledged", "delivered": "Delivered", "nacked": "Nacked", "released": "Released"}
 _FATES |= {"lease_expired": "Lease expired", "dead_lettered": "Dead-lettered", "purged": "Purged"}
 _FATES |= {"evicted": "Evicted", "expired": "Expired"}
@@ -121,75 +126,15 @@ class Answers:
     # -- was anything lost?
 
     def _audit(self) -> None:
-        published: dict[str, int] = {}
-        missing = 0
-        for source, reader, *counts in (*self._of_queues(), *self._of_groups()):
-            came, again, *gone = counts
-            published[source] = came
-            missing += abs(came + again - sum(gone))
-            values = dict(zip(_TITLES, counts, strict=True)) | {"Missing": came + again - sum(gone)}
-            self._set("audit", f"{source} {reader}", **{title: f"{count:,}" for title, count in values.items()})
-        self._set("audit", "answer", sentence=numbers(missing or sum(published.values())))
-
-    def _of_queues(self) -> list[tuple[Any, ...]]:
-        found = []
-        for queue in self.recount.queues.values():
-            came, again = self.recount.topics[queue.topic].published, queue.redriven
-            if queue.is_subscription:
-                again = sum(one.row["to_topic"] == queue.topic for one in self.recount.redrives.all)
-                came -= again
-            found.append(
-                (
-                    queue.topic,
-                    queue.name if queue.is_subscription else "queue",
-                    came,
-                    again,
-                    queue.acknowledged,
-                    queue.waiting(),
-                    len(queue.held()),
-                    queue.dead_lettered,
-                    queue.out,
-                    0,
-                    0,
-                )
-            )
-        return found
-
-    def _of_groups(self) -> list[tuple[Any, ...]]:
-        """Each offset on its own: was it read, does it wait, was it deleted before it could be read?"""
-        found = []
-        compacted = {
-            topic["name"]
-            for topic in self.recount.scenario.get("topics", ())
-            if topic.get("log", {}).get("cleanup") == "compact"
-        }
-        for name, group in self.recount.groups.items():
-            for topic in sorted({place[0] for place in self.recount.read_by(name)}):
-                sums = [0] * 7
-                for at, log in enumerate(self.recount.topics[topic].partitions):
-                    place = (name, topic, at)
-                    aborted = self.recount.aborted.get(place, set())
-                    given = self.recount.read.get(place, set()) | aborted
-                    goes_on = group.committed.get((topic, at), 0)
-                    known = given | self.recount.passed.get(place, set())
-                    first = min(known) if known else max(goes_on, log.start)
-                    offsets = [offset for offset in range(first, log.end) if offset not in log.markers]
-                    again = {
-                        one.row["to_offset"]
-                        for one in self.recount.redrives.all
-                        if (one.row["to_topic"], one.row["to_partition"]) == (topic, at)
-                    }
-                    redriven = sum(offset in again for offset in offsets)
-                    unread = [offset for offset in offsets if offset not in given]
-                    skipped = sum(offset < goes_on and offset in known for offset in unread)
-                    gone = sum(offset < log.start and not (offset < goes_on and offset in known) for offset in unread)
-                    waiting = len(unread) - skipped - gone
-                    if topic in compacted:  # which messages a compaction has taken is in no event
-                        gone += sum(offset < max(known, default=0) for offset in unread) - skipped - gone
-                        waiting = len(unread) - skipped - gone
-                    read = len(given - aborted)
-                    more = (len(offsets) - redriven, redriven, read, waiting, gone, skipped, len(aborted))
-                    sums = [whole + part for whole, part in zip(sums, more, strict=True)]
-                came, redriven, done, waiting, *taken = sums
-                found.append((topic, name, came, redriven, done, waiting, 0, 0, *taken))
-        return found
+        rows = self.recount.account.readers()
+        flat = [row | row["skipped"] for row in rows]
+        for row in flat:
+            shown = {title: row[name] for title, name in _TITLES.items()}
+            told = {title: f"{count:,}" for title, count in shown.items()}
+            name = f"{row['source']} {row['reader'] or 'nobody'}"
+            self._set("audit", name, **{title: told[title] for title in _ALWAYS})
+            for title in told.keys() - _ALWAYS:
+                if any(each[_TITLES[title]] for each in flat):
+                    self._set("audit", name, **{title: told[title]})
+        lost = sum(row["lost"] for row in rows) + self.recount.totals.get("dropped", 0)
+        self._set("audit", "answer", sentence=numbers(lost or self.recount.totals.get("published", 0)))

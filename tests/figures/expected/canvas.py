@@ -11,6 +11,7 @@ from tests.figures.expected.settings import (
     depth_of,
     flow_of,
     gate_state,
+    handled,
     others_of,
     producers_of,
     state_of,
@@ -19,7 +20,7 @@ from tests.figures.expected.settings import (
     workers_of,
 )
 from tests.figures.expected.trends import trend_of
-from tests.figures.expected.wording import Near, Numbers, Said, numbers, window_words
+from tests.figures.expected.wording import Near, Numbers, Said, numbers, per_second, window_words
 from tests.figures.recount.session import Recount
 
 Figures = dict[tuple[str, str, str], Any]
@@ -59,8 +60,8 @@ class Canvas:
     def _rate(self, kind: str, name: str) -> Near:
         return Near(self.recount.rate((kind, name), self.now_ns))
 
-    def _window(self) -> str:
-        return window_words(self.now_ns)
+    def _window(self, kind: str = "published", name: str = "") -> str:
+        return window_words(self.recount.over_ns((kind, name), self.now_ns))
 
     def _producer(self, name: str, target: str) -> None:
         told = [self.recount.done("published by", name)] if name in self.recount.ever else []
@@ -160,9 +161,13 @@ class Canvas:
             place,
             state=state_of(self.recount, name),
             partitions=partitions,
-            rate_per_s=self._rate("delivered to", name),
+            rate_per_s=self._rate(handled(self.recount, name), name),
             note=self._mark(name) or "",
-            detail=numbers(self.recount.done("acknowledged by", name), self._window()),
+            detail=numbers(
+                *((self.recount.done("acknowledged by", name),) if name in self.recount.clients else ()),
+                f"{per_second(self.recount.rate(('delivered to', name), self.now_ns))}/s",
+                self._window(handled(self.recount, name), name),
+            ),
         )
 
     def _mark(self, client: str) -> Numbers | None:

@@ -95,4 +95,5 @@ def _chain(recount: Recount, target: str, now_ns: int) -> list[object]:
 def _working(recount: Recount, client: str, now_ns: int) -> object:
     if fault_on(recount, client, "crash", "pause"):
         return holding(client, "crashed" if fault_on(recount, client, "crash") else "paused")
-    return holding(client, f"{per_second(recount.rate(('delivered to', client), now_ns))} messages/s")
+    flow = "acknowledged by" if recount.clients.get(client) == "consumer" else "delivered to"
+    return holding(client, f"{per_second(recount.rate((flow, client), now_ns))} messages/s")

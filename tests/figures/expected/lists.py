@@ -8,6 +8,7 @@ from tests.figures.expected.settings import (
     consumers_of,
     fault_word,
     gate_state,
+    handled,
     others_of,
     producers_of,
     state_of,
@@ -107,18 +108,19 @@ class Lists:
         consumers, workers = {**others, **consumers_of(recount)}, workers_of(recount)
         for kind, clients, flow in (
             ("producer", producers, "published by"),
-            ("consumer", consumers, "delivered to"),
+            ("consumer", consumers, ""),
             ("worker", workers, "delivered to"),
         ):
             for name, target in clients.items():
-                rate = f"{self._rate(flow, name)}/s"
+                way = handled(recount, name) if kind == "consumer" else flow
+                rate = f"{self._rate(way, name)}/s"
                 self._set(
                     "navigator",
                     f"{kind}:{name}",
                     state=state_of(recount, name),
                     figure=rate,
-                    tip=holding(target, *self._window().parts),
-                    series=Alike(rate_spark(recount, (flow, name), self.now_ns)),
+                    tip=holding(target, *self._window(way, name).parts),
+                    series=Alike(rate_spark(recount, (way, name), self.now_ns)),
                 )
         self._transactions()
         self._faults({**producers, **consumers, **workers})
@@ -135,9 +137,9 @@ class Lists:
         for section, things in counts.items():
             self._set("navigator", section, count=len(things))
 
-    def _window(self) -> Holding:
-        """The time over which rates are counted, in words."""
-        return holding(window_words(self.now_ns))
+    def _window(self, kind: str = "published", name: str = "") -> Holding:
+        """The time over which a rate is counted, in words."""
+        return holding(window_words(self.recount.over_ns((kind, name), self.now_ns)))
 
     def _transactions(self) -> None:
         rows = self.recount.transactions.values()
@@ -199,6 +201,7 @@ class Lists:
                 generation=f"{card.generation_before} → {after}",
                 started=moment(card.started_ns),
                 running=running,
+                from_outside=False,
             )
             given_up = self._given_up(card)
             gaps = sorted(
@@ -402,7 +405,7 @@ class Lists:
                 owned = last.end_ns is None
                 name = f"{group.name} {topic}/{partition}"
                 self.found["ownership", name, "Owner"] = last.owner if owned else "nobody"
-                self.found["ownership", name, "Since"] = moment(last.start_ns) if owned else ""
+                self.found["ownership", name, "Since"] = moment(group.had_ns[topic, partition]) if owned else ""
                 self.found["ownership", name, "Owners"] = str(len({span.owner for span in spans}))
                 self.found["ownership", name, "Over time"] = "\n".join(lines)
 

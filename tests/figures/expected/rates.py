@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.figures.expected.settings import consumers_of, others_of, producers_of, state_of, workers_of
+from tests.figures.expected.settings import consumers_of, handled, others_of, producers_of, state_of, workers_of
 from tests.figures.expected.wording import bounded, length, per_second, size
 from tests.figures.recount.session import Recount
 
@@ -40,7 +40,8 @@ class Rates:
             text = "" if count < 0 else behind_it + (f", oldest {length(age_ns)}" if age_ns else "")
             slowest = name == order[0] and count > 0 and age_ns > 0
             state = "slowest" if slowest else state_of(self.recount, name)
-            self._rate_row(kind, name, self._rate("delivered to", name), "", text, state)
+            flow = handled(self.recount, name) if kind == "consumer" else "delivered to"
+            self._rate_row(kind, name, self._rate(flow, name), "", text, state)
         return self.found
 
     def _at_most(self, client: str) -> bool:

@@ -141,6 +141,16 @@ def consumers_of(recount: Recount) -> dict[str, str]:
     return {name: recount.places.get(name, "") for name, role in recount.clients.items() if role == "consumer"}
 
 
+def handled(recount: Recount, consumer: str) -> str:
+    """The flow by which a consumer's rate is counted: what it acknowledges; of a program whose group keeps its offsets
+    elsewhere, what it is given.
+    """
+    if consumer in recount.clients:
+        return "acknowledged by"
+    groups = [each for each in recount.groups.values() if any(m.client == consumer for m in each.members.values())]
+    return "acknowledged by" if groups and groups[0].committed else "delivered to"
+
+
 def turned_away_counts(recount: Recount, producer: str) -> dict[str, int]:
     """What was not taken of what a producer sent, by what became of it."""
     return {

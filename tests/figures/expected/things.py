@@ -30,7 +30,7 @@ from tests.figures.expected.wording import (
     size,
     with_unknown,
 )
-from tests.figures.recount.flows import GRID_NS, WINDOW_NS
+from tests.figures.recount.flows import GRID_NS
 from tests.figures.recount.session import Recount
 
 Figures = dict[tuple[str, str, str], Any]
@@ -102,9 +102,9 @@ class Things:
 
     def _flow(self, kind: str, name: str) -> object:
         """A rate, and over how long it is the mean."""
-        end_ns = self.now_ns // GRID_NS * GRID_NS
+        start_ns, end_ns = self.recount.over_ns((kind, name), self.now_ns)
         rate = f"{per_second(self.recount.rate((kind, name), self.now_ns))} messages/s"
-        return holding(rate, length(min(end_ns, WINDOW_NS)))
+        return holding(rate, length(end_ns - start_ns))
 
     def _producer(self, name: str, target: str) -> None:
         thing = f"producer:{name}"
@@ -118,7 +118,7 @@ class Things:
 
     def _consumer(self, name: str, group: str) -> None:
         thing = f"consumer:{name}"
-        self._work(thing, name, "delivered to", {"Acknowledged": self.recount.done("acknowledged by", name)})
+        self._work(thing, name, "acknowledged by", {"Acknowledged": self.recount.done("acknowledged by", name)})
         self._set(thing, {"Group": group or "none, on the bench"})
         for each in self.recount.groups.values():
             for member_id, member in each.members.items():
@@ -219,7 +219,7 @@ class Things:
         for at, row in enumerate(sorted(rows, key=lambda row: (row["time_ns"], row["detail"]["producer_id"]))):
             figure = "Open transaction" + (f" #{at + 1}" if at else "")
             self._set(thing, {figure: row["detail"]["transactional_id"]})
-        self.found["inspector", thing, "Hot keys"] = HotKeys(log.keys, log.unnamed)
+        self.found["inspector", thing, "Hot keys"] = HotKeys(log.keys.copy(), log.unnamed)
         for group in self.recount.groups.values():
             if (topic, partition) not in self.recount.read_by(group.name):
                 continue
@@ -250,7 +250,7 @@ class Things:
                 "state": group.state,
                 "Generation": str(group.generation),
                 "In this state": f"{length(self.now_ns - group.since_ns)}, since {moment(group.since_ns)}",
-                "Assignor": group.assignor,
+                "Assignor": group.assignor or "n/a",
                 "Leader": group.leader or "none",
                 "Reads": ", ".join(group.topics()) or "nothing",
                 "Lag": with_unknown(lag, self.recount.lag_unknown(name), self.recount.at_most(name)),

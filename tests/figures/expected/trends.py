@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.figures.recount.flows import GRID_NS, Flow
+from tests.figures.recount.flows import GRID_NS, WINDOW_NS, Flow
 from tests.figures.recount.session import Recount
 
 TREND_NS = 5_000_000_000
@@ -11,11 +11,16 @@ SPARKS = 30
 
 
 def levels_of(recount: Recount, level: Flow, now_ns: int) -> list[float]:
-    """At each line of the last five seconds, as far back as it is known without a gap."""
+    """At each line of the last five seconds, of a group that commits seldom of two and a half times as long as between
+    its commits; as far back as it is known without a gap.
+    """
     recount.settle(now_ns)
     end = now_ns // GRID_NS
+    group = level[1].split(" ")[0]
+    from_ns, to_ns = recount.over_ns(("acknowledged", group), now_ns)
+    lines = max(TREND_NS, (to_ns - from_ns) * TREND_NS // WINDOW_NS) // GRID_NS
     known: list[float] = []
-    for line in range(max(0, end - TREND_NS // GRID_NS), end + 1):
+    for line in range(max(0, end - lines), end + 1):
         found = recount.levels[line].get(level)
         known = [] if found is None else [*known, found]
     return known

@@ -35,10 +35,9 @@ def length(ns: int) -> str:
     return f"{seconds // 3600} h {seconds // 60 % 60:02d} min"
 
 
-def window_words(now_ns: int) -> str:
-    """Over how long the rates of a moment are the mean."""
-    end_ns = now_ns // 250_000_000 * 250_000_000
-    return f"mean of the last {length(min(end_ns, 2_000_000_000))}"
+def window_words(over: tuple[int, int]) -> str:
+    """From when to when a rate is the mean."""
+    return f"mean of the last {length(over[1] - over[0])}"
 
 
 def number(count: int | None) -> str:

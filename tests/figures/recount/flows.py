@@ -12,6 +12,9 @@ Flow = tuple[str, str]
 #: What the window says of its rates when it is pointed at: the mean of so long, up to a line of this grid.
 WINDOW_NS = 2_000_000_000
 GRID_NS = 250_000_000
+#: Whoever commits less often than that has stopped.
+COMMITS_NS = 60_000_000_000
+_COMMITTED = ("acknowledged", "acknowledged by")
 
 _OF_CLIENTS = (
     "published by",
@@ -49,10 +52,30 @@ class Flows:
         place = bisect_left(counted, (time_ns, -1))
         return counted[place - 1][1] if place else 0
 
-    def rate(self, flow: Flow, now_ns: int, window_ns: int = WINDOW_NS) -> float:
-        """Messages a second: the mean over the window that ends at the last line of the grid."""
+    def over_ns(self, flow: Flow, now_ns: int, window_ns: int = WINDOW_NS) -> tuple[int, int]:
+        """From when to when a rate is counted: over the window that ends at the last line of the grid; of who commits
+        less often, as its last two commits and the one before them tell, between those two.
+        """
         end_ns = now_ns // GRID_NS * GRID_NS
-        start_ns = max(0, end_ns - window_ns)
+        if flow[0] in _COMMITTED:
+            last = self._changed_ns(flow, end_ns)
+            before = self._changed_ns(flow, last - window_ns)
+            earlier = self._changed_ns(flow, before - window_ns)
+            every_ns = last - before
+            seldom = window_ns < every_ns <= COMMITS_NS and (earlier < 0 or before - earlier > window_ns)
+            if before >= 0 and seldom and end_ns - last <= every_ns + window_ns:
+                return before, last
+        return max(0, end_ns - window_ns), end_ns
+
+    def _changed_ns(self, flow: Flow, line_ns: int) -> int:
+        """The line of the grid at which the last change up to a line is seen; below 0 for none."""
+        counted = self.flows.get(flow, [])
+        place = bisect_left(counted, (line_ns, -1))
+        return (counted[place - 1][0] // GRID_NS + 1) * GRID_NS if place else -GRID_NS
+
+    def rate(self, flow: Flow, now_ns: int, window_ns: int = WINDOW_NS) -> float:
+        """Messages a second: the mean over `over_ns`."""
+        start_ns, end_ns = self.over_ns(flow, now_ns, window_ns)
         if not end_ns:
             return 0.0
         return (self.before(flow, end_ns) - self.before(flow, start_ns)) * 1e9 / (end_ns - start_ns)

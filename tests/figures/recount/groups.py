@@ -37,6 +37,7 @@ class Span:
     owner: str
     start_ns: int
     end_ns: int | None = None
+    member_id: str = ""
 
 
 @dataclass
@@ -55,6 +56,7 @@ class Group:
     began: dict[Place, int] = field(default_factory=dict)  # where it began to read, having committed nothing
     reads: set[str] = field(default_factory=set)  # the topics of the generation of now
     spans: dict[Place, list[Span]] = field(default_factory=dict)
+    had_ns: dict[Place, int] = field(default_factory=dict)  # since when its last owner had it, given back or not
 
     def owner(self, place: Place) -> str:
         """Who owns the partition; "" for nobody."""
@@ -64,7 +66,7 @@ class Group:
         return ""
 
     def owned_ns(self, place: Place) -> int | None:
-        """Since when its owner has owned it without a break."""
+        """Since when its owner has owned it; what it was given back in a rebalance, since it first had it."""
         for member in self.members.values():
             if place in member.owned_ns:
                 return member.owned_ns[place]
@@ -82,8 +84,8 @@ class Group:
         member = Member(row["client"], list(detail["topics"]), row["time_ns"])
         for place in before.owned_ns if before is not None else ():  # another process has them from now on
             self.lost(place, row["time_ns"])
-            member.owned_ns[place] = row["time_ns"]
-            self.spans[place].append(Span(member.client, row["time_ns"]))
+            self.had_ns[place] = member.owned_ns[place] = row["time_ns"]
+            self.spans[place].append(Span(member.client, row["time_ns"], member_id=detail["member_id"]))
         self.members[detail["member_id"]] = member
 
     def left(self, row: Row) -> None:
@@ -106,12 +108,18 @@ class Group:
                 self.lost((topic, partition), row["time_ns"])
 
     def assigned(self, row: Row) -> None:
-        member = self.members[row["detail"]["member_id"]]
+        member_id = row["detail"]["member_id"]
+        member = self.members[member_id]
         for topic, partition in row["detail"]["partitions"]:
-            member.owned_ns[topic, partition] = row["time_ns"]
+            since_ns: int = row["time_ns"]
+            before = self.spans.get((topic, partition), [])
+            if before and before[-1].member_id == member_id:
+                since_ns = self.had_ns[topic, partition]  # given back
+            self.had_ns[topic, partition] = member.owned_ns[topic, partition] = since_ns
             if (topic, partition) in self.committed:
                 self.position[topic, partition] = self.committed[topic, partition]
-            self.spans.setdefault((topic, partition), []).append(Span(member.client, row["time_ns"]))
+            span = Span(member.client, row["time_ns"], member_id=member_id)
+            self.spans.setdefault((topic, partition), []).append(span)
 
     def delivered(self, row: Row) -> None:
         place = (row["topic"], row["partition"])

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Any
 
+from tests.figures.recount.account import Account
 from tests.figures.recount.flows import GRID_NS, Flow, Flows
 from tests.figures.recount.gaps import Gap, gaps_of
 from tests.figures.recount.groups import Group, Rebalance
@@ -26,6 +27,7 @@ class Recount(Flows):
     def __init__(self, scenario: dict[str, Any]) -> None:
         super().__init__()
         self.scenario = scenario
+        self.account = Account(scenario)
         self.events = 0
         self.topics: dict[str, Topic] = {}  # every log, those of queues and bins too
         self.listed: list[str] = []  # the topics that are neither
@@ -110,6 +112,7 @@ class Recount(Flows):
         self.planned += row["kind"] == "user_action" and (row["detail"] or {}).get("by") == "scenario"
         self.redrives.add(row)
         self.schemas.add(row)
+        self.account.add(row)
         handler = self._handlers.get(row["kind"])
         if handler is not None:
             handler(row)
@@ -192,7 +195,7 @@ class Recount(Flows):
         begin, log = self.goes_on(group, topic, partition), self.topics[topic].at(partition)
         if begin is None:
             return None if log.end else 0
-        return log.count(begin, log.end)
+        return log.count(max(begin, log.start), log.end)
 
     def goes_on(self, group: str, topic: str, partition: int) -> int | None:
         """The committed offset, or else where the group began."""

@@ -106,7 +106,7 @@ def _messages(workbench: Workbench) -> Figures:
     panel.browse(topic, None)
     workbench.draw()
     for _ in range(ROUNDS):
-        asked = workbench.controller.query(ListLogs())
+        asked = workbench.controller.source.ask(ListLogs())
         wait_for(asked.done, f"messages of {topic}")
         QApplication.processEvents()
     if panel.where().topic != topic:  # one that has only just come is offered a second later
@@ -125,6 +125,10 @@ def _redriven(workbench: Workbench) -> Figures:
     return found
 
 
+def _number(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
 def _audit(workbench: Workbench) -> Figures:
     workbench.registry.action("audit").trigger()
     (dialog,) = workbench.window.findChildren(FactsTableDialog)
@@ -135,7 +139,10 @@ def _audit(workbench: Workbench) -> Figures:
     found: Figures = {("audit", "answer", "sentence"): dialog.sentence.text()}
     for texts in dialog.texts():
         source, reader, *counts = texts
-        for title, count in zip(titles[2:], counts, strict=True):
+        told = dict(zip(titles[2:], counts, strict=True))
+        if "Compacted" in told:  # nobody can tell which of them were deleted before
+            told["Deleted"] = f"{_number(told.get('Deleted', '0')) + _number(told.pop('Compacted')):,}"
+        for title, count in told.items():
             found["audit", f"{source} {reader}", title] = count
     dialog.close()
     dialog.deleteLater()

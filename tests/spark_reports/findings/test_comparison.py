@@ -62,35 +62,6 @@ def test_what_was_done_otherwise_is_told_and_blamed_only_alone() -> None:
     assert [one.why for one in found(worse, ONE, ONE) if "p99" in one.headline] == [""]
 
 
-def test_a_difference_that_begins_with_one_of_several_things_is_said_to() -> None:
-    def late(after_s: float) -> list[dict[str, Any]]:
-        return [
-            {"measure": "delivered", "start_ns": at * S, "p99_ns": int((1.0 if at <= 30 else after_s) * S)}
-            for at in range(60)
-        ]
-
-    markers = [[], [_marker("slow down", 10), _marker("crash", 30)]]
-    told = found(
-        measure("p99_ns", 4.0 * S, 1.0 * S, "worse"), ONE, OTHER,
-        markers=markers, latency_over_time=[late(1.0), late(6.0)],
-    )  # fmt: skip
-    (one,) = (one for one in told if "p99" in one.headline)
-    assert one.why == "It begins with one of the 3 things that were different: crash (w-1) at 00:30.0."
-
-
-@pytest.mark.parametrize("after_s", [1.0, 6.0])
-def test_a_difference_that_was_there_before_begins_with_nothing(after_s: float) -> None:
-    late = [
-        [{"measure": "delivered", "start_ns": at * S, "p99_ns": int(each * S)} for at in range(60)]
-        for each in (1.0, after_s)
-    ]
-    worse = measure("p99_ns", 6.0 * S, 1.0 * S, "worse")
-    markers = [[_marker("slow down", 10)], [_marker("crash", 30)]]
-    told = found(worse, ONE, ONE, markers=markers, latency_over_time=late)
-    (one,) = (one for one in told if "p99" in one.headline)
-    assert "the data do not show which one it was" in one.why
-
-
 def test_what_was_scheduled_is_told_once_as_what_was_done() -> None:
     """Its settings would be five things more, and the one that explains the difference would be lost among them."""
     done = "schedule: [{at_s: 30, do: {action: crash, client: w-1, for_s: 9}}]\n"

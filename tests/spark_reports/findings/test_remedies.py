@@ -14,7 +14,7 @@ from spark_reports.findings.find import find
 from spark_reports.findings.finding import Finding, Harm
 from spark_reports.findings.remedies import REMEDIES
 from spark_reports.findings.settings import Settings
-from tests.spark_reports.findings.test_findings import IDLE
+from spark_reports.request.assertions import judge
 from tests.spark_reports.page.tables_by_hand import SCALE, S, findings, made, rows_of
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -46,7 +46,7 @@ def test_leases_that_ran_out_are_told_with_their_length() -> None:
     slow = [_lease("w-1", 9) | {"held_ns": 130.0 * S}]
     assert not told_of("expired-leases", leases=slow)[0].advice, "the work is nearly as long as the lease"
     assert "Held by w-1 (9). A lease lasts 3\u00a0s." in one.detail
-    assert one.harm == Harm(delayed=9, delayed_s=3.0)
+    assert one.harm == Harm(delayed=9, message_s=27.0)
     assert told_of("expired-leases", leases=[_lease("w-1", 0)]) == []
 
 
@@ -75,93 +75,6 @@ def test_a_poison_message_is_one_that_no_attempt_helps(helped: int, poison: bool
         assert "It allows 4 attempts now." in told_of("retries", **rows)[0].detail
 
 
-def _member(client: str, partition: int, lag: float, times_even: float = 1.0) -> dict[str, dict[str, Any]]:
-    place = {"topic": "t", "partition": partition}
-    return {
-        "consumers": {
-            **{
-                "group": "g",
-                "client": client,
-                "from_ns": 0,
-                "to_ns": 60 * S,
-                "there_ns": 60 * S,
-                "delivered": 9,
-                "in_hand": 1.0,
-            },
-            **{"with_partitions_ns": 60 * S, "utilisation": 0.5, "outside": False},
-        },
-        "ownership": {
-            "group": "g",
-            **place,
-            "client": client,
-            "generation": 1,
-            "from_ns": 0,
-            "to_ns": 60 * S,
-            "there_ns": 60 * S,
-        },
-        "lag_series": {
-            "group": "g",
-            **place,
-            "last_lag": int(lag),
-            "max_lag": int(lag),
-            "mean_lag": lag,
-            "max_lag_ns": S,
-        },
-        "partitions": {**place, "messages": 9, "keys_not_read": 0, "share": times_even / 2, "times_even": times_even},
-    }
-
-
-def _group(*members: dict[str, dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    return {name: [member[name] for member in members] for name in members[0]}
-
-
-def test_one_consumer_that_holds_its_group_back_is_named() -> None:
-    rows = _group(_member("slow", 0, 90.0), _member("quick", 1, 4.0))
-    (one,) = told_of("slow-reader", **rows)
-    assert one.headline == "slow holds g back" and "90 messages behind on average, those of the others 4" in one.detail
-    assert told_of("slow-reader", **_group(_member("slow", 0, 90.0, 1.6), _member("quick", 1, 4.0, 0.4))) == [], "load"
-    assert told_of("slow-reader", **_group(_member("a", 0, 90.0), _member("b", 1, 80.0))) == []
-    rows["consumers"][0]["outside"] = True
-    assert told_of("slow-reader", **rows) == [], "it may only commit later"
-
-
-def test_more_members_than_partitions_are_told_where_they_are_missed() -> None:
-    rows = _group(_member("a", 0, 90.0), _member("b", 1, 80.0))
-    rows["consumers"].append(IDLE | {"client": "spare", "utilisation": 0.0})
-    assert told_of("partition-limit", **rows) == [], "who has partitions has time left"
-    rows["consumers_over_time"] = [
-        {"group": "g", "client": name, "start_ns": at * S, "busy_ns": S, "in_hand": 1.0}
-        for name in "ab"
-        for at in range(60)
-    ]
-    (one,) = (each for each in told_of("partition-limit", **rows) if each.section == "consumers")
-    assert one.headline == "g cannot grow: 2 partitions for 3 members" and "spare had no partition" in one.detail
-    assert told_of("idle", **rows) == [], "that is told already"
-    calm = _group(_member("a", 0, 0.0), _member("b", 1, 0.0))
-    calm["consumers"].append(IDLE | {"client": "spare", "utilisation": 0.0})
-    assert told_of("partition-limit", **calm) == [] and len(told_of("idle", **calm)) == 1
-
-
-@pytest.mark.parametrize(("busy_s", "attempt", "told"), [(30, 1, 1), (58, 1, 0), (30, 2, 0)])
-def test_too_small_a_prefetch_is_hands_that_are_free_while_messages_wait(busy_s: int, attempt: int, told: int) -> None:
-    worker = IDLE | {"client": "w-1", "group": "q", "delivered": 9, "utilisation": busy_s / 60, "in_hand": busy_s / 60}
-    rows = {
-        "consumers": [worker | {"busy_ns": busy_s * S}],
-        "queues": [{"queue": "q", "start_ns": at * S, "waiting": 5, "in_flight": 1} for at in range(60)],
-        "redeliveries": [_attempt(attempt, 9, 9)],
-    }
-    assert len(told_of("prefetch", **rows)) == told
-
-
-def test_a_rate_limit_that_is_never_reached_is_told() -> None:
-    series = [
-        {"dimension": "topic", "name": "t", "topic": "t", "peak_messages_per_s": 40.0},
-        {"dimension": "producer", "name": "p", "topic": "t", "peak_messages_per_s": 9.0},
-    ]
-    (one,) = (each for each in told_of("", throughput_series=series) if each.section == "backpressure")
-    assert one.headline == "The rate limit of t was never reached" and "500/s; at most 40.0/s came" in one.detail
-
-
 def test_every_remedy_names_what_there_is() -> None:
     """The setting is one that a scenario takes, and the scenario ships."""
     shipped = {path.stem for path in resources.path("scenarios").glob("*.yaml")}
@@ -177,36 +90,7 @@ def test_every_remedy_names_what_there_is() -> None:
     "text", ["", "a: [", "- 1", "topics: 7", "a: &x 1\nb: *x", "topics: [{name: t, flow: 3}]", "[" * 5000]
 )
 def test_a_scenario_that_cannot_be_read_sets_nothing(text: str) -> None:
-    settings = Settings(text)
-    assert (settings.queue_config("q"), list(settings.rate_limits())) == ({}, [])
-
-
-def test_how_busy_programs_of_their_own_are_is_not_known_and_nothing_follows_from_it() -> None:
-    rows = _group(_member("a", 0, 90.0), _member("b", 1, 80.0))
-    for row in rows["consumers"]:
-        row |= {"utilisation": 1.0}
-    rows["consumers_over_time"] = [
-        {"group": "g", "client": name, "start_ns": at * S, "busy_ns": S, "in_hand": 1.0}
-        for name in "ab"
-        for at in range(60)
-    ]
-    assert told_of("busy", **rows)
-    assert [one.kind for one in told_of("partition-limit", **rows)] == ["partition-limit"]
-    for row in rows["consumers"]:
-        row["outside"] = True
-    assert told_of("busy", **rows) == [] and told_of("partition-limit", **rows) == []
-
-
-def test_who_works_at_another_queue_has_no_hands_free() -> None:
-    worker = IDLE | {"client": "w-1", "group": "q", "delivered": 9, "utilisation": 0.5, "in_hand": 0.5}
-    rows = {
-        "consumers": [worker | {"busy_ns": 30 * S}, worker | {"group": "other", "busy_ns": 28 * S}],
-        "queues": [{"queue": "q", "start_ns": at * S, "waiting": 5, "in_flight": 1} for at in range(60)],
-        "redeliveries": [_attempt(1, 9, 9)],
-    }
-    assert told_of("prefetch", **rows) == []
-    rows["consumers"][1]["client"] = "w-2"
-    assert len(told_of("prefetch", **rows)) == 1
+    assert Settings(text).queue_config("q") == {}
 
 
 def test_of_what_was_turned_away_the_largest_part_is_told_in_figures() -> None:
@@ -217,3 +101,14 @@ def test_of_what_was_turned_away_the_largest_part_is_told_in_figures() -> None:
     }
     (one,) = (each for each in findings(**rows) if "turned away" in each.headline)
     assert one.detail.endswith("3 of them because u was full of messages.")
+
+
+def test_what_was_lost_and_what_is_left_in_the_dead_letters_can_be_asserted() -> None:
+    """Of 16 deaths of four messages 12 were sent back: four are left."""
+    deaths = [DEATHS[0] | {"dead_lettered": 16, "redriven": 12, "died_again": 12}]
+    account = [{"source": "t", "reader": "g", "lost": 7}]
+    tables = rows_of(made(dead_letters=deaths, account=account))
+    asked = ("dead_letters_left = 4", "lost = 7", 'lost("g") < 7')
+    assert [one.holds for one in judge(asked, tables)] == [True, True, False]
+    (one,) = (each for each in findings(dead_letters=deaths) if each.section == "dead-letters")
+    assert one.headline == "4 messages of q ended in the dead letters, 16 times in all" and one.harm == Harm(dead=4)

@@ -6,11 +6,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from spark_reports.collect import Made
 from spark_reports.findings.find import find
-from spark_reports.parts import made_for
+from spark_reports.pipeline.collect import Made
+from spark_reports.pipeline.tables import TABLES
+from spark_reports.request.parts import made_for
 from spark_reports.scale import Scale
-from spark_reports.tables import TABLES
 
 S = 1_000_000_000
 SCALE = Scale(0, 60 * S, S)

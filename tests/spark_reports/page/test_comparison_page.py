@@ -7,8 +7,8 @@ from typing import Any
 from spark_reports.findings.comparison import comparison_findings
 from spark_reports.findings.finding import GOOD, INFO, WARN
 from spark_reports.page.comparison_page import comparison_data, render_comparison
-from spark_reports.session import SessionInfo
-from spark_reports.sessions import Found
+from spark_reports.sessions.discovery import Found
+from spark_reports.sessions.session import SessionInfo
 from tests.spark_reports.page.tables_by_hand import S, equal, made
 
 LABELS = ["before", "after"]

@@ -8,23 +8,23 @@ from typing import Any
 
 import pytest
 
-from spark_reports.assertions import Verdict as Judged
 from spark_reports.findings.find import find
-from spark_reports.findings.finding import BAD, GOOD, INFO, WARN, Finding, Harm
+from spark_reports.findings.finding import BAD, GOOD, WARN, Finding, Harm
 from spark_reports.findings.verdict import verdict
 from spark_reports.page import page as pages
 from spark_reports.page.charts import chart_data
-from spark_reports.page.figures import Figure, first_figures
-from spark_reports.page.text import isolated, visible
-from spark_reports.parts import EVERY
+from spark_reports.page.figures import Figure, first_figures, key_figures
+from spark_reports.request.assertions import Verdict as Judged
+from spark_reports.request.parts import EVERY
+from spark_reports.text import bare, isolated, visible
 from tests.spark_reports.page.tables_by_hand import SCALE, S, made, rows_of
 from tests.spark_reports.page.test_page import info
 
-LATE = Finding(INFO, "billing fell 9 messages behind", "", "lag", harm=Harm(at_once=9, message_s=40))
+LATE = Finding(WARN, "billing fell 9 messages behind", "", "lag", harm=Harm(at_once=9, message_s=40))
 GONE = Finding(WARN, "7 messages were turned away", "", "backpressure", harm=Harm(rejected=4, lost=3))
 DEAD = Finding(WARN, "2 messages ended in the dead letters", "", "dead-letters", harm=Harm(dead=2))
 BROKEN = Finding(BAD, "1 message delivered out of order", "", "audit")
-WELL = Finding(GOOD, "Everything adds up", "", "totals")
+WELL = Finding(GOOD, "The recording is whole: its totals are the broker's own", "", "totals")
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ WELL = Finding(GOOD, "Everything adds up", "", "totals")
         ([WELL], [True], [], GOOD, "No message was lost. Nothing did harm."),
         ([LATE, WELL], [], [], WARN, "No message was lost. billing fell 9 messages behind."),
         (
-            [GONE, LATE, DEAD], [], [], WARN,
+            [GONE, LATE, DEAD], [], [], BAD,
             "3 messages were lost, 4 were rejected and 2 are left in the dead letters. billing fell 9 messages behind.",
         ),
         ([WELL], [True, False], [], BAD, "No message was lost. Nothing did harm."),
@@ -61,6 +61,12 @@ def test_six_figures_stand_first_and_a_bad_number_is_among_them() -> None:
     alarming = [one._replace(alarming=one.label == "Producers blocked") for one in calm]
     shown = [one.label for one in first_figures(alarming)]
     assert len(shown) == 6 and shown[-1] == "Producers blocked" and "Acknowledged" not in shown
+
+
+def test_how_long_nobody_read_is_said_of_one_partition() -> None:
+    made = {"unserved": [{"pause_ns": 136 * S}, {"pause_ns": 9 * S}], "rebalances": [{"stopped": 1}]}
+    (figure,) = key_figures(made, SCALE)
+    assert bare(figure.note) == "a partition unread for up to 2 min 16 s"
 
 
 def _rows() -> dict[str, list[dict[str, Any]]]:

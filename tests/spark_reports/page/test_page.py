@@ -17,17 +17,19 @@ from jinja2.meta import find_referenced_templates
 
 import resources
 from resources.colours import DARK_HUES, LIGHT_HUES, ink_on
-from spark_reports.collect import Made
 from spark_reports.findings.find import find
 from spark_reports.findings.finding import BAD, GOOD
 from spark_reports.page import document as documents
 from spark_reports.page import page as pages
 from spark_reports.page.charts import chart_data
 from spark_reports.page.document import moment
-from spark_reports.request import COMPARE, HISTORY, SESSION
-from spark_reports.session import SessionInfo
-from spark_reports.tables import TABLES
+from spark_reports.pipeline.collect import Made
+from spark_reports.pipeline.tables import TABLES
+from spark_reports.request.request import COMPARE, HISTORY, SESSION
+from spark_reports.sessions.session import SessionInfo
+from spark_reports.tables import markers
 from tests.spark_reports.page.tables_by_hand import SCALE, TOTALS, S, equal, findings, made
+from tests.spark_reports.tables.rows import happened as rows_of_events
 
 EVIL = "</script><img src=x onerror=alert(1)>\"'&{{7*7}}"
 
@@ -48,6 +50,35 @@ class _Elements(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.found.append((tag, dict(attrs)))
+
+
+def test_a_cluster_has_its_brokers_and_the_story_of_each_incident_in_the_words_of_the_window() -> None:
+    story = "node 2 not seen from 8.0 to 12.5; 3 leaders moved; 3 partitions without a leader for 1.5 s"
+    told = [(9 * S, False, "node 2 has not been seen since 8.0"), (13 * S, True, story)]
+    happened = [
+        {"kind": "incident", "time_ns": at, "cause": cause, "detail": json.dumps({"began_ns": 8 * S, "is_over": over})}
+        for at, over, cause in told
+    ]
+    gone = {"kind": "node_gone", "time_ns": 8 * S, "cause": "no answer", "detail": json.dumps({"node": 2})}
+    deed = {
+        "kind": "user_action",
+        "time_ns": 11 * S,
+        "cause": "root: redrive 2: done",
+        "detail": json.dumps({"deed": {}}),
+    }
+    other = {"kind": "user_action", "time_ns": 11 * S, "cause": "moved c to g", "detail": "{}"}
+    rows = markers.cluster(rows_of_events(gone, *happened, deed, other)).to_dicts()
+    assert [row["cause"] for row in rows] == ["no answer", story, "root: redrive 2: done"], (
+        "in the order of their times"
+    )
+    whole = made(cluster=rows)
+    noted: dict[str, object] = {"nodes": {"2": {"rack": "b", "controller": True, "leads": 7, "gone": [[8.0, 12.5]]}}}
+    noted |= {"under_replicated": [[8.0, 14.5, 31]], "under_replicated_s": 6.5, "leader_changes": 3}
+    page = render(info(extra={"cluster": noted}), whole)
+    assert "Node 2 not seen from 8.0 to 12.5." in page and "Nothing did harm" not in page
+    assert "3 leaders moved" in page and "has not been seen since" not in page and "8.0 s to 12.5 s" in page
+    assert "6.5 s in all, 3 changes of leaders" in page and ">31</td>" in page and "Without a leader" not in page
+    assert 'id="cluster"' not in render(info(), made())
 
 
 def test_a_session_in_which_nothing_happened_still_has_a_page() -> None:
@@ -73,6 +104,7 @@ def hostile(**more: Any) -> dict[str, list[dict[str, Any]]]:
     return rows | more
 
 
+@pytest.mark.promise("25")
 def test_nothing_of_a_session_is_markup() -> None:
     page = render(info(scenario=EVIL, session_id=EVIL, started_at=EVIL, ended=EVIL, problems=()), made(**hostile()))
     elements = _Elements()
@@ -147,7 +179,7 @@ def test_what_differs_is_said_first_and_loudly() -> None:
 
 def test_what_adds_up_is_said_calmly() -> None:
     (only,) = findings(reconciliation=[equal()])
-    assert only.level == GOOD and only.headline == "Everything adds up"
+    assert only.level == GOOD and only.headline == "The recording is whole: its totals are the broker's own"
     assert "does not add up" not in render(info(), made(reconciliation=[equal()]))
 
 

@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
-from tests.spark_reports.page.tables_by_hand import S, made
+from spark_reports.findings.finding import WARN, Finding
+from spark_reports.page import page
+from tests.spark_reports.page.tables_by_hand import S, made, rows_of
 from tests.spark_reports.page.test_comparison_page import comparison_page
 from tests.spark_reports.page.test_page import info, render
 
@@ -183,21 +185,14 @@ def test_the_legend_of_a_comparison_has_the_lines_of_its_plots(tmp_path: Path) -
 
 @pytest.mark.skipif(shutil.which("pdftotext") is None, reason="pdftotext is not installed")
 def test_what_to_do_is_folded_on_the_screen_and_printed(tmp_path: Path) -> None:
-    busy = {
-        "group": "g",
-        "client": "c",
-        "there_ns": 60 * S,
-        "to_ns": 60 * S,
-        "delivered": 5,
-        "with_partitions_ns": 60 * S,
-    }
-    path = tmp_path / "page.html"
-    path.write_text(render(info(), made(consumers=[{**busy, "utilisation": 1.0, "in_hand": 1.0}])), encoding="utf-8")
+    findings = [Finding(WARN, f"Reader {number} is slow", "", "consumers", kind="slow-reader") for number in range(5)]
+    path, whole = tmp_path / "page.html", made()
+    path.write_text(page.render(info(), whole, rows_of(whole), findings), encoding="utf-8")
     _browse(path, f"--print-to-pdf={tmp_path / 'page.pdf'}")
     told = subprocess.run(["pdftotext", tmp_path / "page.pdf", "-"], capture_output=True, text=True, check=True).stdout
     printed = " ".join(told.split())
-    assert "Make the work shorter, or add another." in printed
-    assert "Kafka: more members of the group" in printed
+    assert printed.count("Find out why a message takes it longer than the others") == len(findings)
+    assert printed.count("Kafka: max.poll.records") == len(findings)
     assert '<details class="remedy">' in path.read_text(encoding="utf-8")
 
 

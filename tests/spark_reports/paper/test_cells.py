@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from spark_reports.page.text import NBSP
 from spark_reports.paper.cells import PrintedTable, comparison_table, cost_table, printed, runs_table, trends_table
 from spark_reports.paper.contents import history_paper
 from spark_reports.paper.paper import CELL_CHARS, ROWS_MAX, _table, are_numbers
 from spark_reports.tables import runs
+from spark_reports.text import NBSP
 
 S = 1_000_000_000
 

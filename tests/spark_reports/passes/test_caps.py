@@ -6,14 +6,14 @@ import polars as pl
 import pytest
 from pyspark.sql import DataFrame
 
-from spark_reports.bounds import bring
-from spark_reports.frames import Frames
-from spark_reports.passes import audit, counts, dead_letters, recording
-from spark_reports.scale import MOST_SLOTS, SLOTS_PER_BUCKET, scale_of
-from spark_reports.tables import audit as tables_of_audit
+from spark_reports.passes import counts, fates, folded
+from spark_reports.pipeline.frames import Frames
+from spark_reports.scale import scale_of
+from spark_reports.sessions.events import reader
+from spark_reports.spark.bounds import bring
 from spark_reports.tables import dead_letters as tables
 from tests.spark_reports.conftest import Events
-from tests.spark_reports.tables.rows import delivered, leased, published
+from tests.spark_reports.tables.rows import leased, published
 
 pytestmark = pytest.mark.spark
 
@@ -21,7 +21,7 @@ S = 1_000_000_000
 
 
 def _frames(messages: DataFrame, control: DataFrame) -> Frames:
-    return Frames(messages, control, scale_of(10 * S))
+    return Frames(messages, (reader(messages), reader(control)), scale_of(10 * S))
 
 
 def _died(events: Events, causes: int) -> DataFrame:
@@ -30,7 +30,7 @@ def _died(events: Events, causes: int) -> DataFrame:
 
 
 def test_causes_that_are_too_many_are_cut_off_aloud(events: Events, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dead_letters, "MOST_CAUSES", 3)
+    monkeypatch.setattr(fates, "MOST_CAUSES", 3)
     cut = _frames(_died(events, 4), events())
     assert tables.dead_letters(cut.dead_letters)["cause"].to_list() == ["cause 0", "cause 1", "cause 2"]
     assert cut.notes == ["Only the 3 most frequent causes of dead letters are listed, by group."]
@@ -40,13 +40,13 @@ def test_causes_that_are_too_many_are_cut_off_aloud(events: Events, monkeypatch:
 
 
 def test_gaps_that_are_too_many_are_cut_off_aloud(events: Events, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recording, "MOST", 3)
-    every_second_word = [{"seq": 128 * place, "time_ns": place} for place in range(5)]
-    cut = _frames(events(*every_second_word), events())
-    assert cut.broken_numbers["word"].to_list() == [0, 2, 4]
+    monkeypatch.setattr(folded, "MOST_BROKEN", 3)
+    every_second = [{"kind": "fault", "seq": 2 * place, "time_ns": place} for place in range(5)]
+    cut = _frames(events(), events(*every_second))
+    assert cut.broken["first_seq"].to_list() == [1, 3, 5]
     assert cut.notes == ["Only the first 3 places where numbers of events are missing or twice are listed."]
-    whole = _frames(events(*every_second_word[:3]), events())
-    assert whole.broken_numbers.height <= 3 and whole.notes == []
+    whole = _frames(events(), events(*every_second[:3]))
+    assert whole.broken.height == 2 and whole.notes == []
 
 
 def test_events_beside_the_messages_that_are_too_many_are_cut_off_aloud(
@@ -61,29 +61,9 @@ def test_events_beside_the_messages_that_are_too_many_are_cut_off_aloud(
     assert whole.control.height == 3 and whole.notes == []
 
 
-def test_words_that_break_a_check_are_listed_up_to_a_bound_and_counted_beyond_it(
-    events: Events, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(audit, "SUSPECTS", 2)
-    rows = [published(0, 0, word * 64) for word in range(5) for _ in range(2)]
-    twice = _frames(events(*rows), events()).broken.filter(pl.col("check") == tables_of_audit.TWICE)
-    assert twice.sort("word").select("listed", "messages").rows() == [(0, 1), (1, 1), (None, 3)]
-
-
-def test_what_happened_to_suspects_is_cut_off_aloud(events: Events, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit, "MOST_HAPPENED", 3)
-    rows = [published(0, 0, 0), *(delivered(at, 0, 0) for at in range(4))]
-    cut = _frames(events(*rows), events())
-    assert cut.happened["seq"].to_list() == [0, 1, 2]
-    assert cut.notes == ["Only the first 3 events of messages that broke a rule are listed."]
-    monkeypatch.setattr(audit, "MOST_HAPPENED", 5)
-    del cut.happened, cut.notes[:]
-    assert cut.happened.height == 5 and cut.notes == []
-
-
 def test_dead_letters_and_their_keys_are_listed_up_to_a_bound(events: Events, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dead_letters, "LISTED", 3)
-    monkeypatch.setattr(dead_letters, "TOP_KEYS", 2)
+    monkeypatch.setattr(fates, "LISTED", 3)
+    monkeypatch.setattr(fates, "TOP_KEYS", 2)
     died = [leased("dead_lettered", at * S, at, key=f"key {at}".encode(), cause="poison", to_topic="d", to_partition=0,
                    to_offset=at) for at in range(5)]  # fmt: skip
     found = _frames(events(*died), events()).dead_letters
@@ -111,11 +91,3 @@ def test_attempts_beyond_the_last_that_is_counted_count_as_that_one(
     table = events(*(leased("delivered", 0, 0, attempt=attempt) for attempt in range(1, 8)))
     found = bring(counts.rollup(table, scale_of(10 * S))).sort("attempt")
     assert found.select("attempt", "messages").rows() == [(1, 1), (2, 1), (3, 5)]
-
-
-@pytest.mark.parametrize("places", [0, 1, 80, 5_000, 10**7])
-def test_slots_are_so_wide_that_all_places_have_no_more_than_fit(places: int) -> None:
-    scale = scale_of(7 * S)
-    slots = -(-scale.width_ns // scale.slot_ns(places))
-    assert slots == 1 or places * scale.buckets * slots <= MOST_SLOTS
-    assert slots <= SLOTS_PER_BUCKET

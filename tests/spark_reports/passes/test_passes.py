@@ -10,24 +10,23 @@ import pytest
 from polars.testing import assert_frame_equal
 from pyspark.sql import SparkSession
 
-from spark_reports import bounds
-from spark_reports.bounds import bring, local
 from spark_reports.errors import TooMany
-from spark_reports.frames import Frames
-from spark_reports.passes import counts, lookups
-from spark_reports.passes import dead_letters as dead_letters_pass
+from spark_reports.passes import counts, fates, lookups
+from spark_reports.pipeline.frames import Frames
 from spark_reports.scale import Scale
+from spark_reports.spark import bounds
+from spark_reports.spark.bounds import bring, local
 from spark_reports.tables import dead_letters, throughput
 from tests.spark_reports.conftest import Events
 from tests.spark_reports.tables.rows import (
     S,
     check,
     committed,
+    hands,
     late,
     leased,
     published,
     rolled,
-    slots,
 )
 from tests.spark_reports.tables.rows import events as written
 
@@ -52,11 +51,14 @@ def test_the_passes_over_a_session_count_what_another_engine_counts(frames: Fram
     mine = rolled(found, frames.scale)
     assert mine["cause"].str.contains("full").any(), "some of it is about how full a topic is"
     said = pl.col("cause").str.replace(r"is full: \S+ of \S+", "is full: n of n")
-    keys_ = [name for name in counts.COLUMNS if name in ("start_ns", *counts.KEYS)]
+    keys_ = ["start_ns", *counts.KEYS]
     summed = frames.rollup.group_by(keys_).agg(pl.col("events", "messages", "bytes").sum(), pl.col("last_seq").max())
     again = mine.with_columns(cause=said).group_by(keys_)
     _same(summed, again.agg(pl.col("events", "messages", "bytes").sum(), pl.col("last_seq").max()))
-    _same(frames.slots, slots(found, frames.scale))
+    names = ("group", "client", "start_ns", "log_bucket")
+    mine, theirs = hands(found, frames.taken, frames.scale), frames.folded.hands
+    assert frames.taken.height, "some of what was in hand was taken"
+    assert_frame_equal(theirs.sort(names), mine.select(theirs.columns).sort(names), rel_tol=1e-9)
     _same(frames.latency_buckets, late(found, frames.scale, frames.control))
 
 
@@ -135,6 +137,9 @@ def test_dead_letters_by_cause_by_key_and_each_with_what_its_redrive_came_to(eve
                published_ns=5),
         leased("dead_lettered", 2 * S, 9, cause="=late", attempt=1, to_topic="q.dlq", to_partition=0, to_offset=2,
                key=b"\xff\x00"),
+        redriven(2 * S, 0, 19),
+        redriven(2 * S, 1, 18),
+        leased("purged", 2 * S, 18, 2, cause="withdrawn"),  # both are undone
         redriven(3 * S, 1, 20),
         redriven(4 * S, 1, 30),  # the first counts
         redriven(4 * S, 2, 21),
@@ -142,7 +147,7 @@ def test_dead_letters_by_cause_by_key_and_each_with_what_its_redrive_came_to(eve
         leased("dead_lettered", 6 * S, 21, cause="poison", to_topic="q.dlq", to_partition=0, to_offset=3),
         redriven(7 * S, 3, 22),
     )  # fmt: skip
-    dead = bring(dead_letters_pass.dead_letters(dead_letters_pass.dead(table, SCALE)))
+    dead = bring(fates.dead_letters(fates.dead(table, SCALE)))
     check(
         dead_letters.dead_letters(dead),
         dead_letters.SCHEMA,

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 from pyspark.sql import functions as F
 
-from spark_reports.collect import make_runs
-from spark_reports.parts import figures_of
+from spark_reports.pipeline.collect import make_runs
+from spark_reports.request.parts import figures_of
 from spark_reports.tables import runs
 from spark_reports.tables.schema import columns, rows
 from tests.spark_reports.conftest import Events

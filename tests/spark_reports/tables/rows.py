@@ -11,14 +11,15 @@ from types import SimpleNamespace
 
 import polars as pl
 
+from broker_core.events import FETCHED_AGAIN
 from broker_core.recording import schema
 from broker_core.recording.ownership import Ownership
 from resources.measures import DURATION_GROWTH
-from spark_reports.passes import counts
+from spark_reports.passes import counts, folded
 from spark_reports.scale import Scale
-from spark_reports.tables import ownership
+from spark_reports.tables import consumers, ownership
 from spark_reports.tables.latency import replays
-from spark_reports.tables.schema import arrow, rows
+from spark_reports.tables.schema import arrow
 
 S = 1_000_000_000
 MS = 1_000_000
@@ -51,12 +52,18 @@ def happened(*rows: dict) -> pl.DataFrame:
 
 def reduced(control: pl.DataFrame) -> Ownership:
     """Owners and gaps as the reducer has them where no delivery tells anything."""
-    return ownership.reduced(ownership.told(control), rows(ownership.READ_ON_SCHEMA, []))
+    owners = Ownership(keeps_all=True)
+    whole = pl.concat([events(), control], how="diagonal").with_columns(
+        pl.col(pl.String).exclude("detail").fill_null("")
+    )
+    for event in folded.events(whole.with_columns(pl.col("count").fill_null(0), size_bytes=0).select(list(EVENT))):
+        owners(event)
+    return owners
 
 
 def owned(control: pl.DataFrame, scale: Scale) -> pl.DataFrame:
     """Who owned which partition."""
-    return ownership.ownership(reduced(control), ownership.told(control), scale)
+    return ownership.ownership(reduced(control), scale)
 
 
 def rolled(table: pl.DataFrame, scale: Scale) -> pl.DataFrame:
@@ -78,30 +85,82 @@ def rolled(table: pl.DataFrame, scale: Scale) -> pl.DataFrame:
             pl.col("offset").min().alias("first_offset"),
             after.max().alias("reached_offset"),
         )
-        .select(counts.COLUMNS)
     )
 
 
-def slots(table: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """What `passes.utilisation` makes of events."""
-    width = scale.slot_ns()
-    came = pl.col("kind") == "delivered"
-    left = pl.when(pl.col("slot_ns") < scale.from_ns).then(0).otherwise(pl.col("slot_ns") + width - pl.col("time_ns"))
-    return (
-        table.filter(
-            pl.col("kind").is_in(["delivered", "acknowledged", "nacked", "released", "lease_expired"])
-            & (pl.col("group") != "")
-        )
+def hands(table: pl.DataFrame, taken: pl.DataFrame, scale: Scale) -> pl.DataFrame:
+    """What `passes.hands` makes of events."""
+    place, count, out = (*consumers.CLIENT, "topic", "partition"), pl.col("count"), pl.col("kind").is_in(consumers.OUT)
+    given = pl.when(pl.col("cause") == FETCHED_AGAIN).then(0).otherwise(count)
+    came = table.filter(((pl.col("kind") == "delivered") | out) & (pl.col("group") != "")).select(
+        *(*place, "seq", "time_ns"),
+        change=pl.when(out).then(-count).otherwise(given),
+        out=pl.when(out).then(count).otherwise(0),
+        done=pl.when(pl.col("kind").is_in(consumers.WORKED)).then(count).otherwise(0),
+        taken=pl.lit(0),
+    )
+    gone = taken.select(*place, "seq", "time_ns", *(pl.lit(0, pl.Int64).alias(n) for n in ("change", "out", "done")),
+                        taken=pl.lit(1))  # fmt: skip
+    steps = pl.concat([came, gone], how="vertical_relaxed").sort("seq").with_columns(lease=pl.col("change"))
+    sofar, turn = pl.col("sofar"), (*place, "turn")
+    steps = steps.with_columns(sofar=pl.col("change").cum_sum().over(place), turn=pl.col("taken").cum_sum().over(place))
+    least = pl.when(pl.col("turn") == 0).then(sofar.cum_min().over(turn).clip(upper_bound=0))
+    hand = sofar - least.otherwise(sofar.cum_min().over(turn))
+    steps = steps.with_columns(hand=hand)
+    steps = steps.with_columns(change=pl.col("hand") - pl.col("hand").shift(1, fill_value=0).over(place))
+    by, at, hand = consumers.CLIENT, pl.col("time_ns"), pl.col("hand")
+    each = (
+        steps.group_by(*by, "time_ns")
+        .agg(pl.col("change", "lease", "out", "done").sum())
+        .sort(*by, "time_ns")
         .with_columns(
-            slot_ns=scale.start_of("time_ns", width), change=pl.when(came).then("count").otherwise(-pl.col("count"))
+            hand=pl.col("change").cum_sum().over(by).clip(lower_bound=0),
+            lease=pl.col("lease").cum_sum().over(by).clip(lower_bound=0),
+            next_ns=at.shift(-1).over(by).fill_null(scale.to_ns),
         )
-        .group_by("group", "client", "topic", "partition", "slot_ns")
-        .agg(pl.col("change").sum(), (pl.col("change") * left).sum().cast(pl.Float64).alias("area"))
+        .with_columns(began=pl.when((hand > 0) & (hand.shift(1, fill_value=0).over(by) <= 0)).then(at))
+        .with_columns(
+            since=pl.max_horizontal(
+                pl.col("began").shift(1).over(by).forward_fill().over(by),
+                pl.when(pl.col("out") > 0).then(at).shift(1).over(by).forward_fill().over(by),
+            )
+        )
+        .with_columns(each=pl.when(pl.col("done") > 0).then((at - pl.col("since")) / pl.col("done")))
+    )
+    width = scale.width_ns
+    pieces = (
+        each.with_columns(began=pl.max_horizontal("time_ns", pl.lit(scale.from_ns)), ends=pl.col("next_ns"))
+        .filter(pl.col("ends") >= pl.col("began"))
+        .with_columns(last=pl.max_horizontal(pl.col("ends") - 1, "began"))
+        .with_columns(start_ns=pl.int_ranges(scale.start_of("began"), scale.start_of("last") + 1, width))
+        .explode("start_ns", empty_as_null=False, keep_nulls=False)
+        .with_columns(
+            until=pl.when(pl.col("start_ns") >= scale.last_ns).then("ends").otherwise(pl.col("start_ns") + width),
+            own=(pl.col("start_ns") == scale.start_of("began")) & (at >= scale.from_ns) & pl.col("each").is_not_null(),
+        )
+        .with_columns(long=pl.min_horizontal("ends", "until") - pl.max_horizontal("began", "start_ns"))
+        .with_columns(
+            busy_ns=pl.when(hand > 0).then("long").otherwise(0),
+            held=hand.cast(pl.Float64) * pl.col("long"),
+            leased=pl.col("lease").cast(pl.Float64) * pl.col("long"),
+            done=pl.when("own").then("done").otherwise(0),
+            worked_ns=pl.when("own").then(pl.col("each") * pl.col("done")).otherwise(0.0),
+            log_bucket=pl.when("own").then(
+                pl.when(pl.col("each") < 1)
+                .then(-1)
+                .otherwise((pl.col("each").log() / math.log(DURATION_GROWTH)).floor().cast(pl.Int32, strict=False))
+            ),
+        )
+    )
+    names = ("busy_ns", "held", "leased", "done", "worked_ns")
+    summed = (pieces.group_by(*by, name).agg(pl.col(names).sum()) for name in ("start_ns", "log_bucket"))
+    return pl.concat(list(summed), how="diagonal").filter(
+        pl.col("start_ns").is_not_null() | pl.col("log_bucket").is_not_null()
     )
 
 
 def late(table: pl.DataFrame, scale: Scale, control: pl.DataFrame | None = None) -> pl.DataFrame:
-    """What `passes.latency` makes of events."""
+    """What `passes.durations` makes of events."""
     found = table.filter(
         (((pl.col("kind") == "delivered") & (pl.col("attempt").fill_null(1) == 1)) | (pl.col("kind") == "acknowledged"))
         & pl.col("published_ns").is_not_null()

@@ -9,24 +9,22 @@ import polars as pl
 import pytest
 
 from spark_reports.scale import Scale
-from spark_reports.tables import backpressure, consumers, effects, groups, lag, latency, ownership, queues
+from spark_reports.tables import backpressure, consumers, groups, lag, latency, ownership, queues
 from spark_reports.tables.details import detailed
 from spark_reports.tables.schema import arrow, rows
 from tests.spark_reports.tables.rows import (
-    MS,
     S,
     check,
     committed,
     delivered,
     events,
+    hands,
     happened,
     late,
-    leased,
     owned,
     published,
     reduced,
     rolled,
-    slots,
 )
 
 SCALE = Scale(0, 60 * S, S)
@@ -134,31 +132,6 @@ def test_many_pauses_are_few_windows() -> None:
     assert ownership.windows(rows(schema, [])) == []
 
 
-def test_the_effects_of_a_fault_are_those_of_its_group_and_of_a_disk_of_all() -> None:
-    table = events(
-        *(published(at * S, 0, at, 1) for at in range(60)),
-        *(delivered(at * S + 10 * MS, 0, at) | {"published_ns": at * S} for at in range(30)),
-        *(committed(at * S + 10 * MS, 0, at) for at in range(30)),
-        *(leased("delivered", at * S, at, 2, published_ns=at * S) for at in range(60)),
-        *(leased("acknowledged", at * S, at, 2) for at in range(60)),
-    )
-    control = happened(
-        {"kind": "fault", "time_ns": 30 * S, "client": "c", "cause": "crash"},
-        {"kind": "fault", "time_ns": 30 * S, "cause": "disk full"},
-        {"kind": "client_stopped", "time_ns": 31 * S, "client": "c"},
-    )
-    found, told = rolled(table, SCALE), detailed(control)
-    behind = groups.behind(lag.lag(found, told, SCALE), queues.queues(found, told, SCALE))
-    answer = effects.effects(effects.markers(control), found, late(table, SCALE), behind, SCALE)
-    disk, crash = (SimpleNamespace(**row) for row in arrow(answer, effects.SCHEMA).to_pylist())
-    assert (crash.cause, crash.scope, disk.cause, disk.scope) == ("crash", "g", "disk full", "")
-    assert (crash.published_before, crash.published_after) == (1.0, 1.0)
-    assert (crash.delivered_before, crash.delivered_after) == (1.0, 0.0)
-    assert (disk.delivered_before, disk.delivered_after) == (3.0, 2.0)
-    assert crash.p99_before_ns == pytest.approx(10 * MS, rel=0.005) and crash.p99_after_ns is None
-    assert (crash.behind_before, crash.behind_after) == (0, 12)
-
-
 def test_a_group_in_one_row() -> None:
     table = events(
         *(published(at * S, 0, at) for at in range(10)),
@@ -169,14 +142,14 @@ def test_a_group_in_one_row() -> None:
     found, owners = rolled(table, scale), owned(happened(), scale)
     moves = groups.rebalances(told, scale)
     there = consumers.lives(found, told, scale)
-    spans = consumers.spans(slots(table, scale), told, there, scale, scale.slot_ns())
+    held = hands(table, consumers.taken(found, told, there), scale)
     answer = groups.groups(
         found,
         latency.latency(late(table, scale), "group"),
         groups.behind(lag.lag(found, told, scale), queues.queues(found, told, scale)),
         moves,
         ownership.pauses(reduced(happened()), moves, scale),
-        consumers.consumers(found, told, there, owners, spans, scale),
+        consumers.consumers(found, told, there, owners, held, scale),
     )
     (row,) = (SimpleNamespace(**each) for each in arrow(answer, groups.SCHEMA).to_pylist())
     assert (row.group, row.clients, row.delivered, row.acknowledged, row.repeated) == ("g", 1, 8, 8, 0)

@@ -24,7 +24,7 @@ def _measures(values: dict[str, list[float | None]]) -> pl.DataFrame:
     return rows(MEASURES, found)
 
 
-NO_ERRORS = rows("session INT, measure STRING, error DOUBLE", [])
+NO_ERRORS: dict[tuple[int, str], float] = {}
 
 
 def _judged(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from spark_reports.scale import Scale
-from spark_reports.tables import audit, backpressure, dead_letters, effects
+from spark_reports.tables import backpressure, dead_letters, markers
 from tests.spark_reports.tables.rows import S, check, committed, events, happened, leased, rolled
 
 SCALE = Scale(0, 10 * S, S)
@@ -60,15 +58,7 @@ def test_markers_are_what_somebody_did() -> None:
         {"kind": "user_action", "time_ns": 7, "cause": "Paused"},
     )
     check(
-        effects.markers(control),
-        effects.MARKERS_SCHEMA,
+        markers.markers(control),
+        markers.SCHEMA,
         [(5, "fault", "", "w", "", "crash"), (7, "user_action", "", "", "", "Paused")],
     )
-
-
-def test_what_was_not_observed_breaks_no_rule() -> None:
-    broken = pl.DataFrame({"check": [audit.LOST, audit.NEVER], "group": "g", "topic": "t"})
-    nothing, gap = happened(), happened({"kind": "gap", "time_ns": 0})
-    assert audit.explained(broken, nothing)["explained"].to_list() == [False, False]
-    assert audit.explained(broken, nothing, from_the_middle=True)["explained"].to_list() == [False, True]
-    assert audit.explained(broken, gap)["explained"].to_list() == [True, True]

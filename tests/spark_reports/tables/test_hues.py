@@ -13,7 +13,7 @@ from broker_core.simulation.actions.clients import AddConsumer
 from broker_core.simulation.actions.faults import Crash
 from broker_core.simulation.actions.topics import CreateTopic
 from spark_reports.page.charts import OTHERS, Numbering, chart_data
-from spark_reports.tables.effects import hues
+from spark_reports.tables.markers import hues
 from tests.spark_reports.page.tables_by_hand import SCALE
 
 SCENARIO = """\

@@ -27,7 +27,7 @@ def letter(index: int) -> str:
 
 
 def consumer(name: str, hue: int, state: str = "running", partitions: int = 2, rate: float = 12.0) -> ConsumerCard:
-    return ConsumerCard(name, state, hue, letter(hue), partitions, rate)
+    return ConsumerCard(name, state, hue, letter(hue), rate, partitions=partitions)
 
 
 INDEXERS = ("indexer-1", "indexer-2", "indexer-3")

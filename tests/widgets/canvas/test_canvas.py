@@ -25,7 +25,7 @@ from widgets.canvas.link_item import LinkItem
 from widgets.canvas.queue_item import DeadLettersItem, QueueItem
 from widgets.canvas.topic_item import TopicItem
 from widgets.canvas.view import CanvasView, Lane, LaneGroup, LeaseRing, TopicBox, lane_id
-from widgets.theme import DARK, LIGHT
+from widgets.theme import DARK, LIGHT, Theme
 
 
 @pytest.fixture
@@ -265,6 +265,24 @@ def test_a_cell_of_several_partitions_shows_the_worst() -> None:
     assert cells[1][0] == max(lane.groups[0].lag or 0 for lane in lanes[5:10])
 
 
+def test_where_nothing_is_committed_all_that_the_log_has_is_shown_as_lag() -> None:
+    lane = Lane(0, 100, 1_000, (LaneGroup("billing", owner="biller"),))
+    ((lag, _group),) = heat_cells((lane,), 0, 1)
+    assert lag == lane.end_offset - lane.start_offset == 900
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_lag_is_seen_though_nothing_is_committed(canvas: Canvas, theme: Theme) -> None:
+    """Its hatching lets the colour of lag through: more of it than of any other."""
+    lanes = (Lane(0, 0, 1_000, (LaneGroup("billing", owner="biller"),)),)
+    canvas.set_view(CanvasView(topics=(TopicBox("mails", lanes),)), theme)
+    image, lag = canvas.viewport().grab().toImage(), QColor(theme.lag_fill).rgb()
+    box = canvas._stage.layout.rects["topic:mails"]
+    top, foot = canvas.mapFromScene(box.x, box.y), canvas.mapFromScene(box.right, box.bottom)
+    pixels = [image.pixel(x, y) for x in range(top.x(), foot.x()) for y in range(top.y(), foot.y())]
+    assert pixels.count(lag) > 100
+
+
 def wheel(canvas: Canvas, at: QPoint, clicks: int, control: bool) -> None:
     event = QWheelEvent(
         at.toPointF(), canvas.viewport().mapToGlobal(at).toPointF(), QPoint(), QPoint(0, 120 * clicks),
@@ -344,6 +362,7 @@ def test_groups_that_fill_up_later_are_rearranged_when_room_runs_out(canvas: Can
     assert canvas.zoom >= 0.8 * min(1275 / best.w, 480 / best.h)
 
 
+@pytest.mark.promise("25")
 def test_names_are_plain_text(canvas: Canvas, hand: Hand) -> None:
     view = first_view()
     card = replace(view.bench[0], name="<b>x</b>", detail="<img src=x>")

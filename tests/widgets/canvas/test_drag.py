@@ -11,11 +11,12 @@ from pytestqt.qtbot import QtBot
 
 from tests.widgets.canvas.conftest import Hand, Heard
 from tests.widgets.canvas.sample_views import consumer, first_view, some_ghost, wide_view
-from widgets.canvas.box_item import Highlight, Look
+from widgets.canvas.box_item import Highlight
 from widgets.canvas.canvas import Canvas
 from widgets.canvas.ghost_panel import SHOWN_ROWS, GhostPanel
 from widgets.canvas.topic_item import TopicItem
 from widgets.canvas.view import NEW_GROUP, CanvasView, Ghost, GhostMove, Party
+from widgets.cards import Move
 
 DROPS = ("consumerDropped", "consumerDroppedOnEmpty", "dragCancelled")
 
@@ -126,13 +127,13 @@ TWO_GROUPS = Ghost(
 
 
 def test_the_preview_says_of_which_group_each_partition_is(canvas: Canvas) -> None:
-    panel = GhostPanel(canvas.viewport(), Look())
+    panel = GhostPanel(canvas.viewport())
     panel.show_ghost(TWO_GROUPS, QPoint(10, 10))
     rows = panel.rows()
     assert [row for row in rows if isinstance(row, str)] == ["In indexers", "and 5 more", "In auditors"]
     assert len(rows) <= SHOWN_ROWS
     at = rows.index("In auditors")
-    assert {row.group for row in rows[at + 1 :] if isinstance(row, GhostMove)} == {"auditors"}
+    assert {row.old.name for row in rows[at + 1 :] if isinstance(row, Move)} == {"auditor-1"}
 
 
 @pytest.mark.parametrize("size", [(1240, 800), (700, 460), (330, 170)])

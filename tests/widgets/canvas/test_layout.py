@@ -32,6 +32,7 @@ from widgets.canvas.view import (
     Lane,
     LaneGroup,
     Link,
+    NodeCard,
     ProducerCard,
     QueueBox,
     TopicBox,
@@ -223,3 +224,14 @@ def test_the_scale_stays_while_lag_wobbles() -> None:
     scale = nice_scale(150, 0)
     assert nice_scale(120, scale) == nice_scale(90, scale) == scale
     assert nice_scale(10_000, scale) > scale and nice_scale(1, scale) < scale
+
+
+@pytest.mark.parametrize("count", [3, 8, 30])
+def test_brokers_stand_at_the_edge_beside_nothing_else(count: int):
+    view = replace(first_view(), nodes=tuple(NodeCard(str(node), "Online") for node in range(count)))
+    layout = lay_out(view)
+    check(layout)
+    nodes = [layout.rects[card.id] for card in view.nodes]
+    others = [where for name, where in layout.rects.items() if not name.startswith("node:")]
+    assert max(where.right for where in nodes) < min(where.x for where in others)
+    assert layout.order[:count] == [card.id for card in view.nodes]

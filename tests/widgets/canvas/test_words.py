@@ -15,7 +15,6 @@ from widgets.canvas.canvas import Canvas
 from widgets.canvas.card_item import WORKERS_STAY
 from widgets.canvas.ghost_panel import WIDTH, GhostPanel
 from widgets.canvas.layout import LANE_H, TOPIC_HEADER_H
-from widgets.canvas.lettering import lines_of, width_of
 from widgets.canvas.queue_item import QueueItem
 from widgets.canvas.topic_item import TopicItem
 from widgets.canvas.view import Ghost, lane_id
@@ -27,24 +26,16 @@ def test_a_hint_is_broken_into_lines_and_nothing_of_it_is_lost(hand: Hand, canva
     hand.lift("consumer:indexer-4")
     hand.move(hand.header("topic:commits"))
     panel = canvas._drag.panel
-    assert " ".join(panel.title_lines()) == "Not here: drop on a group, the bench or empty ground"
-    assert all(width_of(line, "name") <= WIDTH - 24 for line in panel.title_lines())
+    assert panel.title.text() == "Not here: drop on a group, the bench or empty ground"
+    assert panel.width() <= WIDTH and panel.title.heightForWidth(panel.title.width()) <= panel.title.height()
 
 
 def test_a_longer_title_makes_the_panel_higher(canvas: Canvas) -> None:
-    panel = GhostPanel(canvas.viewport(), Look())
+    panel = GhostPanel(canvas.viewport())
     panel.show_ghost(Ghost("Short"), QPoint(10, 10))
     low = panel.height()
     panel.show_ghost(Ghost("Move a-consumer-with-a-long-name into a-group-with-a-long-name-too"), QPoint(10, 10))
     assert panel.height() > low
-
-
-@pytest.mark.parametrize("width", [60, 120, 400])
-def test_lines_fit_their_width(width: int) -> None:
-    text = "indexer-1 alone reads commits, from the beginning of an-overlong-word-without-a-blank"
-    lines = lines_of(text, "small", width)
-    assert len(lines) <= 3
-    assert all(width_of(line, "small") <= width for line in lines)
 
 
 def test_a_worker_that_is_pulled_says_why_it_stays(hand: Hand, heard: Heard, canvas: Canvas) -> None:
@@ -53,7 +44,7 @@ def test_a_worker_that_is_pulled_says_why_it_stays(hand: Hand, heard: Heard, can
     assert not canvas._drag.panel.isVisible()
     hand.move(hand.header("group:indexers"))
     assert canvas._drag.panel.isVisible()
-    assert " ".join(canvas._drag.panel.title_lines()) == WORKERS_STAY
+    assert canvas._drag.panel.title.text() == WORKERS_STAY
     assert canvas.viewport().cursor().shape() is Qt.CursorShape.ForbiddenCursor
     hand.release(hand.header("group:indexers"))
     assert not canvas._drag.panel.isVisible()

@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from widgets.canvas.view import NEW_GROUP, Ghost, GhostMove, Party
 from widgets.dialogs.export_report import ExportReportDialog, PartChoice, ReportWish, SessionChoice, folder_problem
@@ -174,6 +174,19 @@ def test_the_report_goes_where_it_is_told(qtbot, tmp_path):
     assert told.args == [
         ReportWish(("/sessions/one",), "session", None, None, usual, parts, str(tmp_path / "report"), False)
     ]
+
+
+def test_in_a_small_window_its_buttons_stay_in_sight_and_the_rest_scrolls(qtbot, tmp_path):
+    window = QWidget()
+    qtbot.addWidget(window)
+    window.resize(700, 300)
+    dialog = ExportReportDialog(str(tmp_path), SESSIONS, PARTS, parent=window)
+    dialog.show()
+    assert dialog.height() < window.height()
+    for button in (dialog.accept_button, dialog.cancel_button):
+        corner = button.mapTo(dialog, button.rect().bottomRight())
+        assert dialog.rect().contains(corner), corner
+        assert button.visibleRegion().boundingRect() == button.rect()
 
 
 def test_several_sessions_part_and_forms_are_what_was_asked_for(qtbot, tmp_path):

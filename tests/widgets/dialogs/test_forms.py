@@ -79,6 +79,7 @@ def test_every_field_can_be_reached_by_tab_and_has_a_name_for_a_screen_reader(fo
     assert all(widget.accessibleName() for widget in form.widgets.values())
 
 
+@pytest.mark.promise("25")
 def test_data_is_never_markup(qtbot: QtBot) -> None:
     dialog = FormDialog("Delete", "<b>orders</b> holds 3.", (), "Delete <i>it</i>")
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)

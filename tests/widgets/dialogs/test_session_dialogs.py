@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from widgets.dialogs.choose_session import ChooseSessionDialog, SessionLine
@@ -32,6 +33,28 @@ def test_an_answer_waits_then_shows_plain_text_and_is_copied(qtbot: QtBot) -> No
     dialog._copy()
     copied = QGuiApplication.clipboard().text().splitlines()
     assert copied[:3] == ["All is <i>well</i>.", "What\tCount", "<b>row 0</b>\t0"] and len(copied) == 22
+
+
+def test_an_answer_is_as_large_as_its_rows_and_its_headers_are_whole(qtbot: QtBot) -> None:
+    headers, window = tuple(f"A longer header {number}" for number in range(6)), QWidget()
+    window.resize(1024, 700)
+    qtbot.addWidget(window)
+    sizes = []
+    for rows in (0, 1, 20, 400):
+        dialog = FactsTableDialog("Question", "Working...", window)
+        qtbot.addWidget(dialog)
+        dialog.show()
+        row = tuple("12" for _header in headers)
+        dialog.set_facts(FactsTable("All is well.", headers if rows else (), (row,) * rows, note="A note."))
+        QApplication.processEvents()
+        header = dialog.table.horizontalHeader()
+        sections = range(header.count())
+        assert all(header.sectionSize(at) >= header.sectionSizeHint(at) for at in sections)
+        assert not dialog.table.horizontalScrollBar().isVisible()
+        sizes.append(dialog.size())
+    nothing, one, twenty, many = (size.height() for size in sizes)
+    assert nothing < one < 260 and one < twenty <= many < 700
+    assert sizes[0].width() < sizes[1].width() <= 1024
 
 
 def test_folded_rows_come_on_demand_and_verdicts_have_colour_icon_and_word(qtbot: QtBot) -> None:

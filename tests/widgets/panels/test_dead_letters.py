@@ -6,7 +6,7 @@ from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QLabel, QStyleOptionViewItem, QToolTip
 
 from tests.widgets.panels.table_of import table_of
-from widgets.panels.dead_letters import AttemptFacts, DeadLetterFacts, DeadLettersPanel
+from widgets.panels.dead_letters import DeadLetterFacts, DeadLettersPanel
 from widgets.roles import ColumnLook, Role
 
 TITLES = ("Died (session)", "Cause", "Key", "Payload", "Origin", "Attempts", "Age", "Redrives")
@@ -23,7 +23,8 @@ def letter(number):
         MARKUP,
         (("Key", MARKUP), ("Origin", "builds")),
         (("trace", MARKUP),),
-        (AttemptFacts(1, "builder-1", "00:01.000", "850 ms", MARKUP, MARKUP),),
+        (("1.", f"{MARKUP}\nbuilder-1, 00:01.000, 850 ms"),),
+        (MARKUP,),
         MARKUP,
     )
 
@@ -133,6 +134,7 @@ def test_the_current_row_is_told_and_its_details_are_shown(panel, qtbot):
     assert told.args == [("builds", 5)]
 
 
+@pytest.mark.promise("25")
 def test_markup_is_shown_as_it_is_everywhere(panel):
     panel.set_causes([(MARKUP, 3)])
     panel.details.set_facts(letter(1))
@@ -203,13 +205,22 @@ def test_where_nothing_was_redriven_a_click_shows_the_dead_letters_again(panel, 
     assert not panel.empty_state.offer.isVisible()
 
 
-def test_what_programs_wrote_is_neither_counted_nor_redriven(panel, qtbot):
+def test_what_programs_wrote_is_redriven_and_not_edited(panel, qtbot):
     of_programs = {("builds", 0), ("builds", 1)}
     keys = [row(number)[0] for number in range(8)]
     panel.programs_count = lambda asked: len(of_programs.intersection(keys if asked is None else asked))
     click(qtbot, panel, 0)
-    assert panel.redrive_all_button.text() == "Redrive all (6)" and panel.redrive_all_button.isEnabled()
-    assert not panel.redrive_selected_button.isEnabled() and panel.why_not_current()
-    assert panel.why_not_selected() == "Only the program that wrote a topic's dead letters can send them back."
+    assert panel.redrive_all_button.text() == "Redrive all (8)" and panel.redrive_all_button.isEnabled()
+    assert panel.redrive_selected_button.isEnabled() and panel.why_not_current()
+    assert panel.why_not_own(selected=True) == "The dead letters that a program has put into a topic stay there."
     click(qtbot, panel, 2, Qt.KeyboardModifier.ControlModifier)
-    assert panel.redrive_selected_button.text() == "Redrive selected (1)" and not panel.why_not_current()
+    assert panel.redrive_selected_button.text() == "Redrive selected (2)" and not panel.why_not_current()
+
+
+def test_the_button_says_whether_it_redrives_all_or_those_that_are_listed(panel):
+    panel.set_total(8)
+    assert panel.redrive_all_button.text() == "Redrive all (8)"
+    panel.set_total(11)  # three have died since the list stands still, or do not fit the filter
+    assert panel.redrive_all_button.text() == "Redrive listed (8)"
+    panel.show_redriven(True)
+    assert panel.redrive_all_button.text() == "Redrive all (0)"

@@ -6,6 +6,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication, QLabel
 
+from app.presenters.in_flight import InFlightPanel
+from app.presenters.offsets import OffsetsPanel
 from tests.widgets.panels.table_of import columns_of, table_of
 from widgets.canvas.view import Party
 from widgets.cards import Move, RebalanceFacts
@@ -14,10 +16,8 @@ from widgets.panels.backpressure import GAUGES_MAX, BackpressurePanel, GaugeFact
 from widgets.panels.chart import Chart
 from widgets.panels.charts import ChartsPanel
 from widgets.panels.curves import ChartFacts, Curve
-from widgets.panels.in_flight import InFlightPanel
 from widgets.panels.inspector import InspectorFacts, InspectorPanel
 from widgets.panels.jobs import JobFacts, JobsPanel
-from widgets.panels.offsets import OffsetsPanel
 from widgets.panels.panel import PanelInfo
 from widgets.panels.rebalances import CARDS_MAX, RebalancesPanel
 from widgets.panels.soft_area import SoftArea

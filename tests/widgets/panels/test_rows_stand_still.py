@@ -88,6 +88,20 @@ def test_under_the_pointer_no_row_changes_its_place_and_new_ones_wait(panel: Tab
     assert numbers(panel)[0] == 10 and not panel.waiting.isVisible()
 
 
+def test_a_row_that_waits_is_counted_and_not_told_to_be_hidden(panel: TablePanel) -> None:
+    """As after a redrive: the letter is gone, another one comes, and "2 of 3 are shown" would speak of a filter."""
+    assert isinstance(panel.model, TableModel)
+    panel.model.counted.connect(lambda _shown, total: panel.set_total(total))
+    panel.table.selectRow(1)
+    QApplication.processEvents()
+    give(panel, 5, 4, 3, 2)
+    give(panel, 6, 5, 4, 3, 2)
+    assert panel.waiting.text() == "1 new" and panel.count_label.text() == "5"
+    panel.model.set_filter("5")
+    panel.model.settle()
+    assert panel.count_label.text() == "1 of 5 are shown"
+
+
 def test_a_row_that_is_gone_keeps_its_place_under_the_pointer_and_cannot_be_chosen(panel: TablePanel) -> None:
     viewport = panel.table.viewport()
     point(viewport, True)

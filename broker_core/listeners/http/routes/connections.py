@@ -13,6 +13,7 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 
+from broker_core.broker.session_clock import FIXED
 from broker_core.clock import NS_PER_MS
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
@@ -36,6 +37,10 @@ from broker_core.operations.values import text_of
 from broker_core.snapshots import ConnectionView
 from broker_core.version import program_version
 
+OPEN_TO_ALL = (
+    "everybody may use this broker, so nobody may disturb its clients; give it a token, or open one for tests, with "
+    "EmbeddedBroker or serve --testing"
+)
 BUFFER_EVENTS = 10_000
 _PIECE_EVENTS = 500  # what a client that does not read has in memory beside its buffer
 _PAUSE_S = 0.02  # events are gathered for so long, for one write of many
@@ -157,7 +162,10 @@ async def _observe_broker(call: HttpCall, request: ObserveBroker) -> Observed:
     found = await call.ask(request)
     acls = changes.with_file(call.context.access, found.snapshot.acls)
     snapshot = msgspec.structs.replace(found.snapshot, acls=acls)
-    return msgspec.structs.replace(found, snapshot=snapshot, connections=call.context.connections.views())
+    refused = {"begin_fault": OPEN_TO_ALL} if _spares_clients(call) else {}
+    refused |= {"advance_clock": FIXED} if call.broker.clock.movable is None else {}
+    connections = call.context.connections.views()
+    return msgspec.structs.replace(found, snapshot=snapshot, connections=connections, refused=refused)
 
 
 async def _cut_connection(call: HttpCall, request: CutConnection) -> None:
@@ -165,15 +173,15 @@ async def _cut_connection(call: HttpCall, request: CutConnection) -> None:
         raise HTTPException(404, "there is no such connection")
 
 
-# Not for everybody who finds a broker that is not for tests.
-async def _begin_fault(call: HttpCall, request: BeginFault) -> FaultAnswer:
+def _spares_clients(call: HttpCall) -> bool:
+    """Faults are not for everybody who finds a broker that is not for tests."""
     for_tests = not isinstance(call.host, BrokerHost) or call.broker.clock.movable is not None
-    if call.context.access.open and not for_tests:
-        raise BrokerError(
-            ErrorCode.INVALID_REQUEST,
-            "everybody may use this broker, so nobody may disturb its clients; give it a token, or open one for "
-            "tests, with EmbeddedBroker or serve --testing",
-        )
+    return call.context.access.open and not for_tests
+
+
+async def _begin_fault(call: HttpCall, request: BeginFault) -> FaultAnswer:
+    if _spares_clients(call):
+        raise BrokerError(ErrorCode.INVALID_REQUEST, OPEN_TO_ALL)
     return call.host.ask(request)
 
 

@@ -6,7 +6,7 @@ from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.http.context import SPARE_S, ByHand, HttpCall
 from broker_core.operations.queues import Ack, Delivery, Extend, LeaseRefused, LeasesDone, Nack, Release, Take
-from broker_core.queues.lease import Lease
+from broker_core.queues.lease import Held, Lease
 from broker_core.queues.queue import Queue
 from broker_core.replies import Reply, all_done
 
@@ -54,7 +54,8 @@ async def _each(
             try:
                 if int(partition) >= len(queue.levels.tables):
                     raise BrokerError(ErrorCode.INVALID_LEASE, text)
-                done = use(queue, now_ns, int(partition), int(offset), holder, *more, attempt=int(attempt), **fields)
+                held = Held(int(partition), int(offset), holder, int(attempt))
+                done = use(queue, now_ns, held, *more, **fields)
             except BrokerError as error:
                 end.fail(error)
             else:

@@ -1,21 +1,23 @@
 """The API of Confluent's schema registry, at the root, for Confluent's serializers and tools.
 
-Paths, bodies, errors, their numbers and sentences are Confluent's. Left out, and refused in a sentence: contexts, and
-modes other than READWRITE.
+Paths, bodies, errors, their numbers and sentences are Confluent's. Left out: contexts but the default one, rules, tags,
+associations and GUIDs; refused in a sentence: modes other than READWRITE.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Literal
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
+from msgspec import UNSET, UnsetType
 from starlette.responses import Response
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.listeners.http.context import SLASH, HttpCall, RouteHandler, Routes
+from broker_core.listeners.http.context import SLASH, HttpCall, RouteHandler, Routes, path_names
+from broker_core.names import CLUSTER_ID
 from broker_core.operations.entry import ADMIN, READ, WRITE
 from broker_core.operations.fields import Subject
 from broker_core.operations.schemas import (
@@ -27,15 +29,15 @@ from broker_core.operations.schemas import (
     SetCompatibility,
     SetDefaultCompatibility,
 )
-from broker_core.schemas.compatibility import SchemaKind
+from broker_core.schemas.compatibility import Compatibility, SchemaKind
 from broker_core.schemas.problem import InvalidSchemaError
-from broker_core.schemas.registry import References, SchemaRegistry, SchemaVersion
+from broker_core.schemas.registry import References, SchemaMetadata, SchemaRegistry, SchemaVersion
+from broker_core.version import program_version
 
 routes = Routes("Schema registry")
 
 MEDIA_TYPE = "application/vnd.schemaregistry.v1+json"
 _LATEST = ("latest", "-1")
-_READ_WRITE = "READWRITE"
 # Errors that have a number of their own in Confluent's registry.
 _NUMBERS = {
     ErrorCode.INVALID_TOPIC: (422, 42208),
@@ -58,14 +60,20 @@ _SENTENCES = {
     ),
 }
 _MOST_VERSION = 2_147_483_647
-_Answer = Callable[[HttpCall], Awaitable[Any]]
+_T = TypeVar("_T")
+_Answer = Callable[..., Awaitable[Any]]
 
 
-class _Refused(Exception):
+class RegistryError(msgspec.Struct, frozen=True):
+    error_code: int
+    message: str
+
+
+class _Refused(BrokerError):
     """An error of Confluent's that nothing else here has."""
 
     def __init__(self, status: int, number: int, message: str) -> None:
-        super().__init__(message)
+        super().__init__(ErrorCode.INVALID_REQUEST, message)
         self.status = status
         self.number = number
 
@@ -78,6 +86,29 @@ class Candidate(msgspec.Struct, frozen=True, rename="camel"):
     schema: str
     schema_type: SchemaType = "AVRO"
     references: References = ()
+    metadata: SchemaMetadata | None = None
+
+
+class RegisteredSchema(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """A schema by its id, or a version of a subject. A missing type means AVRO."""
+
+    schema: str
+    id: int
+    subject: str | UnsetType = UNSET
+    version: int | UnsetType = UNSET
+    schema_type: SchemaType = "AVRO"
+    references: References = ()
+    metadata: SchemaMetadata | None = None
+
+
+class SubjectVersion(msgspec.Struct, frozen=True):
+    subject: str
+    version: int
+
+
+class CompatibilityCheck(msgspec.Struct, frozen=True, omit_defaults=True):
+    is_compatible: bool
+    messages: list[str] | UnsetType = UNSET
 
 
 class CompatibilityLevel(msgspec.Struct, frozen=True):
@@ -93,226 +124,308 @@ class CompatibilityLevel(msgspec.Struct, frozen=True):
         return found
 
 
-class ModeChange(msgspec.Struct, frozen=True):
+class SetLevel(msgspec.Struct, frozen=True, rename="camel"):
+    compatibility_level: Compatibility
+
+
+class Mode(msgspec.Struct, frozen=True):
     mode: RegistryMode
 
 
-def _confluent(handler: _Answer) -> RouteHandler:
-    """Results and errors of `handler` in the form of Confluent's registry."""
-
-    @functools.wraps(handler)
-    async def answer(call: HttpCall) -> Response:
-        try:
-            call.identify()
-            found, status = await handler(call), 200
-        except BrokerError as error:
-            call.connection.failed(str(error))
-            usual = error.code.status
-            status, number = _NUMBERS.get(error.code, (usual, error.code.code))
-            names = {name: text.replace(SLASH, "/") for name, text in call.request.path_params.items()}
-            names["about"] = error.about
-            names["id"] = f"{names['id']} " if "id" in names else ""
-            message = _SENTENCES[error.code].format(**names) if error.code in _SENTENCES else str(error)
-            found = {"error_code": number if number >= usual else usual, "message": message}
-        except _Refused as refused:
-            call.connection.failed(str(refused))
-            found, status = {"error_code": refused.number, "message": str(refused)}, refused.status
-        return Response(msgspec.json.encode(found), status, media_type=MEDIA_TYPE)
-
-    return answer
+_READ_WRITE = Mode("READWRITE")
+_FLAG = (bool, False)
+#: Type and default of each parameter that a query may have.
+_QUERY: dict[str, tuple[Any, Any]] = {
+    **dict.fromkeys(("deleted", "deletedOnly", "latestOnly", "permanent", "verbose", "defaultToGlobal"), _FLAG),
+    **dict.fromkeys(("subject", "subjectPrefix", "contextPrefix", "format"), (str, "")),
+    "offset": (Annotated[int, msgspec.Meta(ge=0)], 0),
+    "limit": (int, -1),  # negative: all
+}
+_PATH = {
+    "subject": Subject,
+    "id": Annotated[int, msgspec.Meta(ge=1)],
+    "version": Annotated[str, msgspec.Meta(pattern="^(latest|-1|[1-9][0-9]{0,9})$")],
+}
 
 
-def _serve(method: str, path: str) -> Callable[[_Answer], RouteHandler]:
-    """Declare the handler below. It authenticates by itself, so that errors have Confluent's form."""
+def _refusal(call: HttpCall, error: BrokerError) -> Response:
+    """`error` in the form of Confluent's registry."""
+    if isinstance(error, _Refused):
+        status, number, message = error.status, error.number, error.about
+    else:
+        status, number = _NUMBERS.get(error.code, (error.code.status, error.code.code))
+        number = max(number, error.code.status)  # the registry's numbers are a status, or begin with one: 42201
+        names = {name: text.replace(SLASH, "/") for name, text in call.request.path_params.items()}
+        names["about"] = error.about
+        names["id"] = f"{names['id']} " if "id" in names else ""
+        message = _SENTENCES[error.code].format(**names) if error.code in _SENTENCES else str(error)
+    return Response(msgspec.json.encode(RegistryError(number, message)), status, media_type=MEDIA_TYPE)
+
+
+def _serve(method: str, path: str, answer: Any, query: str = "", body: Any = None) -> Callable[[_Answer], RouteHandler]:
+    """Declare the handler below; it gets the parameters that `query` names, if there are any."""
+    asked = msgspec.defstruct("Query", [(name, *_QUERY[name]) for name in query.split()]) if query else None
 
     def declare(handler: _Answer) -> RouteHandler:
-        return routes(method, path, open=True)(_confluent(handler))
+        @functools.wraps(handler)
+        async def served(call: HttpCall) -> Any:
+            return await (handler(call) if asked is None else handler(call, call.query(asked, passes_over=True)))
+
+        parameters = {name: _PATH[name] for name in path_names(path)}
+        form = {"media_type": MEDIA_TYPE, "refusal": _refusal, "error": RegistryError}
+        return routes(method, path, answer, parameters=parameters, query=asked, body=body, **form)(served)
 
     return declare
+
+
+def _page(rows: Sequence[_T], asked: Any) -> Sequence[_T]:
+    return rows[asked.offset :][: asked.limit if asked.limit >= 0 else None]
 
 
 # -- subjects and versions
 
 
-@_serve("GET", "/subjects")
-async def subjects(call: HttpCall) -> list[str]:
-    prefix, there = (
-        call.request.query_params.get("subjectPrefix", ""),
-        _registry(call).subjects(deleted=_flag(call, "deleted")),
-    )
-    return [name for name in there if name.startswith(prefix) and call.may(READ, "subject", name)]
+@_serve("GET", "/subjects", list[str], "subjectPrefix deleted deletedOnly offset limit")
+async def list_subject_names(call: HttpCall, asked: Any) -> Sequence[str]:
+    there = set(_registry(call).subjects(deleted=asked.deleted or asked.deletedOnly))
+    there -= set(_registry(call).subjects()) if asked.deletedOnly else set()
+    names = [name for name in sorted(there) if name.startswith(asked.subjectPrefix)]
+    return _page([name for name in names if call.may(READ, "subject", name)], asked)
 
 
-@_serve("POST", "/subjects/{subject}")
-async def find(call: HttpCall) -> Mapping[str, Any]:
+@_serve("POST", "/subjects/{subject}", RegisteredSchema, "format", Candidate)
+async def look_up_schema(call: HttpCall, asked: Any) -> RegisteredSchema:
     name = _subject(call, READ)
-    return _described(call, _registry(call).find(name, *await _candidate(call)))
+    return _described(call, _registry(call).find(name, *await _candidate(call)), asked)
 
 
-@_serve("DELETE", "/subjects/{subject}")
-async def delete_subject(call: HttpCall) -> list[int]:
-    name, permanent = _subject(call, ADMIN), _flag(call, "permanent")
+@_serve("DELETE", "/subjects/{subject}", list[int], "permanent")
+async def delete_whole_subject(call: HttpCall, asked: Any) -> list[int]:
+    name = _subject(call, ADMIN)
     live = _registry(call).subjects()
-    if permanent and name in live:
+    if asked.permanent and name in live:
         raise _Refused(404, 40405, f"Subject '{name}' was not deleted first before being permanently deleted")
-    if not permanent and name not in live and name in _registry(call).subjects(deleted=True):
+    if not asked.permanent and name not in live and name in _registry(call).subjects(deleted=True):
         raise _Refused(404, 40404, f"Subject '{name}' was soft deleted.Set permanent=true to delete permanently")
-    return await call.ask(DeleteSubject(subject=name, permanent=permanent))
+    return await call.ask(DeleteSubject(subject=name, permanent=asked.permanent))
 
 
-@_serve("GET", "/subjects/{subject}/versions")
-async def versions(call: HttpCall) -> list[int]:
-    return list(_registry(call).versions(_subject(call, READ), deleted=_flag(call, "deleted")))
+@_serve("GET", "/subjects/{subject}/metadata", RegisteredSchema, "deleted format")
+async def find_by_metadata(call: HttpCall, asked: Any) -> RegisteredSchema:
+    """Get the latest version that has all of these properties in its metadata.
+
+    The query has a `key` and a `value` of each.
+    """
+    name, given = _subject(call, READ), call.request.query_params
+    wanted = dict(zip(given.getlist("key"), given.getlist("value"), strict=False))
+    for number in reversed(_registry(call).versions(name, deleted=asked.deleted)):
+        found = _registry(call).version(name, number, deleted=True)
+        if found.metadata is not None and wanted.items() <= found.metadata.properties.items():
+            return _described(call, found, asked)
+    raise BrokerError(ErrorCode.UNKNOWN_SCHEMA, "no version has this metadata")
 
 
-@_serve("POST", "/subjects/{subject}/versions")
-async def register(call: HttpCall) -> Mapping[str, Any]:
+@_serve("GET", "/subjects/{subject}/versions", list[int], "deleted deletedOnly offset limit")
+async def list_versions(call: HttpCall, asked: Any) -> Sequence[int]:
+    name, registry = _subject(call, READ), _registry(call)
+    there = registry.versions(name, deleted=asked.deleted or asked.deletedOnly)
+    live = set(registry.versions(name)) if asked.deletedOnly and name in registry.subjects() else set()
+    return _page([number for number in there if number not in live], asked)
+
+
+@_serve("POST", "/subjects/{subject}/versions", RegisteredSchema, "format", Candidate)
+async def register_version(call: HttpCall, asked: Any) -> RegisteredSchema:
     name = _subject(call, WRITE)
     text = SchemaText.of(*await _candidate(call))
-    registered = await call.ask(RegisterSchema(subject=name, text=text))
-    return _described(call, registered)
+    return _described(call, await call.ask(RegisterSchema(subject=name, text=text)), asked)
 
 
-@_serve("GET", "/subjects/{subject}/versions/{version}")
-async def version(call: HttpCall) -> Mapping[str, Any]:
-    return _described(call, _version(call, _subject(call, READ), deleted=_flag(call, "deleted")))
+@_serve("GET", "/subjects/{subject}/versions/{version}", RegisteredSchema, "deleted format")
+async def get_version(call: HttpCall, asked: Any) -> RegisteredSchema:
+    return _described(call, _version(call, _subject(call, READ), deleted=asked.deleted), asked)
 
 
-@_serve("GET", "/subjects/{subject}/versions/{version}/schema")
-async def version_text(call: HttpCall) -> Any:
-    return msgspec.Raw(_version(call, _subject(call, READ)).text.encode())
+@_serve("GET", "/subjects/{subject}/versions/{version}/schema", Any, "deleted format")
+async def get_schema_of_version(call: HttpCall, asked: Any) -> Any:
+    found = _version(call, _subject(call, READ), deleted=asked.deleted)
+    return msgspec.Raw(_formatted(call, found.id, found.text, asked).encode())
 
 
-@_serve("GET", "/subjects/{subject}/versions/{version}/referencedby")
-async def referenced_by(call: HttpCall) -> list[int]:
+@_serve("GET", "/subjects/{subject}/versions/{version}/referencedby", list[int], "offset limit")
+async def list_referencing_schemas(call: HttpCall, asked: Any) -> Sequence[int]:
     name = _subject(call, READ)
-    return list(_registry(call).referenced_by(name, _version(call, name, deleted=True).version))
+    return _page(_registry(call).referenced_by(name, _version(call, name, deleted=True).version), asked)
 
 
-@_serve("DELETE", "/subjects/{subject}/versions/{version}")
-async def delete_version(call: HttpCall) -> int:
-    name, permanent = _subject(call, ADMIN), _flag(call, "permanent")
+@_serve("DELETE", "/subjects/{subject}/versions/{version}", int, "permanent")
+async def delete_one_version(call: HttpCall, asked: Any) -> int:
+    name = _subject(call, ADMIN)
     number = _version(call, name, deleted=True).version
     named, live = f"Subject '{name}' Version {number} was", name in _registry(call).subjects()
     if live and number in _registry(call).versions(name):
-        if permanent:
+        if asked.permanent:
             raise _Refused(404, 40407, f"{named} not deleted first before being permanently deleted")
-    elif not permanent:
+    elif not asked.permanent:
         raise _Refused(404, 40406, f"{named} soft deleted.Set permanent=true to delete permanently")
-    await call.ask(DeleteVersion(subject=name, version=number, permanent=permanent))
+    await call.ask(DeleteVersion(subject=name, version=number, permanent=asked.permanent))
     return number
 
 
-# -- schemas by id
+# -- schemas
 
 
-@_serve("GET", "/schemas/types")
-async def schema_types(call: HttpCall) -> list[str]:
+@_serve("GET", "/schemas", list[RegisteredSchema], "subjectPrefix deleted latestOnly offset limit")
+async def list_schemas(call: HttpCall, asked: Any) -> Sequence[RegisteredSchema]:
+    registry = _registry(call)
+    found = []
+    for name in registry.subjects(deleted=asked.deleted):
+        if name.startswith(asked.subjectPrefix) and call.may(READ, "subject", name):
+            there = registry.versions(name, deleted=asked.deleted)
+            found += [registry.version(name, each, deleted=True) for each in there[-1 if asked.latestOnly else 0 :]]
+    return [_described(call, each) for each in _page(found, asked)]
+
+
+@_serve("GET", "/schemas/types", list[str])
+async def list_schema_types(call: HttpCall) -> list[str]:
     return sorted(kind.value for kind in SchemaKind)
 
 
-@_serve("GET", "/schemas/ids/{id}")
-async def schema(call: HttpCall) -> Mapping[str, Any]:
-    number, kind, text = _by_id(call)
-    return {
-        "schema": _formatted(call, number, text),
-        "id": number,
-        **_type_of(kind),
-        **_references(_registry(call).references(number)),
-    }
+@_serve("GET", "/schemas/ids/{id}", RegisteredSchema, "format")
+async def get_schema(call: HttpCall, asked: Any) -> RegisteredSchema:
+    return msgspec.structs.replace(_described(call, _by_id(call), asked), subject=UNSET, version=UNSET)
 
 
-@_serve("GET", "/schemas/ids/{id}/schema")
-async def schema_text(call: HttpCall) -> Any:
-    return msgspec.Raw(_by_id(call)[2].encode())
+@_serve("GET", "/schemas/ids/{id}/schema", Any, "format")
+async def get_schema_alone(call: HttpCall, asked: Any) -> Any:
+    found = _by_id(call)
+    return msgspec.Raw(_formatted(call, found.id, found.text, asked).encode())
 
 
-@_serve("GET", "/schemas/ids/{id}/subjects")
-async def schema_subjects(call: HttpCall) -> list[str]:
-    return list(dict.fromkeys(each.subject for each in _usages(call)))
+@_serve("GET", "/schemas/ids/{id}/subjects", list[str], "subject deleted offset limit")
+async def list_subjects_of_schema(call: HttpCall, asked: Any) -> Sequence[str]:
+    return _page(list(dict.fromkeys(each.subject for each in _usages(call, asked))), asked)
 
 
-@_serve("GET", "/schemas/ids/{id}/versions")
-async def schema_versions(call: HttpCall) -> list[Mapping[str, Any]]:
-    return [{"subject": each.subject, "version": each.version} for each in _usages(call)]
+@_serve("GET", "/schemas/ids/{id}/versions", list[SubjectVersion], "subject deleted offset limit")
+async def list_versions_of_schema(call: HttpCall, asked: Any) -> Sequence[SubjectVersion]:
+    return _page([SubjectVersion(each.subject, each.version) for each in _usages(call, asked)], asked)
 
 
 # -- compatibility
 
 
-@_serve("POST", "/compatibility/subjects/{subject}/versions")
-async def check_all(call: HttpCall) -> Mapping[str, Any]:
-    return await _check(call, _subject(call, READ))
+@_serve("POST", "/compatibility/subjects/{subject}/versions", CompatibilityCheck, "verbose", Candidate)
+async def check_with_versions(call: HttpCall, asked: Any) -> CompatibilityCheck:
+    return await _check(call, _subject(call, READ), None, asked)
 
 
-@_serve("POST", "/compatibility/subjects/{subject}/versions/{version}")
-async def check_version(call: HttpCall) -> Mapping[str, Any]:
+@_serve("POST", "/compatibility/subjects/{subject}/versions/{version}", CompatibilityCheck, "verbose", Candidate)
+async def check_with_version(call: HttpCall, asked: Any) -> CompatibilityCheck:
     name = _subject(call, READ)
-    _version(call, name)
-    return await _check(call, name)
+    return await _check(call, name, _version(call, name).version, asked)
 
 
-async def _check(call: HttpCall, name: str) -> Mapping[str, Any]:
-    candidate = await _candidate(call)
+async def _check(call: HttpCall, name: str, version: int | None, asked: Any) -> CompatibilityCheck:
+    text, kind, references, _ = await _candidate(call)
     registry = _registry(call)
-    problems = await call.slow(lambda: call.host.call(lambda _now: registry.check(name, *candidate)))
-    found: dict[str, Any] = {"is_compatible": not problems}
-    if _flag(call, "verbose"):
-        found["messages"] = [str(problem) for problem in problems]
-    return found
+    check = functools.partial(registry.check, name, text, kind, references, version)
+    problems = await call.slow(lambda: call.host.call(lambda _now: check()))
+    return CompatibilityCheck(not problems, [str(each) for each in problems] if asked.verbose else UNSET)
 
 
-@_serve("GET", "/config")
-async def config(call: HttpCall) -> Mapping[str, str]:
-    return {"compatibilityLevel": _registry(call).compatibility.value}
+@_serve("GET", "/config", SetLevel)
+async def get_default_compatibility(call: HttpCall) -> SetLevel:
+    return SetLevel(_registry(call).compatibility)
 
 
-@_serve("PUT", "/config")
-async def set_config(call: HttpCall) -> Mapping[str, str]:
+@_serve("PUT", "/config", CompatibilityLevel, body=CompatibilityLevel)
+async def put_default_compatibility(call: HttpCall) -> CompatibilityLevel:
     call.must(ADMIN, "broker")
     level = (await call.body(CompatibilityLevel)).mode()
     await call.ask(SetDefaultCompatibility(mode=level))
-    return {"compatibility": level}
+    return CompatibilityLevel(level)
 
 
-@_serve("GET", "/config/{subject}")
-async def subject_config(call: HttpCall) -> Mapping[str, str]:
+@_serve("DELETE", "/config", SetLevel)
+async def reset_default_compatibility(call: HttpCall) -> SetLevel:
+    call.must(ADMIN, "broker")
+    before = _registry(call).compatibility
+    await call.ask(SetDefaultCompatibility(mode="BACKWARD"))
+    return SetLevel(before)
+
+
+@_serve("GET", "/config/{subject}", SetLevel, "defaultToGlobal")
+async def get_compatibility(call: HttpCall, asked: Any) -> SetLevel:
     name, registry = _subject(call, READ), _registry(call)
-    if not registry.has_own_compatibility(name) and not _flag(call, "defaultToGlobal"):
+    if not registry.has_own_compatibility(name) and not asked.defaultToGlobal:
         raise _Refused(404, 40408, f"Subject '{name}' does not have subject-level compatibility configured")
-    return {"compatibilityLevel": registry.compatibility_of(name).value}
+    return SetLevel(registry.compatibility_of(name))
 
 
-@_serve("PUT", "/config/{subject}")
-async def set_subject_config(call: HttpCall) -> Mapping[str, str]:
+@_serve("PUT", "/config/{subject}", CompatibilityLevel, body=CompatibilityLevel)
+async def put_compatibility(call: HttpCall) -> CompatibilityLevel:
     name = _subject(call, ADMIN)
     level = (await call.body(CompatibilityLevel)).mode()
     await call.ask(SetCompatibility(subject=name, mode=level))
-    return {"compatibility": level}
+    return CompatibilityLevel(level)
 
 
-@_serve("DELETE", "/config/{subject}")
-async def delete_subject_config(call: HttpCall) -> Mapping[str, str]:
+@_serve("DELETE", "/config/{subject}", SetLevel)
+async def reset_compatibility(call: HttpCall) -> SetLevel:
     name = _subject(call, ADMIN)
-    before = _registry(call).compatibility_of(name).value
+    before = _registry(call).compatibility_of(name)
     await call.ask(SetCompatibility(subject=name, mode=None))
-    return {"compatibilityLevel": before}
+    return SetLevel(before)
 
 
-@_serve("GET", "/mode")
-@_serve("GET", "/mode/{subject}")
-async def mode(call: HttpCall) -> Mapping[str, str]:
-    return {"mode": _READ_WRITE}
+# -- the registry itself
 
 
-@_serve("PUT", "/mode")
-@_serve("PUT", "/mode/{subject}")
-async def set_mode(call: HttpCall) -> Mapping[str, str]:
+@_serve("GET", "/mode", Mode)
+async def get_mode(call: HttpCall) -> Mode:
+    return _READ_WRITE
+
+
+@_serve("GET", "/mode/{subject}", Mode)
+async def get_mode_of_subject(call: HttpCall) -> Mode:
+    _subject(call, READ)
+    return _READ_WRITE
+
+
+@_serve("PUT", "/mode", Mode, body=Mode)
+async def put_mode(call: HttpCall) -> Mode:
     call.must(ADMIN, "broker")
-    wanted = (await call.body(ModeChange)).mode
+    return await _mode(call)
+
+
+@_serve("PUT", "/mode/{subject}", Mode, body=Mode)
+async def put_mode_of_subject(call: HttpCall) -> Mode:
+    _subject(call, ADMIN)
+    return await _mode(call)
+
+
+async def _mode(call: HttpCall) -> Mode:
+    wanted = await call.body(Mode)
     if wanted != _READ_WRITE:
-        raise BrokerError(ErrorCode.INVALID_REQUEST, f"the mode {wanted} is not served; the registry is {_READ_WRITE}")
-    return {"mode": wanted}
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"the mode {wanted.mode} is not served, only READWRITE")
+    return wanted
+
+
+@_serve("GET", "/contexts", list[str], "contextPrefix offset limit")
+async def list_contexts(call: HttpCall, asked: Any) -> Sequence[str]:
+    """List the contexts: there is the default one."""
+    return _page([name for name in (".",) if name.startswith(asked.contextPrefix)], asked)
+
+
+@_serve("GET", "/v1/metadata/id", dict[str, Any])
+async def get_cluster_id(call: HttpCall) -> dict[str, Any]:
+    clusters = {"kafka-cluster": CLUSTER_ID, "schema-registry-cluster": "schema-registry"}
+    return {"scope": {"path": [], "clusters": clusters}, "id": ""}
+
+
+@_serve("GET", "/v1/metadata/version", dict[str, str])
+async def get_registry_version(call: HttpCall) -> dict[str, str]:
+    return {"version": program_version(), "commitId": ""}
 
 
 # -- inside
@@ -338,7 +451,7 @@ def _version(call: HttpCall, name: str, *, deleted: bool = False) -> SchemaVersi
     return _registry(call).version(name, int(text), deleted=deleted)
 
 
-async def _candidate(call: HttpCall) -> tuple[str, SchemaKind, References]:
+async def _candidate(call: HttpCall) -> tuple[str, SchemaKind, References, SchemaMetadata | None]:
     body = await call.body(Candidate)
     if body.schema_type == SchemaKind.PROTOBUF:
         # Read here, so that it is known where the broker's lock is held; what is wrong is said there.
@@ -346,33 +459,20 @@ async def _candidate(call: HttpCall) -> tuple[str, SchemaKind, References]:
 
         with contextlib.suppress(InvalidSchemaError):
             await call.slow(lambda: file_of(body.schema))
-    return body.schema, SchemaKind(body.schema_type), body.references
+    return body.schema, SchemaKind(body.schema_type), body.references, body.metadata
 
 
-def _flag(call: HttpCall, name: str) -> bool:
-    return bool(call.request.query_params.get(name, "").lower() == "true")
+def _described(call: HttpCall, found: SchemaVersion, asked: Any = None) -> RegisteredSchema:
+    text = _formatted(call, found.id, found.text, asked)
+    kind: SchemaType = found.kind.value
+    return RegisteredSchema(text, found.id, found.subject, found.version, kind, found.references, found.metadata)
 
 
-def _described(call: HttpCall, found: SchemaVersion) -> Mapping[str, Any]:
-    text = _formatted(call, found.id, found.text)
-    named = {"subject": found.subject, "version": found.version, "id": found.id, "schema": text}
-    return {**named, **_type_of(found.kind), **_references(found.references)}
-
-
-def _formatted(call: HttpCall, schema_id: int, text: str) -> str:
+def _formatted(call: HttpCall, schema_id: int, text: str, asked: Any) -> str:
     """The text, or what the client reads instead where it asks for it."""
-    if call.request.query_params.get("format") != "serialized":
+    if asked is None or asked.format != "serialized":
         return text
     return getattr(_registry(call).schema(schema_id), "serialized", text)
-
-
-def _type_of(kind: SchemaKind) -> Mapping[str, str]:
-    """A missing type means AVRO."""
-    return {} if kind is SchemaKind.AVRO else {"schemaType": kind.value}
-
-
-def _references(found: References) -> Mapping[str, Any]:
-    return {"references": found} if found else {}
 
 
 def _number(call: HttpCall) -> int:
@@ -382,15 +482,14 @@ def _number(call: HttpCall) -> int:
     return int(text)
 
 
-def _by_id(call: HttpCall) -> tuple[int, SchemaKind, str]:
-    """Id, language and text. Reading needs the right to one subject that has it."""
-    number = _number(call)
-    kind, text = _registry(call).text(number)
-    usages = _registry(call).usages(number)
-    if usages and not any(call.may(READ, "subject", each.subject) for each in usages):
+def _by_id(call: HttpCall) -> SchemaVersion:
+    """Some version with the id. Reading needs the right to one subject that has it."""
+    usages = _registry(call).usages(_number(call), deleted=True)
+    if not any(call.may(READ, "subject", each.subject) for each in usages):
         call.must(READ, "subject", usages[0].subject)
-    return number, kind, text
+    return usages[0]
 
 
-def _usages(call: HttpCall) -> list[SchemaVersion]:
-    return [each for each in _registry(call).usages(_number(call)) if call.may(READ, "subject", each.subject)]
+def _usages(call: HttpCall, asked: Any) -> list[SchemaVersion]:
+    found = _registry(call).usages(_number(call), deleted=asked.deleted)
+    return [each for each in found if asked.subject in ("", each.subject) and call.may(READ, "subject", each.subject)]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import resources
-from app.presenters.other_clients import other_producers
+from app.presenters.clients import other_producers
+from app.presenters.lag_trend import lag_trend
 from app.presenters.rates import Rates
 from app.sessions.history.series import (
     ALL_PUBLISHED,
@@ -18,6 +21,7 @@ from app.sessions.history.series import (
     STEPS_MAX,
     WINDOW_NS,
     SessionSeries,
+    acknowledged,
     dead,
     delivered,
     depth,
@@ -63,6 +67,69 @@ def test_a_rate_is_the_plain_count_of_its_window_live_and_from_later(runs, looks
     for look_ns in looks:  # in any order, with all that came later
         assert series.rate(published("orders"), look_ns) == live[look_ns] == series.rate(ALL_PUBLISHED, look_ns)
         assert live[look_ns] == pytest.approx(plain_rate(runs, look_ns))
+
+
+def acknowledge(stream: EventStream, time_ns: int, count: int, client: str = "pod-1") -> None:
+    place = {"topic": "orders", "partition": 0, "offset": 0, "group": "billing"}
+    stream.emit(time_ns, K.ACKNOWLEDGED, count=count, client=client, **place)
+
+
+def commits(times_ns: Iterable[int], count: int = 20) -> SessionSeries:
+    series, stream = SessionSeries(), EventStream()
+    stream.attach(series)
+    for time_ns in times_ns:
+        acknowledge(stream, time_ns, count)
+    return series
+
+
+def test_who_commits_every_five_seconds_has_its_rate_in_between_too() -> None:
+    series = commits(range(NS_PER_S, 22 * NS_PER_S, 5 * NS_PER_S))
+    shown = {series.rate(acknowledged("pod-1"), at * GRID_NS) for at in range(4 * 7, 4 * 26)}
+    assert shown == {4.0}
+    start_ns, end_ns = series.window_ns(23 * NS_PER_S, acknowledged("pod-1"))
+    assert end_ns - start_ns == 5 * NS_PER_S, "the figure says over which time it is"
+    assert series.rate(acknowledged("pod-1"), 30 * NS_PER_S) == 0, "it has stopped"
+
+
+def test_who_commits_often_has_the_mean_of_the_window_also_after_a_pause() -> None:
+    series = commits([at * GRID_NS for at in (*range(40), *range(100, 140))], count=1)
+    assert series.rate(acknowledged("pod-1"), 9 * NS_PER_S) == 4
+    assert series.rate(acknowledged("pod-1"), 12 * NS_PER_S) == 0
+    assert series.rate(acknowledged("pod-1"), 26 * NS_PER_S) == 2, "half of the window"
+    assert series.rate(acknowledged("pod-1"), 28 * NS_PER_S) == 4
+
+
+def test_two_members_that_commit_in_turn_are_one_flow_where_only_commits_are_seen() -> None:
+    series, stream = SessionSeries(deliveries=False), EventStream()
+    stream.attach(series)
+    for second in range(1, 30, 5):
+        for late_ns, client in ((0, "pod-1"), (3 * GRID_NS, "pod-2")):
+            acknowledge(stream, second * NS_PER_S + late_ns, 20, client)
+    shown = [series.rate(delivered("billing"), at * GRID_NS) for at in range(4 * 7, 4 * 26)]
+    assert min(shown) > 4 and max(shown) <= 8 and shown.count(8.0) > len(shown) / 2
+
+
+@pytest.mark.parametrize(("share", "words"), [(1.0, {"steady"}), (0.4, {"rising"})])
+@pytest.mark.parametrize("every", [20, 40, 120])
+def test_the_lag_of_who_commits_seldom_rises_only_if_it_does_not_keep_up(
+    every: int, share: float, words: set[str]
+) -> None:
+    rates, stream, shown = Rates(), EventStream(), set()
+    stream.attach(rates.series)
+    reader: dict[str, Any] = {"group": "billing", "client": "pod-1"}
+    stream.emit(0, K.TOPIC_CREATED, topic="orders", count=1)
+    partitions = [["orders", 0]]
+    stream.emit(0, K.PARTITIONS_ASSIGNED, generation=1, detail={"member_id": "m", "partitions": partitions}, **reader)
+    done, each = 0, int(5 * every * share)
+    for tick in range(6 * every):
+        stream.emit(tick * GRID_NS, K.PUBLISHED, topic="orders", partition=0, offset=5 * tick, count=5, client="shop")
+        if tick % every == every - 1:
+            place: dict[str, Any] = {"topic": "orders", "partition": 0, "offset": done, "count": each}
+            stream.emit(tick * GRID_NS + 1, K.ACKNOWLEDGED, **place, **reader)
+            done += each
+        if tick > 4 * every:
+            shown.add(lag_trend(rates, tick * GRID_NS, "billing").word)
+    assert shown == words
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**14), st.integers(1, 50)), max_size=60))
@@ -188,3 +255,16 @@ def test_after_the_end_producers_of_other_programs_are_stopped_and_run_again_whe
     assert states(2) == ["stopped"] and states(1.5) == ["running"]
     stream.emit(3 * NS_PER_S, K.PUBLISHED, topic="a", client="shop", count=9, size_bytes=1)
     assert states(4) == ["running"]
+
+
+def test_the_time_of_a_rate_does_not_depend_on_whether_the_rate_was_asked_before():
+    series, stream = SessionSeries(), EventStream()
+    stream.attach(series)
+    for second in range(0, 16, 5):
+        stream.emit(
+            second * NS_PER_S, K.ACKNOWLEDGED, topic="a", partition=0, offset=0, client="reader", group="g", count=10
+        )
+    told = series.window_ns(16 * NS_PER_S, acknowledged("reader"))
+    assert series.rate(acknowledged("reader"), 16 * NS_PER_S) == 2.0
+    assert told == series.window_ns(16 * NS_PER_S, acknowledged("reader"))
+    assert told[1] - told[0] == 5 * NS_PER_S

@@ -116,6 +116,7 @@ def test_two_principals_of_one_name_and_rules_for_nobody_are_refused():
     assert code_of(lambda: Access(twice[:1], (rule,))) is ErrorCode.INVALID_CONFIG
 
 
+@pytest.mark.promise("22")
 def test_promise_22_an_address_that_others_reach_needs_a_token():
     for address in ("0.0.0.0", "", "192.168.1.5", "::", "example.org", "localhost.example.org", "127.0.0.1.evil.org"):
         assert not is_loopback(address)

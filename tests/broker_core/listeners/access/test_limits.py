@@ -19,6 +19,7 @@ def code_of(action):
     return caught.value.code
 
 
+@pytest.mark.promise("20")
 def test_promise_20_a_declared_length_is_enough_to_refuse():
     limits = GuardConfig(max_body_bytes=100)
     limits.check_body(100)
@@ -57,6 +58,7 @@ def test_what_was_packed_is_unpacked_in_whatever_pieces_it_comes(data, sizes, en
     assert found == data
 
 
+@pytest.mark.promise("27")
 @pytest.mark.parametrize("size_bytes", [200_000, 500_000_000])
 def test_promise_27_a_bomb_is_stopped_before_it_is_unpacked(size_bytes):
     packer = zlib.compressobj(9, wbits=31)

@@ -5,6 +5,8 @@ import sys
 import threading
 from pathlib import Path
 
+import pytest
+
 from broker_core.engine.host import BrokerHost
 from broker_core.engine.host_loop import HostConfig
 from broker_core.listeners.http.listener import HttpListener
@@ -25,6 +27,7 @@ with BrokerHost(sys.argv[1], HostConfig(log=LogConfig(durability="fsync"))) as h
 """
 
 
+@pytest.mark.promise("1")
 def test_what_was_acknowledged_with_fsync_survives_kill_9(tmp_path):
     acknowledged: list = []
     for life in range(3):

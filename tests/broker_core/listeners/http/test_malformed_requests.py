@@ -85,6 +85,7 @@ def fuzz(count, seed, caplog):
     return answers
 
 
+@pytest.mark.promise("19")
 @both
 def test_promise_19_malformed_requests_get_an_error_never_a_crash_or_hang(caplog):
     count = form(500, 4_000)
@@ -92,6 +93,7 @@ def test_promise_19_malformed_requests_get_an_error_never_a_crash_or_hang(caplog
     assert all(answers[status] > count // 40 for status in (200, 400, 422))  # it gets past the first line
 
 
+@pytest.mark.promise("19")
 @pytest.mark.soak
 @pytest.mark.timeout(3_600)
 def test_promise_19_malformed_requests_in_their_hundred_thousands(caplog):
@@ -114,6 +116,7 @@ def test_a_request_with_two_ends_is_refused_and_its_connection_closed(listener):
     assert found.count(b"HTTP/1.1 ") == 1
 
 
+@pytest.mark.promise("19")
 @both
 def test_promise_19_malformed_bodies_get_an_error_and_connections_live(call, caplog):
     dice = random.Random(91)

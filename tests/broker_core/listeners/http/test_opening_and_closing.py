@@ -34,6 +34,7 @@ def things():
     return threading.active_count(), len(os.listdir("/proc/self/fd"))
 
 
+@pytest.mark.promise("30")
 def test_promise_30_nothing_leaks_while_connections_come_and_go(listener):
     come_and_go(listener)
     before = things()
@@ -42,6 +43,7 @@ def test_promise_30_nothing_leaks_while_connections_come_and_go(listener):
     until(lambda: things() <= before)
 
 
+@pytest.mark.promise("30")
 @pytest.mark.soak
 @pytest.mark.timeout(900)
 def test_promise_30_nothing_leaks_over_five_minutes(listener, call):
@@ -61,6 +63,7 @@ def test_promise_30_nothing_leaks_over_five_minutes(listener, call):
 
 def test_promise_30_listeners_that_were_closed_leave_nothing(connect):
     with BrokerHost() as host:
+        sinks = [*host.events._sinks]  # the broker's own
 
         def once():
             with HttpListener(host) as listener:
@@ -75,7 +78,7 @@ def test_promise_30_listeners_that_were_closed_leave_nothing(connect):
         gc.collect()  # what tests before this one have left is not counted
         first = once()
         assert [once() for _ in range(3)] == [first] * 3
-        assert host.events._sinks == []
+        assert host.events._sinks == sinks
 
 
 def test_closing_the_listener_ends_long_polls_and_cuts_silent_clients(opened):

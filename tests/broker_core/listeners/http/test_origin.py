@@ -38,6 +38,7 @@ TABLE = [
 ]
 
 
+@pytest.mark.promise("22")
 @pytest.mark.parametrize(("address", "host", "origin", "allowed"), TABLE)
 def test_promise_22_host_and_origin(address, host, origin, allowed):
     guard = OriginGuard(

@@ -264,6 +264,7 @@ def test_dead_letters_are_purged_and_brought_back(jobs):
     assert jobs.done("GET", "/v1/dead-letters/jobs")["count"] == 2
 
 
+@pytest.mark.promise("32")
 def test_promise_32_what_was_refused_or_given_up_is_never_stored(opened, connect):
     listener = opened()
     call = connect(listener)

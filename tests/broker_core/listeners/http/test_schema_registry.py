@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import jsonschema
 import pytest
 from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegistryClient
 from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
@@ -243,6 +244,134 @@ def test_schemas_refer_to_others(host, client: SchemaRegistryClient, listener):
     assert OwnAvroSerializer(registry, "orders-value").deserialize(data) == value
     client.delete_subject("orders-value")
     assert client.delete_subject("book") == [1]
+
+
+def asked_of_the_document(call) -> list[tuple[str, str, dict]]:
+    """(method, path, operation) of every registry route, what deletes last."""
+    found = call.done("GET", "/openapi.json")
+    every = [
+        (method.upper(), path, operation)
+        for path, item in found["paths"].items()
+        for method, operation in item.items()
+        if operation["tags"] == ["Schema registry"]
+    ]
+    assert len(every) > 30
+    whole = {"$defs": found["components"]["schemas"]}
+    for _, _, operation in every:
+        for answer in operation["responses"].values():
+            for content in answer.get("content", {}).values():
+                text = json.dumps({**whole, **content["schema"]}).replace("#/components/schemas/", "#/$defs/")
+                content["schema"] = json.loads(text)
+    order = ["PUT", "POST", "GET", "DELETE"]  # what is read is made before, and what is in others is deleted first
+    return sorted(every, key=lambda each: (order.index(each[0]), -each[1].count("/")))
+
+
+PATH_VALUES = {"subject": "orders-value", "version": "latest", "id": "1"}
+BODIES = {
+    "Candidate": {"schema": AVRO, "metadata": {"properties": {"owner": "shop"}}},
+    "CompatibilityLevel": {"compatibility": "full"},
+    "Mode": {"mode": "READWRITE"},
+}
+
+
+def asked(call, method: str, path: str, operation: dict, subject: str, schema_id: str):
+    values = {**PATH_VALUES, "subject": subject, "id": schema_id}
+    body = operation.get("requestBody")
+    named = body and body["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+    query = "?key=owner&value=shop" if path.endswith("/metadata") else ""
+    answer = call(method, path.format(**values) + query, BODIES[named] if named else None)
+    described = operation["responses"].get(str(answer.status))
+    assert described is not None, (method, path, answer.status, answer.body)
+    if answer.body:
+        schema = described["content"][answer.headers["content-type"]]["schema"]
+        assert jsonschema.Draft202012Validator(schema).is_valid(answer.json), (method, path, answer.body)
+    return answer
+
+
+def test_every_route_answers_as_its_openapi_says(call):
+    routes = asked_of_the_document(call)
+    for body in (BODIES["Candidate"], {"schema": WIDER}):
+        call.done("POST", "/subjects/orders-value/versions", body)
+    for method, path, operation in routes:
+        answer = asked(call, method, path, operation, "orders-value", "1")
+        assert answer.status == 200, (method, path, answer.body)
+
+
+def test_every_route_says_in_confluents_form_what_is_not_there(call):
+    number_of = {}
+    for method, path, operation in asked_of_the_document(call):
+        if "{" in path and (method, path.partition("{")[0]) not in {("PUT", "/config/"), ("PUT", "/mode/")}:
+            if (method, path) == ("POST", "/subjects/{subject}/versions"):
+                continue  # it makes the subject
+            answer = asked(call, method, path, operation, "none", "99")
+            number_of[method, path] = answer.json["error_code"] if answer.status >= 400 else answer.status
+    assert number_of.pop(("GET", "/config/{subject}")) == 40408
+    assert number_of.pop(("GET", "/subjects/{subject}/metadata")) == 40401
+    fine = {path for (_, path), number in number_of.items() if number == 200}
+    assert fine == {"/compatibility/subjects/{subject}/versions", "/mode/{subject}",
+                    "/config/{subject}"}  # fmt: skip
+    assert set(number_of.values()) == {200, 40401, 40403}
+
+
+def test_lists_are_cut_and_say_what_was_deleted(client: SchemaRegistryClient, call):
+    for text in (AVRO, WIDER):
+        client.register_schema("orders-value", Schema(text, "AVRO"))
+    client.register_schema("jobs-value", Schema(AVRO, "AVRO"))
+    client.delete_version("orders-value", 1)
+    for path, expected in {
+        "/subjects?limit=1": ["jobs-value"],
+        "/subjects?offset=1": ["orders-value"],
+        "/subjects?subjectPrefix=o": ["orders-value"],
+        "/subjects?deletedOnly=true": [],
+        "/subjects/orders-value/versions?deletedOnly=true": [1],
+        "/subjects/orders-value/versions?deleted=true&offset=1&limit=-1": [1, 2][1:],
+        "/schemas/ids/1/subjects": ["jobs-value"],
+        "/schemas/ids/1/subjects?deleted=true": ["jobs-value", "orders-value"],
+        "/schemas/ids/1/versions?deleted=true&subject=orders-value": [{"subject": "orders-value", "version": 1}],
+        "/contexts": ["."],
+        "/contexts?contextPrefix=:": [],
+    }.items():
+        assert call.done("GET", path) == expected, path
+    listed = [(each["subject"], each["version"]) for each in call.done("GET", "/schemas?deleted=true")]
+    assert listed == [("jobs-value", 1), ("orders-value", 1), ("orders-value", 2)]
+    assert [each["version"] for each in call.done("GET", "/schemas?latestOnly=true&subjectPrefix=orders")] == [2]
+    assert call("GET", "/subjects?limit=x").json["error_code"] == 42201
+
+
+def test_versions_are_looked_up_by_their_metadata_over_a_restart_too(host, client: SchemaRegistryClient, call):
+    """Metadata make another id, and stay with the next version that says nothing of them."""
+    body = {"schema": AVRO, "metadata": {"properties": {"owner": "shop", "area": "books"}, "tags": {"book": ["PII"]}}}
+    first = call.done("POST", "/subjects/orders-value/versions", body)
+    assert first["metadata"] == body["metadata"]
+    assert call.done("POST", "/subjects/jobs-value/versions", {"schema": AVRO})["id"] != first["id"]
+    wider = call.done("POST", "/subjects/orders-value/versions", {"schema": WIDER})
+    assert (wider["version"], wider["metadata"]) == (2, body["metadata"])
+    other = {"schema": WIDER, "metadata": {"properties": {"owner": "depot"}}}
+    assert call.done("POST", "/subjects/orders-value/versions", other)["version"] == 3
+    assert client.get_latest_with_metadata("orders-value", {"owner": "shop"}).version == 2
+    assert client.get_latest_with_metadata("orders-value", {"owner": "depot"}).version == 3
+    none = refused(lambda: client.get_latest_with_metadata("orders-value", {"owner": "shop", "area": "toys"}))
+    assert (none.http_status_code, none.error_code) == (404, 40403)
+    assert call.done("POST", "/subjects/orders-value", {"schema": WIDER})["version"] == 3
+    registry = host.broker.schemas.registry
+    assert SchemaRegistry.restore(registry.state()).state() == registry.state()
+
+
+def test_one_version_is_checked_alone(client: SchemaRegistryClient):
+    client.set_compatibility(level="NONE")
+    for text in (AVRO, NARROWER):
+        client.register_schema("orders-value", Schema(text, "AVRO"))
+    client.set_compatibility(level="BACKWARD")
+    assert client.test_compatibility("orders-value", Schema(WIDER, "AVRO"), version=1)
+    assert not client.test_compatibility("orders-value", Schema(WIDER, "AVRO"), version=2)
+
+
+def test_modes_other_than_readwrite_are_refused_in_a_sentence(call):
+    for path in ("/mode", "/mode/orders-value"):
+        answer = call("PUT", path, {"mode": "READONLY"})
+        assert (answer.status, answer.json["error_code"]) == (422, 42204)
+        assert "the mode READONLY is not served" in answer.json["message"]
+    assert call.done("GET", "/mode") == {"mode": "READWRITE"}
 
 
 def test_rules_hold_for_the_registry_too(opened):

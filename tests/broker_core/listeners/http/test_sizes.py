@@ -10,6 +10,7 @@ from tests.broker_core.listeners.http.client import Client
 from tests.broker_core.listeners.http.raw import raw, read_all, status_of
 
 
+@pytest.mark.promise("20")
 @pytest.mark.parametrize("size_bytes", [17 * 1_048_576, 1 << 40, 10**100])
 def test_promise_20_a_declared_length_beyond_the_limit_is_refused_unsent(listener, size_bytes):
     with raw(listener) as found:
@@ -59,6 +60,7 @@ def test_promise_20_headers_are_bounded(listener):
             raise ConnectionResetError
 
 
+@pytest.mark.promise("27")
 @pytest.mark.parametrize("unpacked_bytes", [1_000_000, 200_000_000])
 def test_promise_27_a_compression_bomb_is_refused(opened, connect, unpacked_bytes):
     listener = opened(limits=GuardConfig(max_decompressed_bytes=2_000_000, max_decompression_ratio=100))

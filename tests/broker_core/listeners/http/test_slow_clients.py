@@ -28,6 +28,7 @@ def occupy(listener):
     return found
 
 
+@pytest.mark.promise("21")
 def test_promise_21_silent_and_partial_connections_cost_nobody_else_and_are_cut(opened, connect):
     listener = opened(limits=GuardConfig(header_timeout_ms=3_000, body_timeout_ms=3_000))
     silent = occupy(listener)
@@ -113,6 +114,7 @@ def test_promise_21_a_connection_between_requests_may_be_idle_for_as_long_as_is_
     until(lambda: listener.connections.count("http") == 0)
 
 
+@pytest.mark.promise("21")
 def test_who_asks_for_nothing_gives_way_where_there_are_too_many(opened, connect, monkeypatch):
     monkeypatch.setattr(protocol, "_SILENT_S", 0.05)
     listener = opened(limits=GuardConfig(max_connections=5))
@@ -127,6 +129,7 @@ def test_who_asks_for_nothing_gives_way_where_there_are_too_many(opened, connect
         each.close()
 
 
+@pytest.mark.promise("21")
 def test_promise_21_streams_of_events_have_a_share_of_their_own(opened, connect):
     listener = opened(limits=GuardConfig(max_connections=10, max_streams=3))
     streams = [raw(listener) for _ in range(8)]

@@ -21,6 +21,7 @@ def _has_ipv6():
     return True
 
 
+@pytest.mark.promise("22")
 def test_promise_22_the_listener_is_on_loopback_unless_told_otherwise(listener):
     assert listener.address == "127.0.0.1"
     other = _own_address()
@@ -29,6 +30,7 @@ def test_promise_22_the_listener_is_on_loopback_unless_told_otherwise(listener):
             socket.create_connection((other, listener.port), timeout=2)
 
 
+@pytest.mark.promise("22")
 def test_promise_22_another_address_needs_a_token(opened, connect):
     with BrokerHost() as host:
         with pytest.raises(BrokerError) as caught:
@@ -53,6 +55,7 @@ def test_promise_22_the_loopback_of_ipv6_is_one_too(opened):
         assert status_of(read_all(found)) == 200
 
 
+@pytest.mark.promise("22")
 @pytest.mark.parametrize(
     ("headers", "status"),
     [

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import socket
 import struct
 from typing import Any
 
 from kio.index import load_request_schema, load_response_schema
-from kio.serial import entity_reader, entity_writer
+from kio.serial import entity_reader
 
 from broker_core import BrokerError, BrokerHost
-from broker_core.kafka_messages.making import maker
+from broker_core.kafka_messages.writing import Parts, writer
 from broker_core.listeners.access.access import ANYBODY, Principal
 from broker_core.listeners.kafka import codec
-from broker_core.listeners.kafka.call import TABLE, Call, Kept, Later, Waiting, failed
+from broker_core.listeners.kafka.call import TABLE, Call, Later, Waiting, WhenKept, failed
 from broker_core.listeners.kafka.listener import KafkaListener
 
 KEYS = {api.name: api.key for api in TABLE.values()}
@@ -26,9 +25,9 @@ def frame_of(key: int, version: int, body: dict[str, Any]) -> bytes:
     """A request without its length; `body` is in the schema's field names."""
     schema = load_request_schema(key, version)
     flexible = schema.__header_schema__.__version__ > 1
-    out = io.BytesIO()
-    entity_writer(schema)(out, maker(schema)(body))
-    return struct.pack(">hhi", key, version, 1) + CLIENT + (b"\0" if flexible else b"") + out.getvalue()
+    parts: Parts = [struct.pack(">hhi", key, version, 1), CLIENT, b"\0" if flexible else b""]
+    writer(schema)(body, parts)
+    return b"".join(parts)
 
 
 class Raw:
@@ -40,13 +39,16 @@ class Raw:
 
     def asked(self, key: int, version: int, body: dict[str, Any]) -> Any:
         """The response to one request, whose `body` is in the schema's field names."""
-        frame = frame_of(key, version, body)
-        self._socket.sendall(struct.pack(">i", len(frame)) + frame)
+        self.send(key, version, body)
         (size,) = struct.unpack(">i", self._incoming.read(4))
         data = self._incoming.read(size)
         answer = load_response_schema(key, version)
         start = 4 + (answer.__header_schema__.__version__ > 0)
         return entity_reader(answer)(data[start:], 0)[0]
+
+    def send(self, key: int, version: int, body: dict[str, Any]) -> None:
+        frame = frame_of(key, version, body)
+        self._socket.sendall(struct.pack(">i", len(frame)) + frame)
 
     def close(self) -> None:
         """As if the client had died."""
@@ -87,4 +89,4 @@ def served(
     cancel = answer.cancel if isinstance(answer, Waiting) else None
     if cancel is not None:
         host.call(lambda _now: cancel())
-    return answer.work() if isinstance(answer, Later) else answer.body if isinstance(answer, Kept) else answer
+    return answer.work() if isinstance(answer, Later) else answer.body if isinstance(answer, WhenKept) else answer

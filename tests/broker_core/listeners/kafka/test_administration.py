@@ -45,10 +45,10 @@ def code_of(futures: dict[Any, Any]) -> int:
 
 
 def test_topics_are_created_with_settings_by_kafkas_names(admin: Admin, kafka_admin: AdminClient):
-    settings = {"retention.ms": "60000", "cleanup.policy": "compact", "segment.ms": "-1"}
+    settings = {"retention.ms": "60000", "cleanup.policy": "compact", "segment.ms": "90000"}
     outcome(kafka_admin.create_topics([NewTopic("orders", 3, 1, config=settings)]))
     config = admin.topic_config("orders")
-    assert (config.retention_ms, config.cleanup, config.segment_ms) == (60_000, "compact", None)
+    assert (config.retention_ms, config.cleanup, config.segment_ms) == (60_000, "compact", 90_000)
     assert len(admin.describe_topic("orders").partitions) == 3
     (described,) = outcome(kafka_admin.describe_configs([ConfigResource(ResourceType.TOPIC, "orders")]))
     assert {name: described[name].value for name in settings} == settings

@@ -36,7 +36,7 @@ def test_settings_that_nobody_has_changed_are_defaults(kafka_admin: AdminClient)
     }
     assert sources["retention.ms"] == (ConfigSource.DYNAMIC_TOPIC_CONFIG, False, False)
     assert sources["cleanup.policy"] == (ConfigSource.DEFAULT_CONFIG, True, False)
-    assert sources["min.insync.replicas"] == (ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG, False, True)
+    assert sources["min.insync.replicas"] == (ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG, False, False)
     assert kafka_admin.describe_acls(everything()).result(PATIENCE_S) == [], "there is no access file"
 
 
@@ -93,7 +93,9 @@ def test_an_offset_beyond_the_end_is_committed(
 ):
     admin.create_topic("orders")
     produce(producer, "orders", 3)
-    consumer = Consumer({**settings, "group.id": "billing"})
+    consumer = Consumer({**settings, "group.id": "billing", "enable.auto.commit": False})
+    consumer.assign([TopicPartition("orders", 0, 0)])
+    assert len(consumer.consume(3, PATIENCE_S)) == 3, "a commit before any message was asked for is a reset"
     for offset in (2, 50, 40, 60):
         consumer.commit(offsets=[TopicPartition("orders", 0, offset)], asynchronous=False)
         assert consumer.committed([TopicPartition("orders", 0)], PATIENCE_S)[0].offset == offset

@@ -18,6 +18,7 @@ from broker_core import Producer as OurProducer
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.log.batch import CODEC_BITS, parse_header
 from broker_core.log.compression import CODECS
+from tests.broker_core.log.logs import stored_batches
 
 SETTING = "compression.type"
 VALUES = [b"value %d " % number * 20_000 for number in range(3)]  # several blocks of snappy
@@ -28,10 +29,10 @@ def codecs(host: BrokerHost, topic: str) -> list[str]:
     """Those of the stored batches, whose checksums hold."""
     log = host.call(lambda _now: host.broker.logs.partition(topic, 0))
     found: list[str] = []
-    for batch in log.read_bytes(0):
+    for batch in stored_batches(log, 0):
         header = parse_header(batch)
         assert header is not None and header.size_bytes == len(batch)
-        assert crc32c.crc32c(bytes(batch)[21:]) == int.from_bytes(bytes(batch)[17:21], "big")
+        assert crc32c.crc32c(batch[21:]) == int.from_bytes(batch[17:21], "big")
         found.append(CODECS[header.attributes & CODEC_BITS])
     return found
 

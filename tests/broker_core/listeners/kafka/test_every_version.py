@@ -152,7 +152,7 @@ def test_every_api_is_answered(listener: KafkaListener, newest_only: bool):
     """By the schema of its version, to a request that says as little as it can."""
     for api in APIS:
         for version in range(api.newest if newest_only else api.oldest, api.newest + 1):
-            asked(listener.port, api.key, version, {"acks": 1})
+            asked(listener.port, api.key, version, {"acks": 1} if api.name == "Produce" else {})
 
 
 def test_a_cluster_of_one_has_nothing_to_elect_to_move_or_to_leave(admin: Admin, listener: KafkaListener):

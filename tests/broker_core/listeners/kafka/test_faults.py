@@ -248,6 +248,8 @@ def test_every_reply_with_an_error_can_be_written(host: BrokerHost, admin: Admin
         member_epoch=0,
         key="billing",
         coordinator_keys=("billing",),
+        session_id=0,
+        forgotten_topics_data=[],
     )
     for version in (api.oldest, api.newest):
         seen = listener.connections.open("kafka", "", lambda: None)

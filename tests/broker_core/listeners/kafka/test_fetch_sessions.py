@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import OrderedDict
 from typing import Any
 
@@ -10,9 +11,11 @@ from confluent_kafka import Producer
 from kafka import KafkaConsumer, TopicPartition
 
 from broker_core import Admin, BrokerError, ErrorCode
+from broker_core.faults.client_faults import ClientFault
 from broker_core.listeners.kafka import fetch_sessions
 from broker_core.listeners.kafka.fetch_sessions import FetchSessions
 from broker_core.listeners.kafka.listener import KafkaListener
+from tests.broker_core.listeners.kafka.raw import KEYS, Raw
 
 
 def begun(sessions: FetchSessions, principal: str = "shop") -> fetch_sessions.FetchSession:
@@ -61,6 +64,7 @@ def test_there_are_so_many_and_no_more(monkeypatch: pytest.MonkeyPatch):
     assert sessions.find(numbers[-1], 1, "shop").number == numbers[-1]
 
 
+@pytest.mark.promise("38")
 def test_promise_38_a_session_has_so_many_partitions_and_so_have_all_together(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(fetch_sessions, "MOST_PLACES", 3)
     monkeypatch.setattr(fetch_sessions, "MOST_PLACES_TOGETHER", 5)
@@ -105,3 +109,21 @@ def test_a_client_reads_everything_in_a_session_and_again_when_it_is_lost(
     assert sorted(read) == list(range(60))
     assert len({number for number, _ in found}) == 2, "one that was lost, and the next"
     assert max(epoch for _, epoch in found) >= 3
+
+
+def test_a_fault_finds_what_only_the_session_names(listener: KafkaListener, admin: Admin):
+    admin.create_topic("orders", 2)
+    partitions = [{"partition": number, "fetch_offset": 0, "partition_max_bytes": 100} for number in range(2)]
+    with contextlib.closing(Raw(listener.port)) as client:
+
+        def fetch(session: int, epoch: int, *named: Any, forgotten: Any = ()) -> Any:
+            body = {"session_id": session, "session_epoch": epoch, "topics": named, "forgotten_topics_data": forgotten}
+            return client.asked(KEYS["Fetch"], 11, body)
+
+        number = fetch(0, 0, {"topic": "orders", "partitions": partitions}).session_id
+        assert fetch(number, 1).responses == ()
+        fault = ClientFault(effect="error", error="NOT_LEADER_OR_FOLLOWER", api="Fetch", topic="orders", partition=1)
+        listener.host.call(lambda now_ns: listener.host.broker.client_faults.begin(now_ns, fault))
+        told = [(row.partition_index, row.error_code) for each in fetch(number, 2).responses for row in each.partitions]
+        assert sorted(told) == [(0, 6), (1, 6)]
+        assert fetch(number, 2, forgotten=[{"topic": "orders", "partitions": [1]}]).responses == ()

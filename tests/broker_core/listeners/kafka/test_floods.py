@@ -18,9 +18,9 @@ from broker_core import Admin, BrokerError, BrokerHost, ErrorCode
 from broker_core import Producer as OwnProducer
 from broker_core.listeners.access.access import ANYBODY, Access
 from broker_core.listeners.access.limits import GuardConfig
+from broker_core.listeners.access.open_connections import STRANGERS_FRAME_BYTES
 from broker_core.listeners.kafka import call
 from broker_core.listeners.kafka.call import TABLE, Call, Later
-from broker_core.listeners.kafka.connection import STRANGERS_FRAME_BYTES
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.listeners.kafka.share_sessions import check_acknowledgements
 from broker_core.log.client_batch import MAX_RECORDS
@@ -98,6 +98,7 @@ def test_where_all_are_known_one_more_is_refused(host: BrokerHost):
                 assert connection.recv(4)
 
 
+@pytest.mark.promise("21")
 def test_strangers_hold_four_kilobytes_each_until_they_are_gone(host: BrokerHost):
     with KafkaListener(host, port=0, access=Access.of_token(TOKEN)) as listener:
         unfinished = struct.pack(">i", STRANGERS_FRAME_BYTES) + b"x" * (STRANGERS_FRAME_BYTES - 1)
@@ -106,6 +107,7 @@ def test_strangers_hold_four_kilobytes_each_until_they_are_gone(host: BrokerHost
         until(lambda: listener.budget.bytes == 0)
 
 
+@pytest.mark.promise("21")
 def test_who_holds_the_most_bytes_is_cut_and_nobody_else(host: BrokerHost, admin: Admin):
     admin.create_topic("orders")
     limits = GuardConfig(max_frame_bytes=500_000, max_buffered_bytes=1_000_000)
@@ -168,6 +170,7 @@ def test_who_sends_on_without_reading_its_responses_fills_no_memory(host: Broker
         assert listener.budget.bytes < 100_000 + 2 * READ_BYTES
 
 
+@pytest.mark.promise("15")
 def test_promise_15_answers_that_nobody_reads_are_counted_and_others_are_served(host: BrokerHost, admin: Admin):
     admin.create_topic("orders")
     with OwnProducer(host) as producer:
@@ -196,6 +199,7 @@ def test_promise_15_answers_that_nobody_reads_are_counted_and_others_are_served(
     assert listener.budget.bytes == 0
 
 
+@pytest.mark.promise("38")
 @pytest.mark.parametrize(
     ("key", "version", "before", "element", "behind"),
     [
@@ -222,12 +226,14 @@ def test_promise_38_a_request_of_too_many_elements_is_not_begun(
     assert "more elements" in listener.connections.gone()[-1].last_error
 
 
+@pytest.mark.promise("38")
 def test_promise_38_a_topic_that_is_named_a_hundred_times_is_described_once(listener: KafkaListener, admin: Admin):
     admin.create_topic("orders", 50)
     found = asked(listener.port, 3, 1, {"topics": [{"name": "orders"}] * 100})
     assert [topic.name for topic in found.topics] == ["orders"]
 
 
+@pytest.mark.promise("38")
 def test_promise_38_the_lock_is_free_between_the_slices_of_a_long_answer(
     host: BrokerHost, listener: KafkaListener, monkeypatch: pytest.MonkeyPatch
 ):
@@ -272,6 +278,7 @@ def size(view: memoryview) -> int:
     return 0
 
 
+@pytest.mark.promise("38")
 def test_promise_38_a_worker_that_changes_much_lets_others_have_the_lock(monkeypatch: pytest.MonkeyPatch):
     order: list[str] = []
     monkeypatch.setattr(call, "_SLICE_S", 0.0)
@@ -281,6 +288,7 @@ def test_promise_38_a_worker_that_changes_much_lets_others_have_the_lock(monkeyp
     assert order == ["0", "others", "1", "others", "2", "others"]
 
 
+@pytest.mark.promise("38")
 def test_promise_38_a_request_acknowledges_as_many_records_as_a_batch_has_in_all():
     half = SimpleNamespace(first_offset=0, last_offset=MAX_RECORDS // 2 - 1)
     partition = SimpleNamespace(acknowledgement_batches=(half,))

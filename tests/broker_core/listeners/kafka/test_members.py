@@ -9,7 +9,11 @@ import pytest
 from confluent_kafka import Consumer
 
 from broker_core import Admin, BrokerHost, Event, EventKind
+from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.listeners.kafka.members import MOST, PendingMembers
+from broker_core.snapshots import MemberView
+from tests.broker_core.listeners.http.raw import until
+from tests.broker_core.listeners.kafka.raw import KEYS, Raw
 
 
 def member_of(admin: Admin, consumer: Consumer) -> str:
@@ -69,3 +73,37 @@ def test_a_consumer_that_was_kicked_keeps_its_name(
     assert member_of(admin, consumer) == "rdkafka"
     host.call(lambda now_ns: host.broker.held.kick(now_ns, "rdkafka", "billing"))
     assert member_of(admin, consumer) == "rdkafka"
+
+
+def heartbeat(connection: Raw, epoch: int) -> int:
+    """Of a member by KIP-848; its epoch."""
+    body = {"group_id": "billing", "member_id": "m-1", "member_epoch": epoch}
+    joining = {"rebalance_timeout": 60_000, "subscribed_topic_names": ["orders"], "topic_partitions": []}
+    answer = connection.asked(KEYS["ConsumerGroupHeartbeat"], 1, body | (joining if epoch == 0 else {}))
+    assert not answer.error_code
+    return int(answer.member_epoch)
+
+
+def test_a_member_whose_connection_has_ended_is_told_until_it_is_heard_again(
+    host: BrokerHost, admin: Admin, listener: KafkaListener
+):
+    admin.create_topic("orders")
+    told: list[Event] = []
+    host.events.attach(lambda event: told.append(event) if event.kind is EventKind.CONNECTION_ENDED else None)
+    connection = Raw(listener.port)
+    epoch = heartbeat(connection, 0)
+    connection.close()
+    until(lambda: told)
+    assert [(each.client, each.group, each.member_id) for each in told] == [("raw", "billing", "m-1")]
+
+    def member() -> MemberView:
+        return admin.describe_group("billing").members[0]
+
+    assert member().lost_ns == told[0].time_ns
+    connection = Raw(listener.port)
+    heartbeat(connection, epoch)
+    assert member().lost_ns is None
+    heartbeat(connection, -1)
+    connection.close()
+    until(lambda: not listener.connections.count())
+    assert len(told) == 1, "who has left has not lost its connection"

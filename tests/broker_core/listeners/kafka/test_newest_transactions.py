@@ -34,7 +34,7 @@ class Client:
         return asked(self.port, key, version, body)
 
     def init(self, version: int = 5, **more: Any) -> Any:
-        found = self.ask(INIT, version, transactional_id=ID, transaction_timeout=_ms(60_000), **(self.shown | more))
+        found = self.ask(INIT, version, transactional_id=ID, **({"transaction_timeout": 60_000} | self.shown | more))
         self.take(found)
         return found
 

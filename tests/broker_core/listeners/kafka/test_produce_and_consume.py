@@ -182,6 +182,7 @@ def test_a_full_topic_holds_the_producer_until_there_is_room(admin: Admin, host:
     assert acknowledged == [None] * 40
 
 
+@pytest.mark.promise("35")
 def test_what_was_acknowledged_is_there_after_a_restart(tmp_path, settings: dict[str, Any]):
     config = HostConfig(log=LogConfig(durability="fsync"))
     for start in (0, 100):

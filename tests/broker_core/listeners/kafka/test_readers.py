@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -84,3 +86,27 @@ def test_what_was_fetched_before_the_group_was_known_is_told_before_a_commit_of_
     assert listener.host.broker.fetches.position("billing", *PLACE) is None
     listener.waits(2)
     assert listener.host.broker.fetches.position("billing", *PLACE) == 3
+
+
+def test_a_member_has_a_connection_to_each_node_of_a_cluster() -> None:
+    told: list[tuple[str, int]] = []
+    fetches = SimpleNamespace(
+        position=lambda *_place: 0,
+        came=lambda _reader: None,
+        hand_over=lambda _now, reader, place, *_more, stable: told.append((reader.member, place[1])),
+    )
+    member = SimpleNamespace(client=CLIENT, member_id="rdkafka-1")
+    groups = SimpleNamespace(
+        reading=lambda _topic, _partition: [("billing", member)],
+        is_member=lambda _group, member_id: member_id == member.member_id,
+        committed=lambda *_place: 0,
+    )
+    cluster: Any = SimpleNamespace(groups=groups, fetches=fetches)
+    readers = Readers()
+    readers.asks_for(1, CLIENT, "billing")
+    for connection, node in ((2, "one:9092"), (3, "two:9092"), (4, "two:9092")):
+        readers.asks(connection, CLIENT, node)
+        place = ("orders", connection)
+        readers.fetched(0, cluster, connection, CLIENT, Fetched(place, 0, 3, committed=False))
+    first, second, another = told
+    assert (first, second) == (("rdkafka-1", 2), ("rdkafka-1", 3)) and another[0] != "rdkafka-1"

@@ -23,7 +23,7 @@ from kafka.admin import UserScramCredentialUpsertion as PyUpsertion
 from kafka.errors import ClusterAuthorizationFailedError
 
 from broker_core import Admin, BrokerHost
-from broker_core.access import Kept
+from broker_core.access import AccessTable
 from broker_core.errors import BrokerError
 from broker_core.listeners.access.access import Access, PrincipalEntry, Rule
 from broker_core.listeners.kafka.listener import KafkaListener
@@ -74,7 +74,7 @@ def test_plain_says_that_users_need_scram_whoever_asks():
         with pytest.raises(
             BrokerError, match="not a token of this broker; users with a password of their own need SCRAM"
         ):
-            Exchange(ACCESS, Kept(), "PLAIN").step(b"\0" + user + b"\0a password")
+            Exchange(ACCESS, AccessTable(), "PLAIN").step(b"\0" + user + b"\0a password")
 
 
 def test_a_user_comes_in_by_his_password_until_he_is_deleted(tmp_path: Path):

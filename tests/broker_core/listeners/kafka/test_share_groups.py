@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
@@ -16,19 +17,21 @@ from confluent_kafka import Message, Producer, ShareConsumer
 
 from app.cli.main import main
 from broker_core import Admin, BrokerError, BrokerHost, ErrorCode, HostConfig, QueueConfig
-from broker_core.broker.catalog import ShareGroupConfig
+from broker_core import messages as core_messages
 from broker_core.clients.producer import Producer as OurProducer
-from broker_core.groups.config import GroupConfig
+from broker_core.groups.config import GroupConfig, GroupSettings
 from broker_core.listeners.access.access import ANYBODY
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.listeners.kafka.call import TABLE, Call
-from broker_core.listeners.kafka.configs import with_group_settings
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.listeners.kafka.share_sessions import CLOSING, OPENING, ShareSessions
+from broker_core.log.batch import encode_batch
+from broker_core.log.client_batch import client_batches
 from tests.broker_core.listeners.kafka.raw import KEYS, Raw, asked
 
 PATIENCE_S = 30.0
 ACCEPT, RELEASE, REJECT = 1, 2, 3
+INVALID_RECORD_STATE = 121
 
 
 @pytest.fixture
@@ -41,8 +44,8 @@ def host() -> Iterator[BrokerHost]:
 @pytest.fixture
 def configure(host: BrokerHost) -> Callable[..., None]:
     def configure(**settings: Any) -> None:
-        config = ShareGroupConfig(**{"auto_offset_reset": "earliest", **settings})
-        host.call(lambda _now: host.broker.share_groups.configure("workers", config))
+        config = GroupSettings(**{"auto_offset_reset": "earliest", **settings})
+        host.call(lambda _now: host.broker.groups.configs.set("workers", config))
 
     return configure
 
@@ -106,7 +109,7 @@ def test_what_is_released_comes_again_and_what_is_rejected_is_a_dead_letter(
     admin: Admin, producer: Producer, new_member: Callable[..., ShareConsumer], configure: Callable[..., None]
 ):
     admin.create_topic("orders", 1)
-    configure(dead_letter_topic="failed-orders")
+    configure()
     produced(producer, 3)
     member = new_member("one", **{"share.acknowledgement.mode": "explicit"})
     counts: dict[bytes, int] = {}
@@ -121,21 +124,20 @@ def test_what_is_released_comes_again_and_what_is_rejected_is_a_dead_letter(
     taken(member, 5, answer)
     assert counts == {b"0": 1, b"1": 3, b"2": 1}
     view = admin.describe_queue("workers.orders")
-    assert (view.acknowledged, view.dead, view.dead_letter_topic) == (2, 1, "failed-orders")
+    assert (view.acknowledged, view.dead) == (2, 1)
     (letter,) = admin.dead_letters("workers.orders")
     assert (letter.value, letter.cause) == (b"2", "rejected by its share consumer")
 
 
 def test_a_batch_with_more_records_than_wanted_is_handed_out_and_acknowledged_whole(
-    admin: Admin, settings: dict[str, Any], new_member: Callable[..., ShareConsumer], configure: Callable[..., None]
+    host: BrokerHost, admin: Admin, new_member: Callable[..., ShareConsumer], configure: Callable[..., None]
 ):
     admin.create_topic("orders", 1)
     configure()
-    producer = Producer({**settings, "linger.ms": 500, "batch.num.messages": 10_000})
     values = [b"%d" % number for number in range(10_000)]
-    for value in values:
-        producer.produce("orders", value)
-    assert producer.flush(PATIENCE_S) == 0
+    data, _ = encode_batch(0, 0, [core_messages.Message(value) for value in values])
+    (batch,) = client_batches(bytes(data))
+    host.call(partial(host.broker.publishing.publish_encoded, name="orders", partition=0, batch=batch, client="shop"))
     member = new_member("one", **{"max.poll.records": 5, "share.acknowledgement.mode": "explicit"})
     found: list[bytes] = []
     deadline_s = time.monotonic() + PATIENCE_S
@@ -265,19 +267,23 @@ def test_acknowledgements_on_closing_count_and_what_a_lost_connection_held_is_re
 
         (acquired,) = fetch(OPENING).acquired_records
         assert (acquired.first_offset, acquired.last_offset, acquired.delivery_count) == (0, 2, 1)
+        first, unknown = ({"first_offset": n, "last_offset": n, "acknowledge_types": [ACCEPT]} for n in (0, 7))
+        assert fetch(1, first).acknowledge_error_code == 0
+        assert fetch(2, first).acknowledge_error_code == 0, "below the start offset, as in Kafka"
+        assert fetch(3, unknown).acknowledge_error_code == INVALID_RECORD_STATE
         asked(listener.port, KEYS["ShareGroupHeartbeat"], 1, {**join, "member_epoch": -1})
-        first = {"first_offset": 0, "last_offset": 0, "acknowledge_types": [ACCEPT]}
-        assert fetch(CLOSING, first).acknowledge_error_code == 0
+        second = {"first_offset": 1, "last_offset": 1, "acknowledge_types": [ACCEPT]}
+        assert fetch(CLOSING, second).acknowledge_error_code == 0
     view = admin.describe_queue("workers.orders")
-    assert (view.acknowledged, view.ready, view.in_flight) == (1, 2, 0)
+    assert (view.acknowledged, view.ready, view.in_flight) == (2, 1, 0)
     asked(listener.port, KEYS["ShareGroupHeartbeat"], 1, join)
     with closing(Raw(listener.port)) as member:
         fetch(OPENING)
-        assert admin.describe_queue("workers.orders").in_flight == 2
+        assert admin.describe_queue("workers.orders").in_flight == 1
     deadline_s = time.monotonic() + PATIENCE_S
     while admin.describe_queue("workers.orders").in_flight and time.monotonic() < deadline_s:
         time.sleep(0.01)
-    assert admin.describe_queue("workers.orders").ready == 2
+    assert admin.describe_queue("workers.orders").ready == 1
 
 
 def test_a_lock_that_runs_out_lets_another_have_the_message(
@@ -322,9 +328,8 @@ def test_share_groups_are_listed_and_described(
     asked = SimpleNamespace(states_filter=(), types_filter=("share",))
     listed: Any = host.call(lambda _now: TABLE[KEYS["ListGroups"]].handle(call, asked))
     assert [(group["group_id"], group["group_type"]) for group in listed["groups"]] == [("workers", "share")]
-    described: Any = host.call(
-        lambda _now: TABLE[KEYS["ShareGroupDescribe"]].handle(call, SimpleNamespace(group_ids=("workers", "nobody")))
-    )
+    asked = SimpleNamespace(group_ids=("workers", "nobody"), include_authorized_operations=False)
+    described: Any = host.call(lambda _now: TABLE[KEYS["ShareGroupDescribe"]].handle(call, asked))
     known, unknown = described["groups"]
     assert [each["client_id"] for each in known["members"]] == ["one"]
     assert known["members"][0]["assignment"]["topic_partitions"][0]["partitions"] == [0, 1]
@@ -382,24 +387,6 @@ def test_two_members_that_come_at_once_make_one_subscription(host: BrokerHost, a
     for _ in range(2):
         host.admin(lambda now_ns: host.broker.share_groups.subscribe(now_ns, "workers", "orders"))
     assert "workers.orders" in admin.queues()
-
-
-def test_settings_go_by_kafkas_names():
-    changed = with_group_settings(
-        ShareGroupConfig(), [("share.record.lock.duration.ms", "1500"), ("share.auto.offset.reset", "earliest")]
-    )
-    assert changed == ShareGroupConfig(record_lock_duration_ms=1_500, auto_offset_reset="earliest")
-    assert with_group_settings(changed, [("share.record.lock.duration.ms", None)]).record_lock_duration_ms == 30_000
-    for name, value in (
-        ("share.record.lock.duration.ms", "999"),
-        ("share.record.lock.duration.ms", "soon"),
-        ("share.auto.offset.reset", "never"),
-        ("share.isolation.level", "dirty"),
-        ("no.such", "1"),
-    ):
-        with pytest.raises(BrokerError) as refused:
-            with_group_settings(ShareGroupConfig(), [(name, value)])
-        assert refused.value.code is ErrorCode.INVALID_CONFIG
 
 
 def test_a_session_goes_on_by_its_epoch():

@@ -16,6 +16,7 @@ from broker_core import Admin, BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
 from broker_core.listeners.kafka.listener import KafkaListener
+from broker_core.operations.observe import WaitUntil
 from broker_core.transactions.transaction import Identity
 
 PATIENCE_S = 30.0
@@ -62,6 +63,7 @@ def nothing_more(consumer: Consumer) -> bool:
     return consumer.consume(1, 0.7) == []
 
 
+@pytest.mark.promise("36")
 def test_what_is_committed_is_seen_and_what_is_aborted_is_not(
     admin: Admin, host: BrokerHost, new_producer, new_consumer
 ):
@@ -156,7 +158,7 @@ def test_offsets_are_committed_with_the_transaction(admin: Admin, new_producer, 
     assert committed[0] == (4 if commits else None)
 
 
-def test_a_marker_counts_in_no_lag(admin: Admin, new_producer, new_consumer):
+def test_a_marker_counts_in_no_lag(admin: Admin, host: BrokerHost, new_producer, new_consumer):
     admin.create_topic("orders", 2)
     producer = new_producer()
     producer.init_transactions(PATIENCE_S)
@@ -168,6 +170,8 @@ def test_a_marker_counts_in_no_lag(admin: Admin, new_producer, new_consumer):
         consumer.commit(message, asynchronous=False)  # the offset behind it, which is that of a marker
     rows = admin.lag("billing")
     assert [(each.committed, each.end_offset, each.lag) for each in rows] == [(1, 2, 0), (1, 2, 0)]
+    assert host.ask(WaitUntil(condition="group = billing and lag = 0", timeout_ms=0)).holds
+    assert host.call(lambda _now: host.broker.groups.commits.lag("billing", "orders", 0)) == 0
 
 
 def test_what_is_not_of_a_transaction_is_refused(admin: Admin, host: BrokerHost, new_producer, settings):

@@ -27,6 +27,7 @@ def client(listener: KafkaListener, token: str) -> dict[str, Any]:
     }
 
 
+@pytest.mark.promise("22")
 def test_who_knows_the_token_comes_in_and_nobody_else(host: BrokerHost, admin: Admin):
     with KafkaListener(host, port=0, access=Access.of_token(TOKEN)) as listener:
         known = AdminClient(client(listener, TOKEN))

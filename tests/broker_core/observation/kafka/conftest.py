@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from broker_core.groups.config import GroupConfig
-from broker_core.observation.kafka import peer as peer_module
+from broker_core.observation.kafka import pace
 from broker_core.observation.kafka.config import connection_config
 from broker_core.observation.kafka.peer import KafkaPeer
 from broker_core.observation.peer import Look
@@ -44,7 +44,8 @@ def broker() -> Iterator[EmbeddedBroker]:
 @pytest.fixture
 def observe(broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Observer]]:
     """Begins an observation; each look asks at once."""
-    monkeypatch.setattr(peer_module, "MOST_SHARE", 1e9)
+    monkeypatch.setattr(pace, "MOST_SHARE", 1e9)
+    monkeypatch.setattr(pace, "LONGEST_PERIODS", 1e9)
     made: list[KafkaPeer] = []
 
     def begin(**settings: Any) -> Observer:

@@ -20,7 +20,13 @@ from broker_core.listeners.access.access import Access, PrincipalEntry, Rule
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.listeners.listener import TlsConfig
 from broker_core.observation.kafka.config import ConnectionConfig, connection_config
-from broker_core.observation.kafka.connection import ALLOWED, CLIENT_ID, BrokerConnection
+from broker_core.observation.kafka.connection import (
+    ALLOWED,
+    CLIENT_ID,
+    BrokerConnection,
+    Question,
+    request_frame,
+)
 from broker_core.observation.kafka.peer import KafkaPeer
 from broker_core.operations.entry import Operation
 from broker_core.testing import EmbeddedBroker
@@ -167,6 +173,7 @@ def test_the_first_broker_that_answers_is_enough(host: BrokerHost):
         assert opened(connection_config(f"127.0.0.1:{gone},127.0.0.1:{listener.port}")) == ["orders"]
 
 
+@pytest.mark.promise("42")
 def test_nothing_is_sent_that_changes_anything(broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch):
     """On the bytes: the API key of every request of an observation with groups of each kind and lag to be dated."""
     sent: list[bytes] = []
@@ -174,7 +181,7 @@ def test_nothing_is_sent_that_changes_anything(broker: EmbeddedBroker, monkeypat
 
     def recording(*where: Any) -> Any:
         connected = real(*where)
-        return _Tapped(connected, sent) if threading.current_thread() is threading.main_thread() else connected
+        return _Tapped(connected, sent) if threading.current_thread().name.startswith("observer ") else connected
 
     monkeypatch.setattr("broker_core.observation.kafka.connection.socket.create_connection", recording)
     broker.create_topic("orders")
@@ -194,6 +201,7 @@ def test_nothing_is_sent_that_changes_anything(broker: EmbeddedBroker, monkeypat
     assert all(CLIENT_ID.encode() in frame[:60] for frame in sent)
 
 
+@pytest.mark.promise("42")
 def test_no_request_that_may_be_sent_changes_anything():
     reads = ("fetch", "list_", "describe_", "metadata", "find_", "api_versions", "sasl_")
     for api in ALLOWED.values():
@@ -215,3 +223,10 @@ class _Tapped:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._real, name)
+
+
+def test_a_question_is_written_once_and_its_frame_is_that_of_its_body():
+    body = {"groups": [{"group_id": "billing", "topics": None}]}
+    question = Question(body)
+    for correlation in (1, 2, 70_000):
+        assert question.frame(9, 8, correlation) == request_frame(9, 8, correlation, body)

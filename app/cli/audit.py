@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from app.cli.output import print_rows
+from app.cli.parser import Command, arguments, described
+from app.environment.exits import Exit
+from broker_core.clock import NS_PER_S
+from resources.account import STATES, VERDICTS
+
+
+def command() -> Command:
+    parser = described("audit")
+    arguments(parser, "audit")
+    return parser, run
+
+
+def run(options: argparse.Namespace) -> int:
+    """Prints the account of the session. Raises `BrokerError` if it is no session."""
+    found, judged = audited(options.session, options.at_s)
+    if options.json:
+        print(json.dumps(found, ensure_ascii=False))
+    else:
+        _print(found, options)
+    if not judged:
+        return Exit.NOT_FOUND
+    return Exit.DONE if all(verdict["holds"] for verdict in found["verdicts"].values()) else Exit.PARTLY
+
+
+def audited(folder: Path, at_s: float | None = None) -> tuple[dict[str, Any], bool]:
+    """The account as JSON, and whether anything is judged of it. Raises `BrokerError` as `open_session`."""
+    from broker_core.recording.account import Account
+    from broker_core.recording.keyframes import Keyframes
+    from broker_core.recording.reader import open_session
+    from broker_core.recording.verdicts import Order, as_json
+
+    session = open_session(folder)
+    unknown, before = list(session.problems), None
+    if not session.metadata.knows("beginning"):
+        before = Keyframes(folder).before_event(0)
+        unknown.append("The recording began while the broker was at work: what was done before is not known.")
+    account, order, judged = Account(before), Order(), not session.lacks_events
+    for event in session.index.events(0, to_ns=None if at_s is None else round(at_s * NS_PER_S)):
+        account(event)
+        order(event)
+    return as_json(account, order, unknown, judged=judged), judged
+
+
+def _print(found: dict[str, Any], options: argparse.Namespace) -> None:
+    rows = []
+    for reader in found["readers"]:
+        row = {"Source": reader["source"], "Reader": reader["reader"] or "nobody", "Published": reader["published"]}
+        flat = reader | {
+            "skipped_by_reset": reader["skipped"]["by a reset"],
+            "skipped_by_reader": reader["skipped"]["by its reader"],
+            "before_it_began": reader["skipped"]["before it began"],
+        }
+        row |= {state.title: flat[name] for name, state in STATES.items() if flat.get(name)}
+        rows.append(row)
+    columns = dict.fromkeys(name for row in rows for name in row)
+    print_rows([{name: row.get(name, 0) for name in columns} for row in rows], options, none="Nobody reads anything.")
+    print()
+    for name, promise in VERDICTS.items():
+        verdict = found["verdicts"][name]
+        answer = {True: "yes", False: "no", None: "not known"}[verdict["holds"]]
+        print(f"{promise.words}: {answer}")
+        for sentence in verdict["because"]:
+            print(f"- {sentence}")
+    again = sum(each["count"] for each in found["delivered_again"])
+    fetched = sum(each["count"] for each in found["fetched_again"])
+    print(f"delivered again: {again}; fetched again: {fetched}")
+    for sentence in found["not_known"]:
+        print(f"Not known: {sentence}")

@@ -1,0 +1,578 @@
+"""What passes, read: requests and their answers become the events of the program's one vocabulary.
+
+Frames come from the path of the bytes over a queue with a bound, and are read in the observer's thread. If that falls
+behind, they are dropped for the eye alone, and counted. Who reads is found out by `Readers`, what is given again by
+`Fetches`, and what happens in a group by `Changes`, as for a broker of our own and for a cluster that is looked at.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
+
+import msgspec
+
+from broker_core.broker.deliveries import Reader
+from broker_core.broker.fetches import Fetches
+from broker_core.errors import BrokerError
+from broker_core.events import (
+    BEYOND_END,
+    BEYOND_GIVEN,
+    COMMITTED_BACKWARDS,
+    SET_BY_TOOL,
+    Event,
+    EventKind,
+    EventStream,
+    reader_by_hand,
+)
+from broker_core.listeners.between import rewriting
+from broker_core.listeners.between.asked_requests import TopicNames
+from broker_core.listeners.between.passing import API_NAMES, Seen
+from broker_core.listeners.between.rewriting import (
+    FETCH,
+    FIND_COORDINATOR,
+    METADATA,
+    PRODUCE,
+    SHARE_ACKNOWLEDGE,
+    SHARE_FETCH,
+)
+from broker_core.listeners.between.seen_groups import SeenGroups
+from broker_core.listeners.between.seen_logs import Arrived, Batch, SeenLog, batches_in
+from broker_core.listeners.between.seen_shares import SeenShares
+from broker_core.listeners.connections import Connection
+from broker_core.listeners.kafka.call import READ_COMMITTED
+from broker_core.listeners.kafka.codec import header_of, request_of
+from broker_core.listeners.kafka.readers import Fetched, Readers
+from broker_core.messages import TopicPartition
+from broker_core.observation.kafka.arrivals import Arrivals
+from broker_core.observation.kafka.changes import FIRST_COMMIT, Changes
+from broker_core.observation.kafka.seen import TopicSeen
+from broker_core.observation.kafka.sweep import Sweep
+from broker_core.timers import Timers
+
+_MOST_BYTES: Final = 64 * 1_048_576  # of frames that wait to be read
+_MOST_FRAMES: Final = 50_000
+_MOST_ASKED: Final = 50_000
+_MOST_ELEMENTS: Final = 5_000_000
+_MARKERS_WAIT_NS: Final = 10_000_000_000
+_GONE: Final = -1
+_NO_END: Final = 1 << 62  # of a log whose end nobody has told
+OFFSET_COMMIT: Final = 8
+#: OffsetCommit, EndTxn, TxnOffsetCommit
+_CHANGING: Final = frozenset({PRODUCE, OFFSET_COMMIT, 26, 28, SHARE_ACKNOWLEDGE})
+#: After each frame, or of many after some, the path of the bytes may go first.
+_YIELD_S, _FEW = 0.000_05, 1_000
+
+
+class _Ending(msgspec.Struct):
+    """A transaction that has ended, until its markers have been seen."""
+
+    due_ns: int
+    client: str
+    detail: dict[str, Any]
+    waits: set[TopicPartition]
+    markers: list[list[Any]] = []
+    aborted: list[list[Any]] = []
+
+
+class Eye:
+    """`put`, `gone` and `wants` are for the path of the bytes, everything else for the observer's thread."""
+
+    def __init__(self, changes: Changes, arrivals: Arrivals, names: TopicNames) -> None:
+        self._changes, self._arrivals, self._names = changes, arrivals, names
+        self._lock = threading.Lock()
+        self._waiting: deque[Seen | Event] = deque()
+        self._waiting_bytes = self._dropped = 0
+        self.dropped = 0  # in all
+        self.before = 0  # messages that clients were told of as published, and that were there when this began
+        self.news = threading.Event()
+        self._out: list[Event] = []
+        self._events = EventStream()
+        self._events.attach(self._out.append)
+        self._now_ns = self._swept_ns = 0
+        self.groups = SeenGroups(changes, self._events, names.of)
+        self._shares = SeenShares(changes, self._events, self._parts)
+        self._logs: dict[TopicPartition, SeenLog] = {}
+        self.fetches = Fetches(self._events, Timers(), lambda *place: self._log(place), lambda: self.groups)
+        self._readers = Readers()
+        self._asked: OrderedDict[tuple[int, int], tuple[int, Any]] = OrderedDict()  # by connection and correlation id
+        # Client and number of messages, by CRC, until they are answered or fetched.
+        self._produced: OrderedDict[tuple[TopicPartition, int], tuple[str, int]] = OrderedDict()
+        self._offsets: dict[int, dict[TopicPartition, int]] = {}  # that each connection fetches from
+        self._producers: dict[int, tuple[str, str, int, int]] = {}  # client, transactional id, epoch, timeout; by id
+        self._written: dict[int, set[TopicPartition]] = {}  # by open transactions
+        self._ending: list[_Ending] = []
+        self._publishing: dict[int, str] = {}  # clients, by connection
+        self.hurries = self.closes = False
+        self.not_answered = Counter[str]()  # requests that change something, when it closed
+        self._unsure: dict[tuple[str, TopicPartition], int] = {}  # commits that are not answered
+        self._committing: dict[int, list[tuple[Seen, Any]]] = {}  # TxnOffsetCommits by producer id
+        self._far: list[tuple[Reader, TopicPartition, int]] = []  # beyond an end that others may have moved
+        self._not_known: set[tuple[int, int]] = set()
+        self._committed_ns: dict[tuple[str, TopicPartition], int] = {}
+
+    # -- for the path of the bytes
+
+    @staticmethod
+    def wants(api_key: int) -> bool:
+        return api_key in _ANSWERED
+
+    def put(self, seen: Seen | Event) -> None:
+        size_bytes = len(seen.frame) if isinstance(seen, Seen) else 0
+        with self._lock:
+            if size_bytes and (self._waiting_bytes > _MOST_BYTES or len(self._waiting) > _MOST_FRAMES):
+                self._dropped += 1
+                return
+            self._waiting.append(seen)
+            self._waiting_bytes += size_bytes
+        if not self.news.is_set():
+            self.news.set()
+
+    def gone(self, connection: Connection) -> None:
+        self.put(Seen(connection, "", _GONE, 0, 0, 0, b"", False))
+
+    def fetched_by(self, connection: Connection) -> Iterable[TopicPartition]:
+        return tuple(self._offsets.get(connection.id, ()))
+
+    # -- for the observer
+
+    def look(self, now_ns: int) -> tuple[list[Event], str]:
+        """The events until now, and what is missing before them, in a sentence; "" if nothing is."""
+        with self._lock:
+            taken, self._waiting = self._waiting, deque()
+            self._waiting_bytes, missed, self._dropped = 0, self._dropped, 0
+        self.news.clear()
+        self.dropped += missed
+        every = 1 + len(taken) // _FEW
+        for number, each in enumerate(taken):
+            if not number % every:
+                time.sleep(_YIELD_S)
+            if isinstance(each, Event):
+                self._now_ns = max(self._now_ns, each.time_ns)
+                self._events.pass_on(each)
+            else:
+                self._read(each)
+        self._settle(now_ns)
+        return self._told(), f"{missed:,} requests and answers passed that nobody had time to read" if missed else ""
+
+    @property
+    def is_settled(self) -> bool:
+        """Nothing that is in a log waits for who could tell more of it."""
+        return not any(log.waits for log in list(self._logs.values()))
+
+    def _told(self) -> list[Event]:
+        """In the order of time, also what others have found out late."""
+        found, last_ns = [], 0
+        for event in self._out:
+            last_ns = max(last_ns, event.time_ns)
+            found.append(event if event.time_ns == last_ns else msgspec.structs.replace(event, time_ns=last_ns))
+        self._out.clear()
+        return found
+
+    def took(self, sweep: Sweep, since_ns: int, now_ns: int, ends_then: dict[TopicPartition, int]) -> None:
+        """A look at the cluster that began at `since_ns`, when its partitions ended at `ends_then`.
+
+        Of what has passed it tells nothing again; what it alone tells comes by `Changes`.
+        """
+        self._now_ns = max(self._now_ns, now_ns)
+        for name, topic in sweep.topics.items():
+            self._names.know(name, topic.topic_id)
+        ends = self._changes.ends
+        for place, end in list(sweep.ends.items()):
+            if place in ends and end >= ends_then.get(place, 0):
+                if end > ends[place]:
+                    self._log(place).ends(end, self._now_ns, self._swept_ns)
+                sweep.ends[place] = ends[place]
+            else:  # a topic that is new, or that was made anew
+                self._logs.pop(place, None)
+        far, self._far = self._far, []
+        for reader, place, offset in far:
+            if (beyond := offset - sweep.ends.get(place, offset)) > 0:
+                self.fetches.say_beyond(self._now_ns, reader, place, offset, beyond, BEYOND_END)
+        for name, seen in list(sweep.groups.items()):
+            sweep.groups[name] = self.groups.corrected(name, seen, since_ns)
+        for name in self.groups.told_since(since_ns):  # it may have begun after the cluster had listed its groups
+            sweep.listed.setdefault(name, "")
+        for name, found in sweep.committed.items():
+            known = self._changes.committed.get(name, {})
+            for place in found.keys() & known.keys():
+                if self._committed_ns.get((name, place), -1) >= since_ns:
+                    found[place] = known[place]
+        self._out += self._changes.events(sweep, self._now_ns)
+        self._swept_ns = now_ns
+
+    # -- frames
+
+    def _read(self, seen: Seen) -> None:
+        self._now_ns = self.groups.now_ns = max(self._now_ns, seen.time_ns)
+        number = seen.connection.id
+        if seen.api_key == _GONE:
+            self._readers.closed(self._now_ns, self, number)
+            self._lost(seen.connection)
+            self._offsets.pop(number, None)
+            for flight in [each for each in self._asked if each[0] == number]:
+                asked_key, _asked = self._asked.pop(flight)
+                self.not_answered[API_NAMES[asked_key]] += self.closes and asked_key in _CHANGING
+            return
+        key, version = seen.api_key, seen.version
+        if rewriting.newest(key) < version:
+            if (key, version) not in self._not_known:
+                self._not_known.add((key, version))
+                cause = f"{API_NAMES[key]} v{version} of {seen.client} is newer than this program; it is not read"
+                self._events.emit(self._now_ns, EventKind.GAP, cause=cause)
+            return
+        try:
+            if not seen.is_answer:
+                _client, asked = request_of(
+                    header_of(memoryview(seen.frame)[4:]), memoryview(seen.frame)[4:], _MOST_ELEMENTS
+                )
+                if key != PRODUCE or asked.acks:
+                    self._asked[number, seen.correlation_id] = key, asked
+                if len(self._asked) > _MOST_ASKED:
+                    self._asked.popitem(last=False)
+                if key in _ASKED:
+                    _ASKED[key](self, seen, asked)
+                return
+            _key, asked = self._asked.pop((number, seen.correlation_id), (key, None))
+            if asked is not None:
+                answer = rewriting.decoded(key, version, seen.frame) if seen.answer is None else seen.answer
+                _ANSWERED[key](self, seen, asked, answer)
+        except BrokerError as error:  # what cannot be read passes all the same
+            seen.connection.failed(str(error))
+
+    @property
+    def not_published(self) -> Counter[TopicPartition]:
+        """Messages that were sent, by somebody who was not told of them, and were not seen since."""
+        found = Counter[TopicPartition]()
+        for (place, _crc), (_client, messages) in self._produced.items():
+            found[place] += messages
+        return +found
+
+    @property
+    def not_committed(self) -> dict[tuple[str, TopicPartition], int]:
+        """As `not_published`, up to which offset."""
+        known = self._changes.committed
+        return {(group, at): to for (group, at), to in self._unsure.items() if known.get(group, {}).get(at, -1) < to}
+
+    def _lost(self, connection: Connection) -> None:
+        """As a broker of our own tells of connections that have ended; not where this ends."""
+        if self.closes:
+            return
+        self.groups.lost(connection.id)
+        published = self._publishing.pop(connection.id, None)
+        if published is not None and published not in self._publishing.values():
+            self._events.emit(self._now_ns, EventKind.CONNECTION_ENDED, client=published)
+
+    def _log(self, place: TopicPartition, first: int = _NO_END) -> SeenLog:
+        """From `first` on where its end is not known, as no leader has told it; else all of it is older than this."""
+        found = self._logs.get(place)
+        if found is None:
+            found = SeenLog(place, self._changes.ends.get(place, first), self._arrivals.of)
+            if found.end_offset != _NO_END:
+                self._logs[place] = found
+        return found
+
+    def _parts(
+        self, topics: Any, field: str = "partitions", number: str = "partition_index"
+    ) -> Iterator[tuple[TopicPartition, Any]]:
+        """The rows of partitions, of topics that are shown."""
+        for topic in topics:
+            name = self._names.of(topic)
+            if name is not None and name in self._changes.topics:
+                yield from (((name, getattr(part, number)), part) for part in getattr(topic, field))
+
+    def _settle(self, now_ns: int) -> None:
+        self._now_ns = max(self._now_ns, now_ns)
+        flying = {
+            place for key, asked in self._asked.values() if key == PRODUCE for place, _ in self._produced_by(asked)
+        }
+        for place, log in self._logs.items():
+            if place not in flying:
+                self._tell(place, log, log.settled(self._now_ns))
+        for ending in [each for each in self._ending if each.due_ns <= self._now_ns]:
+            self._ended(ending)
+
+    # -- topics and messages
+
+    def describes(self, _seen: Seen, _asked: Any, answer: Any) -> None:
+        for topic in answer.topics:
+            if topic.error_code or not topic.name or getattr(topic, "is_internal", False):
+                continue
+            topic_id = getattr(topic, "topic_id", None)
+            self._names.know(topic.name, topic_id)
+            if topic.name not in self._changes.topics:
+                self._out += self._changes.topic_told(
+                    topic.name, TopicSeen(len(topic.partitions), topic_id or None), self._now_ns
+                )
+
+    def produces(self, seen: Seen, asked: Any) -> None:
+        for place, batches in self._produced_by(asked):
+            for batch in batches:
+                self._produced[place, batch.crc] = seen.client, batch.messages * bool(asked.acks)
+                seen.connection.messages_in += batch.messages
+                self._publishing[seen.connection.id] = seen.client
+                if batch.is_transactional:
+                    self._begins(batch.producer_id, seen.client)
+        while len(self._produced) > _MOST_ASKED:
+            self._produced.popitem(last=False)
+
+    def _produced_by(self, asked: Any) -> Iterator[tuple[TopicPartition, list[Batch]]]:
+        for place, part in self._parts(asked.topic_data, "partition_data", "index"):
+            yield place, list(batches_in(part.records))
+
+    def published(self, seen: Seen, asked: Any, answer: Any) -> None:
+        starts = {
+            place: part.base_offset
+            for place, part in self._parts(answer.responses, "partition_responses", "index")
+            if not part.error_code and part.base_offset >= 0
+        }
+        for place, batches in self._produced_by(asked):
+            at = starts.get(place)
+            for batch in batches:
+                self._produced.pop((place, batch.crc), None)
+                if at is not None:
+                    producer = batch.producer_id if batch.is_transactional else -1
+                    found = Arrived(at, batch.messages, batch.size_bytes, seen.client, producer)
+                    if batch.is_transactional:
+                        self._written.setdefault(producer, set()).add(place)
+                    log = self._log(place, at)
+                    self.before += batch.messages * (at < log.first_offset)
+                    self._tell(place, log, log.arrived(found, self._now_ns))
+                    at += batch.messages
+
+    def _tell(self, place: TopicPartition, log: SeenLog, found: list[Arrived]) -> None:
+        for each in found:
+            end = each.start + each.messages
+            self._changes.ends[place] = end
+            self._arrivals.seen(place, end, self._now_ns)
+            if each.is_marker:
+                self._marked(place, each)
+                continue
+            log.keep(each, self._now_ns)
+            self._events.emit(
+                self._now_ns,
+                EventKind.PUBLISHED,
+                topic=place[0],
+                partition=place[1],
+                offset=each.start,
+                count=each.messages,
+                size_bytes=each.size_bytes,
+                client=each.client,
+                published_ns=each.since_ns,
+            )
+
+    def fetches_now(self, seen: Seen, asked: Any) -> None:
+        number = seen.connection.id
+        self._readers.asks(number, seen.client, seen.connection.node)
+        offsets = self._offsets.setdefault(number, {})
+        if asked.session_epoch <= 0:  # a full fetch, not what has changed in its session (KIP-227)
+            offsets.clear()
+        for topic in asked.forgotten_topics_data:
+            for partition in topic.partitions:
+                offsets.pop((self._names.of(topic) or "", partition), None)
+        for place, part in self._parts(asked.topics, number="partition"):
+            offsets[place] = part.fetch_offset
+            self._readers.waits(self._now_ns, self, number, seen.client, place, part.fetch_offset)
+
+    def fetched(self, seen: Seen, asked: Any, answer: Any) -> None:
+        offsets, committed = self._offsets.get(seen.connection.id, {}), asked.isolation_level == READ_COMMITTED
+        for place, part in self._parts(answer.responses):
+            if not (batches := list(batches_in(part.records))):
+                continue
+            # Its session may be older than this connection.
+            start, end = offsets.get(place, batches[0].start), batches[-1].end
+            aborted = {each.producer_id: each.first_offset for each in part.aborted_transactions or ()}
+            spans: list[range] = []
+            for batch in batches:
+                if batch.is_transactional and batch.start >= aborted.get(batch.producer_id, batch.end):
+                    if batch.is_control:
+                        del aborted[batch.producer_id]
+                    else:
+                        spans.append(range(batch.start, batch.end))
+            log = self._given(place, batches)
+            log.aborted(spans)
+            if end > start:
+                seen.connection.messages_out += log.messages_between(start, end)
+                fetched = Fetched(place, start, end, committed)
+                self._readers.fetched(self._now_ns, self, seen.connection.id, seen.client, fetched)
+
+    def _given(self, place: TopicPartition, batches: list[Batch]) -> SeenLog:
+        """Where the end was not known, what is in front of the first that came through here is older than this."""
+        ours = (each.start for each in batches if (place, each.crc) in self._produced)
+        log = self._log(place, next(ours, batches[-1].end))
+        for batch in batches:
+            client, _messages = self._produced.pop((place, batch.crc), ("", 0))
+            producer = batch.producer_id if batch.is_transactional or batch.is_control else -1
+            found = Arrived(
+                batch.start, batch.messages, batch.size_bytes, client, producer, batch.is_control, None, batch.is_commit
+            )
+            self._tell(place, log, log.fetched(found))
+        return log
+
+    def shared(self, seen: Seen, asked: Any, answer: Any) -> None:
+        self._shares.settles(seen, asked, answer)
+        seen.connection.group = asked.group_id or ""
+        given = seen.api_key == SHARE_FETCH and not answer.error_code
+        for place, part in self._parts(answer.responses if given else ()):
+            if batches := list(batches_in(part.records)):
+                self._given(place, batches)
+            self._shares.acquires(seen, asked, place, part)
+
+    # -- transactions
+
+    def identified(self, seen: Seen, asked: Any, answer: Any) -> None:
+        if not answer.error_code and asked.transactional_id:
+            whose = seen.client, asked.transactional_id
+            self._producers[answer.producer_id] = *whose, answer.producer_epoch, asked.transaction_timeout
+
+    def _begins(self, producer_id: int, client: str) -> None:
+        if producer_id in self._committing:
+            return
+        _client, name, epoch, timeout_ms = self._producers.get(producer_id, (client, "", -1, 0))
+        self._committing[producer_id] = []
+        detail = {"transactional_id": name, "producer_id": producer_id, "epoch": epoch, "timeout_ms": timeout_ms}
+        self._events.emit(self._now_ns, EventKind.TRANSACTION_STARTED, client=client, detail=detail)
+
+    def ends(self, seen: Seen, asked: Any, answer: Any) -> None:
+        if answer.error_code:
+            return
+        producer_id, commits = asked.producer_id, bool(asked.committed)
+        commit_requests = self._committing.pop(producer_id, None)
+        places = self._written.pop(producer_id, set())
+        if commit_requests is None and not places:
+            return
+        detail = {
+            "transactional_id": asked.transactional_id,
+            "producer_id": producer_id,
+            "epoch": asked.producer_epoch,
+            "committed": commits,
+        }
+        ending = _Ending(self._now_ns + _MARKERS_WAIT_NS, seen.client, detail, places)
+        self._ending.append(ending)
+        for place in places:
+            self._log(place).markers_due += 1
+            self.hurries = True  # a look at the cluster tells where the markers are
+        if not places:
+            self._ended(ending)
+        for commit, request in (commit_requests or ()) if commits else ():
+            self._take_commits(commit, request, set())
+
+    def _marked(self, place: TopicPartition, marker: Arrived) -> None:
+        waiting = [each for each in self._ending if place in each.waits]
+        ending = next((each for each in waiting if marker.producer_id in {-1, each.detail["producer_id"]}), None)
+        if ending is None:  # of a producer that does not come through here
+            detail = {"producer_id": marker.producer_id, "transactional_id": "", "epoch": -1}
+            ending = _Ending(0, "", detail | {"committed": marker.is_commit}, {place})
+            self._ending.append(ending)
+        self._aborts(ending, place)
+        ending.markers.append([*place, marker.start])
+        ending.waits.discard(place)
+        if not ending.waits:
+            self._ended(ending)
+
+    def _aborts(self, ending: _Ending, place: TopicPartition) -> None:
+        """What the transaction has published there ends with it."""
+        spans = self._log(place).transactions.pop(ending.detail["producer_id"], [])
+        if not ending.detail["committed"]:
+            self._log(place).aborted(spans)
+            ending.aborted += [[*place, span.start, len(span)] for span in spans]
+
+    def _ended(self, ending: _Ending) -> None:
+        self._ending.remove(ending)
+        for place in ending.waits:
+            self._aborts(ending, place)
+        cause = "committed" if ending.detail["committed"] else "aborted"
+        detail = {**ending.detail, "markers": ending.markers, "aborted": ending.aborted}
+        self._events.emit(self._now_ns, EventKind.TRANSACTION_ENDED, client=ending.client, cause=cause, detail=detail)
+
+    # -- groups
+
+    def coordinated(self, seen: Seen, asked: Any, _answer: Any) -> None:
+        if getattr(asked, "key_type", 0) == 0:
+            for group in asked.coordinator_keys or (getattr(asked, "key", ""),):
+                self._readers.asks_for(seen.connection.id, seen.client, group)
+                seen.connection.group = group or seen.connection.group
+
+    def commits(self, _seen: Seen, asked: Any) -> None:
+        self._unsure |= {(asked.group_id, place): part.committed_offset for place, part in self._parts(asked.topics)}
+
+    def committed(self, seen: Seen, asked: Any, answer: Any) -> None:
+        seen.connection.group = asked.group_id
+        for place, part in self._parts(asked.topics):
+            if self._unsure.get((asked.group_id, place)) == part.committed_offset:
+                del self._unsure[asked.group_id, place]
+        self._take_commits(seen, asked, {place for place, part in self._parts(answer.topics) if part.error_code})
+
+    def _take_commits(self, seen: Seen, asked: Any, refused: set[TopicPartition]) -> None:
+        group = asked.group_id
+        known = self._changes.committed.setdefault(group, {})
+        members = self._changes.groups[group].members if group in self._changes.groups else ()
+        clients = {each.member_id: each.client for each in members}
+        for place, part in self._parts(asked.topics):
+            new = part.committed_offset
+            if place in refused or new < 0:
+                continue
+            client = clients.get(asked.member_id, seen.client)
+            reader = asked.member_id or self._readers.committing(self._now_ns, self, client, group, place, new)
+            # What it began with here is older than what it has committed, if that may be known to others.
+            old = self.groups.goes_on(group, *place) if self._changes.all_told else known.get(place)
+            known[place] = new
+            self._committed_ns[group, place] = self._now_ns
+            sets = reader == reader_by_hand(client) and not self._readers.reads(client)
+            if old is None or new < old or (sets and new > old):
+                cause = FIRST_COMMIT if old is None else SET_BY_TOOL if sets else COMMITTED_BACKWARDS
+                detail = {"changes": [[*place, old, new]]}
+                self._events.emit(
+                    self._now_ns, EventKind.OFFSETS_RESET, group=group, count=1, cause=cause, detail=detail
+                )
+            elif new > old:
+                who = Reader(group, client, reader)
+                if asked.member_id and new > self._log(place).end_offset:
+                    self._far.append((who, place, new))
+                    self.hurries = True
+                # All that a member fetches goes through here.
+                given = asked.member_id and not self.dropped and self.fetches.has_given((group, *place))
+                self.fetches.committed(self._now_ns, who, place, old, new, judged=(BEYOND_GIVEN,) if given else ())
+
+    def commits_in_transaction(self, seen: Seen, asked: Any, answer: Any) -> None:
+        if not any(part.error_code for topic in answer.topics for part in topic.partitions):
+            self._begins(asked.producer_id, seen.client)
+            self._committing.setdefault(asked.producer_id, []).append((seen, asked))
+
+    def left(self, seen: Seen, asked: Any, answer: Any) -> None:
+        for member_id in self.groups.left(seen, asked, answer):
+            self._readers.left(member_id)
+
+    def heard(self, seen: Seen, asked: Any, answer: Any) -> None:
+        seen.connection.group = asked.group_id
+        if member_id := self.groups.heard(seen, asked, answer):
+            self._readers.left(member_id)
+
+
+_ASKED: Final[dict[int, Callable[[Eye, Seen, Any], object]]] = {
+    PRODUCE: Eye.produces,
+    FETCH: Eye.fetches_now,
+    OFFSET_COMMIT: Eye.commits,
+    11: lambda eye, seen, asked: eye.groups.joins(seen, asked),
+    14: lambda eye, seen, asked: eye.groups.syncs(seen, asked),
+}
+_ANSWERED: Final[dict[int, Callable[[Eye, Seen, Any, Any], object]]] = {
+    PRODUCE: Eye.published,
+    FETCH: Eye.fetched,
+    METADATA: Eye.describes,
+    OFFSET_COMMIT: Eye.committed,
+    FIND_COORDINATOR: Eye.coordinated,
+    11: lambda eye, *seen: eye.groups.joined(*seen),
+    12: lambda eye, *seen: eye.groups.beats(*seen),
+    13: Eye.left,
+    14: lambda eye, *seen: eye.groups.synced(*seen),
+    22: Eye.identified,
+    26: Eye.ends,
+    28: Eye.commits_in_transaction,
+    68: Eye.heard,
+    SHARE_FETCH: Eye.shared,
+    SHARE_ACKNOWLEDGE: Eye.shared,
+}

@@ -1,0 +1,127 @@
+"""Requests to coordinators and leaders, each with its error as a sentence."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, TypeVar
+
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.guarded.offsets import Committed
+from broker_core.kafka_messages.writing import Body
+from broker_core.messages import TopicPartition
+from broker_core.observation.kafka.cluster import Call, Cluster
+
+T = TypeVar("T")
+_PATIENCE_S, _PAUSE_S = 20.0, 0.3
+_AWAY_S: Final = 4.0  # while no broker answers at all
+GROUP, TRANSACTION = 0, 1  # kinds of coordinators
+# A moment later, or at another broker, it may succeed.
+AGAIN: Final = frozenset({3, 5, 6, 7, 8, 13, 14, 15, 16, 19, 20, 48, 49, 51, 56, 72, 74, 75, 88, 120})
+_FENCED: Final = frozenset({47, 90})
+_DENIED: Final = {29: "the topic", 30: "the group", 31: "the cluster", 53: "the transactional id"}
+_SAID: Final = {10: "a message is larger than the topic allows", 12: "the metadata is too large", 68: "it has members"}
+
+
+def check(code: int, api: str, about: str) -> None:
+    """Raises REQUEST_TIMED_OUT where it may succeed later, UNAUTHORIZED, PRODUCER_FENCED, INVALID_REQUEST."""
+    if code in AGAIN:
+        raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"{api} of {about} got Kafka's error {code}")
+    if code in _FENCED:
+        raise BrokerError(ErrorCode.PRODUCER_FENCED, f"another run of {about} has begun")
+    if code in _DENIED:
+        raise BrokerError(ErrorCode.UNAUTHORIZED, f"{api} of {_DENIED[code]} {about} is denied")
+    if code:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"{api} of {about}: {_SAID.get(code, f'Kafka error {code}')}")
+
+
+class Calls:
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.leaders: dict[TopicPartition, int] = {}
+        self.partitions: dict[str, int] = {}
+        self.topic_ids: dict[str, str] = {}
+        self._coordinators: dict[tuple[int, str], int] = {}
+
+    def refresh(self) -> None:
+        """Look again who leads what. Raises as a connection does."""
+        self._coordinators.clear()
+        found = [topic for topic in self.cluster.metadata().topics if not topic.error_code]
+        self.partitions = {topic.name: len(topic.partitions) for topic in found}
+        self.topic_ids = {topic.name: str(getattr(topic, "topic_id", "") or "") for topic in found}
+        self.leaders = {(each.name, part.partition_index): part.leader_id for each in found for part in each.partitions}
+
+    def one(self, node: int, api: str, body: Body) -> Any:
+        """Raises as a connection does."""
+        ((_call, answer),) = self.cluster.ask([Call(node, api, body)])
+        if isinstance(answer, BrokerError):
+            raise answer
+        return answer
+
+    def patiently(self, call: Callable[[], T]) -> T:
+        """What `call` gives after `refresh`; asked again while it may succeed later, as while a leader is elected."""
+        began_s = time.monotonic()
+        while True:
+            patience_s = _AWAY_S
+            try:
+                self.refresh()
+                patience_s = _PATIENCE_S
+                return call()
+            except BrokerError as error:
+                if not error.retriable or time.monotonic() > began_s + patience_s:
+                    raise
+            time.sleep(_PAUSE_S)
+
+    def coordinated(self, kind: int, name: str, api: str, body: Body) -> Any:
+        """The answer of the coordinator of a group, or of a transactional id."""
+        node = self._coordinators.get((kind, name))
+        if node is None:
+            asked = {"key_type": kind, "coordinator_keys": (name,), "key": name}
+            answer = self.one(next(iter(self.cluster.nodes)), "FindCoordinator", asked)
+            found = next(iter(getattr(answer, "coordinators", None) or (answer,)))
+            check(found.error_code, "FindCoordinator", name)
+            node = self._coordinators[kind, name] = found.node_id
+        return self.one(node, api, body)
+
+    def committed(self, group: str, *, stable: bool = True) -> dict[TopicPartition, Committed]:
+        """All that a group has committed. Raises as `check`: if a transaction is open, ask later, or not `stable`, for
+        what it had committed before.
+        """
+        body = {"groups": [{"group_id": group, "topics": None}], "group_id": group, "topics": None}
+        answer = self.coordinated(GROUP, group, "OffsetFetch", {**body, "require_stable": stable})
+        found = next(iter(getattr(answer, "groups", None) or (answer,)))
+        check(found.error_code, "OffsetFetch", group)
+        state = {}
+        for topic in found.topics:
+            for each in topic.partitions:
+                check(each.error_code, "OffsetFetch", f"{group} in {topic.name}")
+                if each.committed_offset >= 0:
+                    value = Committed(each.committed_offset, each.metadata or "", each.committed_leader_epoch)
+                    state[topic.name, each.partition_index] = value
+        return state
+
+
+def commit_rows(offsets: Mapping[TopicPartition, Committed]) -> list[dict[str, Any]]:
+    """The topics of OffsetCommit and TxnOffsetCommit."""
+    return by_topic(
+        offsets,
+        lambda place: {
+            "partition_index": place[1],
+            "committed_offset": offsets[place].offset,
+            "committed_leader_epoch": offsets[place].leader_epoch,
+            "committed_metadata": offsets[place].metadata,
+        },
+    )
+
+
+def by_topic(places: Iterable[TopicPartition], row: Any, rows: str = "partitions") -> list[dict[str, Any]]:
+    found: dict[str, list[Any]] = {}
+    for place in places:
+        found.setdefault(place[0], []).append(row(place))
+    return [{"name": name, rows: parts} for name, parts in found.items()]
+
+
+def check_rows(answer: Any, api: str, about: str) -> None:
+    for topic in answer.topics:
+        for each in topic.partitions:
+            check(each.error_code, api, f"{about} in {topic.name}")

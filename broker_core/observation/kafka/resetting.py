@@ -1,0 +1,129 @@
+"""Committed offsets of a group of a cluster: planned, set, and put back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from broker_core.clock import NS_PER_MS
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.groups import offset_reset
+from broker_core.groups.offset_reset import Target
+from broker_core.guarded.offsets import Committed, OffsetsPlan, offset_changes, offsets_plan
+from broker_core.guarded.redrive import must_hold
+from broker_core.messages import TopicPartition
+from broker_core.observation.guard import Guard, Permit
+from broker_core.observation.kafka.calls import GROUP, Calls, by_topic, check, check_rows, commit_rows
+from broker_core.observation.kafka.logs import ClusterLog, ClusterLogs
+from broker_core.operations.groups import PartitionPlace
+
+_NOT_FOUND = 69
+
+
+class Resetting:
+    def __init__(self, calls: Calls, logs: ClusterLogs, guard: Guard) -> None:
+        self._calls, self._cluster_logs, self._guard = calls, logs, guard
+        self._logs: dict[TopicPartition, ClusterLog] = {}
+
+    def plan(self, group: str, target: Target, places: list[PartitionPlace] | None, now_ms: int) -> OffsetsPlan:
+        """Without `places` of all that the group has committed for. Raises GROUP_ID_NOT_FOUND and as `Calls`."""
+        return self._calls.patiently(lambda: self._plan(group, target, places, now_ms))
+
+    def _plan(self, group: str, target: Target, places: list[PartitionPlace] | None, now_ms: int) -> OffsetsPlan:
+        state = self._calls.committed(group)
+        members = self._members(group)
+        if not state and members is None:
+            raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, group)
+        chosen = list(state) if places is None else [each for place in places for each in self._named(place)]
+        self._open(chosen)
+        other = self._calls.committed(target.group) if target.group else {}
+        here: dict[str, Mapping[TopicPartition, Committed]] = {group: state, target.group: other}
+
+        def committed(name: str, topic: str, partition: int) -> int | None:
+            found = here[name].get((topic, partition))
+            return None if found is None else found.offset
+
+        there = [place for place in chosen if place in self._logs]
+        found = offset_reset.preview(group, target, there, self, committed)
+        new = {(each.topic, each.partition): each.to_offset for each in found}
+        says, name, ids = offset_reset.sentence(target), self._calls.cluster.name, self._calls.topic_ids
+        time_ns = partial(self._time_ns, now_ms * NS_PER_MS)
+        return offsets_plan(name, group, says, state, new, members or (), lambda topic: ids.get(topic, ""), time_ns)
+
+    def check(self, plan: OffsetsPlan) -> None:
+        """Raises STALE_PLAN, READ_ONLY."""
+        self._guard.must_be_open("offsets")
+        self._calls.patiently(lambda: self._check(plan))
+
+    def _check(self, plan: OffsetsPlan) -> None:
+        topics = {topic: self._calls.topic_ids[topic] for topic in plan.topics if topic in self._calls.topic_ids}
+        self._open([each.place for each in plan.changes])
+        bounds = {place: (log.start_offset, log.end_offset) for place, log in self._logs.items()}
+        members = self._members(plan.group) or ()
+        state = self._calls.committed(plan.group)
+        must_hold(offset_changes(plan, state, members, self._calls.cluster.name, topics, bounds))
+
+    def apply(self, plan: OffsetsPlan) -> None:
+        group = plan.group
+        permit = Permit("offsets", group, frozenset(each.place for each in plan.changes))
+        new = {each.place: each.new for each in plan.changes if each.new is not None}
+        gone = [each.place for each in plan.changes if each.new is None]
+        with self._guard.permitting(permit):
+            if new:
+                body = {"group_id": group, "generation_id_or_member_epoch": -1, "member_id": ""}
+                body |= {"group_instance_id": None, "topics": commit_rows(new)}
+                check_rows(self._calls.coordinated(GROUP, group, "OffsetCommit", body), "OffsetCommit", group)
+            if gone:
+                rows = by_topic(gone, lambda place: {"partition_index": place[1]})
+                answer = self._calls.coordinated(GROUP, group, "OffsetDelete", {"group_id": group, "topics": rows})
+                check(answer.error_code, "OffsetDelete", group)
+                check_rows(answer, "OffsetDelete", group)
+
+    # -- as offset_reset.Bounds
+
+    def start_offset(self, topic: str, partition: int) -> int:
+        return self._logs[topic, partition].start_offset
+
+    def end_offset(self, topic: str, partition: int) -> int:
+        return self._logs[topic, partition].end_offset
+
+    def offset_at(self, topic: str, partition: int, timestamp_ms: int) -> int | None:
+        return self._logs[topic, partition].offset_for_time(timestamp_ms * NS_PER_MS)
+
+    # -- inside
+
+    def _named(self, place: PartitionPlace) -> list[TopicPartition]:
+        count = self._calls.partitions.get(place.topic, 0)
+        if not count or (place.partition or 0) >= count:
+            raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, place.topic)
+        return [(place.topic, number) for number in (range(count) if place.partition is None else (place.partition,))]
+
+    def _open(self, places: list[TopicPartition]) -> None:
+        self._logs.clear()
+        by_name: dict[str, list[int]] = {}
+        for topic, partition in places:
+            if partition < self._calls.partitions.get(topic, 0):
+                by_name.setdefault(topic, []).append(partition)
+        for topic, numbers in by_name.items():
+            self._logs |= {(topic, n): log for n, log in self._cluster_logs.of(topic, numbers, 0).items()}
+
+    def _members(self, group: str) -> list[str] | None:
+        """Their client ids, of a group of either protocol; None if there is no such group."""
+        for api, field in (("ConsumerGroupDescribe", "group_ids"), ("DescribeGroups", "groups")):
+            body = {field: (group,), "include_authorized_operations": False}
+            try:
+                (found,) = self._calls.coordinated(GROUP, group, api, body).groups
+            except BrokerError as error:
+                if error.code is not ErrorCode.UNSUPPORTED_VERSION:
+                    raise
+                continue
+            if found.error_code != _NOT_FOUND and found.group_state != "Dead":
+                check(found.error_code, api, group)
+                return [member.client_id for member in found.members]
+        return None
+
+    def _time_ns(self, now_ns: int, place: TopicPartition, offset: int) -> int:
+        """Now, where nothing but markers of transactions is behind it."""
+        log = self._logs[place]
+        found = log.read(max(offset, log.start_offset), max_messages=1, max_bytes=1 << 16)
+        return found[0].timestamp_ms * NS_PER_MS if found else now_ns

@@ -1,0 +1,121 @@
+"""When messages of a group or queue waited too long, and how a cause of that is told."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spark_reports import text
+from spark_reports.findings.evidence import Reader, Series, runs
+
+LATE_S = 1.0  # or as long as `LATE_MESSAGES` take: what waits no longer is not late
+LATE_MESSAGES = 20
+FEWEST = 10  # messages that wait at once
+SHOWN = 0.6  # of the growth, in the times when the cause is there
+
+
+class Cause(NamedTuple):
+    """`kind` leads to its remedy; `who` is the member, key or partition, "" for all. `headline` says what happened."""
+
+    kind: str
+    who: str
+    headline: str
+    why: str = ""
+    advice: str = ""
+
+
+class Episode:
+    """A stretch of time, buckets `begin` up to `end`, in which messages of a reader waited too long."""
+
+    def __init__(self, reader: Reader, begin: int, end: int) -> None:
+        self.reader, self.begin, self.end = reader, begin, end
+        self.scale = reader.told.scale
+        waiting = reader.waiting
+        self.area_s = float(waiting[begin:end].sum()) * reader.width_s
+        self.highest = round(float(waiting[begin:end].max()))
+        high = np.flatnonzero(waiting[begin:end] >= 0.9 * waiting[begin:end].max())
+        self.peak = begin + int(high[-1])
+        rises = np.maximum(np.diff(waiting, prepend=0.0), 0)
+        self.rises: Series = np.where(
+            (np.arange(len(waiting)) >= begin - 1) & (np.arange(len(waiting)) <= self.peak), rises, 0
+        )
+
+    @property
+    def from_ns(self) -> int:
+        return self.scale.from_ns + self.begin * self.scale.width_ns
+
+    @property
+    def to_ns(self) -> int:
+        return min(self.scale.from_ns + self.end * self.scale.width_ns, self.scale.to_ns)
+
+    @cached_property
+    def growing(self) -> NDArray[np.bool_]:
+        """The buckets until it was at its highest."""
+        at = np.zeros(len(self.rises), dtype=bool)
+        at[self.begin : self.peak + 1] = True
+        return at
+
+    def grew_in(self, at: NDArray[np.bool_]) -> float:
+        """The share of the growth in these buckets, the ones beside them included."""
+        wide = at | np.roll(at, 1) | np.roll(at, -1)
+        return float(self.rises[wide].sum()) / max(float(self.rises.sum()), 1e-9)
+
+    @cached_property
+    def delayed(self) -> float:
+        """How many messages waited and were read, or still wait: what was deleted unread is not late but lost."""
+        reader, at = self.reader, slice(self.begin, self.end)
+        came = float(reader.came[at].sum())
+        if not reader.knows:
+            return came
+        done = sum(float(member.done[at].sum()) for member in reader.members.values())
+        return min(came, done + float(reader.left[self.end - 1]))
+
+    @property
+    def delayed_s(self) -> float:
+        """How long they waited in all, without what was deleted unread."""
+        lost = [row for row in self.reader.told.rows["deleted_unread"] if row["group"] == self.reader.name]
+        mine = (row["waiting_s"] or 0.0 for row in lost if self.from_ns <= (row["first_ns"] or 0) < self.to_ns)
+        return max(0.0, self.area_s - sum(mine))
+
+    @property
+    def came_per_s(self) -> float:
+        return float(self.reader.came[self.growing].sum()) / max(self.growing.sum() * self.reader.width_s, 1e-9)
+
+
+def episodes(reader: Reader) -> Iterator[Episode]:
+    """When messages waited for longer than `LATE_S`, or than `LATE_MESSAGES` of them take."""
+    usual_s = reader.usual_s
+    # What was polled together waits for one another.
+    held = float(np.quantile(reader.in_hand, 0.9)) / max(1, len(reader.members)) if reader.is_group else 0.0
+    limit_s = max(LATE_S, LATE_MESSAGES * usual_s, 4 * held * usual_s)
+    pairs = list(reader.places.values()) if reader.is_group else [(reader.came, reader.waiting)]
+    late = np.zeros(len(reader.came), dtype=bool)
+    for came, left in pairs:
+        late |= _delays_s(came, left, reader.width_s) > limit_s
+    late &= reader.waiting >= 1
+    for begin, end in runs(late, join=3):
+        found = Episode(reader, begin, end)
+        if found.highest >= FEWEST and found.area_s >= FEWEST * limit_s:
+            yield found
+
+
+def _delays_s(came: Series, left: Series, width_s: float) -> Series:
+    """How long it took until all that waited at the end of each bucket was gone."""
+    total = np.cumsum(came)
+    out = np.maximum.accumulate(np.maximum(total - left, 0))
+    times = np.arange(1, len(came) + 1) * width_s
+    gone = np.interp(total - 0.5, out + np.arange(len(out)) * 1e-9, times)
+    tail = max(1, len(out) // 5)
+    per_s = (out[-1] - out[-tail - 1]) / (tail * width_s) if len(out) > tail else 0.0
+    beyond = total - 0.5 > out[-1]
+    gone = np.where(beyond, times[-1] + (total - out[-1]) / max(per_s, 1e-3), gone)
+    return np.where(left < 2, 0.0, gone - times)
+
+
+def ends(shares: Collection[float]) -> str:
+    """40 % to 60 %."""
+    return " to ".join(dict.fromkeys(text.share(pick(shares)) for pick in (min, max)))

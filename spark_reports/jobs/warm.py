@@ -1,0 +1,286 @@
+"""A Spark that stays for the next report: `python -m spark_reports.jobs.warm` makes one for each line of its input.
+
+A line is a JSON list, the arguments of `jobs.job`; what it writes for each is what the job writes, the last line with
+"report" or "error". An empty list asks it to be ready: it starts Spark, makes the tables of a tiny session
+once, and says nothing. A line "cancel", or the end of its input, ends it with whatever it does; so does a quarter of
+an hour without a request. It runs with low priority.
+
+With `--listen SOCKET` the lines come over connections to that Unix socket, one connection after the other. Then it ends
+only where a connection ends before its report does, or after a quarter of an hour without one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import os
+import queue
+import shutil
+import socket
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import pyarrow as pa
+
+from broker_core.recording import schema
+from spark_reports.errors import Cancelled, ReportError, reason, told
+from spark_reports.jobs.cancellation import Cancellation, lines_of
+from spark_reports.jobs.making import Making
+from spark_reports.jobs.outcome import Outcome
+from spark_reports.pipeline.collect import make_tables
+from spark_reports.request.request import LOCAL, Request, add_arguments, request_of
+from spark_reports.sessions.session import SessionInfo, is_remote
+from spark_reports.spark.java import find_java
+from spark_reports.spark.jvm import Jvm, spark_session
+from spark_reports.spark.progress import AHEAD, Progress, private_stdout, silence_libraries
+from spark_reports.spark.tuning import SMALL, Tuning, serves
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_WORK = "brokerscope-warm-"
+READY = "[]"
+IDLE_S = 900.0
+POLL_S = 0.5
+NICENESS = 10
+MOST_AHEAD = 60.0  # what the questions of one report weigh, about: the start is a small part of it
+
+
+_S = 1_000_000_000
+_EMPTY: dict[str, Any] = {
+    **dict.fromkeys(schema.EVENT_SCHEMA.names),
+    **dict.fromkeys(("topic", "client", "group", "cause", "to_topic", "member"), ""),
+    "size_bytes": 0,
+}
+_AT = {"topic": "t", "partition": 0, "offset": 0, "count": 1, "group": "g", "client": "c", "published_ns": 0}
+_MESSAGES: tuple[dict[str, Any], ...] = (
+    {"kind": "published", **_AT, "group": "", "key": b"key"},
+    {"kind": "delivered", **_AT, "attempt": 1},
+    {"kind": "acknowledged", **_AT},
+    {"kind": "dead_lettered", **_AT, "to_topic": "t.dlq", "to_partition": 0, "to_offset": 0},
+)
+_CONTROL: tuple[dict[str, Any], ...] = (
+    {"kind": "member_joined", "group": "g", "client": "c", "count": 0},
+    {"kind": "fault", "client": "c", "count": 0},
+)
+
+
+def tiny_session(work: Path) -> SessionInfo:
+    """A session of a few events, written into `work`, which takes every pass that a report takes. Raises OSError."""
+    parts = {}
+    for folder, rows, first in ((schema.MESSAGES, _MESSAGES, 0), (schema.CONTROL, _CONTROL, len(_MESSAGES))):
+        events = [
+            {**_EMPTY, "seq": first + number, "time_ns": (first + number) * _S, **event}
+            for number, event in enumerate(rows)
+        ]
+        path = work / f"tiny-{schema.part_name(0)}-{folder}"
+        with schema.parquet_writer(path) as writer:
+            writer.write_table(pa.Table.from_pylist(events, schema.EVENT_SCHEMA))
+        parts[folder] = [f"file://{path.resolve().as_posix()}"]
+    count = len(_MESSAGES) + len(_CONTROL)
+    return SessionInfo(str(work), {"events": count, "duration_ns": count * _S}, (), parts)
+
+
+class WarmSpark:
+    """One JVM, started with the first report, and gone with this process."""
+
+    def __init__(self, work: Path, cancellation: Cancellation) -> None:
+        self._work, self._cancellation = work, cancellation
+        self.making = False  # up to its last line, after which whoever asked may go
+        self._log = work / "spark.log"
+        self._jvm: Jvm | None = None
+        self._spark: SparkSession | None = None
+        self._setup = SMALL
+
+    def be_ready(self) -> None:
+        """Start Spark and let it load and compile what a report needs. What goes wrong, the next report tells."""
+        progress = Progress(io.StringIO(), True, {}, self._cancellation.request)
+        with self._noise(), contextlib.suppress(Exception):
+            info = tiny_session(self._work)
+            make_tables(self._session(progress, SMALL), info, progress)
+        self._cancellation.check()
+
+    def make(self, line: str, output: TextIO) -> None:
+        progress = Progress(output, True, {}, self._cancellation.request)
+        self.making = True
+        try:
+            request = _request(line)
+            report, found = self._report(request, progress)
+            outcome: dict[str, object] = {"report": report, **found.told()}
+        except ReportError as error:
+            outcome = {**told(error), **({"log": str(self._log)} if self._log.exists() else {})}
+        except OSError as error:
+            outcome = told(error)
+        progress.close()
+        self._cancellation.check()
+        self.making = False
+        progress.end(**outcome)
+
+    def _report(self, request: Request, progress: Progress) -> tuple[str, Outcome]:
+        making = Making(request, self._work, self._log, progress, self._cancellation)
+        try:
+            with self._noise():
+                return making.make(lambda: self._session(progress, making.setup))
+        except (ReportError, OSError):
+            raise
+        except Exception as error:
+            self._cancellation.check()
+            with self._log.open("a", encoding="utf-8") as file:
+                traceback.print_exception(error, file=file)
+            told = ReportError(f"The report failed: {reason(error)}.")  # while Java can still be asked
+            # The state of Spark after an error is unknown: the next report gets a new one.
+            self.close()
+            raise told from error
+
+    @contextlib.contextmanager
+    def _noise(self) -> Iterator[None]:
+        with self._log.open("a", encoding="utf-8") as noise, contextlib.redirect_stderr(noise):
+            yield
+
+    def _session(self, progress: Progress, setup: Tuning) -> SparkSession:
+        alive = self._jvm is not None and self._jvm.process.poll() is None
+        if self._spark is not None and alive and serves(self._setup, setup):
+            return self._spark
+        self.close()
+        progress.plan({"start": 8.0, AHEAD: MOST_AHEAD})
+        with progress.step("start", "Starting Spark"):
+            self._jvm = Jvm(find_java(), self._work, self._log, LOCAL, setup.jvm_options)
+            self._setup = setup
+            self._cancellation.kills(self._jvm.kill)
+            self._jvm.connect()
+            self._spark = spark_session(LOCAL, self._work)
+        return self._spark
+
+    def close(self) -> None:
+        spark, jvm, self._spark, self._jvm = self._spark, self._jvm, None, None
+        if spark is not None and not self._cancellation.requested:
+            with contextlib.suppress(Exception):
+                spark.stop()
+            spark.sparkContext.stop()  # where Java has ended, the first attempt comes no further than that
+        if jvm is not None:
+            jvm.close()
+
+
+def _request(line: str) -> Request:
+    """Raises `ReportError` for anything that is no request for a report on this machine."""
+    parser = argparse.ArgumentParser(prog="report", exit_on_error=False)
+    add_arguments(parser)
+    try:
+        words = json.loads(line)
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            raise ValueError("it is not a list of words")
+        request = request_of(parser.parse_args(words))
+    except (ValueError, argparse.ArgumentError, SystemExit) as error:
+        raise ReportError(f"This is not a request for a report: {error}.") from error
+    request.check()
+    if any(map(is_remote, (*request.sessions, str(request.out)))):
+        raise ReportError("A warm Spark only makes reports of folders on this machine.")
+    return request
+
+
+class Requests:
+    """Lines of a file descriptor. Its end, and a line "cancel", cancel what is being made, or end the lines."""
+
+    def __init__(self, source: int, cancellation: Cancellation, *, ends_all: bool) -> None:
+        """With `ends_all` the end cancels even if nothing is being made."""
+        self._source, self._cancellation, self._ends_all = source, cancellation, ends_all
+        self._lines: queue.Queue[str | None] = queue.Queue()
+        self._warm: WarmSpark | None = None
+        threading.Thread(target=self._read, name="requests", daemon=True).start()
+
+    def serve(self, warm: WarmSpark, output: TextIO) -> None:
+        """Make what they ask for. Raises `queue.Empty` after a quarter of an hour without a line."""
+        self._warm = warm
+        while not self._cancellation.requested and (line := self._lines.get(timeout=IDLE_S)) is not None:
+            if line.strip() == READY:
+                warm.be_ready()
+            else:
+                warm.make(line, output)
+
+    def _read(self) -> None:
+        for line in lines_of(self._source):
+            if line.strip() == b"cancel":
+                break
+            if line.strip():
+                self._lines.put(line.decode(errors="replace"))
+        if self._ends_all or (self._warm is not None and self._warm.making):
+            self._cancellation.request()
+        self._lines.put(None)
+
+
+def _bound(path: Path) -> socket.socket | None:
+    """A socket at `path`, which only its user may open; None if another process serves it already."""
+    server = socket.socket(socket.AF_UNIX)
+    try:
+        server.bind(str(path))
+    except OSError:
+        with socket.socket(socket.AF_UNIX) as other:
+            if other.connect_ex(str(path)) == 0:
+                return None
+        path.unlink(missing_ok=True)  # of a process that was killed
+        server.bind(str(path))
+    path.chmod(0o600)
+    server.listen()
+    server.settimeout(POLL_S)  # so that a signal is seen
+    return server
+
+
+def _serve_connections(path: Path, warm: WarmSpark, cancellation: Cancellation) -> None:
+    """Until nobody has asked for a quarter of an hour."""
+    server = _bound(path)
+    if server is None:
+        return
+    ends = time.monotonic() + IDLE_S
+    try:
+        while not cancellation.requested and time.monotonic() < ends:
+            try:
+                connection, _ = server.accept()
+            except TimeoutError:
+                continue
+            with connection, connection.makefile("w", encoding="utf-8") as output:
+                Requests(connection.fileno(), cancellation, ends_all=False).serve(warm, output)
+            ends = time.monotonic() + IDLE_S
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Make reports until nobody asks for any; the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m spark_reports.jobs.warm", description="Keep Spark running for reports."
+    )
+    parser.add_argument("--listen", type=Path, metavar="SOCKET", help="requests come over this Unix socket")
+    listen = parser.parse_args(argv).listen
+    output = private_stdout()
+    silence_libraries()
+    if hasattr(os, "nice"):
+        os.nice(NICENESS)  # Java gets it from us
+    cancellation = Cancellation()
+    cancellation.listen_to_signals()
+    work = Path(tempfile.mkdtemp(prefix=f"{_WORK}{os.getpid()}-"))
+    warm = WarmSpark(work, cancellation)
+    try:
+        if listen is not None:
+            _serve_connections(listen, warm, cancellation)
+        else:
+            Requests(0, cancellation, ends_all=True).serve(warm, output)
+    except queue.Empty:
+        pass
+    except Cancelled:
+        return 130
+    finally:
+        warm.close()
+        shutil.rmtree(work, ignore_errors=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,112 @@
+"""The tables as files for other programs: CSV whose cells no spreadsheet runs, and Parquet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from spark_reports.output.schema_document import AT, described, moments
+from spark_reports.request.assertions import Verdict
+
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def junit(name: str, problems: Sequence[str], verdicts: Sequence[Verdict]) -> bytes:
+    """`name` is the session's; `problems` say why it is not whole."""
+    failures = [verdict for verdict in verdicts if not verdict.holds]
+    counts = {
+        "tests": str(len(verdicts) + 1),
+        "failures": str(len(failures)),
+        "errors": "1" if problems else "0",
+    }
+    suites = ET.Element("testsuites", counts)
+    suite = ET.SubElement(suites, "testsuite", {"name": _plain(name), **counts})
+    whole = ET.SubElement(suite, "testcase", {"classname": _plain(name), "name": "the recording is complete"})
+    if problems:
+        ET.SubElement(whole, "error", {"message": _plain(problems[0])}).text = _plain("\n".join(problems))
+    for verdict in verdicts:
+        case = ET.SubElement(suite, "testcase", {"classname": _plain(name), "name": _plain(verdict.assertion)})
+        if verdict.holds:
+            ET.SubElement(case, "system-out").text = _plain(verdict.found)
+        else:
+            ET.SubElement(case, "failure", {"message": _plain(verdict.found)}).text = _plain(verdict.found)
+    ET.indent(suites)
+    return ET.tostring(suites, encoding="utf-8", xml_declaration=True)
+
+
+def _plain(text: str) -> str:
+    return _NO_XML.sub("?", text)
+
+
+_ACTIVE = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of a formula
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
+_QUOTED = re.compile('[",\r\n]')
+_TIME = pa.timestamp("us", "UTC")
+
+
+def inert(cell: object) -> str:
+    """`cell` as text that a spreadsheet shows and does not run: an active beginning is quoted, but of a number."""
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    if isinstance(cell, datetime):
+        return cell.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")  # spreadsheets know no zones
+    text = str(cell)
+    if text.startswith(_ACTIVE) and not _NUMBER.fullmatch(text):
+        return "'" + text
+    return text
+
+
+def dated(table: pa.Table, name: str, started_at: object) -> pa.Table:
+    """`name` with NAME_at, a time of day, behind each moment NAME_ns; null unless `started_at` is an ISO 8601 time."""
+    try:
+        began = datetime.fromisoformat(str(started_at))
+    except ValueError:
+        began = None
+    for column in moments(name, table.column_names):
+        at = table.column_names.index(column)
+        if began is None:
+            times = pa.nulls(table.num_rows, _TIME)
+        else:
+            after_us = pc.divide(table.column(at), 1_000).cast(pa.duration("us"))
+            times = pc.add(pa.scalar(began.astimezone(UTC), _TIME), after_us)
+        table = table.add_column(at + 1, pa.field(column.removesuffix("_ns") + AT, _TIME), times)
+    return table
+
+
+def write_table(table: pa.Table, folder: Path, name: str, formats: Collection[str] = ("csv", "parquet")) -> None:
+    """Write `name`.csv (UTF-8, with a header) and `name`.parquet (zstd, fields explained). Raises OSError."""
+    if "csv" in formats:
+        _write_csv(table, folder / f"{name}.csv")
+    if "parquet" in formats:
+        pq.write_table(described(table, name), folder / f"{name}.parquet", compression="zstd")
+
+
+def _write_csv(table: pa.Table, path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write(",".join(map(_field, table.column_names)) + "\r\n")
+        for batch in table.to_batches(max_chunksize=10_000):
+            columns = [_fields(column.to_pylist()) for column in batch.columns]
+            file.writelines(",".join(row) + "\r\n" for row in zip(*columns, strict=True))
+
+
+def _fields(values: list[object]) -> list[str]:
+    """Each of `values` is made a field once: most names, and many numbers, are there again and again."""
+    fields = {value: _field(value) for value in set(values)}
+    return [fields[value] for value in values]
+
+
+def _field(value: object) -> str:
+    """As RFC 4180 has it; null is nothing at all, and an empty text is two quotes."""
+    text = inert(value)
+    if value is not None and (not text or _QUOTED.search(text)):
+        return '"' + text.replace('"', '""') + '"'
+    return text

@@ -1,0 +1,104 @@
+"""What needs every event in its order, folded as the window does it: the account of every message, who owned which
+partition, the order of each key, and what readers have in hand. Events come slice by slice, and are not kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from broker_core.events import Event
+from broker_core.recording.account import Account
+from broker_core.recording.columns import events_of
+from broker_core.recording.ownership import Ownership
+from broker_core.recording.schema import EVENT_SCHEMA
+from broker_core.recording.verdicts import Order
+from spark_reports.passes import account, series
+from spark_reports.passes.hands import Hands
+from spark_reports.passes.series import Series
+from spark_reports.scale import Scale
+from spark_reports.sessions.events import Reader
+from spark_reports.spark.bounds import MOST_ROWS
+from spark_reports.tables import recording
+from spark_reports.tables.schema import rows
+
+_SLICE = 500_000  # events: some 300 MB
+_BATCH = 100_000
+MOST_BROKEN = 10_000
+_BLANK = {**dict.fromkeys(("topic", "client", "group", "cause", "to_topic", "member"), ""), "count": 0, "size_bytes": 0}
+
+
+class Folded:
+    """Fed with the events in slices, then `end`ed. `order` is None if the session is too large to look at every key;
+    else all of it is one slice.
+    """
+
+    def __init__(self, known: Series, taken: pl.DataFrame, scale: Scale, *, keys: bool = True) -> None:
+        """`taken` is when readers lost what they had in hand."""
+        self.account, self.owners = Account(), Ownership(keeps_all=True)
+        self.order = Order() if keys else None
+        self.broken = rows(recording.SCHEMA, [])  # where the numbers of events are not whole, at most `MOST_BROKEN`
+        self._series = known
+        self._hands = Hands(known, taken, scale)
+        self._last = (-1, 0)  # the number and time of the event before
+
+    def add(self, messages: pl.DataFrame, control: pl.DataFrame) -> None:
+        """A slice: of messages `series.TEXTS`, `series.MESSAGES`, and the key if it is asked for; control events as
+        recorded.
+        """
+        told = self._series.told(messages, control)
+        numbers = told.select("seq", "time_ns")
+        told = told.drop_nulls("kind")  # of kinds that are not known
+        for event in self._events(account.merged(told), control):
+            self.account(event)
+        for found_again in (self.account.again, self.account.fetched_again, self.account.unsound):
+            found_again.sort(key=lambda each: each.event.seq)
+        if self.order is not None:
+            self.order.unknown += account.unknown_keys(told)
+            for event in self._events(account.unordered(told), control):
+                self.order(event)
+        for event in self._events(account.moves(told, self.owners.kinds), control):
+            self.owners(event)
+        self._hands.add(told)
+        self.broken = pl.concat([self.broken, recording.broken(numbers, *self._last)]).head(MOST_BROKEN + 1)
+        self._last = next(numbers.tail(1).iter_rows(), self._last)
+
+    def end(self) -> None:
+        self.hands = self._hands.counted()
+
+    def _events(self, told: pl.DataFrame, control: pl.DataFrame) -> Iterator[Event]:
+        placed = told.with_row_index("at")
+        happened = control.with_row_index("row").with_columns(pl.col("row").cast(pl.Int32))
+        of_messages = ("at", "series", *series.MESSAGES, *({"key"} & set(told.columns)))
+        both = [
+            placed.filter(pl.col("row").is_null()).select(of_messages).join(self._series.texts, on="series"),
+            placed.select("at", "row").drop_nulls().join(happened, on="row"),
+        ]
+        yield from events(pl.concat(both, how="diagonal").sort("at"))
+
+
+def folded(readers: tuple[Reader, Reader], count: int, known: Series, taken: pl.DataFrame, scale: Scale) -> Folded:
+    """What a session of so many events comes to; the order of keys if it has at most `MOST_ROWS`. `readers` read its
+    messages and its control events.
+    """
+    made = Folded(known, taken, scale, keys=count <= MOST_ROWS)
+    messages, control = readers
+    asked = [*series.TEXTS, *series.MESSAGES, *(["key"] if made.order is not None else [])]
+    step = _SLICE if made.order is None else MOST_ROWS
+    for first in range(0, max(count, 1), step):
+        # Where numbers are missing, the last ones are higher than there are events.
+        bounds = f"seq >= {first}" + (f" AND seq < {first + step}" if first + step < count else "")
+        made.add(messages(bounds, asked, None), control(bounds, EVENT_SCHEMA.names, None))
+    made.end()
+    return made
+
+
+def events(found: pl.DataFrame) -> Iterator[Event]:
+    """The events of rows; what they lack is as in an event that has none of it."""
+    lacking = [pl.lit(None).alias(name) for name in EVENT_SCHEMA.names if name not in found.columns]
+    for start in range(0, found.height, _BATCH):
+        part = found[start : start + _BATCH].with_columns(lacking).select(EVENT_SCHEMA.names)
+        filled = part.with_columns(pl.col(name).fill_null(value) for name, value in _BLANK.items())
+        for batch in filled.to_arrow().cast(EVENT_SCHEMA).combine_chunks().to_batches():
+            yield from events_of(batch)

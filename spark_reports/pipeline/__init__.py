@@ -1,0 +1,1 @@
+"""From the events of a session to the tables of its report."""

@@ -1,0 +1,319 @@
+"""The data of one session: passes over its events, made on first use, and intermediate results that tables share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from broker_core.events import EventKind
+from spark_reports.errors import TooMany
+from spark_reports.passes import counts, durations, fates, folded, lookups
+from spark_reports.passes.series import Series
+from spark_reports.scale import Scale, scale_of
+from spark_reports.sessions.events import Reader, read_events, reader
+from spark_reports.sessions.session import SessionInfo
+from spark_reports.spark.bounds import Names, bring, capped, local, named
+from spark_reports.spark.tuning import is_small
+from spark_reports.tables import (
+    audit,
+    backpressure,
+    consumers,
+    dead_letters,
+    details,
+    groups,
+    lag,
+    latency,
+    ownership,
+    queues,
+    recording,
+    throughput,
+    transactions,
+)
+from spark_reports.tables.schema import rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+#: Steps that read the session, with the text of the progress bar, in order of use.
+PASSES = {
+    "control": "Reading what happened",
+    "rollup": "Reading messages",
+    "folded": "Accounting for every message",
+    "latency_buckets": "Measuring latency",
+    "hot_keys": "Counting keys",
+    "dead_letters": "Following dead letters",
+    "held": "Following transactions",
+    "published_in_pauses": "Counting unread messages",
+}
+_KINDS = frozenset(kind.value for kind in EventKind)
+FROM_THE_MIDDLE = "The recording began while the broker was at work: what was done before is not known."
+LOOK_NS = 2_000_000_000  # what an observer of a cluster needs to find a rate
+
+
+class Frames:
+    """The data of one session, or of the part covered by `scale`.
+
+    `messages` and `control` begin with the session whatever the part, for what is owned, waiting or behind at its
+    beginning comes from before; they end with the part. `counted` and `happening` are the part alone. `summary` is what
+    the broker counted, `noted` what the program noted of its cost, `recorded` how many events the whole session has (0
+    if unknown) and how many ns. `notes` are sentences for the reader: what had to be put together.
+    """
+
+    def __init__(
+        self,
+        messages: DataFrame,
+        readers: tuple[Reader, Reader],
+        scale: Scale,
+        summary: Mapping[str, int] | None = None,
+        noted: Mapping[str, float] | None = None,
+        recorded: tuple[int, int] = (0, 1),
+        *,
+        missing: tuple[str, ...] = (),
+        deliveries: bool = True,
+    ) -> None:
+        """`readers` read the messages and the control events in slices. `missing` is why nothing can be judged,
+        `deliveries` whether they are known.
+        """
+        self.scale: Scale = scale
+        self.summary: pl.DataFrame = rows(recording.SUMMARY_SCHEMA, list((summary or {}).items()))
+        self.noted: Mapping[str, float] = noted or {}
+        self.recorded: tuple[int, int] = recorded
+        self.notes: list[str] = []
+        self._all, self._readers = messages, readers
+        self._missing, self._deliveries = missing, deliveries
+
+    # The passes, in the order of PASSES.
+
+    @cached_property
+    def rollup(self) -> pl.DataFrame:
+        """The counts that most tables share."""
+        return self._rolled[0]
+
+    @cached_property
+    def _rolled(self) -> tuple[pl.DataFrame, Names | None]:
+        """With the names that have rows of their own, if there are too many to tell all apart."""
+        try:
+            return bring(counts.rollup(self._all, self.scale)), None
+        except TooMany:
+            names = Names.of(self._all)
+            self.notes += names.notes
+            return bring(counts.rollup(capped(self._all, names), self.scale)), names
+
+    @cached_property
+    def messages(self) -> DataFrame:
+        names = self._rolled[1]
+        return self._all if names is None else capped(self._all, names)
+
+    @cached_property
+    def control(self) -> pl.DataFrame:
+        found = self._readers[1]("TRUE", counts.CONTROL_COLUMNS, counts.MOST_CONTROL + 1).sort("seq")
+        names = self._rolled[1]
+        found = found if names is None else named(found, names)
+        return self._first(found, counts.MOST_CONTROL, "of the events beside the messages")
+
+    @cached_property
+    def folded(self) -> folded.Folded:
+        """What needs every event in its order, from the beginning of the session to the end of the part."""
+        events = int(self.rollup["events"].sum()) + self.control.height
+        if unknown := sorted({*self.rollup["kind"], *self.control["kind"]} - _KINDS):
+            self.notes.append(
+                f"This version does not know events of the kind {', '.join(unknown)}, and passes over them: update "
+                "Brokerscope, and report once more."
+            )
+        names = self._rolled[1]
+        series = Series(partial(named, names=names) if names else None)
+        return folded.folded(self._readers, events, series, self.taken, self.scale)
+
+    @cached_property
+    def broken(self) -> pl.DataFrame:
+        """Where the numbers of the events are not whole."""
+        return self._first(
+            self.folded.broken, folded.MOST_BROKEN, "places where numbers of events are missing or twice"
+        )
+
+    @cached_property
+    def latency_buckets(self) -> pl.DataFrame:
+        replays = self._local(latency.replays(self.control))
+        return bring(durations.latency_buckets(self.messages, replays, self.scale))
+
+    @cached_property
+    def hot_keys(self) -> pl.DataFrame:
+        """The keys that most messages have, and how many have keys that are not known."""
+        return bring(counts.hot_keys(self._all, self.scale))
+
+    @cached_property
+    def dead_letters(self) -> pl.DataFrame:
+        """Dead letters, counted by cause and key, and the first ones; no query if there are none."""
+        kinds = set(self.rollup["kind"].unique())
+        if "dead_lettered" not in kinds:
+            return rows(dead_letters.COUNTED_SCHEMA, [])
+        most = fates.MOST_CAUSES
+        found = bring(fates.dead_letters(fates.dead(self.messages, self.scale, "redriven" in kinds)))
+        beyond = (pl.col("way") == dead_letters.BY_CAUSE) & (pl.col("place") > most)
+        if found.filter(beyond).height:
+            self.notes.append(f"Only the {most:,} most frequent causes of dead letters are listed, by group.")
+        return found.filter(~beyond)
+
+    @cached_property
+    def held(self) -> pl.DataFrame:
+        asked = transactions.asked(self.transactions, self.scale)
+        return self._looked_up(lookups.held, asked, transactions.HELD_SCHEMA)
+
+    @cached_property
+    def published_in_pauses(self) -> pl.DataFrame:
+        """The messages that were published to partitions without a reader, by pause."""
+        pauses = self.pauses.select("pause", "topic", "partition", "from_ns", "to_ns")
+        return self._looked_up(lookups.published_in, pauses, ownership.PUBLISHED_SCHEMA)
+
+    def _first(self, found: pl.DataFrame, most: int, what: str) -> pl.DataFrame:
+        if found.height > most:
+            self.notes.append(f"Only the first {most:,} {what} are listed.")
+        return found.head(most)
+
+    def _local(self, frame: pl.DataFrame) -> DataFrame | None:
+        """`frame` for the executors; None if it is empty."""
+        return local(self.messages.sparkSession, frame) if frame.height else None
+
+    def _looked_up(self, query: Callable[..., DataFrame], asked: pl.DataFrame, schema: str) -> pl.DataFrame:
+        """The result of `query` for `asked` in the row groups of its moments; no query if nothing is asked."""
+        found = self._local(asked)
+        return rows(schema, []) if found is None else bring(query(self.messages, found, ownership.windows(asked)))
+
+    # What several tables share.
+
+    @cached_property
+    def counted(self) -> pl.DataFrame:
+        return self.rollup.filter(pl.col("start_ns") >= self.scale.from_ns)
+
+    @cached_property
+    def detailed(self) -> pl.DataFrame:
+        return details.detailed(self.control)
+
+    @cached_property
+    def happening(self) -> pl.DataFrame:
+        return self.control.filter(pl.col("time_ns") >= self.scale.from_ns)
+
+    @cached_property
+    def totals(self) -> pl.DataFrame:
+        found = recording.totals(self.counted, self.happening)
+        return found if self._deliveries else found.filter(pl.col("name").is_in(recording.SEEN_FROM_OUTSIDE))
+
+    @cached_property
+    def judged(self) -> audit.JudgedAccount:
+        missing = ("Events are missing from the recording, or are there twice.",) if self.broken.height else ()
+        return audit.JudgedAccount(self.folded.account, self.folded.order, (*self._missing, *missing))
+
+    @cached_property
+    def lives(self) -> pl.DataFrame:
+        return consumers.lives(self.rollup, self.detailed, self.scale)
+
+    @cached_property
+    def taken(self) -> pl.DataFrame:
+        return consumers.taken(self.rollup, self.detailed, self.lives)
+
+    @cached_property
+    def transactions(self) -> pl.DataFrame:
+        return transactions.each(self.detailed, self.scale)
+
+    @cached_property
+    def stable_waits(self) -> pl.DataFrame:
+        passed = details.passed(self.detailed)
+        return transactions.waits(self.transactions, self.held, self.rollup, passed, self.scale)
+
+    @cached_property
+    def ownership(self) -> pl.DataFrame:
+        return ownership.ownership(self.folded.owners, self.scale)
+
+    @cached_property
+    def rebalances(self) -> pl.DataFrame:
+        found = groups.rebalances(self.detailed, self.scale)
+        return found if self._deliveries else groups.seen_from_outside(found)
+
+    @cached_property
+    def pauses(self) -> pl.DataFrame:
+        """Partitions that nobody read, each from the last read before to the first read after."""
+        found = ownership.pauses(self.folded.owners, self.rebalances, self.scale)
+        return found if self._deliveries else found.clear()
+
+    @cached_property
+    def consumers(self) -> pl.DataFrame:
+        hands = self.folded.hands
+        return consumers.consumers(self.rollup, self.detailed, self.lives, self.ownership, hands, self.scale)
+
+    @cached_property
+    def partitions(self) -> pl.DataFrame:
+        return throughput.partitions(self.counted, self.hot_keys)
+
+    @cached_property
+    def blocks(self) -> pl.DataFrame:
+        return backpressure.backpressure(self.control, self.scale)
+
+    @cached_property
+    def throughput(self) -> pl.DataFrame:
+        found = throughput.throughput(self.counted, self.scale)
+        return found if self._deliveries else throughput.seen_from_outside(found)
+
+    @cached_property
+    def lag(self) -> pl.DataFrame:
+        return lag.lag(self.rollup, self.detailed, self.scale)
+
+    @cached_property
+    def queues(self) -> pl.DataFrame:
+        return queues.queues(self.rollup, self.control, self.scale)
+
+    @cached_property
+    def behind(self) -> pl.DataFrame:
+        return groups.behind(self.lag, self.queues)
+
+
+def read_frames(spark: SparkSession, info: SessionInfo, from_ns: int | None = None, to_ns: int | None = None) -> Frames:
+    """The frames of the session `info`, or of its part; a part has no totals of the broker to be compared with."""
+    messages, control = read_events(spark, info, "messages"), read_events(spark, info, "control")
+    if is_small(info.metadata.get("events")):
+        # One task for each pass: nothing is shuffled, and no stage waits for another.
+        messages, control = messages.coalesce(1), control.coalesce(1)
+    duration_ns = _duration_ns(info, messages, control)
+    scale, deliveries = scale_of(duration_ns, from_ns, to_ns), info.knows("deliveries")
+    if not deliveries:
+        # All that a look finds has its time: in shorter buckets rates would rise and fall with the looks.
+        scale = Scale(scale.from_ns, scale.to_ns, max(scale.width_ns, LOOK_NS))
+    if to_ns is not None:
+        messages, control = (frame.where(f"time_ns < {to_ns}") for frame in (messages, control))
+    summary = _summary(info) if from_ns is None and to_ns is None else {}
+    recorded = (_summary(info).get("events", 0), duration_ns)
+    lacks = info.events is not None and info.events < recorded[0]
+    until = "TRUE" if to_ns is None else f"time_ns < {to_ns}"
+    return Frames(
+        messages,
+        (
+            reader(messages, info.parts.get("messages", []), until),
+            reader(control, info.parts.get("control", []), until),
+        ),
+        scale,
+        summary,
+        _noted(info),
+        recorded,
+        missing=(*(() if info.knows("beginning") else (FROM_THE_MIDDLE,)), *(info.problems if lacks else ())),
+        deliveries=deliveries,
+    )
+
+
+def _duration_ns(info: SessionInfo, messages: DataFrame, control: DataFrame) -> int:
+    if known := info.metadata.get("duration_ns"):
+        return int(known)
+    last = messages.select("time_ns").union(control.select("time_ns")).agg({"time_ns": "max"}).first()
+    return max(1, (last[0] if last is not None else 0) or 0)
+
+
+def _noted(info: SessionInfo) -> dict[str, float]:
+    noted = info.metadata.get("extra", {}).get("cost")
+    found = noted.items() if isinstance(noted, dict) else ()
+    return {str(name): float(value) for name, value in found if isinstance(value, int | float)}
+
+
+def _summary(info: SessionInfo) -> dict[str, int]:
+    events = info.metadata.get("events")
+    return {**(info.metadata.get("totals") or {}), **({} if events is None else {"events": events})}

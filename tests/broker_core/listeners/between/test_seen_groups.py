@@ -1,0 +1,102 @@
+"""What members ask, in orders that clients seldom bring about."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+from broker_core.events import Event, EventStream
+from broker_core.groups.protocol import encode_assignment
+from broker_core.listeners.between.asked_requests import TopicNames
+from broker_core.listeners.between.eye import Eye
+from broker_core.listeners.between.passing import Seen
+from broker_core.listeners.between.seen_groups import SeenGroups
+from broker_core.listeners.connections import Connection
+from broker_core.messages import TopicPartition
+from broker_core.observation.kafka.arrivals import Arrivals
+from broker_core.observation.kafka.changes import Changes
+from broker_core.observation.kafka.sweep import Sweep
+
+
+def seen(client: str, *, connection: int = 1, time_ns: int = 0) -> Seen:
+    return Seen(cast(Connection, SimpleNamespace(id=connection)), client, 11, 9, 1, time_ns, b"", is_answer=False)
+
+
+def asked(member_id: str, **more: Any) -> Any:
+    plain = {
+        "group_id": "billing",
+        "protocol_type": "consumer",
+        "group_instance_id": None,
+        "reason": "",
+        "protocols": (),
+        "assignments": (),
+    }
+    return SimpleNamespace(**{**plain, **more}, member_id=member_id, session_timeout=10_000)
+
+
+def test_who_joins_while_a_rebalance_is_completed_is_the_cause_of_the_next():
+    events: list[Event] = []
+    stream = EventStream()
+    stream.attach(events.append)
+    groups = SeenGroups(Changes(Arrivals()), stream, lambda _row: None)
+    groups.joins(seen("one"), asked("one-1"))
+    joined = {"generation_id": 1, "protocol_name": "range", "members": (), "error_code": 0}
+    groups.joined(seen("one"), asked("one-1"), SimpleNamespace(member_id="one-1", **joined))
+    groups.joins(seen("two"), asked("two-1"))
+    synced = SimpleNamespace(error_code=0, assignment=b"")
+    groups.synced(seen("one"), asked("one-1", generation_id=1), synced)
+    groups.beats(seen("one"), asked("one-1"), SimpleNamespace(error_code=27))
+    assert [each.cause for each in events if each.kind == "rebalance_started"] == ["one joins", "two joins"]
+
+
+def test_a_group_that_begins_during_a_look_is_there_and_one_that_is_gone_rebalances_no_more():
+    changes = Changes(arrivals := Arrivals())
+    eye = Eye(changes, arrivals, TopicNames())
+    eye.groups.now_ns = 5
+    eye.groups.joins(seen("one"), asked("one-1"))
+    eye.took(Sweep(), since_ns=4, now_ns=6, ends_then={})
+    # At the look that it began during nobody missed it: it is gone at the second one after that.
+    for now_ns, is_there in ((8, True), (10, False)):
+        eye.took(Sweep(), since_ns=now_ns - 1, now_ns=now_ns, ends_then={})
+        assert ("billing" in changes.groups) is is_there
+    kinds = [each.kind for each in eye.look(11)[0]]
+    assert kinds == ["rebalance_started", "group_state", "rebalance_completed", "group_state"]
+    eye.groups.now_ns = 12
+    eye.groups.joins(seen("two"), asked("two-1"))
+    eye.took(Sweep(), since_ns=13, now_ns=14, ends_then={})
+    assert "billing" in changes.groups, "it has begun anew since it was gone"
+
+
+def test_a_classic_member_that_was_killed_leaves_with_its_last_sign_of_life_and_gives_up_its_partitions():
+    events: list[Event] = []
+    stream = EventStream()
+    stream.attach(events.append)
+    groups = SeenGroups(Changes(Arrivals()), stream, lambda _row: None)
+
+    def rebalance(now_ns: int, generation: int, assigned: dict[str, TopicPartition]) -> None:
+        """All of them by a connection of their own, which has the last letter of their name as its number."""
+        groups.now_ns = now_ns
+        for number, member_id in enumerate(assigned):
+            joined = {"generation_id": generation, "protocol_name": "range", "members": (), "error_code": 0}
+            who = seen(member_id, connection=int(member_id[-1]), time_ns=now_ns)
+            groups.joins(who, asked(member_id))
+            groups.joined(who, asked(member_id), SimpleNamespace(member_id=member_id, **joined))
+            rows = [
+                SimpleNamespace(member_id=each, assignment=encode_assignment([at])) for each, at in assigned.items()
+            ]
+            more = {"generation_id": generation, "assignments": rows if number == 0 else ()}
+            groups.syncs(who, asked(member_id, **more))
+        for member_id in assigned:
+            groups.synced(seen(member_id), asked(member_id, **more), SimpleNamespace(error_code=0, assignment=b""))
+
+    rebalance(1, 1, {"m-1": ("orders", 0), "m-2": ("orders", 1)})
+    groups.now_ns = 5
+    groups.lost(2)
+    rebalance(9, 2, {"m-1": ("orders", 0), "m-3": ("orders", 1)})
+    last = [(e.kind, e.member_id, e.told.get("heard_ns")) for e in events if e.time_ns == 9 and e.client]
+    assert last == [
+        ("member_left", "m-2", 5),
+        ("partitions_revoked", "m-2", None),
+        ("member_joined", "m-3", None),
+        ("partitions_assigned", "m-3", None),
+    ]
