@@ -43,10 +43,7 @@ from broker_core.errors import BrokerError as BrokerError, ErrorCode as ErrorCod
 from broker_core.events import Event as Event, EventKind as EventKind
 from broker_core.flow.adaptive import AdaptiveConfig as AdaptiveConfig
 from broker_core.flow.config import FlowConfig as FlowConfig
-from broker_core.groups.config import (
-    GroupConfig as GroupConfig,
-    GroupSettings as GroupSettings,
-)
+from broker_core.groups.config import GroupConfig as GroupConfig, GroupSettings as GroupSettings
 from broker_core.groups.offset_reset import Change as Change, Target as Target
 from broker_core.listeners.access.access import (
     Access as Access,

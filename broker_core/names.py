@@ -27,8 +27,7 @@ def check_name(name: str, what: str = "topic", code: ErrorCode = ErrorCode.INVAL
     """
     if not isinstance(name, str) or not _ALLOWED.fullmatch(name) or len(name) > MAX_NAME_CHARS:
         raise BrokerError(
-            code,
-            f"{what} {str(name)[:60]!r} may have 1 to {MAX_NAME_CHARS} letters, digits, '.', '_' and '-'",
+            code, f"{what} {str(name)[:60]!r} may have 1 to {MAX_NAME_CHARS} letters, digits, '.', '_' and '-'"
         )
     if name in {".", ".."} or name.partition(".")[0].lower() in _RESERVED or name.endswith("."):
         raise BrokerError(code, f"{what} {name!r} is reserved by the file system")

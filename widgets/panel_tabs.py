@@ -7,14 +7,7 @@ from itertools import groupby
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QButtonGroup,
-    QMenu,
-    QSizePolicy,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QMenu, QSizePolicy, QToolButton, QWidget
 
 from widgets.boxes import hbox, vbox
 from widgets.centre import PanelArea

@@ -37,11 +37,7 @@ class RightSide(QWidget):
     """Who has the room may have changed, or what the lesson says."""
 
     def __init__(
-        self,
-        lesson: LessonPanel,
-        inspector: InspectorPanel,
-        rebalances: RebalancesPanel,
-        parent: QWidget | None = None,
+        self, lesson: LessonPanel, inspector: InspectorPanel, rebalances: RebalancesPanel, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self._lesson, self._inspector, self._rebalances = lesson, inspector, rebalances

@@ -91,11 +91,7 @@ def _load_fonts() -> frozenset[str]:
 
 
 def ui_font(
-    pixels: int = BASE_PIXELS,
-    weight: QFont.Weight = QFont.Weight.Normal,
-    *,
-    tabular: bool = False,
-    scaled: bool = True,
+    pixels: int = BASE_PIXELS, weight: QFont.Weight = QFont.Weight.Normal, *, tabular: bool = False, scaled: bool = True
 ) -> QFont:
     """The face of the window, `pixels` high; the system's own if the shipped one did not load.
 

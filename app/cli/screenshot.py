@@ -19,15 +19,7 @@ MAX_LOOKS = 1_500
 LEAST_STEP_NS = NS_PER_S // 10
 
 
-def draw(
-    scenario: Path,
-    *,
-    at_s: float,
-    size: tuple[int, int],
-    theme: str,
-    seed: int | None,
-    out: Path,
-) -> None:
+def draw(scenario: Path, *, at_s: float, size: tuple[int, int], theme: str, seed: int | None, out: Path) -> None:
     """Run `scenario` to `at_s`, draw the window, and write it to `out`. Raises OSError if that cannot be written."""
     app = QApplication.instance() or QApplication(["brokerscope"])
     assert isinstance(app, QApplication)

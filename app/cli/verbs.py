@@ -77,12 +77,7 @@ class Verbs:
         return parser
 
     def does(
-        self,
-        name: str,
-        request: type[Request[T]],
-        told: str,
-        facts: Callable[[T], Facts] | None = None,
-        **more: Any,
+        self, name: str, request: type[Request[T]], told: str, facts: Callable[[T], Facts] | None = None, **more: Any
     ) -> argparse.ArgumentParser:
         """A verb that asks for `request` and says `told`, as "Deleted {topic}.", of its subject and of `facts` of the
         answer; `more` is as for `add`.

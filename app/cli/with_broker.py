@@ -173,12 +173,7 @@ def _failure(broker: EmbeddedBroker, text: str) -> str:
 
 
 def _tell(
-    broker: EmbeddedBroker,
-    options: argparse.Namespace,
-    failures: list[str],
-    faults: list[ActiveFault],
-    *,
-    failed: bool,
+    broker: EmbeddedBroker, options: argparse.Namespace, failures: list[str], faults: list[ActiveFault], *, failed: bool
 ) -> None:
     for fault in faults:
         if unmet := fault.told():

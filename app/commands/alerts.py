@@ -96,13 +96,7 @@ class AlertHandlers(Handlers):
         what = f"{first.topic}-{first.partition}: {first.cause}" if first.topic else first.cause
         more = tr(" And {count} more.", count=len(found) - 1) if len(found) > 1 else ""
         self._context.window.hint.show_notice(
-            Notice(
-                f"{what}.{more}",
-                tr("Show all"),
-                self._show_corrupt,
-                heading=tr("Disk problems"),
-                look="problem",
-            )
+            Notice(f"{what}.{more}", tr("Show all"), self._show_corrupt, heading=tr("Disk problems"), look="problem")
         )
 
     def _show_corrupt(self) -> None:
@@ -113,13 +107,7 @@ class AlertHandlers(Handlers):
     def _tell(self, raised: Raised, sentence: str, look: str = "problem") -> None:
         self._hint = sentence
         self._context.window.hint.show_notice(
-            Notice(
-                sentence,
-                tr("Show that moment"),
-                lambda: self._show(raised),
-                heading=raised.name,
-                look=look,
-            )
+            Notice(sentence, tr("Show that moment"), lambda: self._show(raised), heading=raised.name, look=look)
         )
 
     def _show(self, raised: Raised) -> None:

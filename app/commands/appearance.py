@@ -112,10 +112,7 @@ class AppearanceHandlers(Handlers):
             return "" if self._scenario() == scenario else tr("Another scenario is open.")
 
         self._context.undo.push(
-            tr("moved a box"),
-            lambda: canvas.set_arrangement(before),
-            lambda: canvas.set_arrangement(after),
-            why_not,
+            tr("moved a box"), lambda: canvas.set_arrangement(before), lambda: canvas.set_arrangement(after), why_not
         )
 
     def _scenario(self) -> str:

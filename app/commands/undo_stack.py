@@ -32,11 +32,7 @@ class UndoStack(QObject):
         self.final = ""
 
     def push(
-        self,
-        title: str,
-        undo: Callable[[], object],
-        redo: Callable[[], object],
-        why_not: Callable[[], str] = str,
+        self, title: str, undo: Callable[[], object], redo: Callable[[], object], why_not: Callable[[], str] = str
     ) -> UndoStep:
         """`title` was done, and is undone and done again by these; "moved indexer-1 to auditors" is a title."""
         step = UndoStep(title, undo, redo, why_not)

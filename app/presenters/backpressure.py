@@ -158,9 +158,7 @@ def block_chains(snapshot: Snapshot, rates: Rates) -> tuple[BlockChain, ...]:
         for producer, since_ns in gate.blocked:
             links = (ChainLink(producer, f"producer:{producer}"), *behind)
             since = tr(
-                "since {time}, for {length}",
-                time=session_time(since_ns),
-                length=duration(snapshot.time_ns - since_ns),
+                "since {time}, for {length}", time=session_time(since_ns), length=duration(snapshot.time_ns - since_ns)
             )
             found.append((since_ns, BlockChain(links, since)))
     return tuple(chain for _, chain in sorted(found, key=lambda each: each[0]))

@@ -64,13 +64,7 @@ class Column(Generic[Row]):
 
 
 def time_column(
-    title: str,
-    time_ns: Callable[[Row], int | None],
-    times: Times,
-    place: Place,
-    *,
-    absent: str = "",
-    **more: Any,
+    title: str, time_ns: Callable[[Row], int | None], times: Times, place: Place, *, absent: str = "", **more: Any
 ) -> Column[Row]:
     """A column of session times, with the wall time on hover. `absent` is the text of None, which sorts first."""
 
@@ -84,12 +78,7 @@ def time_column(
 
 
 def number_column(
-    title: str,
-    value: Callable[[Row], Any],
-    place: Place,
-    *,
-    shown: Callable[[Any], str] = count,
-    **more: Any,
+    title: str, value: Callable[[Row], Any], place: Place, *, shown: Callable[[Any], str] = count, **more: Any
 ) -> Column[Row]:
     """A column of numbers, or None, which sorts first; `shown` makes a text of either."""
 

@@ -73,10 +73,7 @@ _MORE: tuple[tuple[Field, Callable[[Event], object]], ...] = (
     (Field("size", "size"), lambda row: row.size_bytes),
     (Field("generation", "number"), lambda row: row.generation),
     (Field("mine", "flag", "One of my own actions."), is_users),
-    (
-        Field("control", "flag", "No message event: groups, clients, faults."),
-        lambda row: row.kind not in MESSAGE_KINDS,
-    ),
+    (Field("control", "flag", "No message event: groups, clients, faults."), lambda row: row.kind not in MESSAGE_KINDS),
     (Field("dlq", "flag", "A message was dead-lettered."), lambda row: row.kind is EventKind.DEAD_LETTERED),
     (Field("redriven", "flag", "A message was redriven."), lambda row: row.kind is EventKind.REDRIVEN),
 )

@@ -405,10 +405,7 @@ def _queue(snapshot: Snapshot, name: str, rates: Rates) -> InspectorFacts | None
     )
     rules = (
         (tr("Lease"), tr("{count:,} ms", count=queue.lease_ms) if queue.lease_ms else tr("not known")),
-        (
-            tr("Attempts"),
-            tr("at most {count}", count=queue.max_attempts or "∞") if queue.lease_ms else tr("not known"),
-        ),
+        (tr("Attempts"), tr("at most {count}", count=queue.max_attempts or "∞") if queue.lease_ms else tr("not known")),
         (tr("Reads"), queue.reads, f"topic:{queue.reads}")
         if queue.reads
         else (tr("Priorities"), str(queue.priorities)),

@@ -81,11 +81,7 @@ def seek_preview(snapshot: Snapshot, action: Seek, epoch_ms: int) -> Reset:
     return preview_of(
         snapshot,
         Reset(
-            group=group,
-            form=target.form,
-            offset=target.offset,
-            timestamp_ms=target.timestamp_ms,
-            partitions=[place],
+            group=group, form=target.form, offset=target.offset, timestamp_ms=target.timestamp_ms, partitions=[place]
         ),
         epoch_ms,
     )

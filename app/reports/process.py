@@ -79,12 +79,7 @@ class ReportProcess:
         # The job's standard error goes to a file: a pipe without a reader would stop it.
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
             self._process = process = subprocess.Popen(
-                self._arguments,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-                cwd=JOB_FOLDER,
+                self._arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, cwd=JOB_FOLDER
             )
             if self.cancelled:
                 self.cancel()

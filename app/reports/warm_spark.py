@@ -114,12 +114,7 @@ class WarmSpark:
         if self._process is None or self._process.poll() is not None:
             self._log = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - as long as it
             self._process = subprocess.Popen(
-                COMMAND,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._log,
-                text=True,
-                cwd=JOB_FOLDER,
+                COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, text=True, cwd=JOB_FOLDER
             )
         return self._process
 

@@ -68,10 +68,7 @@ def outcome_of(run: RecordedRun, work: Work) -> RunOutcome:
     counts: list[int] = []
     simulation.start()
     replayed = Rerun(
-        simulation,
-        run.actions,
-        until_ns=run.end_ns,
-        before=lambda _recorded: counts.append(effects.count),
+        simulation, run.actions, until_ns=run.end_ns, before=lambda _recorded: counts.append(effects.count)
     )
 
     def report() -> bool:

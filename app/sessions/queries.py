@@ -78,10 +78,7 @@ class Answers(Replies):
         self._of = of
 
     def ask(
-        self,
-        request: Request[T],
-        then: Callable[[T], object],
-        failed: Callable[[str], object] = lambda _sentence: None,
+        self, request: Request[T], then: Callable[[T], object], failed: Callable[[str], object] = lambda _sentence: None
     ) -> None:
         """`failed` is called with the sentence of a `BrokerError`."""
 

@@ -18,11 +18,7 @@ class Access:
         self.acls = Acls()
         self.quotas = ClientQuotas()
         self.credentials: AccessTable[ScramCredential] = AccessTable()
-        self._stores: dict[type, Any] = {
-            Acl: self.acls,
-            ClientQuota: self.quotas,
-            ScramCredential: self.credentials,
-        }
+        self._stores: dict[type, Any] = {Acl: self.acls, ClientQuota: self.quotas, ScramCredential: self.credentials}
         self._events = events
 
     def restore(self, *rows: Row) -> None:

@@ -13,16 +13,7 @@ from broker_core.filters import AtLeast, Field, Fields, Filter
 from broker_core.filters.error import Sentence
 from broker_core.filters.field import called, folded, lacking
 from broker_core.groups.states import GroupState
-from broker_core.snapshots import (
-    BELOW_MIN,
-    LEADERLESS,
-    UNDER,
-    ActorState,
-    GroupView,
-    Snapshot,
-    replication,
-    total_lag,
-)
+from broker_core.snapshots import BELOW_MIN, LEADERLESS, UNDER, ActorState, GroupView, Snapshot, replication, total_lag
 
 if TYPE_CHECKING:
     from broker_core.broker.logs import Logs
@@ -345,9 +336,7 @@ _STATE_FIELDS = (
     _replicated("leaderless", "Partitions without a leader.", frozenset({LEADERLESS})),
     _replicated("under_replicated", "Partitions with a replica that is not in sync.", UNDER),
     _replicated(
-        "below_min_insync",
-        "Partitions with fewer in-sync replicas than min.insync.replicas.",
-        frozenset({BELOW_MIN}),
+        "below_min_insync", "Partitions with fewer in-sync replicas than min.insync.replicas.", frozenset({BELOW_MIN})
     ),
     _StateField(
         Field("nodes_gone", "number", "Brokers of a cluster that are not seen."),

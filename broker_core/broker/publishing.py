@@ -154,13 +154,7 @@ class Publishing(msgspec.Struct, eq=False, dict=True):
         else:
             size_bytes = sum(message.size_bytes for message in messages)
             offer = topic.gate.offer(
-                now_ns,
-                client,
-                len(messages),
-                size_bytes,
-                admit,
-                priority=messages[0].priority,
-                deadline_ns=deadline_ns,
+                now_ns, client, len(messages), size_bytes, admit, priority=messages[0].priority, deadline_ns=deadline_ns
             )
             if not offer.done:
                 self._parked[reply] = offer

@@ -18,13 +18,7 @@ from broker_core.operations.dead_letters import (
     UndoRedrive,
 )
 from broker_core.operations.groups import DeleteGroup, ResetOffsets
-from broker_core.operations.queues import (
-    CreateQueue,
-    CreateSubscription,
-    DeleteQueue,
-    PurgeQueue,
-    UndoPurgeQueue,
-)
+from broker_core.operations.queues import CreateQueue, CreateSubscription, DeleteQueue, PurgeQueue, UndoPurgeQueue
 from broker_core.operations.topics import (
     AddPartitions,
     ConfigureTopic,

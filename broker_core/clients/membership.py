@@ -16,11 +16,7 @@ from broker_core.errors import BrokerError, ConfigError, ErrorCode
 from broker_core.groups.assignors import AssignorName, lead
 from broker_core.groups.joining import JoinRequest
 from broker_core.groups.members import CONSUMER, JOINING, LEAVING, LEAVING_FOR_A_WHILE, ConsumerHeartbeat, JoinResult
-from broker_core.groups.protocol import (
-    MemberSubscription,
-    decode_assignment,
-    encode_subscription,
-)
+from broker_core.groups.protocol import MemberSubscription, decode_assignment, encode_subscription
 from broker_core.messages import StoredMessage, TopicPartition
 from broker_core.replies import Reply
 from broker_core.settings import Positive, Settings, TimeMsNumber, TimeMsOrZero, WaitMs

@@ -348,12 +348,7 @@ class ClientFaults:
 
     def _emit(self, now_ns: int, fault: ClientFault, cause: str, detail: dict[str, object]) -> None:
         self._events.emit(
-            now_ns,
-            EventKind.FAULT,
-            client=_plain(fault.client),
-            topic=_plain(fault.topic),
-            cause=cause,
-            detail=detail,
+            now_ns, EventKind.FAULT, client=_plain(fault.client), topic=_plain(fault.topic), cause=cause, detail=detail
         )
 
     def _find(self, name: str) -> _Running:

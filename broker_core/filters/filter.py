@@ -4,17 +4,7 @@ from collections.abc import Callable, Collection, Container, Mapping
 from functools import cached_property
 from typing import Any, TypeVar
 
-from broker_core.filters.condition import (
-    COMPARISONS,
-    EVERYTHING,
-    Condition,
-    Equals,
-    Flag,
-    Get,
-    Test,
-    leaves,
-    possible,
-)
+from broker_core.filters.condition import COMPARISONS, EVERYTHING, Condition, Equals, Flag, Get, Test, leaves, possible
 from broker_core.filters.field import Fields, folded
 from broker_core.filters.parser import Parser
 

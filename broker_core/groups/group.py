@@ -158,8 +158,7 @@ class Group:
                 f"{member_id} of group {self.name} was replaced by a newer {self.fenced[member_id]}",
             )
         raise BrokerError(
-            ErrorCode.UNKNOWN_MEMBER_ID,
-            f"{member_id!r} is not in group {self.name}; join again without a member id",
+            ErrorCode.UNKNOWN_MEMBER_ID, f"{member_id!r} is not in group {self.name}; join again without a member id"
         )
 
     def current(self, member_id: str, generation: int) -> Member:

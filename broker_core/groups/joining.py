@@ -72,8 +72,7 @@ class Joining(msgspec.Struct, eq=False):
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"the timeouts of {request.client_id} must be positive")
         if not request.protocol_type or not 0 < len(request.protocols) <= MAX_ASSIGNORS:
             raise BrokerError(
-                ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
-                f"{request.client_id} must offer 1 to {MAX_ASSIGNORS} assignors",
+                ErrorCode.INCONSISTENT_GROUP_PROTOCOL, f"{request.client_id} must offer 1 to {MAX_ASSIGNORS} assignors"
             )
         if any(len(metadata) > MAX_GROUP_METADATA_BYTES for metadata in request.protocols.values()):
             raise BrokerError(
@@ -85,8 +84,7 @@ class Joining(msgspec.Struct, eq=False):
         member_id = group.static.get(request.instance_id, "") if request.instance_id else ""
         if member_id and request.member_id and request.member_id != member_id:
             raise BrokerError(
-                ErrorCode.FENCED_INSTANCE_ID,
-                f"{request.instance_id} of group {group.name} is now {member_id}",
+                ErrorCode.FENCED_INSTANCE_ID, f"{request.instance_id} of group {group.name} is now {member_id}"
             )
         if request.member_id:
             self._rejoin(group, now_ns, group.find(request.member_id), request, reply)
@@ -169,11 +167,7 @@ class Joining(msgspec.Struct, eq=False):
     def _watch(self, group: Group, now_ns: int, member: Member, request: JoinRequest) -> None:
         member.rebalance_timeout_ns = request.rebalance_timeout_ms * NS_PER_MS
         member.watch(
-            self._timers,
-            now_ns,
-            request.session_timeout_ms,
-            request.max_poll_interval_ms,
-            partial(self._missed, group),
+            self._timers, now_ns, request.session_timeout_ms, request.max_poll_interval_ms, partial(self._missed, group)
         )
 
 

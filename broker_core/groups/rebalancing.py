@@ -69,8 +69,7 @@ class Rebalancer(msgspec.Struct, eq=False):
         self.begin(group, now_ns, cause)
         self.revoke(group, now_ns, member, member.owned)
         group.remove(
-            member,
-            BrokerError(ErrorCode.UNKNOWN_MEMBER_ID, f"{member.member_id} left group {group.name}: {cause}"),
+            member, BrokerError(ErrorCode.UNKNOWN_MEMBER_ID, f"{member.member_id} left group {group.name}: {cause}")
         )
 
     def proceed(self, group: Group, now_ns: int) -> None:
@@ -133,11 +132,7 @@ class Rebalancer(msgspec.Struct, eq=False):
         old = group.move_to(state, now_ns)
         self.note_members(group)
         leader = group.members.get(group.leader)
-        detail = {
-            "from": str(old),
-            "assignor": group.protocol,
-            "leader": "" if leader is None else leader.client,
-        }
+        detail = {"from": str(old), "assignor": group.protocol, "leader": "" if leader is None else leader.client}
         self._emit(group, now_ns, EventKind.GROUP_STATE, cause=str(state), detail=detail)
         return old
 

@@ -194,7 +194,5 @@ class Compaction:
         freed_bytes = segment.size_bytes - len(rewrite.content)
         self._log.replace_segment(segment, rewrite)
         self.done = msgspec.structs.replace(
-            self.done,
-            messages=self.done.messages + rewrite.removed,
-            stored_bytes=self.done.stored_bytes + freed_bytes,
+            self.done, messages=self.done.messages + rewrite.removed, stored_bytes=self.done.stored_bytes + freed_bytes
         )

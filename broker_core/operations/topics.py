@@ -9,12 +9,7 @@ from broker_core.flow.config import FlowConfig
 from broker_core.log.config import Durability, LogConfig
 from broker_core.log.partitioners import PartitionerKind
 from broker_core.operations.entry import ADMIN, LISTED, READ, Entry, Right, Visible, declaring
-from broker_core.operations.fields import (
-    Name,
-    NewName,
-    Offset,
-    PartitionCount,
-)
+from broker_core.operations.fields import Name, NewName, Offset, PartitionCount
 from broker_core.operations.request import Changes, Request, Result, changeable
 from broker_core.plurals import counted
 from broker_core.schemas.rule import SchemaRule

@@ -84,10 +84,7 @@ def encode(now_ns: int, stored: StoredMessage, queue: str, cause: str, attempts:
         "age_ns": b"%d" % max(now_ns - stored.published_ns, 0),
         "redrives": b"%d" % redrives_of(stored.headers),
     }
-    headers = (
-        *without_dead_headers(original.headers),
-        *((PREFIX + name, value) for name, value in fields.items()),
-    )
+    headers = (*without_dead_headers(original.headers), *((PREFIX + name, value) for name, value in fields.items()))
     return msgspec.structs.replace(original, headers=headers)
 
 

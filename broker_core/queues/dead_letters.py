@@ -310,13 +310,7 @@ class DeadLetters:
         return RedrivePreview(tuple(redrivable), tuple(refused))
 
     def redrive(
-        self,
-        now_ns: int,
-        offsets: Iterable[int],
-        *,
-        append: Append,
-        client: str = "user",
-        edits: Edits | None = None,
+        self, now_ns: int, offsets: Iterable[int], *, append: Append, client: str = "user", edits: Edits | None = None
     ) -> RedriveResult:
         """Append each dead letter to its origin, then remove it here: an interrupted redrive loses no message.
 
@@ -443,12 +437,7 @@ class DeadLetters:
             self._live.bring_back(owners)
             self.restored += len(owners)
             self._events.emit_action(
-                now_ns,
-                topic=self.name,
-                count=len(owners),
-                client=client,
-                cause=what,
-                detail={"offsets": [*owners]},
+                now_ns, topic=self.name, count=len(owners), client=client, cause=what, detail={"offsets": [*owners]}
             )
 
     def _gone(

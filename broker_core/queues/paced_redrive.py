@@ -46,11 +46,7 @@ class PacedRedrive:
     """Redrives dead letters one by one at `rate_per_s`, the first at once. `reply` is settled at the end."""
 
     def __init__(
-        self,
-        timers: Timers,
-        offsets: Iterable[int],
-        rate_per_s: float,
-        redrive: Callable[[int, int], RedriveResult],
+        self, timers: Timers, offsets: Iterable[int], rate_per_s: float, redrive: Callable[[int, int], RedriveResult]
     ) -> None:
         """Raises INVALID_REQUEST if the rate is not positive."""
         if not 0 < rate_per_s < float("inf"):

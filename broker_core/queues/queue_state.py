@@ -85,11 +85,7 @@ def _span(run: MessageRun, sizes: tuple[int, ...], kept: Entry, now_ns: int, tic
 
 
 def replayed(
-    now_ns: int,
-    entries: Sequence[Entry],
-    tables: Sequence[LeaseTable],
-    counts: QueueCounts,
-    ticket: Callable[[], int],
+    now_ns: int, entries: Sequence[Entry], tables: Sequence[LeaseTable], counts: QueueCounts, ticket: Callable[[], int]
 ) -> None:
     """Apply journal entries. Leases and retry delays last as long as when they were written."""
     for entry in entries:

@@ -30,16 +30,7 @@ from broker_core.messages import TopicPartition
 from broker_core.recording.markers import aborted_by, markers_of
 from broker_core.runs import Runs
 from broker_core.snapshots import Snapshot
-from resources.account import (
-    CONNECTION_LOST,
-    FELL_SILENT,
-    LEASE_OVER,
-    MEMBER_LEFT,
-    NACKED,
-    RELEASED,
-    RESET,
-    STATES,
-)
+from resources.account import CONNECTION_LOST, FELL_SILENT, LEASE_OVER, MEMBER_LEFT, NACKED, RELEASED, RESET, STATES
 
 NOBODY = ""
 _OWN_RELEASES = frozenset({"released", "closed"})  # causes: its holder gave it back untouched

@@ -93,12 +93,7 @@ class EventIndex:
                 yield part
 
     def batches(
-        self,
-        folder: str,
-        first_seq: int = 0,
-        *,
-        to_ns: int | None = None,
-        to_seq: int | None = None,
+        self, folder: str, first_seq: int = 0, *, to_ns: int | None = None, to_seq: int | None = None
     ) -> Iterator[pa.RecordBatch]:
         """One folder (messages or control) as columns: from a number on, to a time or number, included."""
         bounds = (first_seq, to_ns, to_seq)

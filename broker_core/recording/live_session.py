@@ -111,12 +111,7 @@ class LiveSession:
             files = DiskFiles(self.folder / BROKER_FOLDER)
             offsets_path = str(self.folder / BROKER_FOLDER / OFFSETS_FILE)
         made = Simulation(
-            scenario,
-            files=files,
-            offsets_path=offsets_path,
-            find_file=find_file,
-            seed=seed,
-            epoch_ms=self.epoch_ms,
+            scenario, files=files, offsets_path=offsets_path, find_file=find_file, seed=seed, epoch_ms=self.epoch_ms
         )
         if self.recorder is not None:
             made.events.attach(self.recorder)

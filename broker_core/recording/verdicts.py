@@ -232,10 +232,7 @@ def as_json(account: Account, order: Order | None, unknown: list[str], *, judged
     return {
         "readers": [_row_json(row) for row in account.rows()],
         "verdicts": {
-            name: {
-                "holds": not found[name] if judged else None,
-                "because": [finding.what for finding in found[name]],
-            }
+            name: {"holds": not found[name] if judged else None, "because": [finding.what for finding in found[name]]}
             for name in VERDICTS
         },
         "delivered_again": [_again_json(again) for again in account.again],

@@ -31,10 +31,7 @@ _BOUNDS = {
     "minProperties": ("object", True, "objects may have fewer properties than {}"),
 }
 # keyword: (kind, the keyword that says the same if no subschema evaluates anything)
-_UNEVALUATED = {
-    "unevaluatedItems": ("array", "items"),
-    "unevaluatedProperties": ("object", "additionalProperties"),
-}
+_UNEVALUATED = {"unevaluatedItems": ("array", "items"), "unevaluatedProperties": ("object", "additionalProperties")}
 
 
 class JsonComparison:

@@ -235,10 +235,7 @@ class VirtualConsumer:
     # -- committing
 
     def commit(
-        self,
-        message: VirtualMessage | None = None,
-        offsets: Sequence[Any] | None = None,
-        asynchronous: bool = True,
+        self, message: VirtualMessage | None = None, offsets: Sequence[Any] | None = None, asynchronous: bool = True
     ) -> list[TopicPartition] | None:
         """Commit behind `message`, or `offsets` (with topic, partition and offset), or all that was got since the last.
 

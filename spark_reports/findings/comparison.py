@@ -23,11 +23,7 @@ _SHOWN = 4
 
 
 def comparison_findings(
-    runs: Rows,
-    compared: Rows,
-    made: Sequence[Made],
-    labels: Sequence[str],
-    settings: Sequence[Settings] = (),
+    runs: Rows, compared: Rows, made: Sequence[Made], labels: Sequence[str], settings: Sequence[Settings] = ()
 ) -> list[Finding]:
     """The sentences of the comparison, worst first. `settings` are those of each session, if they are known."""
     done = {number: _done_differently(number, made, settings) for number in range(1, len(made))}

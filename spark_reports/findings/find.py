@@ -41,12 +41,7 @@ _CHANGES = (changes.broken_cluster, changes.alerted, changes.stopped, waits.late
 
 
 def find(
-    made: Tables,
-    scale: Scale,
-    *,
-    whole: bool = True,
-    parts: Collection[str] = EVERY,
-    settings: Settings | None = None,
+    made: Tables, scale: Scale, *, whole: bool = True, parts: Collection[str] = EVERY, settings: Settings | None = None
 ) -> list[Finding]:
     """The findings of `parts` by harm, from their tables. `whole` is False for a part of a session, which has no totals
     to compare with. If events are missing, or no time passes, nobody is called idle.

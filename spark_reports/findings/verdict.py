@@ -19,10 +19,7 @@ class Summary(NamedTuple):
 
 
 def verdict(
-    findings: Sequence[Finding],
-    judged: Sequence[Verdict],
-    problems: Sequence[str],
-    parts: Collection[str],
+    findings: Sequence[Finding], judged: Sequence[Verdict], problems: Sequence[str], parts: Collection[str]
 ) -> Summary:
     """From the findings in their order, the assertions, and the problems of the recording."""
     bad = [one for one in findings if one.level == BAD]

@@ -21,11 +21,7 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def junit(name: str, problems: Sequence[str], verdicts: Sequence[Verdict]) -> bytes:
     """`name` is the session's; `problems` say why it is not whole."""
     failures = [verdict for verdict in verdicts if not verdict.holds]
-    counts = {
-        "tests": str(len(verdicts) + 1),
-        "failures": str(len(failures)),
-        "errors": "1" if problems else "0",
-    }
+    counts = {"tests": str(len(verdicts) + 1), "failures": str(len(failures)), "errors": "1" if problems else "0"}
     suites = ET.Element("testsuites", counts)
     suite = ET.SubElement(suites, "testsuite", {"name": _plain(name), **counts})
     whole = ET.SubElement(suite, "testcase", {"classname": _plain(name), "name": "the recording is complete"})

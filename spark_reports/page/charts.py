@@ -192,10 +192,7 @@ def _lag(scale: Scale, rows: Rows, series: Rows) -> list[dict[str, Any]]:
     by_place = grouped(rows, *_PLACE)
     several = len(grouped(series, "group")) > 1
     return [
-        {
-            "name": _place_name(place, several),
-            "lag": _dense(scale, by_place.get(place, ()), "lag", None),
-        }
+        {"name": _place_name(place, several), "lag": _dense(scale, by_place.get(place, ()), "lag", None)}
         for place in list(grouped(series, *_PLACE))[:LAG_ROWS]
     ]
 

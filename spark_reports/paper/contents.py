@@ -49,11 +49,7 @@ _TABLES = (
 
 
 def session_paper(
-    info: SessionInfo,
-    made: Made,
-    tables: Tables,
-    findings: Sequence[Finding],
-    verdicts: Sequence[Verdict] = (),
+    info: SessionInfo, made: Made, tables: Tables, findings: Sequence[Finding], verdicts: Sequence[Verdict] = ()
 ) -> Paper:
     rows = {name: list(found) for name, found in tables.items() if name in made.shown()}
     figures = [(figure.label, figure.value) for figure in key_figures(rows, made.scale)]

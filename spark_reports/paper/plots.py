@@ -213,11 +213,7 @@ def over_time(ax: Axes, data: Data) -> None:
         ax.axvspan(band["from"], end, color=BAND, alpha=0.25, linewidth=0, zorder=0)
     for marker in data["markers"]:
         ax.axvline(
-            marker["at"],
-            color=BAD if marker["kind"] != "user_action" else ACTION,
-            linewidth=0.6,
-            alpha=0.45,
-            zorder=0,
+            marker["at"], color=BAD if marker["kind"] != "user_action" else ACTION, linewidth=0.6, alpha=0.45, zorder=0
         )
 
 

@@ -163,11 +163,7 @@ def about(infos: Sequence[SessionInfo]) -> pl.DataFrame:
 
 
 def read_all(
-    spark: SparkSession,
-    infos: Sequence[SessionInfo],
-    folder: str,
-    from_ns: int | None = None,
-    to_ns: int | None = None,
+    spark: SparkSession, infos: Sequence[SessionInfo], folder: str, from_ns: int | None = None, to_ns: int | None = None
 ) -> DataFrame:
     """The events of `folder` of all sessions, with the number of each in `session`, in one scan of all their files."""
     numbers: dict[str, int] = {}

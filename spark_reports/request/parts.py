@@ -72,18 +72,10 @@ PARTS: Final = {
     ),
     "schemas": Part("Schemas", ("refusals",), ("rollup",)),
     "keys": Part("Keys", ("partitions", "hot_keys"), ("rollup", "hot_keys")),
-    "events": Part(
-        "Events",
-        ("markers",),
-        ("control", "rollup"),
-        ("faults", "user_actions"),
-        asks=("throughput",),
-    ),
+    "events": Part("Events", ("markers",), ("control", "rollup"), ("faults", "user_actions"), asks=("throughput",)),
     "cluster": Part("Cluster", ("cluster",), ("control", "rollup")),
     "audit": Part(
-        "Audit",
-        ("account", "verdicts", "again", "audit", "deleted_unread"),
-        ("control", "rollup", "folded"),
+        "Audit", ("account", "verdicts", "again", "audit", "deleted_unread"), ("control", "rollup", "folded")
     ),
     "recording": Part("Recording", ("recording",), ("control", "rollup", "folded")),
     "totals": Part("Totals", ("totals", "reconciliation", "cost"), ("control", "rollup")),

@@ -57,12 +57,7 @@ def _candidates(environ: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
 def _major(executable: Path) -> int | None:
     try:
         done = subprocess.run(
-            [executable, "-version"],
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=False,
-            errors="replace",
+            [executable, "-version"], capture_output=True, text=True, timeout=30, check=False, errors="replace"
         )
     except (OSError, subprocess.SubprocessError):
         return None

@@ -25,10 +25,7 @@ class Tuning(NamedTuple):
 
 
 def _settings(*, adaptive: bool, partitions: int) -> dict[str, str]:
-    return {
-        "spark.sql.adaptive.enabled": str(adaptive).lower(),
-        "spark.sql.shuffle.partitions": str(partitions),
-    }
+    return {"spark.sql.adaptive.enabled": str(adaptive).lower(), "spark.sql.shuffle.partitions": str(partitions)}
 
 
 _SERIAL = "-XX:+UseSerialGC"

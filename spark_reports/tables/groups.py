@@ -51,8 +51,7 @@ def groups(
     for other in (
         latency_by_group.filter(pl.col("measure") == FIRST).select("group", "p50_ns", "p99_ns", "max_ns"),
         behind.group_by("group").agg(
-            pl.col("behind").max().alias("max_behind"),
-            pl.col("behind").sort_by("start_ns").last().alias("last_behind"),
+            pl.col("behind").max().alias("max_behind"), pl.col("behind").sort_by("start_ns").last().alias("last_behind")
         ),
         rebalances.group_by("group").agg(pl.len().alias("rebalances"), pl.col("changed").sum()),
         unserved.group_by("group").agg(pl.col("pause_ns").sum().alias("unserved_ns")),

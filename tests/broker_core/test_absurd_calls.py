@@ -18,10 +18,7 @@ from typing import Any, get_type_hints
 import pytest
 
 import broker_core
-from broker_core import (
-    BrokerError,
-    Producer,
-)
+from broker_core import BrokerError, Producer
 from broker_core.kinds import kind_of
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.http.listener import HttpListener

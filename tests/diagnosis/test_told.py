@@ -296,8 +296,7 @@ DEPLOY = [(20 + 25 * number, crash(f"pod-{number + 1}", 8)) for number in range(
 )
 def test_each_outage_of_a_deploy_is_told_with_what_would_shorten_it(timeout_ms: int, static: bool, advice: str) -> None:
     session = told(
-        100,
-        **group(3, 40, 3, rate(30, keys=1000), session_timeout_ms=timeout_ms, static=static, schedule=DEPLOY),
+        100, **group(3, 40, 3, rate(30, keys=1000), session_timeout_ms=timeout_ms, static=static, schedule=DEPLOY)
     )
     assert session.first.kind == "deploy"
     if timeout_ms < 20_000 or static:

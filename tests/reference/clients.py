@@ -11,10 +11,7 @@ from confluent_kafka import libversion
 from tests.reference.java_programs import versions
 
 GUIDES = Path(__file__).parents[2] / "resources" / "guides"
-HEADINGS = {
-    "kafka.md": ("client", "version", "tried by"),
-    "kafka.de.md": ("Client", "Version", "erprobt mit"),
-}
+HEADINGS = {"kafka.md": ("client", "version", "tried by"), "kafka.de.md": ("Client", "Version", "erprobt mit")}
 
 
 def tried() -> list[tuple[str, str, str]]:

@@ -91,10 +91,7 @@ class Pipe:
                 self._clients[self._connections] = client
                 pending: dict[int, tuple[int, Any]] = {}
                 number = self._connections
-                for source, sink, seen in (
-                    (client, upstream, self._request),
-                    (upstream, client, self._answer),
-                ):
+                for source, sink, seen in ((client, upstream, self._request), (upstream, client, self._answer)):
                     arguments = (source, sink, seen, number, pending)
                     threading.Thread(target=self._copy, args=arguments, daemon=True).start()
 

@@ -148,12 +148,7 @@ class LinkItem(BoxItem):
             return tr("{source} to {target}, Stopped by the rebalance", source=source, target=target)
         if self.link.blocked:
             return tr("{source} to {target}, Blocked", source=source, target=target)
-        return tr(
-            "{source} to {target}, {rate}",
-            source=source,
-            target=target,
-            rate=rate_text(self.link.rate_per_s),
-        )
+        return tr("{source} to {target}, {rate}", source=source, target=target, rate=rate_text(self.link.rate_per_s))
 
     def tool_tip(self, x: float, y: float) -> str:
         return f"{self.sentence()}\n{self.link.reason}".strip() if self.is_near(x, y) else ""

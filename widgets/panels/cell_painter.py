@@ -120,10 +120,7 @@ class CellDelegate(QStyledItemDelegate):
     def draw(self, painter: QPainter, rect: QRect, index: Index, theme: Theme) -> None:
         warn = index.data(Role.WARN)
         self.text(
-            painter,
-            rect.adjusted(PAD, 0, -PAD, 0),
-            str(index.data() or ""),
-            theme.colour(warn) if warn else theme.text,
+            painter, rect.adjusted(PAD, 0, -PAD, 0), str(index.data() or ""), theme.colour(warn) if warn else theme.text
         )
 
     def text(self, painter: QPainter, rect: QRect | QRectF, text: str, colour: str, flags: int | None = None) -> None:
@@ -196,11 +193,7 @@ class CountdownDelegate(CellDelegate):
         token = "failure" if share < 0.1 else "rebalancing" if share < 0.34 else "active"
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         draw_bar(
-            painter,
-            QRectF(inner.x(), inner.center().y() - 3, inner.width() - 48, 6),
-            share,
-            theme.colour(token),
-            theme,
+            painter, QRectF(inner.x(), inner.center().y() - 3, inner.width() - 48, 6), share, theme.colour(token), theme
         )
         colour = theme.text if token == "active" else theme.colour(token)
         self.text(painter, inner, str(index.data() or ""), colour, _RIGHT)

@@ -5,15 +5,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QAbstractItemModel, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QGridLayout,
-    QPushButton,
-    QSizePolicy,
-    QSpinBox,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QGridLayout, QPushButton, QSizePolicy, QSpinBox, QStackedWidget, QVBoxLayout, QWidget
 
 from widgets.facts import named, plain_label, push_button, set_plain_tip, set_why_not
 from widgets.i18n import mark, tr

@@ -5,13 +5,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QComboBox,
-    QLineEdit,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractItemView, QComboBox, QLineEdit, QToolButton, QWidget
 
 from widgets.boxes import scrolled, vbox
 from widgets.facts import Fact, FactsGrid, mark_wrong, named, plain_label, push_button, set_plain_tip

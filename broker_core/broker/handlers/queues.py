@@ -16,23 +16,14 @@ _LEASES_SHOWN = 100
 
 def _create_queue(broker: Broker, now_ns: int, request: queues.CreateQueue, _client: str) -> QueueView:
     broker.queues.create(
-        now_ns,
-        request.name,
-        request.settings,
-        flow=request.flow,
-        log=request.log.on(broker.logs.config),
+        now_ns, request.name, request.settings, flow=request.flow, log=request.log.on(broker.logs.config)
     )
     return _queue(broker, now_ns, request.name)
 
 
 def _create_subscription(broker: Broker, now_ns: int, request: queues.CreateSubscription, _client: str) -> QueueView:
     broker.queues.subscribe(
-        now_ns,
-        request.name,
-        request.topic,
-        request.settings,
-        max_messages=request.max_messages,
-        policy=request.policy,
+        now_ns, request.name, request.topic, request.settings, max_messages=request.max_messages, policy=request.policy
     )
     return _queue(broker, now_ns, request.name)
 

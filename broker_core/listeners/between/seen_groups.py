@@ -297,12 +297,7 @@ class SeenGroups:
         return why, max(member.heard_ns, member.lost_ns)
 
     def _tell(
-        self,
-        name: str,
-        state: GroupState,
-        members: Any,
-        cause: str = "",
-        left: Mapping[str, str] | None = None,
+        self, name: str, state: GroupState, members: Any, cause: str = "", left: Mapping[str, str] | None = None
     ) -> None:
         group = self._groups[name]
         group.told_ns = self.now_ns

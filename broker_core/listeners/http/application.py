@@ -65,11 +65,7 @@ async def http_problem(request: Request, error: Exception) -> Response:
     return problem_with(error.status_code, str(error.detail), headers)
 
 
-_FILES = {
-    "swagger-ui-bundle.js": "text/javascript",
-    "swagger-ui.css": "text/css",
-    "favicon-32x32.png": "image/png",
-}
+_FILES = {"swagger-ui-bundle.js": "text/javascript", "swagger-ui.css": "text/css", "favicon-32x32.png": "image/png"}
 # The page has an inline script, and connects to this broker only.
 _POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"

@@ -137,10 +137,7 @@ class HttpCall:
         return await asyncio.get_running_loop().run_in_executor(self.context.executor, action)
 
     async def wait(
-        self,
-        reply: Reply[T],
-        cancel: Callable[[Reply[T]], object] | None = None,
-        timeout_s: float | None = None,
+        self, reply: Reply[T], cancel: Callable[[Reply[T]], object] | None = None, timeout_s: float | None = None
     ) -> T:
         """The result of `reply`. Raises its error, GoneError when the client or the listener goes, TimeoutError."""
         if reply.done:

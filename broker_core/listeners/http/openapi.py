@@ -83,10 +83,7 @@ def _described(route: Route, schemas: dict[int, Any]) -> dict[str, Any]:
     if route.query is not None:
         found["parameters"] += _query_parameters(route.query)
     if route.body is not None:
-        found["requestBody"] = {
-            "required": True,
-            "content": {"application/json": {"schema": schemas[id(route.body)]}},
-        }
+        found["requestBody"] = {"required": True, "content": {"application/json": {"schema": schemas[id(route.body)]}}}
     if route.open:
         found["security"] = []
     return found

@@ -10,14 +10,7 @@ from broker_core.broker.share_groups import DEAD_LETTERS_PREFIX
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.kafka.call import ADMIN, NODE_ID, READ, Answer, Call, api, failed, outcome
 from broker_core.listeners.kafka.one_broker import directory
-from broker_core.listeners.kafka.setting_table import (
-    APPEND,
-    GROUP_SETTINGS,
-    SUBTRACT,
-    TOPIC_SETTINGS,
-    Settings,
-    listed,
-)
+from broker_core.listeners.kafka.setting_table import APPEND, GROUP_SETTINGS, SUBTRACT, TOPIC_SETTINGS, Settings, listed
 from broker_core.log.config import LogConfig
 from broker_core.names import check_name
 from broker_core.operations.groups import ConfigureGroup, GroupChanges
@@ -278,10 +271,7 @@ def altered(
     return outcome(call.context.host.admin, alter, resource_type=asked.resource_type, resource_name=name)
 
 
-_NAMES = {
-    TOPIC: list(TOPIC_SETTINGS.by_name),
-    GROUP: list(GROUP_SETTINGS.by_name),
-}
+_NAMES = {TOPIC: list(TOPIC_SETTINGS.by_name), GROUP: list(GROUP_SETTINGS.by_name)}
 
 
 @api("AlterConfigs", 33, 0, 2)
@@ -327,5 +317,5 @@ def _list_config_resources(call: Call, request: ListConfigResourcesRequest) -> A
     return {
         "config_resources": [
             {"resource_name": name, "resource_type": kind} for kind in wanted or there for name in there[kind]
-        ],
+        ]
     }

@@ -43,14 +43,7 @@ from broker_core.listeners.kafka.call import (
     failed,
 )
 from broker_core.listeners.kafka.client_quotas import quota_throttle_ms
-from broker_core.listeners.kafka.codec import (
-    Header,
-    has_error_code,
-    header_of,
-    nearest_version,
-    pieces,
-    request_of,
-)
+from broker_core.listeners.kafka.codec import Header, has_error_code, header_of, nearest_version, pieces, request_of
 from broker_core.listeners.kafka.pieces import send_pieces
 from broker_core.listeners.kafka.refused import client_request, refused
 from broker_core.replies import Reply

@@ -154,12 +154,7 @@ def _partition(call: Call, number: int, outcomes: list[_Outcome]) -> dict[str, A
         error = outcome if isinstance(outcome, BrokerError) else outcome.error
         if error is not None:
             call.connection.failed(str(error))
-            return {
-                "index": number,
-                "error_code": _code(call, error),
-                "error_message": str(error),
-                "base_offset": -1,
-            }
+            return {"index": number, "error_code": _code(call, error), "error_message": str(error), "base_offset": -1}
         assert isinstance(outcome, Reply)
         published = outcome.result()
         if published is not None and offset < 0:
@@ -170,9 +165,4 @@ def _partition(call: Call, number: int, outcomes: list[_Outcome]) -> dict[str, A
                 appended_ns = log.published_from_ns(offset)
                 if appended_ns is not None:
                     append_time_ms = call.broker.logs.epoch_ms + appended_ns // NS_PER_MS
-    return {
-        "index": number,
-        "base_offset": offset,
-        "log_append_time": append_time_ms,
-        "log_start_offset": start_offset,
-    }
+    return {"index": number, "base_offset": offset, "log_append_time": append_time_ms, "log_start_offset": start_offset}

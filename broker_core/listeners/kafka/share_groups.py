@@ -233,7 +233,7 @@ def _rows(call: Call, request: AlterShareGroupOffsetsRequest) -> tuple[list[Repl
                 "partitions": [row for _, row in rows],
             }
             for topic, rows in outcomes
-        ],
+        ]
     }
     return [written for _, rows in outcomes for written, _ in rows], body
 

@@ -8,17 +8,7 @@ from kio.schema.errors import ErrorCode as KafkaError
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kafka_messages.writing import Body
-from broker_core.listeners.kafka.call import (
-    ADMIN,
-    Answer,
-    Call,
-    KafkaOnlyError,
-    Later,
-    api,
-    outcome,
-    outcomes,
-    paced,
-)
+from broker_core.listeners.kafka.call import ADMIN, Answer, Call, KafkaOnlyError, Later, api, outcome, outcomes, paced
 from broker_core.listeners.kafka.configs import SOURCE_TOPIC, setting_rows, topic_defaults
 from broker_core.listeners.kafka.one_broker import check_replicas
 from broker_core.listeners.kafka.setting_table import TOPIC_SETTINGS

@@ -326,7 +326,7 @@ def _partition(call: Call, name: str, number: int) -> dict[str, Any]:
                 "current_txn_start_offset": opened.get(producer_id, -1),
             }
             for producer_id, epoch, last in log.producers
-        ],
+        ]
     }
 
 

@@ -236,12 +236,7 @@ class Changes:
 
     def _published(self, place: TopicPartition, offset: int, count: int, since_ns: int | None) -> None:
         self._emit(
-            EventKind.PUBLISHED,
-            topic=place[0],
-            partition=place[1],
-            offset=offset,
-            count=count,
-            published_ns=since_ns,
+            EventKind.PUBLISHED, topic=place[0], partition=place[1], offset=offset, count=count, published_ns=since_ns
         )
 
     # -- groups

@@ -11,15 +11,7 @@ import msgspec
 from broker_core.broker import browsing
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.log.batch import (
-    CONTROL_BIT,
-    HEADER,
-    LENGTH_FIELD_END,
-    MAGIC,
-    PLACE,
-    TRANSACTIONAL_BIT,
-    decode_batch,
-)
+from broker_core.log.batch import CONTROL_BIT, HEADER, LENGTH_FIELD_END, MAGIC, PLACE, TRANSACTIONAL_BIT, decode_batch
 from broker_core.messages import StoredMessage
 from broker_core.observation.kafka.cluster import Call, Cluster
 from broker_core.observation.kafka.sweep import EARLIEST, LATEST

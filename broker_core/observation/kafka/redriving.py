@@ -38,15 +38,7 @@ from broker_core.log.batch import ProducerStamp, encode_copies
 from broker_core.log.partitioners import murmur2_partition
 from broker_core.messages import StoredMessage, TopicPartition
 from broker_core.observation.guard import Guard, Permit
-from broker_core.observation.kafka.calls import (
-    GROUP,
-    TRANSACTION,
-    Calls,
-    by_topic,
-    check,
-    check_rows,
-    commit_rows,
-)
+from broker_core.observation.kafka.calls import GROUP, TRANSACTION, Calls, by_topic, check, check_rows, commit_rows
 from broker_core.observation.kafka.logs import ClusterLogs
 from broker_core.runs import Runs
 

@@ -153,12 +153,7 @@ class EndRule(Action, frozen=True, tag="end_rule"):
     rule: str
 
 
-_OUTCOMES: dict[FailsBy, str] = {
-    "nack": "fails",
-    "hang": "hangs",
-    "forget": "is forgotten",
-    "crash": "is a crash",
-}
+_OUTCOMES: dict[FailsBy, str] = {"nack": "fails", "hang": "hangs", "forget": "is forgotten", "crash": "is a crash"}
 
 
 def _ordinal(number: int) -> str:

@@ -173,7 +173,6 @@ def _still_there(letters: DeadLetters, offsets: Sequence[int]) -> list[int]:
     if not there:
         count = len(offsets)
         raise refuse(
-            f"{'it is' if count == 1 else f'all {count} are'} already redriven or purged",
-            ErrorCode.UNKNOWN_DEAD_LETTER,
+            f"{'it is' if count == 1 else f'all {count} are'} already redriven or purged", ErrorCode.UNKNOWN_DEAD_LETTER
         )
     return there

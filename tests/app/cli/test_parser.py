@@ -34,16 +34,10 @@ def refused(*words: str, capsys: Any) -> str:
         (("run", "x", "y"), "run: 'y' is one argument too many"),
         (("shot", "x"), "shot: --at, OUT.png are missing"),
         (("produce",), "produce: TOPIC is missing"),
-        (
-            ("shot", "x", "--at", "1", "--size", "1x1", "o"),
-            "1x1 is not a possible window size, from 960x640 to ",
-        ),
+        (("shot", "x", "--at", "1", "--size", "1x1", "o"), "1x1 is not a possible window size, from 960x640 to "),
         (("serve", "--http", "x"), "serve: --http: 'x' is neither a port from 0 to 65535 nor off"),
         (("serve", "--create-topics", "-1"), "serve: --create-topics: '-1' is not a whole number from 0 on"),
-        (
-            ("serve", "--durability", "x"),
-            "serve: --durability: there is no 'x'; there are file, fsync",
-        ),
+        (("serve", "--durability", "x"), "serve: --durability: there is no 'x'; there are file, fsync"),
         (("topics",), "topics: a verb is missing; there are list, describe, create, delete, configure, "),
         (("topics", "lst"), "topics: there is no verb 'lst' (did you mean list?); there are list, describe, "),
         (("topics", "--data", "x", "list"), "topics: a verb comes before --data; there are list, describe, "),

@@ -20,9 +20,7 @@ from widgets.panels.backpressure import BackpressurePanel
 
 def test_a_consumer_is_added_to_a_group_by_keyboard_alone(hand: Hand) -> None:
     hand.qtbot.keyClick(
-        hand.workbench.window,
-        Qt.Key.Key_N,
-        Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier,
+        hand.workbench.window, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
     )
     dialog = opened(hand, FormDialog)
     hand.qtbot.keyClicks(dialog.focusWidget(), "indexer-9")

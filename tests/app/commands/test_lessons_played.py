@@ -85,12 +85,7 @@ def _keyframes_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 # What is done for each step of a lesson, in the order of its steps.
 PLAYED: dict[str, Sequence[Act]] = {
-    "partitions-and-keys": (
-        after(3),
-        command("show_messages"),
-        drag("packer-2", "bench", 4),
-        click("lane:orders/0"),
-    ),
+    "partitions-and-keys": (after(3), command("show_messages"), drag("packer-2", "bench", 4), click("lane:orders/0")),
     "hot-key": (after(12), click("lane:views/4"), drag("spare-1", "group:counters", 4), after(24)),
     "lag-and-catch-up": (
         after(7),
@@ -145,21 +140,8 @@ PLAYED: dict[str, Sequence[Act]] = {
         after(15),
         form("crash", "producer:shop", for_s=20),
     ),
-    "share-group": (
-        after(2),
-        after(5),
-        after(18),
-        after(9),
-        command("duplicate_client", "worker:floor-1"),
-    ),
-    "group-protocols": (
-        after(3),
-        after(19),
-        after(3),
-        after(22),
-        drag("old-3", "bench"),
-        drag("new-3", "bench"),
-    ),
+    "share-group": (after(2), after(5), after(18), after(9), command("duplicate_client", "worker:floor-1")),
+    "group-protocols": (after(3), after(19), after(3), after(22), drag("old-3", "bench"), drag("new-3", "bench")),
 }
 
 

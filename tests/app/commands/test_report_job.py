@@ -142,10 +142,7 @@ def test_the_page_can_be_opened_while_paper_is_drawn(
 
 
 def test_export_from_the_window(
-    open_workbench: Callable[..., Hand],
-    job_does: Callable[[str], None],
-    opened: list[str],
-    tmp_path: Path,
+    open_workbench: Callable[..., Hand], job_does: Callable[[str], None], opened: list[str], tmp_path: Path
 ) -> None:
     job_does(GOOD)
     hand = open_workbench(record=True)

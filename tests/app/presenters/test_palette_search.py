@@ -107,14 +107,7 @@ def test_a_hundred_thousand_messages_are_searched_by_their_keys(qtbot):
         partition, offset = number % 4, number // 4
         ring(
             Event(
-                number,
-                number,
-                EventKind.PUBLISHED,
-                "orders",
-                partition,
-                offset,
-                1,
-                key=f"customer-{number}".encode(),
+                number, number, EventKind.PUBLISHED, "orders", partition, offset, 1, key=f"customer-{number}".encode()
             )
         )
     history = History()

@@ -116,10 +116,7 @@ def test_a_report_that_found_nothing_is_told_from_one_that_cannot_tell(hand: Han
     for place in (0, 1):
         panel.select(place)
         said.append(sentence(panel))
-    assert said == [
-        "This report was made without tables; open it to read it.",
-        "Nothing in this report stands out.",
-    ]
+    assert said == ["This report was made without tables; open it to read it.", "Nothing in this report stands out."]
 
 
 def test_without_reports_the_panel_says_how_to_make_one(hand: Hand) -> None:

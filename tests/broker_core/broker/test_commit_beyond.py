@@ -17,11 +17,7 @@ TOO_FAR = "commits/0 was given to its group up to 1, and c of group g committed 
     [
         (3, 3, []),
         (3, 5, [("beyond the end", 2, "commits/0 ends at 3, and c of group g committed 5")]),
-        (
-            1,
-            3,
-            [("beyond what was given", 2, TOO_FAR)],
-        ),
+        (1, 3, [("beyond what was given", 2, TOO_FAR)]),
     ],
     ids=["what was read", "beyond the end", "beyond what was given"],
 )

@@ -67,8 +67,7 @@ class Application:
 
 @pytest.mark.promise("C5")
 @pytest.mark.parametrize(
-    ("guarantee", "lost", "repeated"),
-    [("at_most_once", 5, 0), ("at_least_once", 0, 5), ("effectively_once", 0, 0)],
+    ("guarantee", "lost", "repeated"), [("at_most_once", 5, 0), ("at_least_once", 0, 5), ("effectively_once", 0, 0)]
 )
 def test_what_a_death_in_the_middle_costs(guarantee: Guarantee, lost: int, repeated: int):
     virtual = VirtualBroker(1)

@@ -78,8 +78,7 @@ def test_a_mistyped_message_is_refused_at_once_and_its_neighbours_go_on(host: Br
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [*(Message(b"x", **fields) for fields in MISTYPED[:-1]), *(Message(value) for value in UNTYPED), b"x"],
+    "wrong", [*(Message(b"x", **fields) for fields in MISTYPED[:-1]), *(Message(value) for value in UNTYPED), b"x"]
 )
 def test_many_with_a_mistyped_one_are_refused_and_the_producer_goes_on(host: BrokerHost, wrong: Any):
     with Producer(host, ProducerConfig(linger_ms=60_000)) as producer:

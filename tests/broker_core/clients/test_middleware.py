@@ -114,10 +114,7 @@ def test_logging_says_sizes_and_places_but_no_payload():
     row = chain(Logging(lines.append))
     row.outgoing("orders", message(b"secret", b"k"))
     row.incoming(stored(7, b"secret"))
-    assert lines == [
-        "42 'client-1' publishes 6 bytes with key b'k' to orders",
-        "42 'client-1' gets 6 bytes from t/0@7",
-    ]
+    assert lines == ["42 'client-1' publishes 6 bytes with key b'k' to orders", "42 'client-1' gets 6 bytes from t/0@7"]
 
 
 def test_a_timestamp_is_added_once():

@@ -25,12 +25,7 @@ class GateSetup:
         self.slowest = slowest
         self.error: Exception | None = None
         self.gate = Gate(
-            "builds",
-            FlowConfig(**config),
-            self.depth,
-            self.stream,
-            self.timers,
-            evict=self.evict if evicts else None,
+            "builds", FlowConfig(**config), self.depth, self.stream, self.timers, evict=self.evict if evicts else None
         )
 
     @property

@@ -26,10 +26,7 @@ def test_only_the_partitions_that_move_are_revoked():
     second.heartbeat()
     # First round: each gives one back and rejoins a little later, the newcomer has nothing yet.
     revoked = setup.kinds(EventKind.PARTITIONS_REVOKED)
-    assert [(event.client, partitions(event)) for event in revoked] == [
-        ("indexer-1", 1),
-        ("indexer-2", 1),
-    ]
+    assert [(event.client, partitions(event)) for event in revoked] == [("indexer-1", 1), ("indexer-2", 1)]
     assert third.owned == () and setup.state == "Stable"
     setup.run(0.01)
     assert setup.state == "Preparing rebalance"

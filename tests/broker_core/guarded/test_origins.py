@@ -40,10 +40,7 @@ SHARE = (
 @pytest.mark.parametrize(
     ("headers", "origin"),
     [
-        (
-            SPRING,
-            Origin("orders", 2, 1 << 40, "IllegalStateException: no price", 3, "billing", 1_700_000_000_000),
-        ),
+        (SPRING, Origin("orders", 2, 1 << 40, "IllegalStateException: no price", 3, "billing", 1_700_000_000_000)),
         (CONNECT, Origin("orders", 0, 41, "DataException: not JSON", None, "jdbc-sink")),
         (SHARE, Origin("orders", 1, 7, "Offset rejected by client.", 5, "packers")),
         ((("kafka_dlt-original-offset", b"seven"), ("x", b"")), Origin()),

@@ -76,13 +76,7 @@ def test_a_plan_of_offsets_says_what_has_changed():
         "this is the cluster d": (state, (), "d", {"orders": "a"}, {}),
         "made anew": (state, (), "c", {"orders": "b"}, {}),
         "the topic orders is gone": (state, (), "c", {}, {}),
-        "shop is at 6 in orders/0, it was at 5": (
-            {**state, ("orders", 0): Committed(6)},
-            (),
-            "c",
-            {"orders": "a"},
-            {},
-        ),
+        "shop is at 6 in orders/0, it was at 5": ({**state, ("orders", 0): Committed(6)}, (), "c", {"orders": "a"}, {}),
         "there is no 9": (state, (), "c", {"orders": "a"}, {("orders", 1): (0, 8)}),
     }.items():
         (said,) = offset_changes(plan, *arguments)

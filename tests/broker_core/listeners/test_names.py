@@ -269,8 +269,7 @@ def test_who_may_read_a_group_is_told_of_its_topics_that_it_may_read(opened: Ope
 
 def test_a_member_with_a_prefix_is_not_told_of_a_topic_that_a_rule_denies():
     access = Access(
-        (PrincipalEntry("low", TOKEN),),
-        (*RULES, Rule("low", tuple(Operation), topics=("low-secret",), deny=True)),
+        (PrincipalEntry("low", TOKEN),), (*RULES, Rule("low", tuple(Operation), topics=("low-secret",), deny=True))
     )
     with BrokerHost(config=QUICK) as host, HttpListener(host, access=access) as http:
         for name in ("low-secret", OPEN):

@@ -20,13 +20,7 @@ from broker_core.operations.observe import ListSlowReaders
 from broker_core.operations.queues import Peek
 from broker_core.operations.request import Request
 from broker_core.operations.schemas import DeleteSubject, SetCompatibility
-from broker_core.operations.topics import (
-    ConfigureTopic,
-    CreateTopic,
-    ListTopics,
-    LogSettings,
-    SetSchemaRule,
-)
+from broker_core.operations.topics import ConfigureTopic, CreateTopic, ListTopics, LogSettings, SetSchemaRule
 from broker_core.schemas.rule import SchemaRule
 
 REQUESTS: list[Request[Any]] = [

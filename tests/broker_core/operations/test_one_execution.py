@@ -102,11 +102,7 @@ def _of_kafka(request: Request[Any]) -> tuple[str, int, dict[str, Any]]:
             }
             return "CreateTopics", 7, {"topics": [topic]}
         case ConfigureTopic():
-            change = {
-                "name": "retention.ms",
-                "config_operation": 0,
-                "value": str(request.log.retention_ms),
-            }
+            change = {"name": "retention.ms", "config_operation": 0, "value": str(request.log.retention_ms)}
             resource = {"resource_type": 2, "resource_name": request.topic, "configs": [change]}
             return "IncrementalAlterConfigs", 1, {"resources": [resource]}
         case AddPartitions():

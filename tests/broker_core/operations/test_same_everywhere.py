@@ -58,11 +58,7 @@ from broker_core.operations.queues import (
     PurgeQueue,
     UndoPurgeQueue,
 )
-from broker_core.operations.topics import (
-    CreateTopic,
-    DeleteRecords,
-    DeleteTopic,
-)
+from broker_core.operations.topics import CreateTopic, DeleteRecords, DeleteTopic
 from broker_core.queues.config import QueueConfig
 
 Ask = Callable[[Request[Any]], Any]

@@ -47,12 +47,7 @@ def test_acknowledged_messages_are_gone_for_good():
     setup.until(10_000)
     assert setup.values() == []
     assert setup.queue.counts.acknowledged == 2
-    assert (setup.queue.ready, setup.queue.delayed, setup.queue.in_flight, setup.queue.size_bytes) == (
-        0,
-        0,
-        0,
-        0,
-    )
+    assert (setup.queue.ready, setup.queue.delayed, setup.queue.in_flight, setup.queue.size_bytes) == (0, 0, 0, 0)
     assert setup.queue.levels.table(0).first_open_offset == 2
 
 

@@ -70,10 +70,7 @@ def test_ties_are_decided_as_before():
     setup.restart()
     setup.events.clear()
     setup.until(1_000)
-    assert [(event.time_ns, event.partition) for event in setup.events] == [
-        (110 * NS_PER_MS, 1),
-        (110 * NS_PER_MS, 0),
-    ]
+    assert [(event.time_ns, event.partition) for event in setup.events] == [(110 * NS_PER_MS, 1), (110 * NS_PER_MS, 0)]
 
 
 def test_history_survives_so_that_the_dead_letter_tells_all():

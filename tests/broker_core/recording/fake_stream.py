@@ -73,9 +73,7 @@ class FakeBroker:
             self.emit(K.TOPIC_CREATED, topic=topic, detail={"partitions": partitions})
         self.emit(K.QUEUE_CREATED, topic=QUEUE, group=QUEUE, detail={"dead_letters": BIN})
         self.assign(
-            {p: f"worker-{p // 2 + 1}" for p in range(PARTITIONS)},
-            cause="first members joined",
-            pause_ns=NS_PER_S // 4,
+            {p: f"worker-{p // 2 + 1}" for p in range(PARTITIONS)}, cause="first members joined", pause_ns=NS_PER_S // 4
         )
         ticks = self.seconds * NS_PER_S // TICK_NS
         for tick in range(ticks):
@@ -88,24 +86,13 @@ class FakeBroker:
             if tick == ticks // 3:
                 self.emit(K.FAULT, client="worker-2", cause="crash")
                 self.assign(
-                    {p: f"worker-{p % 2 * 2 + 1}" for p in range(PARTITIONS)},
-                    "worker-2 crashed",
-                    32 * NS_PER_S // 10,
+                    {p: f"worker-{p % 2 * 2 + 1}" for p in range(PARTITIONS)}, "worker-2 crashed", 32 * NS_PER_S // 10
                 )
             if tick == ticks * 3 // 4:
                 self.emit(
-                    K.USER_ACTION,
-                    cause="Moved worker-4 into billing",
-                    detail={"action": "move", "client": "worker-4"},
+                    K.USER_ACTION, cause="Moved worker-4 into billing", detail={"action": "move", "client": "worker-4"}
                 )
-                owners = {
-                    0: "worker-1",
-                    1: "worker-3",
-                    2: "worker-1",
-                    3: "worker-3",
-                    4: "worker-4",
-                    5: "worker-4",
-                }
+                owners = {0: "worker-1", 1: "worker-3", 2: "worker-1", 3: "worker-3", 4: "worker-4", 5: "worker-4"}
                 self.assign(owners, "worker-4 joined", 7 * NS_PER_S // 10)
             if tick == ticks * 4 // 5:
                 self.redrive(3)
@@ -117,13 +104,7 @@ class FakeBroker:
         """A whole rebalance: revoke, pause, assign."""
         started, before = self.now, [[TOPIC, p, c] for p, c in sorted(self.owners.items())]
         self.emit(K.GROUP_STATE, group=GROUP, cause="Preparing rebalance", generation=self.generation)
-        self.emit(
-            K.REBALANCE_STARTED,
-            group=GROUP,
-            cause=cause,
-            generation=self.generation,
-            detail={"before": before},
-        )
+        self.emit(K.REBALANCE_STARTED, group=GROUP, cause=cause, generation=self.generation, detail={"before": before})
         for client in sorted(set(self.owners.values())):
             held = [[TOPIC, p] for p, c in sorted(self.owners.items()) if c == client]
             self.emit(
@@ -175,14 +156,7 @@ class FakeBroker:
             self.ends[QUEUE, 0] += 1
             key = [b"order-%d" % offset, b"\xff\x00\x10", "Žižkov".encode()][offset % 3]
             self.emit(
-                K.PUBLISHED,
-                topic=QUEUE,
-                partition=0,
-                offset=offset,
-                count=1,
-                size_bytes=140,
-                client="shop",
-                key=key,
+                K.PUBLISHED, topic=QUEUE, partition=0, offset=offset, count=1, size_bytes=140, client="shop", key=key
             )
             self.jobs.append((offset, self.now, 1))
 
@@ -268,13 +242,7 @@ class FakeBroker:
             if len(self.metrics) * count < 50:
                 self.ends[BOUNDED, 0] += count
                 self.emit(
-                    K.PUBLISHED,
-                    topic=BOUNDED,
-                    partition=0,
-                    offset=offset,
-                    count=count,
-                    size_bytes=300,
-                    client="sensor",
+                    K.PUBLISHED, topic=BOUNDED, partition=0, offset=offset, count=count, size_bytes=300, client="sensor"
                 )
                 self.metrics.append((offset, self.now))
             else:

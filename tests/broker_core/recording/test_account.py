@@ -103,17 +103,11 @@ CASES: dict[str, tuple[tuple[Told, ...], dict[str, int]]] = {
         (published(), owns("a"), begins(0), given_to("a", 6, 8), committed("a", 0, 8)),
         {"waiting": 2, "acknowledged": 2, "skipped_by_reader": 6},
     ),
-    "a commit without reading": (
-        (published(), committed("@tool", 0, 6)),
-        {"waiting": 4, "skipped_by_reader": 6},
-    ),
+    "a commit without reading": ((published(), committed("@tool", 0, 6)), {"waiting": 4, "skipped_by_reader": 6}),
     "reset forwards": ((*START, leaves("a"), reset(4, 8)), {"waiting": 2, "acknowledged": 4, "skipped_by_reset": 4}),
     "reset backwards": ((*START, leaves("a"), reset(4, 0)), {"waiting": 10}),
     "committed backwards": ((*START, reset(4, 0, "committed backwards")), {"in_hand": 10}),
-    "read outside the group": (
-        (*START, reset(4, 8, READ_OUTSIDE)),
-        {"in_hand": 2, "acknowledged": 8},
-    ),
+    "read outside the group": ((*START, reset(4, 8, READ_OUTSIDE)), {"in_hand": 2, "acknowledged": 8}),
     "compacted": (
         (COMPACTS, published(), owns("a"), given_to("a", 0, 1), given_to("a", 8, 9), committed("a", 0, 9)),
         {"waiting": 1, "acknowledged": 2, "compacted": 7},

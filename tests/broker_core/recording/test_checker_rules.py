@@ -73,10 +73,7 @@ ENDED = (K.TRANSACTION_ENDED, {"client": "shop", "detail": {"markers": [["t", 0,
             ],
             "while a holds it",
         ),
-        (
-            [MADE, queue(K.PUBLISHED), queue(K.DELIVERED, client="a", attempt=2)],
-            "counts delivery 1 of 0 as attempt 2",
-        ),
+        ([MADE, queue(K.PUBLISHED), queue(K.DELIVERED, client="a", attempt=2)], "counts delivery 1 of 0 as attempt 2"),
         (
             [
                 MADE,

@@ -352,12 +352,7 @@ def test_the_schema_module_needs_of_the_core_only_checksums_and_kinds_of_events(
 def test_details_and_keys_of_any_bytes_survive(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path / "s", scenario_name="fake")
     event = Event(
-        0,
-        5,
-        EventKind.USER_ACTION,
-        key=b"\x00\xff",
-        cause='"quoted", ä',
-        detail={"a": [1, None, "ß"], "b": {"c": 0.5}},
+        0, 5, EventKind.USER_ACTION, key=b"\x00\xff", cause='"quoted", ä', detail={"a": [1, None, "ß"], "b": {"c": 0.5}}
     )
     recorder(event)
     recorder.close()

@@ -13,9 +13,7 @@ NUMBERS = st.one_of(st.integers(-3, 6), st.sampled_from([0.5, 1.0, 2.5, -1.5]))
 SCALARS = st.one_of(st.none(), st.booleans(), NUMBERS, TEXTS)
 
 DOCUMENTS = st.recursive(
-    SCALARS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
-    max_leaves=6,
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3), max_leaves=6
 )
 
 TYPES = st.sampled_from(["null", "boolean", "integer", "number", "string", "array", "object"])

@@ -139,12 +139,7 @@ CHANGES: dict[str, tuple[Any, Any, tuple[bool, bool], tuple[str, ...]]] = {
         WIDER,
         (D20,),
     ),
-    "contained": (
-        {"type": "array", "contains": WHOLE},
-        {"type": "array", "contains": NUMBER},
-        WIDER,
-        SINCE_6,
-    ),
+    "contained": ({"type": "array", "contains": WHOLE}, {"type": "array", "contains": NUMBER}, WIDER, SINCE_6),
     "contained less often": (
         {"type": "array", "contains": WHOLE, "minContains": 3},
         {"type": "array", "contains": WHOLE, "minContains": 2},

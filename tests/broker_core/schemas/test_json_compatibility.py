@@ -104,12 +104,7 @@ UNREADABLE = {
     "minimum raised": ({"type": "integer", "minimum": 5}, {"type": "integer", "minimum": 6}, "/minimum", "below 6"),
     "texts shortened": (TEXT, {"type": "string", "maxLength": 9}, "/maxLength", "more characters than 9"),
     "pattern added": (TEXT, {"type": "string", "pattern": "^a"}, "/pattern", "do not match"),
-    "alternative gone": (
-        {"oneOf": [tagged("a"), tagged("b")]},
-        {"oneOf": [tagged("a")]},
-        "/oneOf",
-        "no alternative",
-    ),
+    "alternative gone": ({"oneOf": [tagged("a"), tagged("b")]}, {"oneOf": [tagged("a")]}, "/oneOf", "no alternative"),
     "alternatives that overlap": (TEXT, {"oneOf": [TEXT, {"maxLength": 3}]}, "/oneOf/1", "only one must"),
     "recursive, type changed": (
         tree(type="integer"),

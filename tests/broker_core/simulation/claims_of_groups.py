@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from broker_core.clock import NS_PER_S
 from broker_core.events import EventKind
-from tests.broker_core.simulation.played_lesson import (
-    given_up,
-    judge,
-    moves_between_those_who_stay,
-    moves_only_of,
-)
+from tests.broker_core.simulation.played_lesson import given_up, judge, moves_between_those_who_stay, moves_only_of
 
 # -- first-session
 

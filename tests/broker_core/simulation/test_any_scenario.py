@@ -38,12 +38,7 @@ def arrivals(draw: st.DrawFn) -> dict[str, Any]:
         "ramp": {"from_per_s": 1, "to_per_s": draw(rates), "over_s": 10},
     }
     spacing = draw(st.sampled_from(["constant", "poisson"]))
-    return {
-        "kind": kind,
-        **shapes[kind],
-        "spacing": spacing,
-        "keys": draw(st.sampled_from([0, 3])),
-    }
+    return {"kind": kind, **shapes[kind], "spacing": spacing, "keys": draw(st.sampled_from([0, 3]))}
 
 
 failures = st.lists(

@@ -165,12 +165,7 @@ def test_the_same_backpressure_at_the_way_into_a_queue() -> None:
     assert (totals.published, totals.dropped, totals.delivered) == (20, 9, 16)
     assert [
         message.value.split()[1] for message in run.simulation.broker.queues.queue("data").peek(9) if message.value
-    ] == [
-        b"23",
-        b"25",
-        b"26",
-        b"27",
-    ]
+    ] == [b"23", b"25", b"26", b"27"]
 
 
 def test_times_are_whole_nanoseconds_so_that_what_should_be_a_tie_is_one():

@@ -163,12 +163,7 @@ def test_an_error_in_the_newer_parts_names_the_line_too(old: str, new: str, line
             "the key 'colour' is not known here; there are name, count, queue, "
             "processing, prefetch, weight, ack, failures.",
         ),
-        (
-            "name: jobs\n",
-            "name: jobs\n    config: {max_attempts: 0}\n",
-            9,
-            "max_attempts must be at least 1, not 0.",
-        ),
+        ("name: jobs\n", "name: jobs\n    config: {max_attempts: 0}\n", 9, "max_attempts must be at least 1, not 0."),
         ("until_s: 10", f"until_s: 1{'0' * 350}", 3, "until_s is a number that is too large."),
     ],
 )

@@ -26,14 +26,7 @@ pytestmark = pytest.mark.slow
 NAMES = sorted(path.stem for path in resources.path("scenarios").glob("*.yaml"))
 FROZEN: dict[str, str] = json.loads(Path(__file__).with_name("digests.json").read_text(encoding="utf-8"))
 # A third of the events of all.
-LARGE = {
-    "compaction",
-    "lag-and-catch-up",
-    "linger-and-batches",
-    "range-versus-sticky",
-    "retention",
-    "static-members",
-}
+LARGE = {"compaction", "lag-and-catch-up", "linger-and-batches", "range-versus-sticky", "retention", "static-members"}
 
 
 @functools.cache

@@ -29,13 +29,7 @@ from broker_core.simulation.actions.groups import (
     SubscribeGroup,
 )
 from broker_core.simulation.actions.queues import DeleteQueue, PurgeQueue
-from broker_core.simulation.actions.topics import (
-    AddPartitions,
-    ConfigureTopic,
-    DeleteTopic,
-    Produce,
-    RestoreDeleted,
-)
+from broker_core.simulation.actions.topics import AddPartitions, ConfigureTopic, DeleteTopic, Produce, RestoreDeleted
 from broker_core.simulation.handlers import Performed
 from broker_core.snapshots import GroupView, QueueView, TopicView, Totals
 from tests.broker_core.simulation.busy_session import scenario

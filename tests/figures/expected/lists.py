@@ -180,10 +180,7 @@ class Lists:
             recount.in_hand(group, place)[0] for group in recount.groups.values() for place in list(group.handed_from)
         )
         self._set(
-            "status",
-            "bar",
-            rate=f"{self._rate('published', '')} messages/s",
-            in_flight=f"{held + in_hand:,} in flight",
+            "status", "bar", rate=f"{self._rate('published', '')} messages/s", in_flight=f"{held + in_hand:,} in flight"
         )
         self._set("toolbar", "clock", time=moment(self.now_ns))
         dead = sum(len(queue.letters) for queue in recount.queues.values())

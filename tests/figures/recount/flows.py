@@ -16,15 +16,7 @@ GRID_NS = 250_000_000
 COMMITS_NS = 60_000_000_000
 _COMMITTED = ("acknowledged", "acknowledged by")
 
-_OF_CLIENTS = (
-    "published by",
-    "acknowledged by",
-    "nacked",
-    "lease_expired",
-    "rejected",
-    "dropped",
-    "dead-lettered of",
-)
+_OF_CLIENTS = ("published by", "acknowledged by", "nacked", "lease_expired", "rejected", "dropped", "dead-lettered of")
 
 
 class Flows:

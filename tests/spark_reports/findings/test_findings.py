@@ -51,7 +51,7 @@ CASES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[str]]] = {
                     ("alert_raised", 31, "behind"),
                     ("alert_over", 33, "behind"),
                 )
-            ],
+            ]
         },
         [
             "The alert behind was raised 2 times",
@@ -110,7 +110,7 @@ CASES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[str]]] = {
                     **{"check": "skipped: x", "messages": 2, "ok": False, "group": "g", "topic": "t"},
                     **{"partition": 0, "offset": 77, "because": "t/0 @77 was skipped by group g"},
                 }
-            ],
+            ]
         },
         ["2 messages skipped: x t/0 @77 was skipped by group g."],
     ),
@@ -127,9 +127,7 @@ CASES: dict[str, tuple[dict[str, list[dict[str, Any]]], list[str]]] = {
                 },
             ]
         },
-        [
-            "The schema order refused 4 messages Most often because of /amount (75 %, on t), from 00:01.0 to 00:02.0.",
-        ],
+        ["The schema order refused 4 messages Most often because of /amount (75 %, on t), from 00:01.0 to 00:02.0."],
     ),
     "who did nothing": (
         {

@@ -63,12 +63,7 @@ def test_both_files_hold_every_row(tmp_path: Path, things: None) -> None:
     write_table(table, tmp_path, "things")
     with (tmp_path / "things.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.reader(file))
-    assert rows == [
-        ["name", "count", "ok"],
-        ["'=1+1", "1", "true"],
-        ['say "hi",\nthere', "-2", ""],
-        ["", "", "false"],
-    ]
+    assert rows == [["name", "count", "ok"], ["'=1+1", "1", "true"], ['say "hi",\nthere', "-2", ""], ["", "", "false"]]
     assert pq.read_table(tmp_path / "things.parquet").equals(table)
 
 

@@ -18,16 +18,7 @@ from spark_reports.spark import bounds
 from spark_reports.spark.bounds import bring, local
 from spark_reports.tables import dead_letters, throughput
 from tests.spark_reports.conftest import Events
-from tests.spark_reports.tables.rows import (
-    S,
-    check,
-    committed,
-    hands,
-    late,
-    leased,
-    published,
-    rolled,
-)
+from tests.spark_reports.tables.rows import S, check, committed, hands, late, leased, published, rolled
 from tests.spark_reports.tables.rows import events as written
 
 pytestmark = pytest.mark.spark

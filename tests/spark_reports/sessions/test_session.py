@@ -52,10 +52,7 @@ def test_what_is_remote(location: str, remote: bool) -> None:
         ("{", "cannot be read"),
         ("[]", "describes something else"),
         ('{"format": "x"}', "describes something else"),
-        (
-            '{"format": "brokerscope-session", "format_version": 7}',
-            "has format version 7, and this program reads 2",
-        ),
+        ('{"format": "brokerscope-session", "format_version": 7}', "has format version 7, and this program reads 2"),
     ],
 )
 def test_another_kind_or_version_is_refused(text: str, sentence: str) -> None:

@@ -74,10 +74,7 @@ def test_schema_refusals_name_subject_and_place() -> None:
     check(
         backpressure.refusals(rolled(table, SCALE)),
         backpressure.REFUSALS_SCHEMA,
-        [
-            ("t", "order", "/amount", "refused", 3, 2, 5, 9),
-            ("t", "order", "the value", "dead-lettered", 1, 1, 7, 7),
-        ],
+        [("t", "order", "/amount", "refused", 3, 2, 5, 9), ("t", "order", "the value", "dead-lettered", 1, 1, 7, 7)],
     )
 
 

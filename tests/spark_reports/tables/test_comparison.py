@@ -28,10 +28,7 @@ NO_ERRORS: dict[tuple[int, str], float] = {}
 
 
 def _judged(
-    measure: str,
-    values: list[float | None],
-    told: list[dict[str, object]],
-    late: dict[int, list[float]] | None = None,
+    measure: str, values: list[float | None], told: list[dict[str, object]], late: dict[int, list[float]] | None = None
 ) -> str:
     """What is said of the second of two sessions, of which these figures are told."""
     over_time = {

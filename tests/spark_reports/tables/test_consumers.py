@@ -10,18 +10,7 @@ import pytest
 from spark_reports.scale import Scale
 from spark_reports.tables import consumers, queues
 from spark_reports.tables.details import detailed
-from tests.spark_reports.tables.rows import (
-    MS,
-    S,
-    check,
-    committed,
-    delivered,
-    events,
-    happened,
-    leased,
-    owned,
-    rolled,
-)
+from tests.spark_reports.tables.rows import MS, S, check, committed, delivered, events, happened, leased, owned, rolled
 from tests.spark_reports.tables.rows import hands as made_of
 
 SCALE = Scale(0, 10 * S, S)
@@ -113,11 +102,7 @@ def test_consumers_are_busy_idle_or_did_nothing() -> None:
     table = events(delivered(2 * S, 0, 0), committed(4 * S, 0, 0), delivered(9 * S, 0, 1))
     started = [
         {"kind": "client_started", "time_ns": at, "client": client, "detail": json.dumps({"role": role})}
-        for at, client, role in (
-            (0, "c", "consumer"),
-            (S, "bench", "worker"),
-            (0, "p", "producer"),
-        )
+        for at, client, role in ((0, "c", "consumer"), (S, "bench", "worker"), (0, "p", "producer"))
     ]
     started.append({"kind": "client_started", "time_ns": 0, "client": "idle", "detail": json.dumps({"held_from": "g"})})
     assigned = {

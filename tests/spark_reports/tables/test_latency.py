@@ -63,11 +63,7 @@ def test_what_a_new_group_replays_spoils_no_percentile() -> None:
     control = happened(*joined, {"kind": "offsets_reset", "time_ns": 80 * S, "group": "q"})
     answer = told(latency.latency(late(table, SCALE, control)), WHOLE)
     counted = {row.measure: (row.messages, row.max_ns) for row in answer}
-    assert counted == {
-        "delivered": (3, 60 * S),
-        "replayed": (8, 60 * S),
-        "replayed and acknowledged": (5, 60 * S),
-    }
+    assert counted == {"delivered": (3, 60 * S), "replayed": (8, 60 * S), "replayed and acknowledged": (5, 60 * S)}
 
 
 def test_latency_curve_ends_at_one_and_the_heat_map_keeps_every_message() -> None:

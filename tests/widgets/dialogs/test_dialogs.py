@@ -217,10 +217,7 @@ def test_several_sessions_part_and_forms_are_what_was_asked_for(qtbot, tmp_path)
             lambda dialog: (dialog.from_time.setText("60"), dialog.to_time.setText("1:00")),
             "The time range is empty: it ends before it begins.",
         ),
-        (
-            lambda dialog: [box.setChecked(False) for box in dialog.formats.values()],
-            "Choose at least one form.",
-        ),
+        (lambda dialog: [box.setChecked(False) for box in dialog.formats.values()], "Choose at least one form."),
         (lambda dialog: dialog.parts.tick_all(False), "Choose at least one part."),
     ],
     ids=["no session", "words", "seconds above 59", "empty time", "no form", "no part"],

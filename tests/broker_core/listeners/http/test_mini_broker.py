@@ -183,10 +183,7 @@ def test_b_stats(call):
     call.post("/consume", {"consumer_id": "c1"})
     answer = call.get("/stats")
     assert answer.status == 200
-    assert answer.json == {
-        "topics": {"orders": 3, "empty": 0},
-        "consumers": {"c1": {"topic": "orders", "offset": 1}},
-    }
+    assert answer.json == {"topics": {"orders": 3, "empty": 0}, "consumers": {"c1": {"topic": "orders", "offset": 1}}}
 
 
 def test_b_docs_is_a_swagger_page_that_needs_no_net(call):
@@ -308,10 +305,7 @@ def test_b_wish_durability_topics_messages_and_consumers_survive_a_restart(tmp_p
         call = connect(listener)
         assert call.get("/stats").json == {
             "topics": {"orders": 3},
-            "consumers": {
-                "by-hand": {"topic": "orders", "offset": 0},
-                "c1": {"topic": "orders", "offset": 1},
-            },
+            "consumers": {"by-hand": {"topic": "orders", "offset": 0}, "c1": {"topic": "orders", "offset": 1}},
         }
         assert call.done("POST", "/consume", {"consumer_id": "c1"})["value"] == "b"
         assert call.done("POST", "/consume", {"consumer_id": "by-hand"})["value"] == "a"

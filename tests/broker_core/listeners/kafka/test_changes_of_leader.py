@@ -25,10 +25,7 @@ def faults(host: BrokerHost, admin: Admin) -> Faults:
     """Two changes are to come for each API. aiokafka 0.14 never looks for a coordinator that it loses later."""
     admin.create_topic("orders")
     made = Faults(host)
-    for effect, apis in {
-        "leader_change": ("Produce", "Fetch"),
-        "coordinator_change": ("JoinGroup",),
-    }.items():
+    for effect, apis in {"leader_change": ("Produce", "Fetch"), "coordinator_change": ("JoinGroup",)}.items():
         for api in apis:
             made.begin(effect=effect, api=api, times=2)
     return made

@@ -34,10 +34,7 @@ def described(port: int, *components: tuple[str, int, str | None], strict: bool 
     answer = asked(port, KEYS["DescribeClientQuotas"], 1, {"components": rows, "strict": strict})
     assert answer.error_code == 0
     return [
-        (
-            {each.entity_type: each.entity_name for each in entry.entity},
-            {each.key: each.value for each in entry.values},
-        )
+        ({each.entity_type: each.entity_name for each in entry.entity}, {each.key: each.value for each in entry.values})
         for entry in answer.entries
     ]
 

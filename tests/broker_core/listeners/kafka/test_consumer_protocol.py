@@ -122,10 +122,7 @@ def test_an_eager_member_is_upgraded_too(
 
 
 def test_administration_tells_both_protocols_apart(
-    admin: Admin,
-    kafka_admin: AdminClient,
-    new_consumer: Callable[..., Consumer],
-    new_member: Callable[..., Consumer],
+    admin: Admin, kafka_admin: AdminClient, new_consumer: Callable[..., Consumer], new_member: Callable[..., Consumer]
 ):
     admin.create_topic("orders", 2)
     member = new_member("first")

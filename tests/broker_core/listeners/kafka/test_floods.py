@@ -82,10 +82,7 @@ def test_strangers_neither_cut_those_who_are_in_nor_keep_others_out(host: Broker
 
 def test_a_tenth_of_the_connections_is_kept_for_those_who_are_known(host: BrokerHost):
     limits = GuardConfig(max_connections=30)
-    with (
-        KafkaListener(host, port=0, access=Access.of_token(TOKEN), limits=limits) as listener,
-        flood(listener, 40),
-    ):
+    with KafkaListener(host, port=0, access=Access.of_token(TOKEN), limits=limits) as listener, flood(listener, 40):
         until(lambda: sum("maximum number" in view.last_error for view in listener.connections.gone()) == 13)
         assert len(listener.connections.views()) == 27
 

@@ -38,9 +38,6 @@ def test_topics_go_by_id_from_v10_on(host: BrokerHost, admin: Admin, listener: K
             for each in row.partitions
         }
 
-    wanted = [
-        {"topic_id": known, "partition_indexes": [0, 1, 7]},
-        {"topic_id": unknown, "partition_indexes": [0]},
-    ]
+    wanted = [{"topic_id": known, "partition_indexes": [0, 1, 7]}, {"topic_id": unknown, "partition_indexes": [0]}]
     assert fetched(wanted) == {(known, 0): (5, 0), (known, 1): (-1, 0), (known, 7): (-1, 0), (unknown, 0): (-1, 100)}
     assert fetched(None) == {(known, 0): (5, 0)}

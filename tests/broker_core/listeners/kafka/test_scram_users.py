@@ -15,9 +15,7 @@ from confluent_kafka.admin import (
     UserScramCredentialDeletion,
     UserScramCredentialUpsertion,
 )
-from kafka.admin import (
-    KafkaAdminClient,
-)
+from kafka.admin import KafkaAdminClient
 from kafka.admin import ScramMechanism as PyScramMechanism
 from kafka.admin import UserScramCredentialUpsertion as PyUpsertion
 from kafka.errors import ClusterAuthorizationFailedError

@@ -166,10 +166,7 @@ _WRITTEN: dict[str, tuple[str, tuple[str, str] | None]] = {
         ('security.protocol=SASL_PLAINTEXT\nsasl.jaas.config={PLAIN} required username="u" password="p;\n'),
         None,
     ),
-    "no flag": (
-        ('security.protocol=SASL_PLAINTEXT\nsasl.jaas.config={PLAIN} username="u" password="p";\n'),
-        None,
-    ),
+    "no flag": (('security.protocol=SASL_PLAINTEXT\nsasl.jaas.config={PLAIN} username="u" password="p";\n'), None),
     "upper-case flag": (
         ('security.protocol=SASL_PLAINTEXT\nsasl.jaas.config={PLAIN} REQUIRED username="u" password="p";\n'),
         ("u", "p"),

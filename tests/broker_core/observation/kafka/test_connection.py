@@ -20,13 +20,7 @@ from broker_core.listeners.access.access import Access, PrincipalEntry, Rule
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.listeners.listener import TlsConfig
 from broker_core.observation.kafka.config import ConnectionConfig, connection_config
-from broker_core.observation.kafka.connection import (
-    ALLOWED,
-    CLIENT_ID,
-    BrokerConnection,
-    Question,
-    request_frame,
-)
+from broker_core.observation.kafka.connection import ALLOWED, CLIENT_ID, BrokerConnection, Question, request_frame
 from broker_core.observation.kafka.peer import KafkaPeer
 from broker_core.operations.entry import Operation
 from broker_core.testing import EmbeddedBroker

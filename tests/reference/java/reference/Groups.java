@@ -210,8 +210,11 @@ public final class Groups extends Program {
         see("set for a topic that it has not subscribed to", () -> {
             member.close();
             within(20, () -> described(admin().describeShareGroups(List.of(group)).all().get().get(group)).contains("groupState=Empty"));
-            admin().alterShareGroupOffsets(group, Map.of(partition(topic("other", 1), 0), 0L)).all().get();
-            return shareOffsets(group).contains("other-0:SharePartitionOffsetInfo{startOffset=0,");
+            var other = partition(topic("other", 1), 0);
+            return within(20, () -> {
+                admin().alterShareGroupOffsets(group, Map.of(other, 0L)).all().get();
+                return shareOffsets(group).contains("other-0:SharePartitionOffsetInfo{startOffset=0,");
+            });
         });
     }
 
@@ -248,7 +251,13 @@ public final class Groups extends Program {
         see("streams group described", () -> admin().describeStreamsGroups(List.of(name("none"))).all().get());
         see("its offsets", () -> offsets(name("none")));
         see("its offsets as a share group", () -> shareOffsets(name("none")));
-        see("offsets set as a share group", () -> admin().alterShareGroupOffsets(name("none"), Map.of(partition(topic("t", 1), 0), 1L)).all().get());
+        see("offsets set as a share group", () -> {
+            var there = partition(topic("t", 1), 0);
+            return within(20, () -> {
+                admin().alterShareGroupOffsets(name("none"), Map.of(there, 1L)).all().get();
+                return true;
+            });
+        });
         see("offsets deleted", () -> admin().deleteConsumerGroupOffsets(name("none"), Set.of(partition("t", 0))).all().get());
         see("deleted", () -> admin().deleteConsumerGroups(List.of(name("none"))).all().get());
         see("members removed", () -> admin().removeMembersFromConsumerGroup(name("none"), new RemoveMembersFromConsumerGroupOptions()).all().get());
