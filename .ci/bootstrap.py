@@ -22,13 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from app.environment.system_libraries import (  # noqa: E402 - one table for setup and program; it needs nothing installed
-    QT_LIBRARIES,
-    WAYLAND_LIBRARIES,
-    X11_LIBRARIES,
-    install_command,
-    missing,
-)
+from app.environment.system_libraries import QT_LIBRARIES, WAYLAND_LIBRARIES, X11_LIBRARIES, install_command, missing  # noqa: E402 - one table for setup and program; it needs nothing installed
 
 VENV = ROOT / ".venv"
 STAMP = VENV / ".brokerscope-installed"
