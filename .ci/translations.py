@@ -46,13 +46,6 @@ TABLES = {
     "panels.toml": ("title", "hint", "group", "empty", "how", "filter_hint"),
 }
 CONTEXT = "Brokerscope"
-# Classes whose docstrings the help shows, by their modules.
-DOCUMENTED = {
-    "broker_core/recording/audit.py": "Audit",
-    "broker_core/testing/clock.py": "BrokerClock",
-    "broker_core/testing/faults.py": "Faults",
-    "broker_core/testing/schedule.py": "Disturbance",
-}
 # Calls whose literal arguments are words: by name, with the places of the arguments that are.
 CALLS = {
     **{"tr": (0,), "mark": (0,), "Sentence": (0,), "Column": (0,), "Field": (2,)},
@@ -73,8 +66,6 @@ def words() -> list[str]:
     for source in SOURCES:
         for path in sorted((ROOT / source).rglob("*.py")) or [ROOT / source]:
             found.update(_words_of(ast.parse(path.read_text(encoding="utf-8"))))
-    for name, documented in DOCUMENTED.items():
-        found.update(_words_of_docstrings(ast.parse((ROOT / name).read_text(encoding="utf-8")), documented))
     found.update(word for part in tomllib.loads(STATES.read_text(encoding="utf-8")).values() for word in part)
     for name, texts in TABLES.items():
         found.update(_words_of_table(_table(name), texts))
@@ -110,15 +101,6 @@ def _words_of_scenario(scenario: dict[str, Any]) -> Iterator[str]:
         question = lesson.get("question", {})
         texts += [question.get("text", ""), question.get("answer", "")]
     yield from (" ".join(text.split()) for text in texts)
-
-
-def _words_of_docstrings(tree: ast.Module, name: str) -> Iterator[str]:
-    """The second paragraph of a class, and the first of each public member."""
-    (found,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
-    texts = [(ast.get_docstring(found) or "").split("\n\n")[1:2]]
-    members = (node for node in found.body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"))
-    texts += [(ast.get_docstring(node) or "").split("\n\n")[:1] for node in members]
-    yield from (" ".join(text.split()) for part in texts for text in part)
 
 
 def _words_of(tree: ast.AST) -> Iterator[str]:

@@ -10,12 +10,13 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.cli import commands
 from app.cli.errors import CommandError
-from app.cli.parser import Command, argument, arguments, described
+from app.cli.parser import DECLARED, Command, argument, arguments, described
 from app.cli.signals import exit_of_interrupt
 from app.environment import exits
 from app.environment.did_you_mean import meant
@@ -142,7 +143,8 @@ def _size(text: str) -> tuple[int, int]:
 
 
 def _window_command() -> Command:
-    epilog = f"other commands, each with --help:\n{commands.summary()}\n\n{exits.summary()}"
+    summary = "\n".join(f"  {name:<14}{each['brief']}" for name, each in DECLARED["commands"].items())
+    epilog = f"other commands, each with --help:\n{summary}\n\n{exits.summary()}"
     parser = described("window", epilog=epilog)
     arguments(parser, "window")
     parser.set_defaults(scenario=FIRST_SCENARIO)
@@ -217,13 +219,13 @@ def _open_window(instead: str, **what: Any) -> int:
         print(f"brokerscope: {why}", file=sys.stderr)
         return Exit.REFUSED
     with _ended_by_interrupts(), _without_collections() as collect_again:
-        import_module = builtins.__import__
+        plain_import = builtins.__import__
         try:
             # Qt is loaded by the commands that draw, and no other; first what is quick, so that something is seen.
             from app.shell.opening import show_opening
 
             # PySide's import reads the source of every module for a `from __feature__`: a tenth of the start.
-            builtins.__import__ = import_module
+            builtins.__import__ = plain_import
             opening = show_opening()
             from app.shell.workbench import open_window
         except ImportError as error:
@@ -281,14 +283,12 @@ def _run_command() -> Command:
 
 
 def _report_command() -> Command:
-    from app.cli.comma_lists import complete_lists
     from spark_reports.errors import ReportError
-    from spark_reports.request.request import LISTS, add_arguments, request_of
+    from spark_reports.request.request import add_arguments, request_of
 
     parser = described("report")
     add_arguments(parser)
     arguments(parser, "report")
-    complete_lists(parser, LISTS)
 
     def run(options: argparse.Namespace) -> int:
         from app.cli.report import local, make_report
@@ -325,6 +325,12 @@ def _shot_command() -> Command:
     return parser, run
 
 
+def _imported(module: str, function: str) -> Command:
+    made: Command = getattr(import_module(f"app.cli.{module}"), function)()
+    return made
+
+
+#: Those that need no window are imported when they are asked for.
 COMMANDS: dict[str, Callable[[], Command]] = {
     "run": _run_command,
     "report": _report_command,
@@ -332,5 +338,9 @@ COMMANDS: dict[str, Callable[[], Command]] = {
     "attach": _attach_command,
     "between": _between_command,
     "shot": _shot_command,
-    **commands.COMMANDS,
+    **{
+        name: partial(_imported, each["module"], each.get("function", "command"))
+        for name, each in DECLARED["commands"].items()
+        if "module" in each
+    },
 }

@@ -4,7 +4,6 @@ import argparse
 import sys
 from pathlib import Path
 
-from app.cli.comma_lists import complete_lists
 from app.cli.errors import CommandError
 from app.cli.parser import Command, arguments, described
 from app.environment.did_you_mean import meant
@@ -18,7 +17,6 @@ def command() -> Command:
     parser = described("share")
     arguments(parser, "share", {"parts": _left_out}, {"known": ", ".join(LEFT_OUT)})
     parser.set_defaults(without=())
-    complete_lists(parser, {"without": LEFT_OUT})
     return parser, run
 
 

@@ -26,7 +26,7 @@ from app.commands.listeners import ListenerHandlers
 from app.commands.messages import MessageHandlers
 from app.commands.offsets import OffsetHandlers
 from app.commands.queues import QueueHandlers
-from app.commands.recordings import CleaningHandlers, RecordingHandlers
+from app.commands.recordings import RecordingHandlers
 from app.commands.reports import ReportHandlers
 from app.commands.scenarios import ScenarioHandlers
 from app.commands.session import SessionHandlers, UntilHandlers
@@ -48,7 +48,6 @@ FAMILIES = (
     TimelineHandlers,
     RecordingHandlers,
     SessionPageHandlers,
-    CleaningHandlers,
     ScenarioHandlers,
     LessonHandlers,
     ReportHandlers,

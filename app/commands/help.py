@@ -26,10 +26,10 @@ GUIDES = {
         mark("kafka-settings.md"),
         mark("http.md"),
         mark("testing.md"),
+        mark("testing-reference.md"),
         mark("testing-api.md"),
     )
 }
-REFERENCE = "testing-reference.md"
 
 
 class HelpHandlers(Handlers):
@@ -41,7 +41,6 @@ class HelpHandlers(Handlers):
         bind("help_filters", lambda: self._read(tr("Filters"), page("filters")))
         for guide, command in GUIDES.items():
             bind(command.id, partial(self._show_guide, guide))
-        bind("help_testing_reference", self._show_reference)
         bind("help_keys", self._show_keys)
         bind("about", lambda: self._read(tr("About Brokerscope"), about()))
         self._hinted = ""
@@ -69,17 +68,10 @@ class HelpHandlers(Handlers):
         dialog.open()
 
     def _follow(self, link: QUrl) -> None:
-        if link.fileName() == REFERENCE:
-            self._show_reference()
-        elif link.fileName().endswith(".html"):
+        if link.fileName().endswith(".html"):
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(resources.path("pictures", link.fileName()))))
         else:
             self._show_guide(link.fileName())
-
-    def _show_reference(self) -> None:
-        from app.commands.testing_reference import testing_reference  # loads the test kit
-
-        ReadingDialog(tr("Testing reference"), testing_reference(), self._context.window, wide=True).open()
 
     def _show_keys(self) -> None:
         rows = [f"| {tr('Menu')} | {tr('Command')} | {tr('Keys')} |", "|---|---|---|"]

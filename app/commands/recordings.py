@@ -2,17 +2,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog
 
 from app.commands.context import CommandContext, Handlers
 from app.commands.jobs import Job
 from app.environment.paths import drafts_folder
-from app.sessions.cleaning import Cleaned, Limits, clean, keep
 from app.sessions.export import RecordedRun, save_scenario, save_test
 from app.sessions.library import Entry, Library
 from app.sessions.stored import StoredSession
@@ -21,50 +18,8 @@ from broker_core.errors import BrokerError
 from broker_core.recording.copying import copy_session
 from broker_core.recording.reader import seal
 from widgets.dialogs.choose_session import ChooseSessionDialog, SessionLine
-from widgets.formats import byte_size
 from widgets.hint_bar import Notice
 from widgets.i18n import tr
-
-MIB = 1 << 20
-
-
-class CleaningHandlers(Handlers):
-    """`cleaned(Cleaned)` after each look, also if nothing was removed."""
-
-    cleaned = Signal(object)
-
-    def __init__(self, context: CommandContext) -> None:
-        super().__init__(context)
-        self._parent = Library(context.controller.sessions).parent
-        self.cleaned.connect(self._say)
-        context.controller.opened.connect(self._look)
-
-    def _look(self) -> None:
-        """Only where a recording has begun: nobody else's folder is looked at."""
-        controller, settings = self._context.controller, self._context.settings
-        if controller.source.folder is None or controller.stored is not None:
-            return
-        spared = {Path(name).resolve() for name in (str(controller.source.folder), *settings.recent_sessions)}
-        limits = Limits(settings.recordings_most, settings.recordings_mib * MIB)
-        worker = ThreadPoolExecutor(1, thread_name_prefix="cleaning")
-        self._answers.follow(worker.submit(clean, self._parent, limits, spared), self.cleaned.emit)
-        worker.shutdown(wait=False)
-
-    def _say(self, done: Cleaned) -> None:
-        if not done.recordings:
-            return
-        size = byte_size(done.size_bytes)
-        told = (
-            tr("Removed a recording ({size}) that was never named, bookmarked or opened.", size=size)
-            if done.recordings == 1
-            else tr(
-                "Removed {count:,} recordings ({size}) that were never named, bookmarked or opened.",
-                count=done.recordings,
-                size=size,
-            )
-        )
-        self._context.show_message(told)
-
 
 MOST_RECENT = 20
 
@@ -121,7 +76,6 @@ class RecordingHandlers(Handlers):
             self._context.window.hint.show_notice(Notice(" ".join(stored.problems), look="problem"))
 
     def _remember(self, folder: Path) -> None:
-        keep(folder)
         settings = self._context.settings
         others = [name for name in settings.recent_sessions if name != str(folder)]
         settings.recent_sessions = (str(folder), *others)[:MOST_RECENT]
@@ -173,7 +127,6 @@ class RecordingHandlers(Handlers):
         folder = self._controller.source.folder
         assert folder is not None
         recorder = self._controller.recorder
-        keep(folder)
 
         def copy(work: Work) -> Path:
             if recorder is not None:
@@ -210,8 +163,6 @@ class RecordingHandlers(Handlers):
     def export(self, target: Path, save: Callable[[RecordedRun, Path, Work], Path]) -> None:
         """Write the session as a scenario or a test, as a job: it is run again first, to verify the result."""
         run = self._run()
-        if self._controller.source.folder is not None:
-            keep(self._controller.source.folder)
         job = self._context.jobs.work(
             tr("Save {name}", name=target.name),
             lambda work: save(run, target, work),

@@ -10,7 +10,6 @@ from app.commands.context import CommandContext, Handlers
 from app.commands.jobs import Job
 from app.presenters.reports import ReportsPresenter
 from app.reports.recent import Reports
-from app.sessions.cleaning import keep
 from app.sessions.library import Entry, Library
 from broker_core.clock import ns_from_s
 from spark_reports.errors import ReportError
@@ -123,8 +122,6 @@ class ReportHandlers(Handlers):
 
     def _start_report(self, wish: ReportWish, habits: ReportHabits) -> None:
         self._context.settings.report_habits = habits
-        for folder in wish.sessions:
-            keep(Path(folder))
         request = Request(
             wish.sessions,
             Path(wish.folder),

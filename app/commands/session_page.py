@@ -11,7 +11,6 @@ from app.commands.context import CommandContext, Handlers
 from app.commands.forms import form_of
 from app.pages.moments import HOSTS, KEYS, PagePart
 from app.pages.page import SUFFIX, WrittenPage, share
-from app.sessions.cleaning import keep
 from app.sessions.work import Work
 from broker_core.clock import s_from_ns
 from widgets.dialogs.form import Values
@@ -54,7 +53,6 @@ class SessionPageHandlers(Handlers):
         folder = self._controller.source.folder
         assert folder is not None
         recorder = self._controller.recorder
-        keep(folder)
 
         def work(work: Work) -> WrittenPage:
             if recorder is not None:

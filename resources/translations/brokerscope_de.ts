@@ -774,10 +774,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Vorher bestätigt</translation>
   </message>
   <message>
-   <source>Acknowledged messages count as done: if a consumer commits before it does the work and then crashes, the work is lost, but no verdict notices; `given_schedule` does.</source>
-   <translation>Bestätigte Nachrichten gelten als erledigt: Committet ein Consumer vor der Arbeit und stürzt dann ab, ist die Arbeit verloren, ohne dass ein Urteil es merkt; `given_schedule` merkt es.</translation>
-  </message>
-  <message>
    <source>Acknowledged on behalf of the holder.</source>
    <translation>Stellvertretend für den Halter bestätigt.</translation>
   </message>
@@ -852,10 +848,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Advance</source>
    <translation>Vorstellen</translation>
-  </message>
-  <message>
-   <source>Advance it. When this returns, everything due by then has happened, in order and at its time.</source>
-   <translation>Stellt sie vor. Bei der Rückkehr ist alles, was bis dahin fällig war, in der richtigen Reihenfolge und zu seiner Zeit geschehen.</translation>
   </message>
   <message>
    <source>Advance the broker's clock</source>
@@ -970,10 +962,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Alle Mitglieder von classic sind neu beigetreten. Die Karte rechts zeigt, was den Besitzer gewechselt hat und wie lange niemand las.</translation>
   </message>
   <message>
-   <source>All of them by name.</source>
-   <translation>Alle mit ihrem Namen.</translation>
-  </message>
-  <message>
    <source>All of this line</source>
    <translation>Die ganze Zeile</translation>
   </message>
@@ -1064,10 +1052,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Any header, as name: value.</source>
    <translation>Ein beliebiger Header, als Name: Wert.</translation>
-  </message>
-  <message>
-   <source>Any number of recordings</source>
-   <translation>Beliebig viele Aufzeichnungen</translation>
   </message>
   <message>
    <source>Any two recorded sessions.</source>
@@ -1354,10 +1338,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Vor {words} steht der Name eines Feldes.</translation>
   </message>
   <message>
-   <source>Begin a fault in the form that `POST /v1/faults` takes.</source>
-   <translation>Beginnt einen Fehler in der Form, die `POST /v1/faults` nimmt.</translation>
-  </message>
-  <message>
    <source>Begin at</source>
    <translation>Beginnen bei</translation>
   </message>
@@ -1388,10 +1368,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Between attempts the message waits, first one second, then two; meanwhile others overtake it.</source>
    <translation>Zwischen den Versuchen wartet die Nachricht, erst eine Sekunde, dann zwei; derweil überholen sie andere.</translation>
-  </message>
-  <message>
-   <source>Beyond that, the oldest are removed, but never one that was named, bookmarked, opened or used.</source>
-   <translation>Darüber hinaus werden die ältesten entfernt, aber nie eine, die benannt, mit Lesezeichen versehen, geöffnet oder benutzt wurde.</translation>
   </message>
   <message>
    <source>Blocked</source>
@@ -1552,10 +1528,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Bytes/s</source>
    <translation>Bytes/s</translation>
-  </message>
-  <message>
-   <source>Call</source>
-   <translation>Aufruf</translation>
   </message>
   <message>
    <source>Came back after a redrive, and stay: {count}.</source>
@@ -1798,10 +1770,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Clients mit bootstrap.servers={listens} werden an {where} weitergegeben, und man sieht, was sie tun.</translation>
   </message>
   <message>
-   <source>Clock</source>
-   <translation>Uhr</translation>
-  </message>
-  <message>
    <source>Close</source>
    <translation>Schließen</translation>
   </message>
@@ -1928,10 +1896,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Condition</source>
    <translation>Bedingung</translation>
-  </message>
-  <message>
-   <source>Conditions</source>
-   <translation>Bedingungen</translation>
   </message>
   <message>
    <source>Conditions are written like filters and refer to things by name: {examples}. The alert is raised once each time the condition has been met for that long.</source>
@@ -2634,10 +2598,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Jeder Schub löst „many parcels“ aus, obwohl nichts nicht stimmt. Der Alarm steht über der Zeichenfläche und ist in der Zeitleiste markiert.</translation>
   </message>
   <message>
-   <source>Each disk sync takes `delay_ms` longer, and so does publishing. Needs `durability="fsync"`.</source>
-   <translation>Jede Synchronisierung der Platte dauert `delay_ms` länger, das Veröffentlichen also auch. Braucht `durability="fsync"`.</translation>
-  </message>
-  <message>
    <source>Each gauge shows how full a queue is, which producers are blocked and since when, and how many messages were turned away.</source>
    <translation>Jede Anzeige zeigt, wie voll eine Queue ist, welche Producer seit wann blockiert sind und wie viele Nachrichten abgewiesen wurden.</translation>
   </message>
@@ -2818,10 +2778,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Ereignisse vor und nach diesem Moment</translation>
   </message>
   <message>
-   <source>Every accepted message is acknowledged, dead-lettered or can still be read; no reader skipped it. Messages that were evicted, expired, purged or deleted unread are lost; refused messages, and what somebody's reset of offsets passed over, are not. Acknowledged messages count as done, see the class.</source>
-   <translation>Jede angenommene Nachricht ist bestätigt, ein Dead Letter oder kann noch gelesen werden; kein Leser hat sie übersprungen. Nachrichten, die ungelesen verdrängt, abgelaufen, geleert oder gelöscht wurden, sind verloren; abgelehnte, und was ein Zurücksetzen von Offsets übergangen hat, sind es nicht. Bestätigte Nachrichten gelten als erledigt, siehe die Klasse.</translation>
-  </message>
-  <message>
    <source>Every box is in its place.</source>
    <translation>Jeder Kasten ist an seinem Platz.</translation>
   </message>
@@ -2836,10 +2792,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Every event is listed here, in order. {goes_on}</source>
    <translation>Hier steht jedes Ereignis der Reihe nach. {goes_on}</translation>
-  </message>
-  <message>
-   <source>Every message has at least one reader, and nothing is waiting or in hand. With `by`, only messages read by that group or queue count. Readers that assign partitions by hand and never commit are done with what they were given; a group that was deleted is judged as it was then.</source>
-   <translation>Jede Nachricht hat mindestens einen Leser, und nichts wartet oder ist in Händen. Mit `by` zählen nur Nachrichten, die diese Gruppe oder Queue liest. Leser, die sich Partitionen selbst zuweisen und nie committen, sind mit dem Erhaltenen fertig; eine gelöschte Gruppe wird beurteilt, wie sie da war.</translation>
   </message>
   <message>
    <source>Every message is accounted for, but a guarantee was broken: {promise}</source>
@@ -3012,10 +2964,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Fetched again</source>
    <translation>Erneut geholt</translation>
-  </message>
-  <message>
-   <source>Field</source>
-   <translation>Feld</translation>
   </message>
   <message>
    <source>Fields</source>
@@ -3996,10 +3944,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Behalten für</translation>
   </message>
   <message>
-   <source>Keep the members called `client`, or all members, out of `group`; when the fault ends, they may rejoin.</source>
-   <translation>Hält die Mitglieder namens `client`, oder alle, aus `group` heraus; endet der Fehler, dürfen sie wieder beitreten.</translation>
-  </message>
-  <message>
    <source>Keep the session</source>
    <translation>Sitzung behalten</translation>
   </message>
@@ -4026,10 +3970,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Keys go by</source>
    <translation>Partition nach</translation>
-  </message>
-  <message>
-   <source>Keywords select the requests: `client` (its client.id), `group` and `topic`; `*` in a name stands for any characters. Of the matching requests, the first `skip` pass; then every `every`-th is affected, with `probability` drawn from `seed`, at most `times` of them, for `for_s` seconds of the broker's time. Every run affects the same requests. With `must_fire`, FaultNotMetError is raised if the fault ends without having affected any request.</source>
-   <translation>Schlüsselwörter wählen die Anfragen aus: `client` (seine client.id), `group` und `topic`; `*` in einem Namen steht für beliebige Zeichen. Von den passenden Anfragen gehen die ersten `skip` durch; danach trifft es jede `every`-te, mit der aus `seed` gezogenen Wahrscheinlichkeit `probability`, höchstens `times` von ihnen, für `for_s` Sekunden Broker-Zeit. Jeder Lauf trifft dieselben Anfragen. Mit `must_fire` wird FaultNotMetError ausgelöst, wenn der Fehler endet, ohne eine Anfrage getroffen zu haben.</translation>
   </message>
   <message>
    <source>KiB/s</source>
@@ -4188,10 +4128,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Lektion: {done} von {count} Schritten erledigt</translation>
   </message>
   <message>
-   <source>Let a stopped clock continue from its time.</source>
-   <translation>Lässt eine angehaltene Uhr weiterlaufen.</translation>
-  </message>
-  <message>
    <source>Let it finish</source>
    <translation>Zu Ende laufen lassen</translation>
   </message>
@@ -4218,10 +4154,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Light or dark</source>
    <translation>Hell oder dunkel</translation>
-  </message>
-  <message>
-   <source>Like `advance`, up to a date; a date without a time zone is local. Raises INVALID_REQUEST if it has passed.</source>
-   <translation>Wie `advance`, bis zu einem Zeitpunkt; ohne Zeitzone gilt die Ortszeit. INVALID_REQUEST, wenn er vorbei ist.</translation>
   </message>
   <message>
    <source>Like a long garbage collection: afterwards it continues where it was.</source>
@@ -4438,10 +4370,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Messages by which the group is behind.</source>
    <translation>Nachrichten, um die die Gruppe zurückliegt.</translation>
-  </message>
-  <message>
-   <source>Messages from a producer without idempotence are stored twice: the reply is lost, and it publishes again.</source>
-   <translation>Nachrichten eines Producers ohne Idempotenz werden zweimal gespeichert: Die Antwort geht verloren, und er sendet noch einmal.</translation>
   </message>
   <message>
    <source>Messages from the committed offset, or from where the group began, to the end; n/a if not known. In a compacted topic, ≤ marks an upper bound: offsets emptied by compaction are counted, too. On a cluster a transaction's marker may count, which is no message.</source>
@@ -4768,10 +4696,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Keine Gruppe hat ein Mitglied.</translation>
   </message>
   <message>
-   <source>No group has committed an offset beyond the end of a partition, or beyond all that it was ever given.</source>
-   <translation>Keine Gruppe hat einen Offset hinter dem Ende einer Partition committet, oder hinter allem, was sie je bekommen hat.</translation>
-  </message>
-  <message>
    <source>No group has rebalanced yet.</source>
    <translation>Noch hatte keine Gruppe einen Rebalance.</translation>
   </message>
@@ -4814,10 +4738,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>No message was delivered twice.</source>
    <translation>Keine Nachricht wurde zweimal zugestellt.</translation>
-  </message>
-  <message>
-   <source>No message was given to a group or queue again after it was acknowledged, or after its owner left, fell silent, or lost the partition, the lease or the connection: it may have been handled twice. Retries after a nack, redriven messages, resets of offsets, and what the same owner fetches again do not count.</source>
-   <translation>Keine Nachricht wurde einer Gruppe oder Queue noch einmal gegeben, nachdem sie bestätigt war, oder nachdem ihr Besitzer gegangen oder verstummt war oder Partition, Lease oder Verbindung verloren hatte: sie kann doppelt verarbeitet worden sein. Wiederholungen nach einem Nack, neu eingespielte Nachrichten, zurückgesetzte Offsets und was derselbe Besitzer noch einmal abruft, zählen nicht.</translation>
   </message>
   <message>
    <source>No message was given up on.</source>
@@ -5024,10 +4944,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>In diesem Bericht fällt nichts auf.</translation>
   </message>
   <message>
-   <source>Nothing is lost, and the broker keeps all its guarantees.</source>
-   <translation>Nichts ist verloren, und der Broker hält alle seine Garantien.</translation>
-  </message>
-  <message>
    <source>Nothing is running yet. Open a scenario, or press Run (F5).</source>
    <translation>Es läuft noch nichts. Öffnen Sie ein Szenario oder drücken Sie Starten (F5).</translation>
   </message>
@@ -5046,10 +4962,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Nothing more can be stored; reading continues.</source>
    <translation>Es lässt sich nichts mehr speichern; Lesen geht weiter.</translation>
-  </message>
-  <message>
-   <source>Nothing more can be written to the disk: publishing fails with KAFKA_STORAGE_ERROR. Needs a `durability`.</source>
-   <translation>Auf die Platte kann nichts mehr geschrieben werden: Veröffentlichen scheitert mit KAFKA_STORAGE_ERROR. Braucht eine `durability`.</translation>
   </message>
   <message>
    <source>Nothing was lost: all {count} messages are accounted for, for every reader.</source>
@@ -5980,10 +5892,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Aufzeichnung {size}</translation>
   </message>
   <message>
-   <source>Recordings of any size</source>
-   <translation>Aufzeichnungen beliebiger Größe</translation>
-  </message>
-  <message>
    <source>Records deleted</source>
    <translation>Einträge gelöscht</translation>
   </message>
@@ -6136,10 +6044,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Entfernen Sie die Grenze ihres Rückstaus. Nun geht nichts verloren, aber die Queue wächst immer weiter.</translation>
   </message>
   <message>
-   <source>Remove the members called `client`, or all members, from `group`: their next request gets UNKNOWN_MEMBER_ID.</source>
-   <translation>Entfernt die Mitglieder namens `client`, oder alle, aus `group`: Ihre nächste Anfrage bekommt UNKNOWN_MEMBER_ID.</translation>
-  </message>
-  <message>
    <source>Remove this: {what}.</source>
    <translation>Dies entfernen: {what}.</translation>
   </message>
@@ -6148,20 +6052,12 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Entfernen...</translation>
   </message>
   <message>
-   <source>Removed a recording ({size}) that was never named, bookmarked or opened.</source>
-   <translation>Eine Aufzeichnung ({size}) wurde entfernt, die niemand benannt, mit Lesezeichen versehen oder geöffnet hat.</translation>
-  </message>
-  <message>
    <source>Removed from {place}: {before}</source>
    <translation>Entfernt bei {place}: {before}</translation>
   </message>
   <message>
    <source>Removed the bookmark {name}.</source>
    <translation>Das Lesezeichen {name} wurde entfernt.</translation>
-  </message>
-  <message>
-   <source>Removed {count:,} recordings ({size}) that were never named, bookmarked or opened.</source>
-   <translation>{count:,} Aufzeichnungen ({size}) wurden entfernt, die niemand benannt, mit Lesezeichen versehen oder geöffnet hat.</translation>
   </message>
   <message>
    <source>Replace packer-1 with spare-1. When is the alert over?</source>
@@ -6178,14 +6074,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Replicas assigned</source>
    <translation>Replikate zugeordnet</translation>
-  </message>
-  <message>
-   <source>Replies to requests of `api` come in pieces of `slice_bytes`, each after `delay_ms`.</source>
-   <translation>Antworten auf Anfragen von `api` kommen in Stücken von `slice_bytes`, jedes nach `delay_ms`.</translation>
-  </message>
-  <message>
-   <source>Replies to requests of `api` tell the client to wait for `delay_ms`, as a quota does.</source>
-   <translation>Antworten auf Anfragen von `api` sagen dem Client, er solle `delay_ms` warten, wie es ein Kontingent tut.</translation>
   </message>
   <message>
    <source>Reply</source>
@@ -6206,34 +6094,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Requests</source>
    <translation>Requests</translation>
-  </message>
-  <message>
-   <source>Requests of `api` ("Produce") are answered with `error` ("NOT_LEADER_OR_FOLLOWER"), and not served.</source>
-   <translation>Anfragen von `api` („Produce“) werden mit `error` („NOT_LEADER_OR_FOLLOWER“) beantwortet und nicht ausgeführt.</translation>
-  </message>
-  <message>
-   <source>Requests of `api` and their replies take as long as on a line with `bytes_per_s`, per connection.</source>
-   <translation>Anfragen von `api` und ihre Antworten dauern so lange wie auf einer Leitung mit `bytes_per_s`, je Verbindung.</translation>
-  </message>
-  <message>
-   <source>Requests of `api` are not served; their connection is closed.</source>
-   <translation>Anfragen von `api` werden nicht ausgeführt; ihre Verbindung wird geschlossen.</translation>
-  </message>
-  <message>
-   <source>Requests of `api` are served after `delay_ms`, give or take `jitter_ms`, on the machine's clock.</source>
-   <translation>Anfragen von `api` werden nach `delay_ms` ausgeführt, um bis zu `jitter_ms` früher oder später, nach der Uhr des Rechners.</translation>
-  </message>
-  <message>
-   <source>Requests of `api` are served when the fault ends.</source>
-   <translation>Anfragen von `api` werden ausgeführt, wenn der Fehler endet.</translation>
-  </message>
-  <message>
-   <source>Requests of `api` are served, and the connection is closed in the middle of the reply.</source>
-   <translation>Anfragen von `api` werden ausgeführt, und die Verbindung wird mitten in der Antwort geschlossen.</translation>
-  </message>
-  <message>
-   <source>Requests of `api` are served, but the connection is closed instead of sending the reply, so clients retry.</source>
-   <translation>Anfragen von `api` werden ausgeführt, und statt einer Antwort wird die Verbindung geschlossen, sodass Clients es noch einmal versuchen.</translation>
   </message>
   <message>
    <source>Requests of the selected connection, by API</source>
@@ -6476,10 +6336,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Geplant: {what}</translation>
   </message>
   <message>
-   <source>Schedules</source>
-   <translation>Abläufe</translation>
-  </message>
-  <message>
    <source>Schema</source>
    <translation>Schema</translation>
   </message>
@@ -6538,10 +6394,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Seconds 80 and 90 are marked on the timeline; nothing else happens.</source>
    <translation>Die Sekunden 80 und 90 sind in der Zeitleiste markiert; sonst geschieht nichts.</translation>
-  </message>
-  <message>
-   <source>Seconds since the broker was opened.</source>
-   <translation>Sekunden, seit der Broker geöffnet wurde.</translation>
   </message>
   <message>
    <source>Seed</source>
@@ -7224,10 +7076,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Alle Störungen beenden</translation>
   </message>
   <message>
-   <source>Stop it, until `start`.</source>
-   <translation>Hält sie an, bis `start`.</translation>
-  </message>
-  <message>
    <source>Stop its consumers, reset, and start them again</source>
    <translation>Ihre Consumer stoppen, zurücksetzen und wieder starten</translation>
   </message>
@@ -7456,16 +7304,8 @@ Wanduhrzeit {wall}</translation>
    <translation>Der Broker hat keinen solchen Assignor</translation>
   </message>
   <message>
-   <source>The broker is down as after `kill -9`, until the fault ends; see `EmbeddedBroker.crash`.</source>
-   <translation>Der Broker ist wie nach `kill -9` nicht da, bis der Fehler endet; siehe `EmbeddedBroker.crash`.</translation>
-  </message>
-  <message>
    <source>The broker runs elsewhere and has no operation that undoes this.</source>
    <translation>Der Broker läuft anderswo und hat keine Operation, die das rückgängig macht.</translation>
-  </message>
-  <message>
-   <source>The broker's time, in UTC.</source>
-   <translation>Die Zeit des Brokers, in UTC.</translation>
   </message>
   <message>
    <source>The busiest authors make some partitions hotter than others.</source>
@@ -7544,10 +7384,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Der Controller hat gewechselt</translation>
   </message>
   <message>
-   <source>The coordinator of a group moves: for each API that members use, `times` requests get NOT_COORDINATOR.</source>
-   <translation>Der Koordinator einer Gruppe wechselt: Für jede API, die Mitglieder benutzen, bekommen `times` Anfragen NOT_COORDINATOR.</translation>
-  </message>
-  <message>
    <source>The cost of drawing this window.</source>
    <translation>Der Aufwand, dieses Fenster zu zeichnen.</translation>
   </message>
@@ -7618,10 +7454,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>The first burst raises the alert "many parcels".</source>
    <translation>Der erste Schub löst den Alarm „many parcels“ aus.</translation>
-  </message>
-  <message>
-   <source>The first deliveries of messages with the same key to each group are in the order in which they were published.</source>
-   <translation>Nachrichten mit demselben Schlüssel werden jeder Gruppe beim ersten Mal in der Reihenfolge zugestellt, in der sie veröffentlicht wurden.</translation>
   </message>
   <message>
    <source>The first offset of the run.</source>
@@ -7830,10 +7662,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>The layout {name} has been deleted.</source>
    <translation>Die Anordnung {name} wurde gelöscht.</translation>
-  </message>
-  <message>
-   <source>The leader of a partition moves: `times` requests each of Produce and Fetch get NOT_LEADER_OR_FOLLOWER.</source>
-   <translation>Der Leader einer Partition wechselt: Je `times` Anfragen von Produce und Fetch bekommen NOT_LEADER_OR_FOLLOWER.</translation>
   </message>
   <message>
    <source>The lease ends at:</source>
@@ -8800,10 +8628,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Zeit, seit der Client zuletzt etwas gesendet hat, einschließlich des Wartens auf Nachrichten.</translation>
   </message>
   <message>
-   <source>Time stands still within the context and continues afterwards.</source>
-   <translation>Im Kontext steht die Zeit still; danach läuft sie weiter.</translation>
-  </message>
-  <message>
    <source>Time to live</source>
    <translation>Lebensdauer</translation>
   </message>
@@ -9088,10 +8912,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Urteil</translation>
   </message>
   <message>
-   <source>Verdicts</source>
-   <translation>Urteile</translation>
-  </message>
-  <message>
    <source>Version</source>
    <translation>Version</translation>
   </message>
@@ -9138,10 +8958,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>What a principal may do, or may not.</source>
    <translation>Was ein Principal darf oder nicht darf.</translation>
-  </message>
-  <message>
-   <source>What a test can ask a broker</source>
-   <translation>Was ein Test einen Broker fragen kann</translation>
   </message>
   <message>
    <source>What does a share group give up for that?</source>
@@ -9284,10 +9100,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Ob die Indexdatei das Segment abdeckt; wenn nicht, wird beim Öffnen die ganze Datei gelesen.</translation>
   </message>
   <message>
-   <source>Whether time stands still.</source>
-   <translation>Ob die Zeit stillsteht.</translation>
-  </message>
-  <message>
    <source>Which events</source>
    <translation>Welche Ereignisse</translation>
   </message>
@@ -9298,10 +9110,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Which policy loses nothing, and what does it cost?</source>
    <translation>Welche Regel verliert nichts, und was kostet sie?</translation>
-  </message>
-  <message>
-   <source>While it is stopped, requests are still served, and their own waits (`fetch.max.wait.ms`, `timeout_ms`) end as usual. Clients' clocks are not affected: a real consumer keeps sending heartbeats by its own clock, and its `max.poll.interval.ms`, session timeout, backoff and delivery timeout do not expire any sooner.</source>
-   <translation>Solange sie angehalten ist, werden Anfragen weiter beantwortet, und deren eigene Wartezeiten (`fetch.max.wait.ms`, `timeout_ms`) enden wie gewohnt. Die Uhren der Clients sind nicht betroffen: Ein echter Consumer sendet seine Heartbeats weiter nach seiner eigenen Uhr, und `max.poll.interval.ms`, Session-Timeout, Backoff und Delivery-Timeout laufen nicht früher ab.</translation>
   </message>
   <message>
    <source>Who</source>
@@ -9464,18 +9272,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Verkleinern</translation>
   </message>
   <message>
-   <source>`before`: the request does not arrive; `after`: it arrives, but its reply does not come back. `crash` restarts the function after `for_s`; `pause` stops it for that long, including its heartbeats; `drop_heartbeats` loses only the heartbeats; `leave` takes the member out of its group and restarts it after `for_s`.</source>
-   <translation>`before`: Die Anfrage kommt nicht an; `after`: Sie kommt an, aber die Antwort nicht zurück. `crash` startet die Funktion nach `for_s` neu; `pause` hält sie so lange an, samt Heartbeats; `drop_heartbeats` verliert nur die Heartbeats; `leave` nimmt das Mitglied aus seiner Gruppe und startet es nach `for_s` neu.</translation>
-  </message>
-  <message>
-   <source>`callback(request)` decides what happens to requests of `api`: it returns the name of an error, "drop", or None to serve them.</source>
-   <translation>`callback(request)` entscheidet, was mit Anfragen von `api` geschieht: Es gibt den Namen eines Fehlers, "drop" oder None zurück, um sie auszuführen.</translation>
-  </message>
-  <message>
-   <source>`topic` accepts no messages until the fault ends: producers get THROTTLING_QUOTA_EXCEEDED.</source>
-   <translation>`topic` nimmt keine Nachrichten an, bis der Fehler endet: Producer bekommen THROTTLING_QUOTA_EXCEEDED.</translation>
-  </message>
-  <message>
    <source>a filter, such as header contains timeout</source>
    <translation>ein Filter, etwa header contains timeout</translation>
   </message>
@@ -9618,10 +9414,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>an offset</source>
    <translation>ein Offset</translation>
-  </message>
-  <message>
-   <source>and at most</source>
-   <translation>und höchstens</translation>
   </message>
   <message>
    <source>and {count:,} more</source>
@@ -11500,6 +11292,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>testing-api.md</translation>
   </message>
   <message>
+   <source>testing-reference.md</source>
+   <translation>testing-reference.md</translation>
+  </message>
+  <message>
    <source>testing.md</source>
    <translation>testing.de.md</translation>
   </message>
@@ -12106,10 +11902,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{count:,} rebalances</source>
    <translation>{count:,} Rebalances</translation>
-  </message>
-  <message>
-   <source>{count:,} recordings</source>
-   <translation>{count:,} Aufzeichnungen</translation>
   </message>
   <message>
    <source>{count:,} redriven</source>
@@ -12826,10 +12618,6 @@ Consumer auf der Bank gehören zu keiner Gruppe und lesen nichts.</translation>
   <message>
    <source>{size} in {count} segments</source>
    <translation>{size} in {count} Segmenten</translation>
-  </message>
-  <message>
-   <source>{size} of recordings</source>
-   <translation>{size} an Aufzeichnungen</translation>
   </message>
   <message>
    <source>{size} on disk</source>

@@ -16,8 +16,6 @@ SESSION, COMPARE, HISTORY = "session", "compare", "history"
 FORMATS: Final = ("html", "csv", "parquet", "pdf", "png")
 # Drawing for paper takes its time, so it is done where it is asked for.
 USUAL_FORMATS: Final = ("html", "csv", "parquet")
-#: Arguments that take several names with commas between: their names here, and what may stand there.
-LISTS: Final = {"formats": FORMATS, "parts": tuple(PARTS)}
 LOCAL = "local[*]"  # all processors of this machine
 MOST_COMPARED = 8  # more than a reader can hold side by side; a history takes any number
 

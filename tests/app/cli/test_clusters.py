@@ -14,8 +14,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from app.cli import topic_redrive
-from app.cli.commands import COMMANDS
-from app.cli.main import main
+from app.cli.main import COMMANDS, main
 from app.environment.exits import Exit
 from app.environment.paths import deeds_file
 from broker_core import SchemaAdmin

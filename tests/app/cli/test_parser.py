@@ -56,7 +56,6 @@ def refused(*words: str, capsys: Any) -> str:
         ),
         (("with", "--fault", "error Produce NOT_CORDINATOR", "--", "x"), "mean NOT_COORDINATOR? The testing reference"),
         (("groups", "reset-offsets", "g"), "groups reset-offsets: give one of --to-earliest --to-latest --to-offset "),
-        (("completion", "fish"), "completion: shell: there is no 'fish'; there are bash, zsh, tcsh"),
         (("--sed", "1"), "brokerscope: there is no --sed here (did you mean --seed?); brokerscope --help says more."),
     ],
 )

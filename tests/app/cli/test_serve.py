@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import socket
 import ssl
@@ -17,8 +16,6 @@ import pytest
 from app.cli.main import main
 from app.cli.target import url_of
 from app.environment.exits import Exit
-from spark_reports.request.parts import PARTS
-from spark_reports.request.request import FORMATS
 from tests.app.cli.conftest import run, served, started
 from tests.broker_core.listeners import certificates
 
@@ -135,39 +132,6 @@ def test_what_is_no_place_of_a_broker(text: str, capsys: Any) -> None:
     with pytest.raises(SystemExit):
         main(["topics", "list", "--broker", text])
     assert "is not a URL such as http://127.0.0.1:8080, nor HOST:PORT" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
-def test_completion_knows_commands_verbs_and_options(shell: str, capsys: Any) -> None:
-    script = run("completion", shell, capsys=capsys)
-    for word in ("topics", "redrive", "--durability", "report"):
-        assert word in script
-    if shell == "bash" and os.path.exists("/bin/bash"):
-        checked = subprocess.run(["/bin/bash", "-n"], input=script, text=True, capture_output=True, check=False)
-        assert checked.returncode == 0, checked.stderr
-
-
-@pytest.mark.skipif(not os.path.exists("/bin/bash"), reason="there is no bash")
-@pytest.mark.parametrize(
-    ("typed", "offered"),
-    [
-        ("--parts la", ["latency", "lag"]),
-        ("--parts latency,dea", ["latency,dead-letters"]),
-        ("--format html,p", ["html,parquet", "html,pdf", "html,png"]),
-    ],
-)
-def test_completion_goes_on_behind_the_comma_of_a_list(typed: str, offered: list[str], capsys: Any) -> None:
-    script = run("completion", "bash", capsys=capsys)
-    words = f"brokerscope report DIR {typed}"
-    ask = f"COMP_WORDS=({words}); COMP_CWORD={words.count(' ')}; _shtab_brokerscope; echo ${{COMPREPLY[@]}}"
-    asked = subprocess.run(["/bin/bash", "-c", f"{script}\n{ask}"], text=True, capture_output=True, check=True)
-    assert asked.stdout.split() == offered
-
-
-@pytest.mark.parametrize("shell", ["zsh", "tcsh"])
-def test_other_shells_know_the_names_of_a_list_too(shell: str, capsys: Any) -> None:
-    script = run("completion", shell, capsys=capsys)
-    assert " ".join(PARTS) in script and " ".join(FORMATS) in script
 
 
 def test_who_reads_no_further_and_who_interrupts_gets_no_traceback() -> None:

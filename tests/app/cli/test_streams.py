@@ -20,7 +20,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from tests.app.cli.conftest import ROOT, started
 
 
-@pytest.mark.parametrize("words", ["--help", "topics create --help", "completion bash", "scenarios describe hot-key"])
+@pytest.mark.parametrize("words", ["--help", "topics create --help", "scenarios describe hot-key"])
 def test_a_reader_that_has_seen_enough_is_no_error(words: str) -> None:
     writing = started(*words.split(), text=True)
     assert writing.stdout.readline().endswith("\n")

@@ -1,16 +1,16 @@
-"""The reference for tests is made from the code, in the window and in the guides."""
+"""The reference for tests is made from the code."""
 
 from __future__ import annotations
 
 import pytest
 
 import resources
-from app.commands.testing_reference import testing_reference as reference  # pytest collects what begins with test
 from broker_core.broker.conditions import FIELDS
 from broker_core.recording.audit import Audit
 from broker_core.testing.clock import BrokerClock
 from broker_core.testing.faults import Faults
 from tests.app.commands import testing_api as api
+from tests.app.commands.testing_reference import testing_reference as reference  # pytest collects what begins with test
 
 
 def test_the_guide_has_what_the_code_says() -> None:

@@ -11,27 +11,26 @@ from broker_core.testing.clock import BrokerClock
 from broker_core.testing.faults import Faults
 from broker_core.testing.schedule import Disturbance
 from widgets.formats import sentence
-from widgets.i18n import tr
 
 
 def testing_reference() -> str:
-    """Markdown, in the language of the window. `resources/guides/testing-reference.md` is this in English."""
+    """Markdown. `resources/guides/testing-reference.md` is this."""
     return "\n".join(_lines())
 
 
 def _lines() -> Iterator[str]:
-    yield f"# {tr('What a test can ask a broker')}"
-    yield f"\n## {tr('Conditions')}: `broker.wait_until(condition)`\n"
-    yield from _table((tr("Field"), tr("Of"), ""), map(_field_row, FIELDS))
+    yield "# What a test can ask a broker"
+    yield "\n## Conditions: `broker.wait_until(condition)`\n"
+    yield from _table(("Field", "Of", ""), map(_field_row, FIELDS))
     for field in FIELDS:
         if field.words:
             yield f"\n{_words(field.name, field.words)}"
-    yield from _methods(tr("Verdicts"), "broker.audit()", Audit)
-    yield from _methods(tr("Faults"), "broker.faults", Faults)
+    yield from _methods("Verdicts", "broker.audit()", Audit)
+    yield from _methods("Faults", "broker.faults", Faults)
     yield f"\n{_words('api', KAFKA_APIS)}"
     yield f"\n{_words('error', KAFKA_ERRORS)}"
-    yield from _methods(tr("Clock"), "broker.clock", BrokerClock)
-    yield f"\n## {tr('Schedules')}: `given_schedule(kinds=[...])`\n"
+    yield from _methods("Clock", "broker.clock", BrokerClock)
+    yield "\n## Schedules: `given_schedule(kinds=[...])`\n"
     yield f"{_paragraphs(Disturbance)[1]}\n"
 
 
@@ -42,11 +41,7 @@ def _words(name: str, words: Iterable[str]) -> str:
 def _field_row(field: Field) -> tuple[str, ...]:
     name = f"~{field.name}" if field.kind == "flag" else field.name
     example = f', `{field.name}("{field.argument}")`' if field.argument else ""
-    return (
-        f"`{name}`{example}",
-        ", ".join(kinds_with(field.name)),
-        tr(field.about) or sentence(tr(KIND_WORDS[field.kind])),
-    )
+    return (f"`{name}`{example}", ", ".join(kinds_with(field.name)), field.about or sentence(KIND_WORDS[field.kind]))
 
 
 def _methods(title: str, of: str, cls: type) -> Iterator[str]:
@@ -57,7 +52,7 @@ def _methods(title: str, of: str, cls: type) -> Iterator[str]:
         for name, member in vars(cls).items()
         if not name.startswith("_") and _doc(member)
     ]
-    yield from _table((tr("Call"), ""), rows)
+    yield from _table(("Call", ""), rows)
 
 
 def _call(member: object) -> str:
@@ -74,7 +69,7 @@ def _doc(member: object) -> str:
 
 
 def _paragraphs(member: object) -> list[str]:
-    return [tr(" ".join(each.split())) for each in _doc(member).split("\n\n")]
+    return [" ".join(each.split()) for each in _doc(member).split("\n\n")]
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
