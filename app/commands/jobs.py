@@ -22,13 +22,11 @@ FINAL_STATES = frozenset({"Done", "Failed", "Cancelled"})
 class Job(QObject):
     """Work in a thread. `changed` comes in the window's thread; `result` is what the work returned, once it is done.
 
-    `folder` is where a report goes, `page` what is there to read, once `written` has come; more may be made after it.
+    `folder` is where a report goes, None for other work.
     """
 
     changed = Signal()
-    written = Signal()
     progressed = Signal(float, str)
-    paged = Signal(str)
     _ended = Signal(str, str, object)
 
     def __init__(
@@ -45,7 +43,6 @@ class Job(QObject):
         """`describe(result)` is the sentence of a good end; `stop` ends work that does not ask whether to go on."""
         super().__init__(parent)
         self.folder: Path | None = None
-        self.page: Path | None = None
         self.result: Any = None
         self.facts = JobFacts(job_id, title, "Running", beginning or tr("Starting"), progress=None, cancellable=True)
         self._function, self._describe, self._stop_work = work, describe, stop
@@ -53,7 +50,6 @@ class Job(QObject):
         self._cancelling = False
         self._thread = threading.Thread(target=self._work, name=job_id, daemon=True)
         self.progressed.connect(self._show_progress)
-        self.paged.connect(self._show_page)
         self._ended.connect(self._show_end)
 
     def start(self) -> None:
@@ -94,16 +90,11 @@ class Job(QObject):
         if not self._cancelling and self.facts.state not in FINAL_STATES:
             self._show(message=message, progress=fraction)
 
-    def _show_page(self, page: str) -> None:
-        if self.page is None:
-            self.page = Path(page)
-            self._show(result=page)
-            self.written.emit()
-
     def _show_end(self, state: str, message: str, result: Any) -> None:
         if state == "Done":
             self.result = result
-            self._show(state=state, message=self._describe(result), progress=1.0, cancellable=False)
+            page = "" if self.folder is None else result
+            self._show(state=state, message=self._describe(result), progress=1.0, cancellable=False, result=page)
         else:  # the result is the path of a log, "" for none
             self._show(state=state, message=message, result=result, cancellable=False)
 
@@ -113,15 +104,11 @@ def _report(process: ReportProcess, job: Job) -> str:
 
     def tell(progress: dict[str, Any]) -> None:
         job.progressed.emit(float(progress["fraction"]), str(progress["stage"]))
-        if "page" in progress:
-            job.paged.emit(str(progress["page"]))
 
     try:
-        page = str(process.run(tell))
+        return str(process.run(tell))
     except OSError as error:
         raise ReportError(tr("The report job could not be started: {error}.", error=error)) from error
-    job.paged.emit(page)
-    return page
 
 
 def _written(page: str, outcome: Outcome) -> str:
@@ -137,13 +124,10 @@ def _written(page: str, outcome: Outcome) -> str:
 
 
 class Jobs(QObject):
-    """All jobs of this window, the newest first. `changed` when any of them does, `done(job)` at a good end,
-    `written(job)` when the page of a report is there.
-    """
+    """All jobs of this window, the newest first. `changed` when any of them does, `done(job)` at a good end."""
 
     changed = Signal()
     done = Signal(object)
-    written = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -163,7 +147,6 @@ class Jobs(QObject):
             stop=process.cancel,
         )
         job.folder = Path(request.out)
-        job.written.connect(lambda: self.written.emit(job))
         self._begin(job)
         return job
 

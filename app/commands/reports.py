@@ -72,7 +72,6 @@ class ReportHandlers(Handlers):
         self.reports = Reports(context.settings)
         context.registry.bind("export_report", self._ask_report, self._why_no_report)
         context.jobs.changed.connect(self._show_jobs)
-        context.jobs.written.connect(self._page_written)
         context.jobs.done.connect(self._report_done)
         self._controller.ending.connect(lambda: QTimer.singleShot(PREPARE_AFTER_MS, self, self._jobs.prepare_report))
         jobs, panel = context.window.tab(JobsPanel), context.window.tab(ReportPanel)
@@ -137,15 +136,13 @@ class ReportHandlers(Handlers):
             self._open_when_finished.add(job.facts.id)
         self._context.window.show_tab("jobs")
 
-    def _page_written(self, job: Job) -> None:
-        self._report_done(job)
-        self._context.show_message(tr("The report has been written to {page}", page=job.page))
+    def _report_done(self, job: Job) -> None:
+        if job.folder is None:
+            return
+        self.reports.add(job.folder, job.facts.title)
+        self._context.show_message(tr("The report has been written to {page}", page=job.result))
         if job.facts.id in self._open_when_finished:
             self._open_result(job.facts.id)
-
-    def _report_done(self, job: Job) -> None:
-        if job.folder is not None:
-            self.reports.add(job.folder, job.facts.title)
 
     def _open_result(self, job_id: str) -> None:
         job = self._jobs.find(job_id)

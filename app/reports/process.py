@@ -48,7 +48,6 @@ class ReportProcess:
         self._request = request
         self._process: subprocess.Popen[str] | None = None
         self.cancelled = False
-        self.page: Path | None = None  # once it is there, before the report is whole
         self.outcome = Outcome()
 
     def run(self, progress: Progress) -> Path:
@@ -93,8 +92,7 @@ class ReportProcess:
     def _page(self, last: dict[str, Any], code: int | None, whole: str) -> Path:
         tail = whole[-2_000:].strip()
         if self.cancelled:
-            written = f"its page is there: {self.page}" if self.page else "nothing was written"
-            raise ReportError(f"The report was cancelled; {written}.")
+            raise ReportError("The report was cancelled; nothing was written.")
         if "report" in last:
             self.outcome = Outcome.of(last)
         if "report" in last and code in (None, self.outcome.code):
@@ -115,8 +113,6 @@ class ReportProcess:
                 continue
             if isinstance(said, dict):
                 last = said
-                if "page" in said:
-                    self.page = Path(said["page"])
                 if "fraction" in said:
                     progress(said)
         return last

@@ -14,14 +14,11 @@ from widgets.panels.report import FindingFacts
 KEPT_MAX = 30
 FINDINGS_MAX = 40
 PAGE = "report.html"
-PDF = "report.pdf"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Report:
-    """A report that is there. `opens` is its page, else its PDF, else its folder; `findings` are None if its tables
-    do not tell them.
-    """
+    """A report that is there. `opens` is its page, else its folder; `findings` are None if no table tells them."""
 
     folder: Path
     title: str
@@ -49,7 +46,7 @@ class Reports:
             folder = Path(path)
             if folder not in self._read and folder.is_dir():
                 made = datetime.fromtimestamp(folder.stat().st_mtime).strftime("%Y-%m-%d %H:%M")
-                opens = next((path for path in (folder / PAGE, folder / PDF) if path.is_file()), folder)
+                opens = folder / PAGE if (folder / PAGE).is_file() else folder
                 self._read[folder] = Report(folder, title, made, opens, findings_of(folder))
             if folder.is_dir():
                 found.append(self._read[folder])

@@ -530,10 +530,6 @@ Wanduhrzeit {wall}</translation>
    <translation>In einer Consumer-Gruppe hat eine Partition einen Besitzer. Bei zwei Partitionen arbeiten zwei Mitglieder, und die anderen haben keine.</translation>
   </message>
   <message>
-   <source>A picture of each plot (PNG)</source>
-   <translation>Ein Bild jedes Diagramms (PNG)</translation>
-  </message>
-  <message>
    <source>A previously recorded session.</source>
    <translation>Eine früher aufgezeichnete Sitzung.</translation>
   </message>
@@ -5298,10 +5294,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Pages (*.html)</source>
    <translation>Seiten (*.html)</translation>
-  </message>
-  <message>
-   <source>Pages for paper (PDF)</source>
-   <translation>Seiten zum Drucken (PDF)</translation>
   </message>
   <message>
    <source>Panel below the canvas</source>

@@ -1,15 +1,12 @@
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING
 
-from spark_reports.errors import Cancelled
 from spark_reports.jobs.outcome import Outcome
-from spark_reports.output.delivery import JUNIT, PDF, PICTURES, REPORT, SCHEMA, TABLES
+from spark_reports.output.delivery import JUNIT, REPORT, SCHEMA, TABLES
 from spark_reports.output.exports import dated, junit, write_table
 from spark_reports.output.schema_document import document
 from spark_reports.pipeline.collect import Made, about, make_runs, make_tables, read_all
@@ -27,24 +24,20 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-    from spark_reports.paper.paper import Paper
-
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that is written: the tables by name, the page and the paper, drawn only if they are asked for."""
+    """Everything that is written: the tables by name, and the page, drawn only if it is asked for."""
 
     tables: Mapping[str, pa.Table]
     page: Callable[[], str]
-    paper: Callable[[], Paper]
     progress: Progress
     outcome: Outcome
     junit: bytes = b""
 
-    def write(self, folder: Path, formats: frozenset[str], publish: Callable[[], None] = lambda: None) -> Outcome:
+    def write(self, folder: Path, formats: frozenset[str]) -> Outcome:
         """Write the page, a file for each table and format, beside them what their columns mean, and the verdicts on
-        what was asserted. Then call `publish`, after which `folder` is empty, and draw for paper. If that fails, the
-        outcome says so, and the rest stays. Raises OSError.
+        what was asserted. Raises OSError.
         """
         with self.progress.step("page", "Writing the files"):
             tables = folder / TABLES
@@ -58,27 +51,7 @@ class Report:
                 (folder / JUNIT).write_bytes(self.junit)
             if "html" in formats:
                 (folder / REPORT).write_text(self.page(), encoding="utf-8")
-        if not formats & {"pdf", "png"}:
-            return self.outcome
-        if "html" in formats:
-            publish()
-        with self.progress.step("prints", "Drawing for paper"):
-            return self._print(folder, formats)
-
-    def _print(self, folder: Path, formats: frozenset[str]) -> Outcome:
-        from spark_reports.paper.paper import write_pdf, write_pictures
-
-        try:
-            paper = self.paper()
-            failed = write_pdf(paper, folder / PDF) if "pdf" in formats else []
-            if "png" in formats:
-                write_pictures(paper, folder / PICTURES)
-        except (OSError, Cancelled):
-            raise
-        except Exception as error:
-            traceback.print_exc()  # into the report's log
-            failed = [f"The PDF report could not be made: {error}. The rest is complete."]
-        return self.outcome._replace(failed=(*self.outcome.failed, *failed))
+        return self.outcome
 
 
 def make_kind(spark: SparkSession, request: Request, found: Found, progress: Progress) -> Report:
@@ -107,7 +80,6 @@ def _session(spark: SparkSession, request: Request, found: Found, progress: Prog
     return Report(
         _dated({**made.written(), "findings": findings_table(findings), **verdicts_table(verdicts)}, info),
         lambda: render(info, made, rows, findings, _files(request), verdicts),
-        lambda: _papers().session_paper(info, made, rows, findings, verdicts),
         progress,
         Outcome(info.problems, not_hold, held, made.failed),
         junit(str(info.metadata.get("scenario") or info.location), info.problems, verdicts) if verdicts else b"",
@@ -155,7 +127,6 @@ def _comparison(spark: SparkSession, request: Request, found: Found, progress: P
     return Report(
         whole,
         lambda: render_comparison(found, labels, tables, made, findings, _files(request)),
-        lambda: _papers().comparison_paper(labels, tables, made, findings),
         progress,
         _problems(found),
     )
@@ -196,7 +167,6 @@ def _history(spark: SparkSession, request: Request, found: Found, progress: Prog
     return Report(
         {**tables, "findings": findings_table(findings)},
         lambda: render_history(found, rows, findings, _files(request), request.parts),
-        lambda: _papers().history_paper(rows, findings, request.parts),
         progress,
         _problems(found),
     )
@@ -209,10 +179,3 @@ def _problems(found: Found) -> Outcome:
 
 def _files(request: Request) -> list[str]:
     return [word for name, word in (("csv", "CSV"), ("parquet", "Parquet")) if name in request.formats]
-
-
-def _papers() -> ModuleType:
-    """Matplotlib is loaded only for what is printed."""
-    from spark_reports.paper import contents
-
-    return contents

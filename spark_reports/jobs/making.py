@@ -14,7 +14,7 @@ from broker_core.recording.schema import MESSAGES
 from spark_reports.errors import ReportError, reason
 from spark_reports.jobs.cancellation import Cancellation
 from spark_reports.jobs.outcome import Outcome
-from spark_reports.output.delivery import REPORT, TABLES, deliver_remote, local_delivery
+from spark_reports.output.delivery import REPORT, TABLES, deliver_remote, delivery
 from spark_reports.request.parts import weights
 from spark_reports.request.request import HISTORY, Request
 from spark_reports.sessions.discovery import Found, find_remote_sessions, find_sessions
@@ -75,16 +75,15 @@ class Making:
         if is_remote(out):
             folder = self._work / "report"
             (folder / TABLES).mkdir(parents=True)
-            outcome = fill(folder, lambda: None, lambda spark: deliver_remote(spark, folder, out))
+            outcome = fill(folder, lambda spark: deliver_remote(spark, folder, out))
             return f"{out.rstrip('/')}{page}", outcome
-        with local_delivery(Path(out)) as delivery:
-            report = f"{delivery.out}{page}"
-            outcome = fill(delivery.folder, self._progress.telling(delivery.publish, report), None)
+        with delivery(Path(out)) as folder:
+            outcome = fill(folder, None)
             self._cancellation.check()
-        return report, outcome
+        return f"{Path(out).resolve()}{page}", outcome
 
-    def _with_jvm(self, folder: Path, publish: Callable[[], None], deliver: Deliver | None) -> Outcome:
-        """Write everything into `folder`; `deliver` is called before the JVM ends, `publish` between page and paper."""
+    def _with_jvm(self, folder: Path, deliver: Deliver | None) -> Outcome:
+        """Write everything into `folder`; `deliver` is called before the JVM ends."""
         java = find_java()
         master = self._request.master
         is_local = master.startswith("local[")
@@ -106,7 +105,7 @@ class Making:
                 alone = deliver is None and is_local
                 if alone:
                     jvm.close()  # stopping Spark takes half a second, and puts away what is in `work`
-                outcome = report.write(folder, self._request.formats, publish)
+                outcome = report.write(folder, self._request.formats)
                 if deliver is not None:
                     deliver(spark)
                 if not alone:
@@ -123,11 +122,9 @@ class Making:
             self._progress.close()
             jvm.close()
 
-    def _fill(
-        self, spark: Callable[[], SparkSession], folder: Path, publish: Callable[[], None], deliver: Deliver | None
-    ) -> Outcome:
+    def _fill(self, spark: Callable[[], SparkSession], folder: Path, deliver: Deliver | None) -> Outcome:
         running = spark()
-        outcome = self._asked(running).write(folder, self._request.formats, publish)
+        outcome = self._asked(running).write(folder, self._request.formats)
         if deliver is not None:
             deliver(running)
         return outcome
@@ -135,8 +132,6 @@ class Making:
     def _load_ahead(self) -> None:
         for name in _AHEAD:
             importlib.import_module(name)
-        if self._request.formats & {"pdf", "png"}:
-            importlib.import_module("spark_reports.paper.contents")
         if "html" in self._request.formats:
             from spark_reports.page.document import compile_templates
 

@@ -15,43 +15,20 @@ if TYPE_CHECKING:
 
 REPORT = "report.html"
 TABLES = "tables"
-PDF = "report.pdf"
-PICTURES = "pictures"
 JUNIT = "junit.xml"
 SCHEMA = "schema.md"
-PICTURE_MARK = "Brokerscope"  # as the software in a picture's own metadata
 #: What a file of a report says of itself, so that a person's file of the same name is told apart.
 _MARKS = {
     REPORT: b'name="generator" content="Brokerscope"',
-    PDF: b"Brokerscope",
     JUNIT: b"the recording is complete",
     SCHEMA: b"# The tables of this report",
 }
 
 
-class Delivery:
-    """`publish` puts what `folder` holds into the place of `out`; called again, it adds what has come since."""
-
-    def __init__(self, folder: Path, out: Path) -> None:
-        self.folder, self.out = folder, out
-        self.published = False
-        (folder / TABLES).mkdir(parents=True)
-
-    def publish(self) -> None:
-        """Raises OSError."""
-        if not self.published:
-            _publish(self.folder, self.out)
-            self.published = True
-            self.folder.mkdir()
-            return
-        for path in sorted(self.folder.iterdir()):
-            path.replace(self.out / path.name)
-
-
 @contextlib.contextmanager
-def local_delivery(out: Path) -> Iterator[Delivery]:
-    """Replaces `out` with the finished report if all went well. Raises `ReportError` if `out` holds something else,
-    `Busy` if another report is being made there, and OSError.
+def delivery(out: Path) -> Iterator[Path]:
+    """The folder to write a report into, which takes the place of `out` if all went well. Raises `ReportError` if `out`
+    holds something else, `Busy` if another report is being made there, and OSError.
     """
     _check(out)
     out = out.resolve()
@@ -59,10 +36,10 @@ def local_delivery(out: Path) -> Iterator[Delivery]:
     partial.parent.mkdir(parents=True, exist_ok=True)
     clear(partial.parent, f"{out.name}.partial-")
     try:
-        delivery = Delivery(partial, out)
+        (partial / TABLES).mkdir(parents=True)
         _check_alone(partial, out)
-        yield delivery
-        delivery.publish()
+        yield partial
+        _publish(partial, out)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
@@ -92,12 +69,9 @@ def _is_of_report(path: Path, out: Path) -> bool:
     if path.is_symlink():
         return False
     if path.is_dir():
-        return name in (TABLES, PICTURES)
-    folder = name.rpartition("/")[0]
-    if folder == TABLES and path.suffix in (".csv", ".parquet"):
+        return name == TABLES
+    if name.rpartition("/")[0] == TABLES and path.suffix in (".csv", ".parquet"):
         return f"## {path.stem}\n".encode() in _content(out / SCHEMA)
-    if folder == PICTURES and path.suffix == ".png":
-        return PICTURE_MARK.encode() in _content(path)
     return name in _MARKS and _MARKS[name] in _content(path)
 
 
@@ -135,7 +109,7 @@ def deliver_remote(spark: SparkSession, folder: Path, out: str) -> None:
     try:
         system = target.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration())
         there = {one.getPath().getName() for one in system.listStatus(target)} if system.exists(target) else set()
-        strange = sorted(there - {*_MARKS, TABLES, PICTURES})
+        strange = sorted(there - {*_MARKS, TABLES})
         if strange or (there and not there & {REPORT, TABLES}):
             found = (strange or sorted(there))[0]
             raise ReportError(f"{out} contains something other than a report, {found}: choose another folder.")

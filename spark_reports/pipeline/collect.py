@@ -70,7 +70,7 @@ class Made:
         return self.tables[name].to_pylist() if name in self.tables else []
 
     def shown(self) -> frozenset[str]:
-        """The names of what page and paper are drawn from: these, and which hue everything has."""
+        """The names of what the page is drawn from: these, and which hue everything has."""
         return frozenset(self.written()) | (self.tables.keys() & {"hues"})
 
 

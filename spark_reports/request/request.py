@@ -13,9 +13,7 @@ from spark_reports.request.assertions import FIGURES, MOST, check, read_file
 from spark_reports.request.parts import EVERY, IN_HISTORY, PARTS, in_order
 
 SESSION, COMPARE, HISTORY = "session", "compare", "history"
-FORMATS: Final = ("html", "csv", "parquet", "pdf", "png")
-# Drawing for paper takes its time, so it is done where it is asked for.
-USUAL_FORMATS: Final = ("html", "csv", "parquet")
+FORMATS: Final = ("html", "csv", "parquet")
 LOCAL = "local[*]"  # all processors of this machine
 MOST_COMPARED = 8  # more than a reader can hold side by side; a history takes any number
 
@@ -30,7 +28,7 @@ class Request(NamedTuple):
     mode: str = SESSION
     from_ns: int | None = None
     to_ns: int | None = None
-    formats: frozenset[str] = frozenset(USUAL_FORMATS)
+    formats: frozenset[str] = frozenset(FORMATS)
     master: str = LOCAL
     parts: frozenset[str] = EVERY
     assertions: tuple[str, ...] = ()
@@ -92,9 +90,9 @@ def add_arguments(parser: argparse.ArgumentParser, *, with_master: bool = True) 
         "--format",
         dest="formats",
         type=partial(_listed, FORMATS),
-        default=frozenset(USUAL_FORMATS),
+        default=frozenset(FORMATS),
         metavar="LIST",
-        help=f"with commas between: {', '.join(FORMATS)} (default: {','.join(USUAL_FORMATS)})",
+        help=f"with commas between: {', '.join(FORMATS)} (default: all)",
     )
     parser.add_argument(
         "--parts",

@@ -18,8 +18,7 @@ AHEAD = "ahead"
 
 class Progress:
     """Counts weighted steps; Spark tasks of a running step move it on. A line is {"stage", "done", "total", "fraction":
-    0 to 1}, with "page" once that is there; the last one has "report" or "error". `on_broken` is called once if the
-    reader has gone.
+    0 to 1}; the last one has "report" or "error". `on_broken` is called once if the reader has gone.
     """
 
     def __init__(
@@ -38,7 +37,6 @@ class Progress:
         self._poller: threading.Thread | None = None
         self._broken = False
         self._fraction = 0.0
-        self._page = ""
 
     def plan(self, weights: dict[str, float]) -> None:
         """More steps to come. A step named `AHEAD` stands for those that are not known yet, until they are."""
@@ -59,16 +57,6 @@ class Progress:
             self._running.pop(name)
             self._done.add(name)
         self._say()
-
-    def telling(self, publish: Callable[[], None], page: str) -> Callable[[], None]:
-        """`publish`, after which `page` can be opened, and a line says so."""
-
-        def told() -> None:
-            publish()
-            self._page = page
-            self._say()
-
-        return told
 
     def watch(self, context: SparkContext) -> None:
         """Ask Spark for its tasks until `close`. A step's job group has the step's name."""
@@ -111,8 +99,6 @@ class Progress:
                 "total": len(self._weights),
                 "fraction": round(self._fraction, 4),
             }
-            if self._page:
-                line["page"] = self._page
             text = json.dumps(line) if self._json else f"{line['fraction']:4.0%}  {self._stage}"
             if text != self._last:
                 self._last = text

@@ -123,8 +123,6 @@ MOST_COMPARED = 8
 SECTION_GAP = 4
 FORMATS = (
     ("html", mark("Page for a browser (HTML)"), True),
-    ("pdf", mark("Pages for paper (PDF)"), False),
-    ("png", mark("A picture of each plot (PNG)"), False),
     ("csv", mark("Tables as CSV"), True),
     ("parquet", mark("Tables as Parquet"), True),
 )

@@ -109,38 +109,6 @@ def test_a_cancelled_job_ends_soon_and_says_so(job_does: Callable[[str], None], 
     assert jobs.running == []
 
 
-EARLY = """
-import json, pathlib, sys
-out = pathlib.Path(sys.argv[3])
-out.mkdir(parents=True)
-(out / "report.html").write_text("<p>done</p>")
-page = str(out / "report.html")
-print(json.dumps({"stage": "Drawing for paper", "done": 4, "total": 5, "fraction": 0.8, "page": page}), flush=True)
-sys.stdin.readline()
-print(json.dumps({"report": page, "failed": ["The report on paper could not be made: x. The rest is there."]}))
-sys.exit(1)
-"""
-
-
-def test_the_page_can_be_opened_while_paper_is_drawn(
-    job_does: Callable[[str], None], tmp_path: Path, qtbot: QtBot
-) -> None:
-    job_does(EARLY)
-    jobs = Jobs()
-    written: list[Path | None] = []
-    jobs.written.connect(lambda job: written.append(job.page))
-    job = jobs.report(Request((str(tmp_path),), tmp_path / "out"), "Report")
-    page = tmp_path / "out" / "report.html"
-    qtbot.waitUntil(lambda: written == [page], timeout=60_000)
-    assert (job.facts.state, job.facts.result) == ("Running", str(page))
-    process = getattr(job._stop_work, "__self__")._process  # noqa: B009
-    assert process is not None and process.stdin is not None
-    process.stdin.write("\n")
-    process.stdin.flush()
-    qtbot.waitUntil(lambda: job.facts.state == "Done", timeout=60_000)
-    assert written == [page] and "could not be made: x" in job.facts.message
-
-
 def test_export_from_the_window(
     open_workbench: Callable[..., Hand], job_does: Callable[[str], None], opened: list[str], tmp_path: Path
 ) -> None:

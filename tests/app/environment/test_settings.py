@@ -40,7 +40,7 @@ def test_rubbish_is_no_session_and_no_filter(store: QSettings, rubbish: str) -> 
 
 def test_what_was_chosen_for_a_report_holds_for_the_next_one(store: QSettings) -> None:
     assert Settings(store).report_habits == ReportHabits()
-    habits = ReportHabits(frozenset({"html", "pdf"}), frozenset({"keys", "dead-letters"}), open_when_finished=False)
+    habits = ReportHabits(frozenset({"html", "csv"}), frozenset({"keys", "dead-letters"}), open_when_finished=False)
     Settings(store).report_habits = habits
     store.sync()
     assert Settings(QSettings(store.fileName(), QSettings.Format.IniFormat)).report_habits == habits

@@ -105,7 +105,6 @@ def test_a_report_that_found_nothing_is_told_from_one_that_cannot_tell(hand: Han
     calm, bare = make_report(tmp_path / "calm", "csv"), tmp_path / "bare"
     (calm / "tables" / "findings.csv").write_text("level,headline,detail,time_ns\n")
     bare.mkdir()
-    (bare / "report.pdf").write_bytes(b"%PDF")
     reports = hand.workbench.family(ReportHandlers).reports
     reports.add(calm, "Calm")
     reports.add(bare, "Bare")

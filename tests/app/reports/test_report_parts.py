@@ -56,12 +56,12 @@ def test_what_is_ticked_is_asked_for_and_ticked_the_next_time(
     first.parts.none_button.click()
     first.parts.boxes["latency"].click()
     first.parts.boxes["dead-letters"].click()
-    first.formats["pdf"].click()
+    first.formats["csv"].click()
     first.open_when_finished.click()
     hand.qtbot.mouseClick(first.accept_button, Qt.MouseButton.LeftButton)
     second = dialog()
     assert second.parts.chosen() == {"latency", "dead-letters"}
-    assert second.formats["pdf"].isChecked() and not second.open_when_finished.isChecked()
+    assert not second.formats["csv"].isChecked() and not second.open_when_finished.isChecked()
     second.parts.all_button.click()
     second.reject()
     third = dialog()
@@ -100,6 +100,9 @@ def test_the_command_line_takes_parts(monkeypatch: pytest.MonkeyPatch, capsys: p
     with pytest.raises(SystemExit):
         main(["report", "/a", "--out", "/out", "--parts", "speed"])
     assert f"speed is not among {', '.join(PARTS)}" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["report", "/a", "--out", "/out", "--format", "html,pdf"])
+    assert "pdf is not among html, csv, parquet" in capsys.readouterr().err
     assert main(["report", "/a", "--out", "/out", "--assert", "p99 < 5 s", "--assert", "lag(x) = 0"]) == 0
     assert asked[-1].assertions == ("p99 < 5 s", "lag(x) = 0")
     assert main(["report", "/a", "--out", "/out", "--assert-file", "/no/such/file"]) == 2

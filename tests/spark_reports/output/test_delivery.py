@@ -12,15 +12,13 @@ import pytest
 from spark_reports.errors import Busy, ReportError
 from spark_reports.jobs.kinds import Report
 from spark_reports.jobs.outcome import Outcome
-from spark_reports.output.delivery import JUNIT, PDF, PICTURES, REPORT, SCHEMA, TABLES, deliver_remote, local_delivery
+from spark_reports.output.delivery import JUNIT, REPORT, SCHEMA, TABLES, deliver_remote, delivery
 from spark_reports.output.exports import junit
 from spark_reports.request.assertions import Verdict
+from spark_reports.request.request import FORMATS
 from tests.spark_reports.page.tables_by_hand import made
 from tests.spark_reports.page.test_page import info, render
-from tests.spark_reports.paper.test_prints import empty_data, page_data, paper_of
 from tests.spark_reports.test_wrong import Silent
-
-FORMATS = ("html", "csv", "parquet", "pdf", "png")
 
 
 def _deliver(out: Path, *formats: str) -> None:
@@ -28,19 +26,18 @@ def _deliver(out: Path, *formats: str) -> None:
     report = Report(
         {"totals": whole.tables["totals"]},
         lambda: render(info(), whole),
-        lambda: paper_of({**empty_data(), "lag": page_data()["lag"]}),
         Silent(),
         Outcome(),
         junit("Test", [], [Verdict("lag < 5", True, "lag is 4")]),
     )
-    with local_delivery(out) as delivery:
-        report.write(delivery.folder, frozenset(formats), delivery.publish)
+    with delivery(out) as folder:
+        report.write(folder, frozenset(formats))
 
 
 def test_a_report_of_all_formats_gives_way_to_each_single_format_and_back(tmp_path: Path) -> None:
     out = tmp_path / "out"
     _deliver(out, *FORMATS)
-    assert {path.name for path in out.iterdir()} == {REPORT, TABLES, PDF, PICTURES, JUNIT, SCHEMA}
+    assert {path.name for path in out.iterdir()} == {REPORT, TABLES, JUNIT, SCHEMA}
     shutil.copytree(out, tmp_path / "all")
     for name in FORMATS:
         _deliver(out, name)
@@ -49,7 +46,7 @@ def test_a_report_of_all_formats_gives_way_to_each_single_format_and_back(tmp_pa
         shutil.copytree(tmp_path / "all", out)
     _deliver(out, "html")
     _deliver(out, *FORMATS)
-    assert {path.name for path in out.iterdir()} == {REPORT, TABLES, PDF, PICTURES, JUNIT, SCHEMA}
+    assert {path.name for path in out.iterdir()} == {REPORT, TABLES, JUNIT, SCHEMA}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["all", "out"]
 
 
@@ -57,7 +54,7 @@ def test_a_report_of_all_formats_gives_way_to_each_single_format_and_back(tmp_pa
     "name",
     [
         "thesis.txt", "notes/day.txt", ".hidden", "tables/mine.csv", "tables/totals.txt", "tables/deep/totals.csv",
-        "pictures/holiday.png", "pictures/lag.svg",
+        "pictures/holiday.png", "report.pdf",
     ],
 )  # fmt: skip
 def test_what_a_person_put_into_a_report_stays(name: str, tmp_path: Path) -> None:
@@ -71,25 +68,6 @@ def test_what_a_person_put_into_a_report_stays(name: str, tmp_path: Path) -> Non
     assert (out / name).read_text() == "irreplaceable" and (out / REPORT).read_bytes() == page
 
 
-def test_the_page_is_there_before_the_paper_and_stays_if_that_fails(tmp_path: Path) -> None:
-    out, whole = tmp_path / "out", made()
-    seen: list[list[str]] = []
-
-    def no_paper() -> Any:
-        seen.append(sorted(path.name for path in out.iterdir()))
-        raise ValueError("math domain error")
-
-    page = "<meta name='x'>"
-    report = Report({"totals": whole.tables["totals"]}, lambda: page, no_paper, Silent(), Outcome())
-    with local_delivery(out) as delivery:
-        outcome = report.write(delivery.folder, frozenset({"html", "csv", "pdf"}), delivery.publish)
-    assert seen == [[REPORT, SCHEMA, TABLES]]
-    assert (out / REPORT).read_text() == page
-    assert outcome.failed == ("The PDF report could not be made: math domain error. The rest is complete.",)
-    assert outcome.code == 1
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
 def test_a_second_report_in_the_same_folder_is_refused(tmp_path: Path) -> None:
     out = tmp_path / "out"
     (tmp_path / f"out.partial-{os.getppid()}").mkdir()
@@ -98,7 +76,7 @@ def test_a_second_report_in_the_same_folder_is_refused(tmp_path: Path) -> None:
     assert not out.exists() and [path.name for path in tmp_path.iterdir()] == [f"out.partial-{os.getppid()}"]
 
 
-@pytest.mark.parametrize("name", [REPORT, PDF, JUNIT, SCHEMA, f"{TABLES}/totals.csv", f"{PICTURES}/lag.png"])
+@pytest.mark.parametrize("name", [REPORT, JUNIT, SCHEMA, f"{TABLES}/totals.csv"])
 def test_a_file_of_another_program_is_no_report_for_its_name(name: str, tmp_path: Path) -> None:
     (tmp_path / "out" / name).parent.mkdir(parents=True)
     (tmp_path / "out" / name).write_text("made by another program")

@@ -1,4 +1,4 @@
-"""Pages and papers of some parts of a report: they hold together, and have nothing of the others. No Spark needed."""
+"""Pages of some parts of a report: they hold together, and have nothing of the others. No Spark needed."""
 
 from __future__ import annotations
 
@@ -13,24 +13,17 @@ from spark_reports.findings.comparison import comparison_findings
 from spark_reports.findings.find import find
 from spark_reports.findings.history import history_findings
 from spark_reports.page import page as pages
-from spark_reports.page.charts import chart_data
 from spark_reports.page.comparison_page import render_comparison
 from spark_reports.page.figures import key_figures
-from spark_reports.page.history_page import render_history
-from spark_reports.paper.contents import comparison_paper, history_paper, session_paper
-from spark_reports.paper.paper import _told
-from spark_reports.paper.plots import plots
 from spark_reports.pipeline.collect import Made
-from spark_reports.request.parts import EVERY, IN_HISTORY, PARTS, figures_of, in_order, tables_of
+from spark_reports.request.parts import EVERY, PARTS, in_order, tables_of
 from spark_reports.sessions.discovery import Found
 from spark_reports.sessions.session import SessionInfo
-from spark_reports.tables.runs import ALWAYS
 from tests.long_form import examples
 from tests.spark_reports.findings.test_findings import CASES
 from tests.spark_reports.page.tables_by_hand import SCALE, S, made, only, rows_of
 from tests.spark_reports.page.test_comparison_page import LABELS, Rows, measure
 from tests.spark_reports.page.test_page import hostile, info
-from tests.spark_reports.paper import test_cells
 
 SOME = st.sets(st.sampled_from(list(PARTS)), min_size=1).map(frozenset)
 ONE_BY_ONE = [frozenset({name}) for name in PARTS]
@@ -108,12 +101,10 @@ def test_who_did_nothing_is_told_without_the_part_that_tells_of_gaps() -> None:
     assert find(rows_of(torn), SCALE, parts=whole.parts) == []
 
 
-def test_where_nothing_stands_out_the_page_and_the_paper_say_so() -> None:
+def test_where_nothing_stands_out_the_page_says_so() -> None:
     one = only(made(), frozenset({"rebalances"}))
     page = pages.render(info(), one, rows_of(one), [])
     assert page.index(">Findings</h2>") < page.index("Nothing in this report stands out.")
-    told = _told(session_paper(SessionInfo("/somewhere", {}), one, rows_of(one), []), [])
-    assert told["findings"] == [] and told["about"] == "recorded in /somewhere. Only Rebalances."
 
 
 @pytest.mark.parametrize(
@@ -134,22 +125,6 @@ def test_a_key_figure_is_there_where_its_tables_are(parts: set[str], labels: lis
     assert [figure.label for figure in key_figures(some, SCALE)] == labels
     page = session_page(frozenset(parts))
     assert ('class="figures card"' in page) == bool(labels)
-
-
-@settings(max_examples=10, deadline=None)
-@given(SOME)
-def test_paper_has_the_plots_and_tables_of_the_parts(parts: frozenset[str]) -> None:
-    whole, some = full(), only(full(), parts)
-    every = [plot.name for plot in plots(chart_data(rows_of(whole), SCALE))]
-    shown = {name: rows for name, rows in rows_of(some).items() if name in some.written()}
-    mine = [plot.name for plot in plots(chart_data(shown, SCALE))]
-    assert mine == [name for name in every if name in mine]
-    assert any(name.startswith("throughput") for name in mine) == ("throughput" in parts)
-    assert ("consumers" in mine) == ("consumers" in parts)
-    paper = session_paper(SessionInfo("/somewhere", {}), some, rows_of(some), [])
-    titles = {table.title for table in paper.tables}
-    assert ("Account of every message" in titles) == ("audit" in parts)
-    assert (". Only " in paper.about) == (parts != EVERY)
 
 
 @pytest.mark.parametrize(
@@ -180,27 +155,6 @@ def test_a_comparison_has_what_its_parts_can_be_compared_by(parts: set[str], sec
     data = json.loads(re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[0])
     assert data["backlog"] == {"queues": "waiting", "lag": "lag"}.get(next(iter(parts & {"queues", "lag"}), ""), "")
     assert ('<th scope="col">Totals</th>' in page) == ("totals" in parts)
-    comparison_paper(LABELS, tables, sessions, findings)
-
-
-@settings(max_examples=10, deadline=None)
-@given(st.sets(st.sampled_from(sorted(IN_HISTORY)), min_size=1).map(frozenset))
-def test_a_history_has_the_figures_of_its_parts(parts: frozenset[str]) -> None:
-    known = figures_of(parts) | set(ALWAYS)
-    others = figures_of(EVERY) - known
-    runs = [
-        {name: value for name, value in test_cells.run(number, p99_ns=S, rebalances=2).items() if name not in others}
-        for number in range(3)
-    ]
-    found = Found(tuple(SessionInfo(f"/sessions/{number}", {}) for number in range(3)))
-    findings = history_findings(runs, [])
-    page = render_history(found, {"runs": runs, "trends": []}, findings, parts=parts)
-    assert anchors(page)[0] == {"trends", "runs"}
-    heads = re.findall(r'<th scope="col"[^>]*>([^<]*)</th>', page)
-    assert ("p99" in heads) == ("latency" in parts) and ("Rebalances" in heads) == ("rebalances" in parts)
-    paper = history_paper({"runs": runs, "trends": []}, findings, parts)
-    assert ("p99" in paper.tables[1].columns) == ("latency" in parts)
-    assert ("Only" in paper.about) == (parts != IN_HISTORY)
 
 
 def test_a_history_without_a_figure_that_is_judged_does_not_say_that_none_drifts() -> None:

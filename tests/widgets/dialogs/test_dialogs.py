@@ -197,14 +197,13 @@ def test_several_sessions_part_and_forms_are_what_was_asked_for(qtbot, tmp_path)
     dialog.history.setChecked(True)
     dialog.from_time.setText("0:30")
     dialog.to_time.setText("95.5")
-    dialog.formats["pdf"].setChecked(True)
     dialog.formats["csv"].setChecked(False)
     with qtbot.waitSignal(dialog.exportRequested) as told:
         qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     (wish,) = told.args
     assert (wish.sessions, wish.mode) == (("/sessions/one", "/sessions/three"), "history")
     assert (wish.from_s, wish.to_s) == (30.0, 95.5)
-    assert wish.formats == {"html", "pdf", "parquet"}
+    assert wish.formats == {"html", "parquet"}
 
 
 @pytest.mark.parametrize(

@@ -82,13 +82,13 @@ def test_a_history_takes_only_what_it_has_and_the_other_ticks_come_back(dialog):
 
 
 def test_what_was_chosen_last_is_chosen_again(qtbot, tmp_path):
-    habits = ReportHabits(frozenset({"pdf"}), frozenset({"lag", "gone with an old version"}), open_when_finished=False)
+    habits = ReportHabits(frozenset({"csv"}), frozenset({"lag", "gone with an old version"}), open_when_finished=False)
     dialog = made_dialog(qtbot, tmp_path, habits)
     assert dialog.parts.chosen() == {"throughput", "latency", "audit"}
-    assert [name for name, box in dialog.formats.items() if box.isChecked()] == ["pdf"]
+    assert [name for name, box in dialog.formats.items() if box.isChecked()] == ["csv"]
     assert not dialog.open_when_finished.isChecked()
     dialog.parts.boxes["audit"].click()
-    assert dialog.habits() == ReportHabits(frozenset({"pdf"}), frozenset({"lag", "audit"}), open_when_finished=False)
+    assert dialog.habits() == ReportHabits(frozenset({"csv"}), frozenset({"lag", "audit"}), open_when_finished=False)
 
 
 def test_habits_that_leave_nothing_to_choose_are_passed_over(qtbot, tmp_path):
