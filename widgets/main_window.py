@@ -32,7 +32,7 @@ from widgets.theme import px
 from widgets.timeline import Timeline
 from widgets.tint import FrameTint
 from widgets.toolbar import Toolbar
-from widgets.window_layout import Shares, WindowLayout
+from widgets.window_layout import WindowLayout
 
 LAYOUT_VERSION = 3
 # The first time, the navigator is folded below this width: the canvas needs the room more.
@@ -309,16 +309,17 @@ class MainWindow(QMainWindow):
 
     def present_layout(self) -> WindowLayout:
         """The current layout, and the sizes of folded parts."""
-        left, right = (dock.open_width / max(1, self.top.width()) for dock in (self.left_dock, self.right_dock))
+        whole, below = max(1, self.top.width()), round(self.centre.share, 4)
+        left, right = (round(dock.open_width / whole, 4) for dock in (self.left_dock, self.right_dock))
         return WindowLayout(
             left=self.left_dock.is_open,
             right_side=self.right_dock.is_open,
             bottom=self.tabs.is_open,
             timeline=self.timeline.is_open,
             tab=self.shown_tab(),
-            top=_rounded(left, max(0.0, 1 - left - right), right),
+            top=(left, max(0.0, 1 - left - right), right),
             right=self.right.shares,
-            whole=_rounded(1 - self.centre.share, self.centre.share),
+            whole=(1 - below, below),
             beside=self.centre.is_beside,
         )
 
@@ -412,10 +413,6 @@ def _with_mnemonic(title: str, taken: set[str]) -> str:
         return title
     taken.add(title[place].lower())
     return f"{title[:place]}&{title[place:]}"
-
-
-def _rounded(*shares: float) -> Shares:
-    return tuple(round(share, 4) for share in shares)
 
 
 def fill_menu(menu: QMenu, entries: Sequence[Entry]) -> None:

@@ -13,7 +13,7 @@ from widgets.panels.lesson import LessonPanel
 from widgets.panels.panel import Panel
 from widgets.panels.rebalances import RebalancesPanel
 from widgets.theme import px
-from widgets.window_layout import Shares
+from widgets.window_layout import TwoShares
 
 # The lesson takes what it needs of the height, but leaves this part to what is below it, if it has as many pixels.
 LEFT_TO_THE_REST = 0.42
@@ -50,7 +50,7 @@ class RightSide(QWidget):
         self._below = QSplitter(Qt.Orientation.Vertical, self, childrenCollapsible=False)
         self._below.splitterMoved.connect(lambda _at, _place: self._note_shares())
         #: What inspector and rebalances take of the height below the lesson, where both are open.
-        self.shares: Shares = (0.6, 0.4)
+        self.shares: TwoShares = (0.6, 0.4)
         self._openers: dict[Panel, FoldButton] = {}
         for panel in (inspector, rebalances):
             self._below.addWidget(panel)
@@ -80,15 +80,15 @@ class RightSide(QWidget):
             self._asked, self._by_hand = panel, by_hand
             self._fit()
 
-    def set_shares(self, shares: Shares) -> None:
+    def set_shares(self, shares: TwoShares) -> None:
         self.shares = shares
         self._fit(shared_anew=True)
 
     def _note_shares(self) -> None:
         if not any(panel.is_title_alone for panel in self._openers):
-            sizes = self._below.sizes()
-            whole = sum(sizes) or 1
-            self.shares = tuple(round(size / whole, 4) for size in sizes)
+            above, below = self._below.sizes()
+            share = round(above / max(1, above + below), 4)
+            self.shares = (share, 1 - share)
 
     def _press(self, panel: Panel) -> None:
         if panel.is_title_alone and panel is not self._lesson:

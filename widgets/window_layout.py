@@ -1,15 +1,14 @@
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from typing import Annotated
 
-from widgets.i18n import mark
+import msgspec
 
-Shares = tuple[float, ...]
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+TwoShares = tuple[Share, Share]
 
 
-@dataclass(frozen=True, slots=True)
-class WindowLayout:
+class WindowLayout(msgspec.Struct, frozen=True):
     """Which sides are open, which tab is in front, and the shares (they add up to 1) of each splitter.
 
     `top` is navigator, canvas, right side; `right` is inspector, rebalances; `whole` is canvas and panels, one below
@@ -22,47 +21,20 @@ class WindowLayout:
     bottom: bool = False
     timeline: bool = True
     tab: str = "assignments"
-    top: Shares = (0.0, 1.0, 0.0)
-    right: Shares = (0.6, 0.4)
-    whole: Shares = (1.0, 0.0)
+    top: tuple[Share, Share, Share] = (0.0, 1.0, 0.0)
+    right: TwoShares = (0.6, 0.4)
+    whole: TwoShares = (1.0, 0.0)
     beside: bool = False
 
     def to_text(self) -> str:
-        return json.dumps(asdict(self))
+        return msgspec.json.encode(self).decode()
 
     @classmethod
     def from_text(cls, text: str) -> WindowLayout | None:
         try:
-            plain = json.loads(text)
-            layout = cls(
-                left=bool(plain["left"]),
-                right_side=bool(plain["right_side"]),
-                bottom=bool(plain["bottom"]),
-                timeline=bool(plain.get("timeline", True)),
-                tab=str(plain["tab"]),
-                top=_shares(plain["top"], 3),
-                right=_shares(plain["right"], 2),
-                whole=_shares(plain["whole"], 2),
-                beside=bool(plain.get("beside", False)),
-            )
-        except (ValueError, TypeError, KeyError):
+            return msgspec.json.decode(text, type=cls)
+        except msgspec.DecodeError:  # a ValidationError is one
             return None
-        return layout
-
-
-def _shares(values: object, count: int) -> Shares:
-    if not isinstance(values, list) or len(values) != count:
-        raise ValueError("a splitter has another number of parts")
-    shares = tuple(float(value) for value in values)
-    if not all(0 <= share <= 1 for share in shares) or sum(shares) <= 0:
-        raise ValueError("shares lie between 0 and 1")
-    return shares
 
 
 PRESENTATION = WindowLayout(left=False, bottom=False, top=(0.0, 0.79, 0.21), right=(0.6, 0.4))
-
-SHIPPED: dict[str, WindowLayout] = {
-    mark("Teach"): WindowLayout(left=False, bottom=False, top=(0.0, 0.74, 0.26), right=(0.5, 0.5)),
-    mark("Debug"): WindowLayout(bottom=True, tab="events", whole=(0.6, 0.4)),
-    mark("Dead letters"): WindowLayout(bottom=True, tab="dead_letters", whole=(0.5, 0.5), right=(0.75, 0.25)),
-}

@@ -221,12 +221,11 @@ def _open_window(instead: str, **what: Any) -> int:
     with _ended_by_interrupts(), _without_collections() as collect_again:
         plain_import = builtins.__import__
         try:
-            # Qt is loaded by the commands that draw, and no other; first what is quick, so that something is seen.
-            from app.shell.opening import show_opening
+            # Qt is loaded by the commands that draw, and no other.
+            import PySide6.QtCore  # noqa: F401
 
             # PySide's import reads the source of every module for a `from __feature__`: a tenth of the start.
             builtins.__import__ = plain_import
-            opening = show_opening()
             from app.shell.workbench import open_window
         except ImportError as error:
             print(
@@ -236,11 +235,7 @@ def _open_window(instead: str, **what: Any) -> int:
             )
             return Exit.REFUSED
 
-        def shown() -> None:
-            opening.close()
-            collect_again()
-
-        return open_window(**what, shown=shown)
+        return open_window(**what, shown=collect_again)
 
 
 @contextlib.contextmanager

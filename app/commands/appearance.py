@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QInputDialog
 
 from app.commands.context import CommandContext, Handlers
 from app.commands.forms import choice, form_of
@@ -17,9 +15,7 @@ from widgets.dialogs.form import Values
 from widgets.dialogs.settings import SettingsDialog
 from widgets.i18n import tr
 from widgets.theme import SCALES, scale
-from widgets.window_layout import SHIPPED
 
-_SHIPPED = {"layout_teach": "Teach", "layout_debug": "Debug", "layout_dead_letters": "Dead letters"}
 # Settings that are shown and kept as they are.
 _KEPT = ("language", "reduced_motion", "record", "keep_spark")
 
@@ -28,14 +24,13 @@ class AppearanceHandlers(Handlers):
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         bind, look = context.registry.bind, context.appearance
-        for command, name in _SHIPPED.items():
-            bind(command, partial(self.apply_layout, name))
-        bind("layout_choose", self._choose_layout)
-        bind("layout_save", self._save_layout)
-        no_own, in_place = tr("You have not saved any layouts."), tr("Every box is in its place.")
-        self.bind_with("layout_forget", self._forget_layout, self._forgettable, no_own)
         bind("arrange", self._arrange)
-        self.bind_with("arrange_reset", self._reset_arrangement, lambda: context.canvas.arrangement, in_place)
+        self.bind_with(
+            "arrange_reset",
+            self._reset_arrangement,
+            lambda: context.canvas.arrangement,
+            tr("Every box is in its place."),
+        )
         context.canvas.arrangementChanged.connect(self._keep_arrangement)
         context.canvas.boxMoved.connect(self._note_move)
         context.controller.opened.connect(self._restore_arrangement)
@@ -46,45 +41,6 @@ class AppearanceHandlers(Handlers):
         bind("present", self._present)
         bind("settings", self._ask_settings)
         look.changed.connect(context.registry.refresh)
-
-    def apply_layout(self, name: str) -> None:
-        layout = self._context.settings.layout(name)
-        if layout is None:
-            self._context.show_message(tr("There is no layout {name}.", name=name))
-            return
-        window, before = self._context.window, self._context.window.present_layout()
-        window.set_layout(layout)
-        self._context.undo.push(
-            tr("layout {name}", name=tr(name)), lambda: window.set_layout(before), lambda: window.set_layout(layout)
-        )
-
-    def _ask_name(self, title: str, label: str, names: list[str], *, editable: bool) -> str:
-        shown = [tr(name) for name in names]
-        chosen, ok = QInputDialog.getItem(self._context.window, title, label, shown, 0, editable)
-        if not ok or not chosen.strip():
-            return ""
-        return names[shown.index(chosen)] if chosen in shown else chosen.strip()[:60]
-
-    def _choose_layout(self) -> None:
-        names = list(self._context.settings.layout_names())
-        if name := self._ask_name(tr("Choose a layout"), tr("Layout"), names, editable=False):
-            self.apply_layout(name)
-
-    def _save_layout(self) -> None:
-        names = list(self._context.settings.layout_names())
-        if name := self._ask_name(tr("Save this layout as"), tr("Name"), names, editable=True):
-            self._context.settings.keep_layout(name, self._context.window.present_layout())
-            self._context.show_message(tr("The layout has been saved as {name}.", name=tr(name)))
-
-    def _forgettable(self) -> list[str]:
-        settings = self._context.settings
-        return [name for name in settings.layout_names() if settings.layout(name) != SHIPPED.get(name)]
-
-    def _forget_layout(self) -> None:
-        name = self._ask_name(tr("Forget a layout"), tr("Layout"), self._forgettable(), editable=False)
-        if name:
-            self._context.settings.forget_layout(name)
-            self._context.show_message(tr("The layout {name} has been deleted.", name=tr(name)))
 
     def _arrange(self) -> None:
         on = self._context.registry.action("arrange").isChecked()

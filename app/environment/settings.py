@@ -9,7 +9,6 @@ from PySide6.QtCore import QSettings
 from app.environment.language import SYSTEM
 from widgets.dialogs.export_report import ReportHabits
 from widgets.theme import SCALES, THEMES
-from widgets.window_layout import SHIPPED, WindowLayout
 
 T = TypeVar("T")
 
@@ -75,7 +74,6 @@ class Settings:
     lessons = _json("lessons", {}, dict[str, frozenset[str]])
     #: By scenario, where boxes of its canvas stand that were moved by hand, as text.
     arrangements = _json("arrangements", {}, dict[str, str])
-    _layouts = _json("layouts", {}, dict[str, str])
 
     def __init__(self, store: QSettings | None = None) -> None:
         self._store = store
@@ -90,16 +88,3 @@ class Settings:
         self._here[name] = value
         if self._store is not None:
             self._store.setValue(name, value)
-
-    def layout_names(self) -> tuple[str, ...]:
-        """The bundled layouts, then the user's own."""
-        return tuple(SHIPPED | self._layouts)
-
-    def layout(self, name: str) -> WindowLayout | None:
-        return WindowLayout.from_text(self._layouts.get(name, "")) or SHIPPED.get(name)
-
-    def keep_layout(self, name: str, layout: WindowLayout) -> None:
-        self._layouts = {**self._layouts, name: layout.to_text()}
-
-    def forget_layout(self, name: str) -> None:
-        self._layouts = {kept: text for kept, text in self._layouts.items() if kept != name}

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from PySide6.QtCore import QObject, QSettings, Qt, QTimer
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtCore import QElapsedTimer, QEventLoop, QObject, QSettings, Qt, QTimer
+from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
 from app.commands.context import CommandContext
 from app.commands.families import FAMILIES
@@ -31,7 +31,6 @@ from app.sessions.session_controller import SessionController
 from app.sessions.stored import StoredSession
 from app.shell.badge import shown_badge
 from app.shell.frames import Frames, Pace
-from app.shell.opening import paint_first
 from broker_core.clock import ns_from_s
 from broker_core.engine.runner import Mode
 from broker_core.operations.guarded import PlanTopicRedrive
@@ -282,7 +281,7 @@ def open_window(
         room = app.primaryScreen().availableGeometry()
         workbench.window.resize(min(FIRST_SIZE[0], room.width() - 20), min(FIRST_SIZE[1], room.height() - 40))
     workbench.window.show()
-    paint_first(workbench.window, FIRST_PAINT_MS)
+    paint_first(workbench.window)
     shown()
     workbench.frames.start()
     if path is not None:
@@ -296,6 +295,15 @@ def open_window(
     # All is kept, and other threads have ended by then: taking every widget apart would only hold up the end.
     atexit.register(os._exit, code)
     return code
+
+
+def paint_first(window: QWidget) -> None:
+    """Paint a window that was just shown, before anything that takes time: until then it is black on some screens."""
+    waited = QElapsedTimer()
+    waited.start()
+    while not (window.windowHandle().isExposed() or waited.hasExpired(FIRST_PAINT_MS)):
+        QApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents, FIRST_PAINT_MS)
+    QApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
 
 
 def call_on_end_signals(end: Callable[[], object]) -> None:

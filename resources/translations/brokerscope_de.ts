@@ -326,10 +326,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Ein Build, der dreimal fehlschlägt, landet bei den Dead Letters.</translation>
   </message>
   <message>
-   <source>A bundled layout is reset.</source>
-   <translation>Eine mitgelieferte Anordnung wird zurückgesetzt.</translation>
-  </message>
-  <message>
    <source>A cell is a topic: its colour is lag; the higher it is filled, the worse its replication is.</source>
    <translation>Eine Zelle ist ein Topic: die Farbe ist sein Rückstand; je höher sie gefüllt ist, desto schlechter ist es repliziert.</translation>
   </message>
@@ -464,10 +460,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>A key of customer and hour spreads the load. What is given up for it?</source>
    <translation>Ein Schlüssel aus Kunde und Stunde verteilt die Last. Was gibt man dafür auf?</translation>
-  </message>
-  <message>
-   <source>A large table of dead letters.</source>
-   <translation>Eine große Tabelle von Dead Letters.</translation>
   </message>
   <message>
    <source>A log does not delete messages because they were read, nor keep them because they were not. This one keeps twenty seconds, in segments of five seconds; older segments are deleted as a whole. reader-2 is away for a minute from second 40. When it comes back, the messages it would have read first are gone.</source>
@@ -960,10 +952,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>All of this line</source>
    <translation>Die ganze Zeile</translation>
-  </message>
-  <message>
-   <source>All panels, with Events in front.</source>
-   <translation>Alle Panels, mit Ereignissen im Vordergrund.</translation>
   </message>
   <message>
    <source>All partitions</source>
@@ -1558,10 +1546,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Zeichenfläche</translation>
   </message>
   <message>
-   <source>Canvas and scenario, nothing else.</source>
-   <translation>Zeichenfläche und Szenario, sonst nichts.</translation>
-  </message>
-  <message>
    <source>Canvas and timeline alone.</source>
    <translation>Nur Zeichenfläche und Zeitleiste.</translation>
   </message>
@@ -1648,14 +1632,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Choose a folder for the report.</source>
    <translation>Einen Ordner für den Bericht wählen.</translation>
-  </message>
-  <message>
-   <source>Choose a layout</source>
-   <translation>Anordnung wählen</translation>
-  </message>
-  <message>
-   <source>Choose a layout...</source>
-   <translation>Anordnung wählen...</translation>
   </message>
   <message>
    <source>Choose a segment to see how its partition is stored.</source>
@@ -2224,10 +2200,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Dead-lettered if this attempt fails.</source>
    <translation>Wird zum Dead Letter, wenn dieser Versuch scheitert.</translation>
-  </message>
-  <message>
-   <source>Debug</source>
-   <translation>Fehlersuche</translation>
   </message>
   <message>
    <source>Defines which versions the next one must be able to read or be readable by.</source>
@@ -3190,14 +3162,6 @@ Wanduhrzeit {wall}</translation>
    <translation>In den ersten vierzig Sekunden gibt es genug Token, und Nachrichten gehen durch, wie sie kommen.</translation>
   </message>
   <message>
-   <source>Forget a layout</source>
-   <translation>Anordnung löschen</translation>
-  </message>
-  <message>
-   <source>Forget a layout...</source>
-   <translation>Anordnung löschen...</translation>
-  </message>
-  <message>
    <source>Forms</source>
    <translation>Formate</translation>
   </message>
@@ -4064,10 +4028,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Latenz</translation>
   </message>
   <message>
-   <source>Layout</source>
-   <translation>Anordnung</translation>
-  </message>
-  <message>
    <source>Leader</source>
    <translation>Leader</translation>
   </message>
@@ -4270,10 +4230,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Making the producer wait. It costs the producer's time, and the producer's own callers must be able to wait as well; otherwise messages are lost there.</source>
    <translation>Den Producer warten zu lassen. Das kostet den Producer Zeit, und auch seine eigenen Aufrufer müssen warten können; sonst gehen dort Nachrichten verloren.</translation>
-  </message>
-  <message>
-   <source>Map of the canvas</source>
-   <translation>Übersicht der Zeichenfläche</translation>
   </message>
   <message>
    <source>Marks or unmarks the messages of the selected topic as dead letters.</source>
@@ -5010,10 +4966,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>One of my own actions.</source>
    <translation>Eine meiner Aktionen.</translation>
-  </message>
-  <message>
-   <source>One of the layouts you have saved.</source>
-   <translation>Eine der gespeicherten Anordnungen.</translation>
   </message>
   <message>
    <source>One second later; at the end, live again.</source>
@@ -6264,14 +6216,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Diesen Filter speichern als...</translation>
   </message>
   <message>
-   <source>Save this layout as</source>
-   <translation>Diese Anordnung speichern als</translation>
-  </message>
-  <message>
-   <source>Save this layout as...</source>
-   <translation>Diese Anordnung speichern als...</translation>
-  </message>
-  <message>
    <source>Save {name}</source>
    <translation>{name} speichern</translation>
   </message>
@@ -6286,10 +6230,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Saved {at}</source>
    <translation>{at} gespeichert</translation>
-  </message>
-  <message>
-   <source>Saves the current layout under a name.</source>
-   <translation>Speichert die aktuelle Anordnung unter einem Namen.</translation>
   </message>
   <message>
    <source>Scenario</source>
@@ -7176,10 +7116,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Ziele</translation>
   </message>
   <message>
-   <source>Teach</source>
-   <translation>Unterrichten</translation>
-  </message>
-  <message>
    <source>Ten seconds earlier.</source>
    <translation>Zehn Sekunden vorher.</translation>
   </message>
@@ -7646,14 +7582,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>The latest version accepts this message.</source>
    <translation>Die neueste Version nimmt diese Nachricht an.</translation>
-  </message>
-  <message>
-   <source>The layout has been saved as {name}.</source>
-   <translation>Die Anordnung wurde als {name} gespeichert.</translation>
-  </message>
-  <message>
-   <source>The layout {name} has been deleted.</source>
-   <translation>Die Anordnung {name} wurde gelöscht.</translation>
   </message>
   <message>
    <source>The lease ends at:</source>
@@ -8242,10 +8170,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>There is no later one.</source>
    <translation>Es gibt kein späteres.</translation>
-  </message>
-  <message>
-   <source>There is no layout {name}.</source>
-   <translation>Es gibt keine Anordnung {name}.</translation>
   </message>
   <message>
    <source>There is no log yet.</source>
@@ -9246,10 +9170,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>You can step (F4), run (F5) and run fast (F6). Ctrl+P finds every command.</source>
    <translation>Sie können schrittweise (F4), normal (F5) und schnell (F6) laufen lassen. Strg+P findet jeden Befehl.</translation>
-  </message>
-  <message>
-   <source>You have not saved any layouts.</source>
-   <translation>Sie haben keine Anordnung gespeichert.</translation>
   </message>
   <message>
    <source>Your own cluster</source>
@@ -10358,10 +10278,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>later than the moment shown</source>
    <translation>nach dem gezeigten Zeitpunkt</translation>
-  </message>
-  <message>
-   <source>layout {name}</source>
-   <translation>Anordnung {name}</translation>
   </message>
   <message>
    <source>leader</source>

@@ -26,7 +26,6 @@ from widgets.canvas.geometry import neighbour
 from widgets.canvas.layout import Shift
 from widgets.canvas.lettering import write_centred
 from widgets.canvas.link_item import DOT_TRAVEL_S
-from widgets.canvas.mini_map import MiniMap
 from widgets.canvas.overlay_items import FrameItem
 from widgets.canvas.stage import Stage
 from widgets.canvas.view import CanvasView, Ghost
@@ -127,11 +126,6 @@ class Canvas(ZoomView):
         self._ticker = QTimer(self, interval=DOTS_TICK_MS)
         self._ticker.timeout.connect(self._move_dots)
         self.setAccessibleName(tr("Canvas of the broker"))
-        self._map = MiniMap(self)
-        self._map.pointed.connect(self.centerOn)
-        for bar in (self.horizontalScrollBar(), self.verticalScrollBar()):
-            bar.valueChanged.connect(lambda _value: self._show_map())
-            bar.rangeChanged.connect(lambda _least, _most: self._show_map())
         self._describe()
 
     # What is shown
@@ -180,13 +174,6 @@ class Canvas(ZoomView):
     def _arranged(self) -> None:
         self._after_layout()
         self.arrangementChanged.emit()
-
-    def _show_map(self) -> None:
-        if self.is_dragging:
-            self._map.hide()
-            return
-        sight = self.mapToScene(self.viewport().rect()).boundingRect()
-        self._map.set_facts(self._stage.layout.rects, self._stage.layout.bounds, sight, self.viewport().size())
 
     def set_ghost(self, ghost: Ghost | Sequence[str] | str) -> None:
         """Answer `ghostRequested`: a `Ghost`, or why there is none, its first line the title and its second a note."""
@@ -237,7 +224,6 @@ class Canvas(ZoomView):
             self._after_layout()
         super().resizeEvent(event)
         self._keep_in_sight(self._selected_id)
-        self._show_map()
 
     def _keep_in_sight(self, item_id: str) -> None:
         box = self._stage.box_of(item_id) if item_id else None
@@ -256,7 +242,6 @@ class Canvas(ZoomView):
         self.set_selected(self._selected_id)
         self._show_focus()
         self.set_bounds(self._stage.layout.bounds)
-        self._show_map()
 
     # Dots
 
@@ -326,7 +311,6 @@ class Canvas(ZoomView):
             self._drag.move(at, self.mapToScene(at))
             if self._drag.is_carrying:
                 self.viewport().setCursor(_cursor(self._drag.target))
-                self._show_map()
                 self._scroll_at_edges(at)
         elif self._topic_drag.is_pressed:
             self._topic_drag.move(at, self.mapToScene(at))
@@ -352,7 +336,6 @@ class Canvas(ZoomView):
             if arranged:
                 self.boxMoved.emit(dict(self.arranging.before))
             carried = self._topic_drag.release() or carried
-            self._show_map()
             panned, self._has_panned, self._panned_from = self._has_panned, False, None
             at = event.position().toPoint()
             near = (at - self._press_at).manhattanLength() <= START_PIXELS
@@ -435,7 +418,6 @@ class Canvas(ZoomView):
     def _let_go(self, reason: str) -> None:
         self._drag.cancel(reason)
         self._topic_drag.cancel()
-        self._show_map()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = event.key()

@@ -66,7 +66,7 @@ def test_every_icon_exists():
 
 def test_what_opens_a_dialog_ends_with_dots():
     dotted = {command.id for command in COMMANDS if command.title.endswith("...")}
-    asking = {"open_scenario", "export_report", "move_consumer", "palette", "settings", "layout_save"}
+    asking = {"open_scenario", "export_report", "move_consumer", "palette", "settings"}
     assert asking <= dotted
     assert not dotted & {"run", "pause", "stop", "theme", "quit", "bench_consumer"}
 

@@ -9,7 +9,6 @@ from PySide6.QtCore import QSettings
 
 from app.environment.settings import Settings
 from widgets.dialogs.export_report import ReportHabits
-from widgets.window_layout import WindowLayout
 
 
 @pytest.fixture
@@ -65,9 +64,9 @@ def test_the_store_is_asked_once_and_told_each_time(store: QSettings, monkeypatc
 
     with monkeypatch.context() as counted:
         counted.setattr(store, "value", value)
-        settings.keep_layout("Mine", WindowLayout())
-        assert settings.layout_names() == settings.layout_names()
+        settings.lessons = {"Mine": frozenset({"step"})}
+        assert settings.lessons == settings.lessons
         assert settings.arrangements == settings.arrangements == {}
-    assert asked == ["layouts", "arrangements"] and "Mine" in settings.layout_names()
+    assert asked == ["arrangements"] and "Mine" in settings.lessons
     store.sync()
-    assert "Mine" in Settings(QSettings(store.fileName(), QSettings.Format.IniFormat)).layout_names()
+    assert "Mine" in Settings(QSettings(store.fileName(), QSettings.Format.IniFormat)).lessons

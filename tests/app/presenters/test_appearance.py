@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, QSettings, Qt
-from PySide6.QtWidgets import QApplication, QInputDialog
+from PySide6.QtWidgets import QApplication
 
 from app.environment.settings import Settings
 from app.presenters.appearance import PRESENTATION_SCALE
@@ -20,7 +20,7 @@ from widgets.dialogs.settings import SettingsDialog
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel, Gauge
 from widgets.theme import LIGHT, SCALES, apply_theme, current_theme, scale
-from widgets.window_layout import SHIPPED, WindowLayout
+from widgets.window_layout import WindowLayout
 
 
 @pytest.fixture(autouse=True)
@@ -34,25 +34,6 @@ def shown_sides(hand: Hand) -> tuple[bool, bool, bool]:
     return window.parts.navigator.isVisible(), window.right.isVisible(), window.shows_panels
 
 
-def test_the_shipped_layouts_show_what_they_say(hand: Hand) -> None:
-    registry, window = hand.workbench.registry, hand.workbench.window
-    registry.trigger("layout_teach")
-    assert shown_sides(hand) == (False, True, False)
-    assert not registry.action("toggle_left").isChecked()
-    registry.trigger("layout_dead_letters")
-    assert shown_sides(hand) == (True, True, True)
-    assert window.shown_tab() == "dead_letters"
-    assert window.tabs.area.height() == pytest.approx(hand.canvas.height(), abs=8)
-    registry.trigger("layout_debug")
-    assert registry.action("toggle_bottom").isChecked()
-    registry.trigger("undo")
-    assert window.shown_tab() == "dead_letters"
-    registry.trigger("undo")
-    assert shown_sides(hand) == (False, True, False)
-    registry.trigger("redo")
-    assert shown_sides(hand) == (True, True, True)
-
-
 def test_a_layout_gives_each_side_its_share_of_the_room_that_there_is(hand: Hand) -> None:
     window = hand.workbench.window
     window.set_layout(WindowLayout(left=False, bottom=True, top=(0.2, 0.5, 0.3), whole=(0.6, 0.4)))
@@ -64,26 +45,11 @@ def test_a_layout_gives_each_side_its_share_of_the_room_that_there_is(hand: Hand
     assert above / below == pytest.approx(0.6 / 0.4, rel=0.05)
 
 
-def test_a_layout_is_kept_under_a_name_and_comes_back(hand: Hand, monkeypatch: Any) -> None:
-    registry, window = hand.workbench.registry, hand.workbench.window
-    window.set_layout(WindowLayout(left=False, bottom=True, tab="offsets", whole=(0.5, 0.5)))
-    monkeypatch.setattr(QInputDialog, "getItem", lambda *_args: ("My own", True))
-    registry.trigger("layout_save")
-    registry.trigger("layout_teach")
-    assert "My own" in hand.workbench.settings.layout_names()
-    registry.trigger("layout_choose")
-    assert shown_sides(hand) == (False, True, True)
-    assert window.shown_tab() == "offsets"
-    registry.trigger("layout_forget")
-    registry.refresh()
-    assert "My own" not in hand.workbench.settings.layout_names()
-    assert not registry.action("layout_forget").isEnabled()
-
-
-@pytest.mark.parametrize("text", ["", "nonsense", "{}", '{"left": 1}', '{"top": [1]}'])
+@pytest.mark.parametrize("text", ["", "nonsense", '{"left": 1}', '{"top": [1]}', '{"right": [2.0, -1.0]}'])
 def test_a_layout_that_cannot_be_read_is_none(text: str) -> None:
     assert WindowLayout.from_text(text) is None
-    assert WindowLayout.from_text(SHIPPED["Debug"].to_text()) == SHIPPED["Debug"]
+    kept = WindowLayout(left=False, tab="offsets", whole=(0.25, 0.75), beside=True)
+    assert WindowLayout.from_text(kept.to_text()) == kept
 
 
 def test_type_grows_in_steps_up_to_the_last(hand: Hand) -> None:
@@ -186,11 +152,10 @@ def test_the_settings_dialog_changes_at_once(hand: Hand) -> None:
 
 def test_settings_that_fit_no_more_count_as_not_kept(tmp_path: Path) -> None:
     store = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-    for name, value in (("window/theme", "pink"), ("window/scale", "9"), ("layouts", '{"Teach": "broken"}')):
+    for name, value in (("window/theme", "pink"), ("window/scale", "9")):
         store.setValue(name, value)
     settings = Settings(store)
     assert (settings.theme, settings.scale) == ("system", 1.0)
-    assert settings.layout("Teach") == SHIPPED["Teach"]
 
 
 def test_a_box_moved_by_hand_takes_its_cards_and_comes_back_with_the_scenario(hand: Hand) -> None:
@@ -235,20 +200,6 @@ def test_a_box_is_moved_with_the_keyboard(hand: Hand) -> None:
 def test_an_arrangement_that_cannot_be_read_is_none(text: str) -> None:
     assert from_text(text) == {}
     assert from_text(to_text({"topic:a": (8.0, 16.0)})) == {"topic:a": (8.0, 16.0)}
-
-
-def test_the_map_comes_where_not_everything_is_in_sight_and_leads_there(hand: Hand) -> None:
-    canvas = hand.canvas
-    assert not canvas._map.isVisible()
-    for _ in range(8):
-        canvas.zoom_in()
-    assert canvas._map.isVisible()
-    before = canvas.mapToScene(canvas.viewport().rect().center())
-    hand.qtbot.mouseClick(canvas._map, Qt.MouseButton.LeftButton, pos=QPoint(canvas._map.width() - 20, 90))
-    after = canvas.mapToScene(canvas.viewport().rect().center())
-    assert after.x() > before.x()
-    canvas.fit()
-    assert not canvas._map.isVisible()
 
 
 def test_the_language_of_the_settings_is_that_of_the_next_start(qapp: QApplication, tmp_path: Path) -> None:

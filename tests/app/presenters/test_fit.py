@@ -73,7 +73,6 @@ def test_nothing_of_a_bundled_scenario_is_clipped_covered_or_cut(
         outside = [name for name, box in boxes.items() if not seen.contains(box)]
         assert outside == [], (width, height)
         assert not hand.canvas.horizontalScrollBar().isVisible() and not hand.canvas.verticalScrollBar().isVisible()
-        assert not hand.canvas._map.isVisible()
         container = hand.canvas._stage.layout.container
         inner = {name: box.adjusted(1, 1, -1, -1) for name, box in boxes.items()}
         for one, other in combinations(boxes, 2):

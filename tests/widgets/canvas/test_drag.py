@@ -253,13 +253,3 @@ def test_a_crowded_canvas_can_be_dragged_on_too(hand: Hand, heard: Heard, canvas
     canvas.fit()
     hand.drag("consumer:indexers-7", hand.header("group:statistics"))
     assert heard.only(*DROPS) == [("consumerDropped", "indexers-7", "statistics")]
-
-
-def test_the_map_makes_room_for_what_a_drag_says(hand: Hand, canvas: Canvas) -> None:
-    canvas.zoom_in()
-    canvas.reveal("consumer:indexer-4")
-    assert canvas._map.isVisibleTo(canvas)
-    hand.lift("consumer:indexer-4")
-    assert not canvas._map.isVisibleTo(canvas)
-    hand.release("consumer:indexer-4")
-    assert canvas._map.isVisibleTo(canvas)
