@@ -4,7 +4,6 @@ import argparse
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any
 
 from app.cli.errors import CommandError
 from app.cli.messages import stored
@@ -18,7 +17,7 @@ from app.environment.exits import Exit
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import StoredMessage
 from broker_core.operations.messages import ReadMessages
-from broker_core.operations.queues import DescribeQueue, ListQueues
+from broker_core.operations.queues import ListQueues
 from broker_core.operations.topics import DescribeTopic
 from broker_core.operations.values import json_bytes
 from broker_core.plurals import counted
@@ -68,8 +67,6 @@ def _consume(broker: Broker, options: argparse.Namespace) -> int:
     queue = name in _queues(broker)
     if queue and (wrong := _given(options, "group", "start", "partition", "offset")):
         raise CommandError(f"{name} is a queue, but {wrong} is for topics; leave it out.")
-    if not queue and options.keep:
-        raise CommandError(f"--keep is for queues, but {name} is not a queue; leave it out.")
     if options.group is not None and (wrong := _given(options, "partition", "offset")):
         raise CommandError(f"A group assigns partitions and keeps offsets itself; leave out --group or {wrong}.")
     if options.offset is not None and options.start is not None:
@@ -186,29 +183,17 @@ def _commit(reader: GroupReader, options: argparse.Namespace, printed: Sequence[
 def _take(broker: Broker, options: argparse.Namespace) -> int:
     quiet = Quiet(lambda: f"messages of the queue {options.name}", options.timeout, as_json=options.json)
     shown, most = 0, options.count
-    kept: list[Any] = []
-    # Leases are extended: a message that is kept must not be redelivered, which counts as an attempt.
-    lease_s = broker.ask(DescribeQueue(queue=options.name)).lease_ms / 1_000
-    extended_s = time.monotonic()
     with queue_reader(broker, options.name, as_json=options.json) as reader:
         while not quiet.over() and shown != most:
             wait_s = quiet.poll_s(_POLL_S, reader.long_poll_s)
-            if options.keep:
-                wait_s = min(wait_s, lease_s / 4)
             found = reader.take(wait_s, PAGE if most is None else min(PAGE, most - shown))
-            if kept and time.monotonic() - extended_s >= lease_s / 4:
-                reader.extend(kept)
-                extended_s = time.monotonic()
             if found:
                 before = shown
                 try:
                     for _message in _printed([message for message, _lease in found], as_json=options.json):
                         shown += 1
                 finally:
-                    held = [lease for _message, lease in found[: shown - before]]
-                    if options.keep:
-                        kept += held
-                    elif held:
+                    if held := [lease for _message, lease in found[: shown - before]]:
                         reader.ack(held)
                 quiet.heard()
     return shown

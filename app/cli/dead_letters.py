@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import Any
 
 from app.cli.errors import CommandError
-from app.cli.messages import edit_of, headers_of, payload
+from app.cli.messages import headers_of, payload
 from app.cli.output import by_key, facts_of, print_facts, print_json, print_rows, rows_of, say, text_of
 from app.cli.parser import Command, argument
 from app.cli.request_options import add_field, built, given
@@ -42,7 +42,6 @@ def command() -> Command:
     for name in ("where", "to", "again"):
         add_field(topics, PlanTopicRedrive, name)
     argument(topics, "dlq --no-transactions")
-    argument(redrive, "dlq --value")
     taken_back, restored = "Took back {taken_back:redriven message}.", "Brought back {restored:dead letter}."
     verbs.does("undo-redrive", dead_letters.UndoRedrive, taken_back, lambda found: {"taken_back": found.messages})
     purge = verbs.add("purge", dead_letters.PurgeLetters, _purge, asks=_purge_question)
@@ -127,12 +126,7 @@ def _redrive(broker: Broker, options: argparse.Namespace) -> int:
         raise CommandError(f"--{next(iter(of_topics))} is for a topic into which a program has put its dead letters.")
     chosen, how = _chosen(options), given(options, dead_letters.Redrive, ("dry_run", "rate_per_s"))
     rate_per_s = how.get("rate_per_s")
-    edits: tuple[dead_letters.Edit, ...] = ()
-    if options.value is not None:
-        if len(options.offsets) != 1 or rate_per_s is not None:
-            raise CommandError("--value is for one dead letter; give its offset alone, and no --rate.")
-        edits = (edit_of(options.offsets[0], options.value.encode(errors="surrogateescape")),)
-    request = dead_letters.Redrive(queue=options.queue, edits=edits, **chosen, **how)
+    request = dead_letters.Redrive(queue=options.queue, **chosen, **how)
     if request.dry_run:
         preview = broker.ask(request)
         print_rows(

@@ -5,10 +5,10 @@ import contextlib
 
 from app.cli.output import text_of
 from broker_core.messages import Headers, StoredMessage
-from broker_core.operations.dead_letters import Edit, Letter
-from broker_core.operations.messages import MessageAnswer, Record
+from broker_core.operations.dead_letters import Letter
+from broker_core.operations.messages import MessageAnswer
 from broker_core.operations.queues import Delivery
-from broker_core.operations.values import base64_of, json_bytes
+from broker_core.operations.values import json_bytes
 
 _BASE64 = "base64:"
 
@@ -32,34 +32,6 @@ def stored(found: MessageAnswer | Delivery, topic: str) -> StoredMessage:
 
 def headers_of(found: MessageAnswer | Delivery | Letter) -> Headers:
     return tuple((name, _header(text)) for name, text in found.headers.items())
-
-
-def edit_of(offset: int, value: bytes) -> Edit:
-    try:
-        return Edit(offset=offset, value=value.decode())
-    except UnicodeDecodeError:
-        return Edit(offset=offset, value=base64_of(value), encoding="base64")
-
-
-def record(
-    key: bytes | None,
-    value: bytes | None,
-    headers: dict[str, str],
-    *,
-    ttl_ms: int | None = None,
-    priority: int = 0,
-    partition: int | None = None,
-) -> Record:
-    """A message to publish: key and value as texts where both are, else as Base64."""
-    more = {"headers": headers or None, "ttl_ms": ttl_ms, "priority": priority, "partition": partition}
-    try:
-        return Record(value=_text(value), key=_text(key), **more)  # type: ignore[arg-type]
-    except UnicodeDecodeError:
-        return Record(value=base64_of(value), key=base64_of(key), encoding="base64", **more)  # type: ignore[arg-type]
-
-
-def _text(data: bytes | None) -> str | None:
-    return None if data is None else data.decode()
 
 
 def _decoded(text: str | None) -> bytes | None:

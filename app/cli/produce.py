@@ -6,9 +6,6 @@ import os
 import select
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
-
-import msgspec
 
 from app.cli.errors import CommandError
 from app.cli.parser import Command, arguments, described
@@ -46,16 +43,6 @@ def typed_lines(before_waiting: Callable[[], object]) -> Iterator[bytes]:
             return
 
 
-class _Line(msgspec.Struct, forbid_unknown_fields=True):
-    """A message in JSON Lines; `value` may be any JSON."""
-
-    value: Any = None
-    key: str | None = None
-    headers: dict[str, str] = {}
-    priority: int = 0
-    partition: int | None = None
-
-
 def command() -> Command:
     parser = described("produce")
     arguments(parser, "produce", {"header": _header}, {"default": f"{TIMEOUT_S:g}"})
@@ -72,42 +59,24 @@ def _header(text: str) -> tuple[str, bytes]:
     name, sign, value = text.partition("=")
     if not sign or not name:
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
-    return name, value.encode(errors="surrogateescape")
+    return name, _bytes(value)
 
 
-def _lines(options: argparse.Namespace, before_waiting: Callable[[], object]) -> Iterator[_Line]:
+def _lines(options: argparse.Namespace, before_waiting: Callable[[], object]) -> Iterator[tuple[str | None, str]]:
+    """(key, value) of each message."""
     if options.values:
-        for value in options.values:
-            yield _Line(value, options.key, {}, options.priority, options.partition)
+        yield from ((options.key, value) for value in options.values)
         return
     tell_typist("one message per line")
-    for number, raw in enumerate(typed_lines(before_waiting), 1):
-        line = raw.decode(errors="surrogateescape")
-        if options.lines_are_json:
-            yield _json_line(number, line.encode(errors="surrogateescape"))
-            continue
-        key = options.key
+    for raw in typed_lines(before_waiting):
+        line, key = raw.decode(errors="surrogateescape"), options.key
         if options.key_separator and options.key_separator in line:
             key, _, line = line.partition(options.key_separator)
-        yield _Line(line, key, {}, options.priority, options.partition)
+        yield key, line
 
 
-def _json_line(number: int, line: bytes) -> _Line:
-    try:
-        return msgspec.json.decode(line, type=_Line)
-    except msgspec.ValidationError as error:
-        from broker_core.simulation.scenario_errors import fault
-
-        _, sentence = fault(error, msgspec.json.decode(line), _Line, called="it")
-        raise CommandError(f"Line {number} is not a valid message: {sentence}") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise CommandError(f"Line {number} is not JSON ({error}).") from error
-
-
-def _bytes(value: object) -> bytes | None:
-    if value is None:
-        return None
-    return value.encode(errors="surrogateescape") if isinstance(value, str) else msgspec.json.encode(value)
+def _bytes(text: str) -> bytes:
+    return text.encode(errors="surrogateescape")
 
 
 def _produce(broker: Broker, options: argparse.Namespace) -> int:
@@ -117,16 +86,8 @@ def _produce(broker: Broker, options: argparse.Namespace) -> int:
             raise CommandError(f"--priority is for queues, but no queue reads {options.topic}; leave it out.")
     sender = publisher(broker, options)
     try:
-        try:
-            for line in _lines(options, sender.finish):
-                own = tuple((name, value.encode()) for name, value in line.headers.items())
-                headers = (*options.header, *own)
-                sender.send(
-                    _bytes(line.key), _bytes(line.value), headers, priority=line.priority, partition=line.partition
-                )
-        except CommandError:
-            sender.finish()  # the lines before the one that is wrong
-            raise
+        for key, value in _lines(options, sender.finish):
+            sender.send(None if key is None else _bytes(key), _bytes(value))
         sender.finish()
     except BaseException as error:
         sender.give_up()

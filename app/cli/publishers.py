@@ -7,7 +7,6 @@ from collections import deque
 
 import msgspec
 
-from app.cli.messages import record
 from app.cli.output import print_json
 from app.cli.readers import client_name
 from app.cli.target import Broker
@@ -21,6 +20,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import Headers
 from broker_core.operations.messages import Placed, PublishBatch, PublishMessages, Record
 from broker_core.operations.topics import TopicConfig
+from broker_core.operations.values import base64_of
 from broker_core.plurals import counted
 
 TIMEOUT_S = 120.0
@@ -78,19 +78,10 @@ class LocalPublisher(Publisher):
             config = msgspec.structs.replace(config, retries=0, linger_ms=0)
         self._producer = Producer(host, config)
 
-    def send(
-        self, key: bytes | None, value: bytes | None, headers: Headers, *, priority: int, partition: int | None
-    ) -> None:
-        receipt = self._producer.send(
-            self.options.topic,
-            value,
-            key,
-            headers=headers,
-            ttl_ms=self.options.ttl_ms,
-            priority=priority,
-            partition=partition,
-        )
-        self._pending.append(receipt)
+    def send(self, key: bytes | None, value: bytes) -> None:
+        options = self.options
+        more = {"headers": tuple(options.header), "ttl_ms": options.ttl_ms, "priority": options.priority}
+        self._pending.append(self._producer.send(options.topic, value, key, partition=options.partition, **more))
         while self._pending and (self._pending[0].done or len(self._pending) > _MOST_UNTOLD):
             self._tell_first()
 
@@ -130,14 +121,10 @@ class HttpPublisher(Publisher):
         self._records: list[Record] = []
         self._bytes = 0
 
-    def send(
-        self, key: bytes | None, value: bytes | None, headers: Headers, *, priority: int, partition: int | None
-    ) -> None:
+    def send(self, key: bytes | None, value: bytes) -> None:
         """Raises INVALID_RECORD for headers that HTTP cannot carry."""
-        texts = _texts(headers)
-        ttl_ms = self.options.ttl_ms
-        self._records.append(record(key, value, texts, ttl_ms=ttl_ms, priority=priority, partition=partition))
-        self._bytes += len(key or b"") + len(value or b"")
+        self._records.append(_record(key, value, self.options))
+        self._bytes += len(key or b"") + len(value)
         if len(self._records) >= _BATCH_MESSAGES or self._bytes >= _BATCH_BYTES:
             self.finish()
 
@@ -205,6 +192,16 @@ class HttpPublisher(Publisher):
             topic = dead_letter_queue_of(topic)
         partition, offset = found.partition, found.offset
         self.told(topic, NO_OFFSET if partition is None else partition, NO_OFFSET if offset is None else offset)
+
+
+def _record(key: bytes | None, value: bytes, options: argparse.Namespace) -> Record:
+    """Key and value as texts where both are, else as Base64."""
+    more = {"ttl_ms": options.ttl_ms, "priority": options.priority, "partition": options.partition}
+    more["headers"] = _texts(options.header) or None
+    try:
+        return Record(value=value.decode(), key=None if key is None else key.decode(), **more)
+    except UnicodeDecodeError:
+        return Record(value=base64_of(value), key=base64_of(key), encoding="base64", **more)
 
 
 def _texts(headers: Headers) -> dict[str, str]:

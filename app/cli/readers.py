@@ -142,10 +142,6 @@ class LocalQueueReader(Closable):
     def ack(self, held: Sequence[Any]) -> None:
         self._consumer.ack_many(held)
 
-    def extend(self, held: Sequence[Any]) -> None:
-        for delivery in held:
-            delivery.extend()
-
     def close(self) -> None:
         self._consumer.close()
 
@@ -177,10 +173,6 @@ class HttpQueueReader(Closable):
             self._held.pop(lease, None)
         request = queues.Ack(queue=self._queue, leases=list(held))
         _check(self._connection.tried(lambda: self._broker.ask(request)))  # if it is lost, they come again later
-
-    def extend(self, held: Sequence[Any]) -> None:
-        request = queues.Extend(queue=self._queue, leases=list(held))
-        _check(self._connection.tried(lambda: self._broker.ask(request)))
 
     def close(self) -> None:
         if self._held and not self._connection.is_lost:

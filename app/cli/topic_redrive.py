@@ -28,11 +28,10 @@ _STAYS = {
 
 
 def redrive_topic(broker: Broker, options: argparse.Namespace) -> int:
-    for name in ("offsets", "all", "value"):
-        if getattr(options, name):
-            raise CommandError(
-                f"Of {options.queue}, all dead letters go back that pass --where FILTER; leave the rest out."
-            )
+    if options.offsets or options.all:
+        raise CommandError(
+            f"Of {options.queue}, all dead letters go back that pass --where FILTER; leave the rest out."
+        )
     only_shown = getattr(options, "dry_run", False)
     if not only_shown:
         must_allow(options, "redrive")

@@ -1,7 +1,6 @@
 """Checklist A25: every verb, on a data directory and on a running broker, for people and for programs."""
 
 import argparse
-import json
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -40,27 +39,6 @@ def test_a25_messages_are_read_without_a_group(shell: Shell) -> None:
     assert [(one["key"], one["value"]) for one in found] == [("k1", "one"), ("k2", "two")]
     assert [one["value"] for one in shell.rows("consume", "orders", "--offset", 1, "--count", 1)] == ["two"]
     assert shell.rows("groups", "list") == []
-
-
-def test_a25_json_lines_carry_key_headers_and_any_value(shell: Shell) -> None:
-    shell("topics", "create", "orders")
-    lines = '{"key": "a", "value": {"n": 1}, "headers": {"trace": "7"}}\n{"value": null, "key": "gone"}\n'
-    shell("produce", "orders", "--lines-are-json", typed=lines)
-    first, second = shell.rows("consume", "orders", "--count", 2)
-    assert (first["key"], json.loads(first["value"]), first["headers"]) == ("a", {"n": 1}, {"trace": "7"})
-    assert (second["key"], second["value"]) == ("gone", None)
-    shell("produce", "orders", "--lines-are-json", typed='{"valu": 1}\n')
-    assert shell.code == 2
-    assert shell.error == (
-        "brokerscope: Line 1 is not a valid message: the key 'valu' is not known here; did you mean 'value'?\n"
-    )
-    for wrong, why in (
-        ('{"key": 7}', "is not a valid message: key must be text, not 7; put it in quotes."),
-        ("[1]", "is not a valid message: it must be keys with values, not a list."),
-        ("{", "is not JSON (Input data was truncated)."),
-    ):
-        shell("produce", "orders", "--lines-are-json", typed=f'{{"value": 1}}\n{wrong}\n')
-        assert shell.error == f"brokerscope: Line 2 {why}\n"
 
 
 def test_what_was_printed_before_the_reader_of_the_output_ended_is_committed_and_acknowledged(
@@ -120,8 +98,8 @@ def test_a25_queues_are_filled_peeked_taken_and_purged(shell: Shell) -> None:
     assert [one["value"] for one in shell.rows("consume", "jobs", "--count", 1)] == ["urgent"]
     (facts,) = shell.rows("queues", "describe", "jobs")
     assert (facts["ready"], facts["acknowledged"], facts["max_attempts"]) == (1, 1, 3)
-    lines = '{"value": "good", "priority": 1}\n{"value": "bad", "priority": 2}\n'
-    assert shell("produce", "jobs", "--lines-are-json", typed=lines) == "Published 1 message to jobs, and no more:\n"
+    shell("produce", "jobs", "good", "--priority", 1)
+    shell("produce", "jobs", "bad", "--priority", 2)
     assert (shell.code, "jobs has priorities from 0, the most urgent, to 1, and none of 2" in shell.error) == (
         Exit.REFUSED,
         True,
@@ -133,13 +111,6 @@ def test_a25_queues_are_filled_peeked_taken_and_purged(shell: Shell) -> None:
     assert [row["queue"] for row in shell.rows("queues", "list")] == ["jobs", "mail"]
     shell("queues", "delete", "mail")
     assert [row["queue"] for row in shell.rows("queues", "list")] == ["jobs"]
-
-
-def test_a25_what_is_kept_comes_again(shell: Shell) -> None:
-    shell("queues", "create", "jobs")
-    shell("produce", "jobs", "a", "b")
-    assert len(shell.rows("consume", "jobs", "--count", 2, "--keep")) == 2
-    assert shell.rows("queues", "list")[0]["ready"] == 2
 
 
 def test_a25_schemas_are_registered_checked_compared_and_ruled(shell: Shell, tmp_path) -> None:
@@ -297,23 +268,6 @@ def test_an_offset_that_the_log_has_not_is_not_passed_over(shell: Shell) -> None
     shell("consume", "orders", "--group", "g", "--count", 1)
     shell("groups", "reset-offsets", "g", "--to-offset", 99_999, "--apply")
     assert shell.error == "orders/0 has no offset 99999; the nearest is 2.\n"
-
-
-def test_a_line_that_is_refused_ends_it_and_the_lines_before_it_are_counted(shell: Shell) -> None:
-    shell("topics", "create", "orders")
-    told = shell("produce", "orders", "--lines-are-json", typed='{"value": 1}\nnonsense\n{"value": 2}\n')
-    assert told == "Published 1 message to orders, and no more:\n"
-    assert (shell.code, "Line 2 is not JSON" in shell.error) == (2, True)
-    assert [one["value"] for one in shell.rows("consume", "orders", "--count", 1, "--timeout", 5)] == ["1"]
-
-
-def test_what_is_kept_is_held_for_longer_than_a_lease_and_loses_no_attempt(shell: Shell) -> None:
-    shell("queues", "create", "jobs", "--lease-ms", 1_000, "--max-attempts", 2)
-    shell("produce", "jobs", "a")
-    assert len(shell.rows("consume", "jobs", "--keep", "--timeout", 2.5)) == 1
-    assert (shell.code, shell.error) == (0, "")
-    (row,) = shell.rows("queues", "list")
-    assert (row["ready"], row["dead_letters"]) == (1, 0)
 
 
 def test_a_schema_that_is_no_text_is_one_sentence(shell: Shell, tmp_path) -> None:

@@ -60,7 +60,6 @@ def terminal() -> tuple[int, int]:
         (("consume", "orders", "--partition", "0"), "messages of orders"),
         (("consume", "orders", "--group", "g"), "messages of orders in the group g"),
         (("consume", "jobs"), "messages of the queue jobs"),
-        (("consume", "jobs", "--keep"), "messages of the queue jobs"),
         (("http-consume", "--topic", "orders", "--poll-interval", "0.1"), "messages of orders"),
     ],
 )
