@@ -4,9 +4,8 @@ import argparse
 from collections.abc import Callable, Iterable
 
 from app.cli.errors import CommandError
-from app.cli.numbers import integer, whole
 from app.cli.output import Column, facts_of, print_described, print_facts, print_rows, rows_of, say, struct_facts
-from app.cli.parser import Command, argument
+from app.cli.parser import Command, argument, integer, whole
 from app.cli.request_options import built
 from app.cli.target import Broker, is_from_outside, must_allow
 from app.cli.verbs import Verbs

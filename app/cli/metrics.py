@@ -4,9 +4,8 @@ import argparse
 import sys
 
 from app.cli.groups import lag_s
-from app.cli.numbers import above_zero
 from app.cli.output import print_facts, struct_facts
-from app.cli.parser import Command, argument
+from app.cli.parser import Command, above_zero, argument
 from app.cli.request_options import add_field
 from app.cli.target import Broker, is_running
 from app.cli.verbs import Verbs

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from app.cli.errors import CommandError
-from app.cli.numbers import between, or_word
+from app.cli.parser import between, or_word
 from broker_core.flow.config import FlowConfig
 from broker_core.operations.field_info import FieldInfo, field_info
 from broker_core.operations.fields import MAX_INT

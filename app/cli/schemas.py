@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import get_args
 
 from app.cli.errors import CommandError
-from app.cli.numbers import whole
 from app.cli.output import facts_of, print_facts, print_rows, say
-from app.cli.parser import Command, argument
+from app.cli.parser import Command, argument, whole
 from app.cli.request_options import add_field, built, given
 from app.cli.target import Broker
 from app.cli.verbs import Verbs

@@ -15,6 +15,7 @@ from app.sessions.causes import error_text
 from app.sessions.observed import ObservedSource, attached, why_no_address
 from broker_core.errors import BrokerError
 from broker_core.observation.deed_journal import DeedJournal
+from broker_core.observation.guard import WRITES
 from broker_core.observation.kafka.config import connection_config, is_cluster, passed_over
 from broker_core.observation.peer import Peer
 from broker_core.observation.peers import peer_at
@@ -148,3 +149,45 @@ def _observer(values: Values) -> Peer:
 
 def _why_no_cluster(address: str) -> str:
     return why_no_address(address) if is_cluster(address) else tr("It has to be HOST:PORT of a Kafka cluster.")
+
+
+UNLOCKED_S = 15 * 60.0
+
+
+class GuardHandlers(Handlers):
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context)
+        context.registry.bind("unlock", self.ask_unlock, self._why_not)
+        context.registry.bind("lock", self._lock, self._why_not_open)
+
+    def _why_not(self) -> str:
+        there = self._controller.source.guarded is not None
+        return "" if there else tr("Only a Kafka cluster that runs elsewhere is locked.")
+
+    def _why_not_open(self) -> str:
+        guarded = self._controller.source.guarded
+        return self._why_not() or ("" if guarded and guarded.guard.verbs else tr("It is locked."))
+
+    def ask_unlock(self) -> FormDialog:
+        guarded = self._controller.source.guarded
+        assert guarded is not None
+        name = guarded.name
+
+        def why_not(values: Values) -> str:
+            return "" if values["name"].strip() == name else tr("Type the name of the cluster: {name}", name=name)
+
+        def unlock(_values: Values) -> None:
+            guarded.guard.unlock(tuple(WRITES), UNLOCKED_S)
+            self._context.show_message(tr("{name} is unlocked for 15 minutes.", name=name))
+
+        form = form_of("unlock", {"name": {"hint": name}}, principal=guarded.principal)
+        dialog = form.dialog(self._context.window, why_not)
+        dialog.chosen.connect(unlock)
+        dialog.open()
+        return dialog
+
+    def _lock(self) -> None:
+        guarded = self._controller.source.guarded
+        if guarded is not None:
+            guarded.guard.lock()
+            self._context.show_message(tr("{name} is locked.", name=guarded.name))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
@@ -11,7 +11,7 @@ from msgspec import Struct
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QMenu
 
-from app.commands.forms import Given, form_of
+from app.commands.forms import Form, Given, form_of
 from app.commands.jobs import Jobs
 from app.commands.leaving import Leaving
 from app.commands.registry import ActionRegistry
@@ -30,6 +30,8 @@ from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot
 from widgets.canvas.canvas import Canvas
 from widgets.dialogs.form import Field, FormDialog, Values
+from widgets.dialogs.review import Review, ReviewDialog
+from widgets.facts import set_why_not
 from widgets.formats import sentence
 from widgets.i18n import tr
 from widgets.main_window import MainWindow
@@ -211,3 +213,37 @@ class Handlers(QObject):
                 menu.addSeparator()
             else:
                 menu.addAction(self._context.registry.action(command))
+
+
+def open_review(
+    context: CommandContext,
+    form: Form,
+    request: Callable[[Values], Request[T]],
+    shown: Callable[[Values, T], Review],
+    do: Callable[[Values, T], object],
+    does: type[UserAction],
+    why_not: Callable[[Values], str] = lambda _values: "",
+) -> None:
+    """Show the answer to `request` before `do` is done with it, an action of the kind `does`."""
+    dialog = ReviewDialog(*form[:3], why_not=why_not, parent=context.window)
+    answers = Answers(context.controller, dialog)
+    found: list[T] = []
+
+    def fail(why: str) -> None:
+        dialog.problem.setText(sentence(why))
+
+    def show(values: Values, answer: T) -> None:
+        found[:] = [answer]
+        dialog.set_review(shown(values, answer))
+        if dialog.reviewing:
+            set_why_not(dialog.accept_button, context.controller.why_not(does))
+
+    def ask(values: Values) -> None:
+        try:
+            answers.ask(request(values), partial(show, values), fail)
+        except BrokerError as error:
+            fail(error_text(error))
+
+    dialog.reviewWanted.connect(ask)
+    dialog.chosen.connect(lambda values: do(values, found[0]))
+    dialog.open()

@@ -15,7 +15,7 @@ from confluent_kafka import TopicPartition
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QMessageBox, QPushButton
 
-from app.commands.consumers import move_choices
+from app.commands.clients import move_choices
 from app.commands.listeners import ListenerHandlers
 from app.presenters.connections import ConnectionsPresenter
 from app.presenters.requests import RequestsPresenter, by_api

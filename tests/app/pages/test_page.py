@@ -19,7 +19,7 @@ import pytest
 
 import resources
 from app.cli.main import main
-from app.commands.session_page import SessionPageHandlers
+from app.commands.recordings import SessionPageHandlers
 from app.environment.paths import find_scenario
 from app.pages import page
 from app.pages.happenings import Happenings

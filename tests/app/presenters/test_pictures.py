@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from app.commands.consumers import current_group, move_choices
+from app.commands.clients import current_group, move_choices
 from app.commands.forms import name_error
 from app.presenters.backpressure import gate_of, gate_state, gauge_facts, gauges
 from app.presenters.canvas import RINGS_MAX, CanvasModel

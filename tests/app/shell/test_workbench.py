@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QMessageBox
 
-from app.commands.consumers import ConsumerHandlers
+from app.commands.clients import ConsumerHandlers
 from app.commands.dead_letters import DeadLetterHandlers
 from app.commands.scenarios import scenario_commands
 from app.sessions.event_text import event_line
