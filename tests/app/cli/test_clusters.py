@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from app.cli import topic_redrive
+from app.cli import dead_letters
 from app.cli.main import COMMANDS, main
 from app.environment.exits import Exit
 from app.environment.paths import deeds_file
@@ -232,7 +232,7 @@ def test_a_redrive_that_is_interrupted_exits_with_130_and_the_same_command_goes_
         if cluster.admin.describe_topic("orders").partitions[1].end_offset and next(left, None) is not None:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(topic_redrive, "time", SimpleNamespace(sleep=interrupted))
+    monkeypatch.setattr(dead_letters, "time", SimpleNamespace(sleep=interrupted))
     assert main([*words, "--rate", "0.1"]) == Exit.INTERRUPTED
     captured = capsys.readouterr()
     assert "the same command goes on" in captured.err
@@ -258,13 +258,13 @@ def test_a_plan_that_has_become_stale_is_refused_with_what_has_changed(
 ):
     words = (*redrive_of(cluster), "--allow", "redrive")
 
-    shown = topic_redrive._show
+    shown = dead_letters._show
 
     def meanwhile(*_shown: Any) -> None:
-        monkeypatch.setattr(topic_redrive, "_show", shown)
+        monkeypatch.setattr(dead_letters, "_show", shown)
         assert main([*words, "--json"]) == Exit.DONE
 
-    monkeypatch.setattr(topic_redrive, "_show", meanwhile)
+    monkeypatch.setattr(dead_letters, "_show", meanwhile)
     assert main([*words]) == Exit.REFUSED
     assert "0 letters of orders-dlt would go back now, not 3" in capsys.readouterr().err
 
