@@ -32,7 +32,7 @@ compiled: setup
 		$(VENV_PYTHON) -m pytest --collect-only -q --ignore tests/broker_core > /dev/null 2>&1; wait; }
 
 # What a change breaks first, in a minute or so: no Spark, no killed processes, no sockets, no whole window.
-QUICK := tests/test_tidy.py tests/broker_core tests/widgets tests/app/presenters tests/app/filters \
+QUICK := tests/test_tidy.py tests/broker_core tests/widgets tests/app/presenters \
 	--ignore tests/broker_core/listeners --ignore tests/broker_core/testing --ignore tests/broker_core/test_absurd_calls.py \
 	-m "not bench and not soak and not long and not slow and not spark and not window"
 

@@ -15,22 +15,20 @@ from PySide6.QtGui import QAction, QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QSplitter, QWidget
 
 from widgets.boxes import vbox
+from widgets.cards import RebalancesPanel
 from widgets.centre import Centre
 from widgets.hint_bar import HintBar
 from widgets.i18n import tr
 from widgets.navigator import Navigator
+from widgets.overlays import FrameTint, Ring
 from widgets.panel_tabs import PanelTabs
 from widgets.panels.inspector import InspectorPanel
 from widgets.panels.lesson import LessonPanel, NextStep
 from widgets.panels.panel import Panel
-from widgets.panels.rebalances import RebalancesPanel
-from widgets.right_side import RightSide
-from widgets.ring import Ring
-from widgets.side_dock import SideDock
+from widgets.sides import RightSide, SideDock
 from widgets.status_bar import StatusBar
 from widgets.theme import px
 from widgets.timeline import Timeline
-from widgets.tint import FrameTint
 from widgets.toolbar import Toolbar
 from widgets.window_layout import WindowLayout
 

@@ -24,9 +24,9 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QSizePolicy, QToolTip, QW
 from widgets.fold_button import FoldButton
 from widgets.formats import per_second, session_time
 from widgets.i18n import mark, tr
+from widgets.overlays import FRAME_WIDTH
 from widgets.panels.cell_painter import as_plain, tabular_font
 from widgets.theme import Theme, current_theme, px, qcolour
-from widgets.tint import FRAME_WIDTH
 
 WIDTH = 190
 

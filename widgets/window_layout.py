@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import msgspec
@@ -8,7 +9,8 @@ Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 TwoShares = tuple[Share, Share]
 
 
-class WindowLayout(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class WindowLayout:
     """Which sides are open, which tab is in front, and the shares (they add up to 1) of each splitter.
 
     `top` is navigator, canvas, right side; `right` is inspector, rebalances; `whole` is canvas and panels, one below

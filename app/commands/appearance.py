@@ -9,10 +9,9 @@ from app.commands.context import CommandContext, Handlers
 from app.commands.forms import choice, form_of
 from app.environment.language import languages
 from app.environment.paths import sessions_folder
-from widgets.canvas.arranging import from_text, to_text
 from widgets.canvas.layout import Shift
-from widgets.dialogs.form import Values
-from widgets.dialogs.settings import SettingsDialog
+from widgets.canvas.stage import from_text, to_text
+from widgets.dialogs.form import SettingsDialog, Values
 from widgets.i18n import tr
 from widgets.theme import SCALES, scale
 

@@ -13,9 +13,9 @@ from app.commands.context import CommandContext, Handlers, open_review
 from app.commands.forms import Given, form_of
 from app.commands.undo import UNDO_WINDOW_MINUTES
 from app.presenters.dead_letters import DeadLettersPresenter, dead_letter_facts, is_programs
+from app.presenters.dead_letters import place_of as place_of_redriven
 from app.presenters.message_facts import request_of
-from app.presenters.plan_review import redrive_review
-from app.presenters.redriven import place_of as place_of_redriven
+from app.presenters.reviews import redrive_review
 from app.sessions.history.life import place_of
 from app.sessions.work import Cancelled, Work
 from broker_core.errors import BrokerError, ErrorCode

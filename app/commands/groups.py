@@ -8,8 +8,7 @@ import msgspec
 from app.commands.context import CommandContext, Handlers, lacking, open_review
 from app.commands.forms import Form, as_is, choice, form_of, group_names, name_error, request_field, topic_names
 from app.presenters.offsets import OffsetsPanel
-from app.presenters.plan_review import offsets_review
-from app.presenters.reset_review import preview_of, reset_review, seek_preview, seek_review
+from app.presenters.reviews import offsets_review, preview_of, reset_review, seek_preview, seek_review
 from app.presenters.what_if import assignor_plans, group_of
 from broker_core.groups.assignors import ASSIGNORS
 from broker_core.groups.config import GroupSettings

@@ -9,7 +9,7 @@ import resources
 from app.commands.context import CommandContext, Handlers
 from app.commands.menus import COMMANDS
 from app.presenters.help import about, page
-from widgets.dialogs.reading import ReadingDialog
+from widgets.dialogs.dialog import ReadingDialog
 from widgets.hint_bar import Notice
 from widgets.i18n import mark, tr
 

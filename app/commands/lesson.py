@@ -20,8 +20,8 @@ from broker_core.simulation.actions.faults import HoldSchedule
 from broker_core.simulation.lesson import Lesson, PointAt, Step, WindowNames
 from broker_core.simulation.scenario import load_scenario
 from widgets.i18n import tr
+from widgets.overlays import Place
 from widgets.panels.table_panel import TablePanel
-from widgets.ring import Place
 
 # So long before something is due the schedule begins to wait for who is at a step, and waits at most so long.
 HOLD_AHEAD_S, HOLD_MOST_S = 5.0, 60.0

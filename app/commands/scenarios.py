@@ -16,7 +16,7 @@ from broker_core.simulation.lesson import WindowNames
 from broker_core.simulation.scenario import Scenario, load_scenario, parse_scenario
 from broker_core.simulation.scenario_completion import complete
 from broker_core.simulation.strict_yaml import Document
-from widgets.completion_list import Word
+from widgets.code_field import Word
 from widgets.dialogs.scenario_editor import ScenarioEditor
 from widgets.dialogs.scenario_picker import ScenarioFacts, ScenarioPicker
 from widgets.i18n import mark, tr

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.commands.context import CommandContext, Handlers
 from app.commands.forms import not_there
-from app.filters.parsing import help_rows
+from app.presenters.filters import help_rows
 from app.sessions.event_text import event_line
 from broker_core.broker.occurrences import FIELDS, BrokerState, occurrences, tester
 from broker_core.clock import ns_from_s

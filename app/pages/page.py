@@ -28,8 +28,8 @@ from broker_core.version import program_version
 from resources.colours import HUES, ink_on
 from widgets.bytes_text import contained
 from widgets.canvas import lane_painter, layout, queue_item
+from widgets.canvas.lettering import Step
 from widgets.canvas.queue_item import RINGS_LEGEND
-from widgets.canvas.step import Step
 from widgets.canvas.topic_item import LEGEND
 from widgets.formats import session_time
 from widgets.i18n import tr

@@ -9,8 +9,7 @@ from broker_core.events import EventKind
 from broker_core.snapshots import ActorView, GateView, GroupView, Snapshot
 from widgets.formats import count, duration, per_second, session_time
 from widgets.i18n import localized, mark, tr
-from widgets.panels.backpressure import BackpressurePanel, GaugeFacts, Limits
-from widgets.panels.block_chains import BlockChain, ChainLink
+from widgets.panels.backpressure import BackpressurePanel, BlockChain, ChainLink, GaugeFacts, Limits
 
 NEARLY_FULL = 0.8
 _POLICIES = {

@@ -13,11 +13,11 @@ from app.presenters.backpressure import (
     turned_away,
     turned_away_words,
 )
+from app.presenters.brokers import BrokerRow, broker_facts, broker_rows, placed_words
 from app.presenters.clients import Client, other_producers
 from app.presenters.excerpt import DRAWN_MAX, Excerpt, Excerpts
 from app.presenters.lag_trend import counts_removed, lag_trend
 from app.presenters.owners import Owners
-from app.presenters.placement import BrokerRow, broker_facts, broker_rows, placed_words
 from app.presenters.rates import Rates
 from app.sessions.history.series import (
     Key,

@@ -9,19 +9,74 @@ from typing import Any
 from PySide6.QtCore import Signal
 
 from app.presenters.beyond_snapshot import DeadLetterSync
-from app.presenters.columns import Column, number_column, time_column
+from app.presenters.columns import Column, number_column, state_column, time_column
 from app.presenters.dead_letter_topics import DeadLetterTopics, TopicLetter
 from app.presenters.panel_presenter import Sources, TablePresenter, overfull_words
-from app.presenters.redriven import RedrivenModel
-from app.presenters.table import SnapshotModel
+from app.presenters.table import SnapshotModel, TableModel
+from app.sessions.event_text import event_word
 from app.sessions.history.life import Place
-from app.sessions.history.redrives import redriven_messages
+from app.sessions.history.redrives import RedrivenMessage, redriven_messages
 from broker_core.clock import NS_PER_S
 from broker_core.filters import Field
 from broker_core.snapshots import AttemptView, DeadLetterView, QueueView, Snapshot
 from widgets.formats import Times, duration, plain_text, session_time
 from widgets.i18n import localized, mark, tr
 from widgets.panels.dead_letters import DeadLetterFacts, DeadLettersPanel
+
+
+class RedrivenModel(TableModel[RedrivenMessage]):
+    def __init__(self, times: Times) -> None:
+        columns: tuple[Column[RedrivenMessage], ...] = (
+            time_column("Redriven (session)", lambda row: row.redriven.time_ns, times, (130,), field="redriven_at"),
+            Column("Queue", lambda row: row.redriven.group, (90, 1, 3)),
+            number_column(
+                "Dead letter",
+                lambda row: row.redriven.offset,
+                (84, 0, 4),
+                field="letter",
+                about="Its offset in the dead-letter queue.",
+            ),
+            Column(
+                "Now at",
+                lambda row: str(place_of(row)),
+                (130, 2),
+                "place",
+                field="place",
+                about="Where the redrive appended it.",
+            ),
+            Column(
+                "Key",
+                lambda row: "" if row.redriven.key is None else plain_text(row.redriven.key, 40),
+                (90, 1, 2),
+                "mono",
+            ),
+            Column("Cause", lambda row: row.redriven.cause, (100, 3, 1), field="cause"),
+            state_column(
+                "Since then",
+                lambda row: event_word(row.fate) if row.fate is not None else "Waiting",
+                (130, 1),
+                field="fate",
+                about="The last event of the message since the redrive.",
+            ),
+            number_column("Deliveries", lambda row: row.deliveries, (84, 0, 6)),
+            Column("By", lambda row: row.fate.client if row.fate else "", (90, 1, 5), field="client"),
+            number_column(
+                "After",
+                lambda row: row.fate.time_ns - row.redriven.time_ns if row.fate else None,
+                (76, 0, 7),
+                shown=lambda after_ns: "" if after_ns is None else duration(after_ns),
+                kind="duration",
+                about="Time from the redrive until then.",
+            ),
+        )
+        all_of_them = (Field("redriven", "flag", "Redriven, like all in this list."), lambda _row: True)
+        super().__init__(columns, key=lambda row: row.redriven.seq, more=(all_of_them,))
+
+
+def place_of(row: RedrivenMessage) -> Place:
+    event = row.redriven
+    return Place(event.to_topic, event.to_partition or 0, event.to_offset or 0)
+
 
 PREVIEW_CHARS = 80
 # More than this is not laid out as text: the pane says how much there is.

@@ -5,8 +5,8 @@ from functools import partial
 
 from PySide6.QtCore import Qt
 
-from app.filters.parsing import help_rows, parsed
 from app.presenters.columns import Column, number_column, state_column, time_column
+from app.presenters.filters import help_rows, parsed
 from app.presenters.owners import Owners
 from app.presenters.paged import PAGE, PagedModel
 from app.presenters.panel_presenter import PanelPresenter, Sources

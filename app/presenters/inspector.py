@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from app.presenters.active_faults import left_of, lost_ns, reader_state, state_of
 from app.presenters.backpressure import gate_of, gate_state, gauge_facts, only_rate, producer_state, turned_away
+from app.presenters.brokers import broker_facts, broker_rows, placed_words
 from app.presenters.clients import Client, other_producers
 from app.presenters.in_flight import attempt_words
 from app.presenters.lag_trend import counts_removed, lag_words
-from app.presenters.placement import broker_facts, broker_rows, placed_words
 from app.presenters.rates import Rates
 from app.presenters.transactions import transaction_facts
 from app.sessions.causes import rule_text

@@ -15,8 +15,7 @@ from broker_core.snapshots import Snapshot
 from widgets.facts import Fact
 from widgets.formats import Times, duration, exact_size, plain_text, session_time
 from widgets.i18n import tr
-from widgets.panels.inspector import MOMENT, InspectorFacts, Section
-from widgets.panels.life_path import LifeStep
+from widgets.panels.inspector import MOMENT, InspectorFacts, LifeStep, Section
 
 _BY_CAUSE = frozenset(
     {EventKind.NACKED, EventKind.RELEASED, EventKind.REJECTED, EventKind.DROPPED, EventKind.EVICTED, EventKind.EXPIRED}

@@ -6,10 +6,9 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 
-from app.filters.parsing import help_rows, parsed
 from app.presenters.columns import Column, number_column, time_column
-from app.presenters.not_kept import not_recorded
-from app.presenters.paged import PagedModel
+from app.presenters.filters import help_rows, parsed
+from app.presenters.paged import PagedModel, not_recorded
 from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.sessions.history.life import Place
 from app.sessions.queries import Answers

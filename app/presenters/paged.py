@@ -13,6 +13,7 @@ from PySide6.QtCore import QModelIndex, Signal
 
 from app.presenters.columns import Column, ColumnModel, Index, Row
 from broker_core.filters import Field
+from widgets.i18n import tr
 
 PAGE = 100
 PAGES_HELD = 300
@@ -138,3 +139,23 @@ class PagedModel(ColumnModel[Row]):
     def place_of_number(self, number: int) -> int:
         """Where the row with a number stands in the range; the nearest where it is outside."""
         return max(0, min(number, self._end - 1) - self._first)
+
+
+Words = tuple[str, str, str]  # a sentence, what to do about it, and the words on the button that does it
+
+
+def not_recorded(why_no_branch: str) -> Words:
+    """Of a recorded session; `why_no_branch` is "" if it can be run again up to the moment that is shown."""
+    sentence = tr("A recording contains the events of messages, not the messages.")
+    if why_no_branch:
+        return sentence, tr("They cannot be restored. {why}", why=why_no_branch), ""
+    how = tr("A branch reruns the same inputs up to the moment shown, in a new session that has these messages.")
+    return sentence, how, tr("Branch here (Ctrl+B)")
+
+
+def only_of_now() -> Words:
+    return (
+        tr("The log of this moment is not available."),
+        tr("Segments are known only for the present."),
+        tr("Follow live (Alt+Right)"),
+    )

@@ -7,8 +7,8 @@ from typing import Any, Generic, TypeVar
 
 from PySide6.QtCore import QObject
 
-from app.filters.parsing import help_rows
 from app.presenters.columns import ColumnModel
+from app.presenters.filters import help_rows
 from app.presenters.owners import Owners
 from app.presenters.rates import Rates
 from app.presenters.table import SnapshotModel, TableModel

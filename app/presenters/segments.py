@@ -7,7 +7,7 @@ from PySide6.QtCore import QAbstractItemModel, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.presenters.columns import Column, number_column, state_column, time_column
-from app.presenters.not_kept import not_recorded, only_of_now
+from app.presenters.paged import not_recorded, only_of_now
 from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.presenters.table import TableModel
 from app.sessions.queries import Answers

@@ -34,6 +34,7 @@ from app.sessions.history.life import place_of
 from app.sessions.session_controller import SessionController
 from broker_core.simulation.scenario import Scenario
 from broker_core.snapshots import Snapshot
+from widgets.cards import RebalancesPanel
 from widgets.facts import Fact
 from widgets.formats import Times, session_time
 from widgets.i18n import tr
@@ -41,7 +42,6 @@ from widgets.main_window import MainWindow, Parts
 from widgets.navigator import Navigator, NavRow, NavSection
 from widgets.panels.inspector import InspectorFacts, InspectorPanel
 from widgets.panels.lesson import LessonPanel
-from widgets.panels.rebalances import RebalancesPanel
 from widgets.panels.table_panel import TablePanel
 from widgets.theme import current_theme
 

@@ -7,9 +7,9 @@ from PySide6.QtWidgets import QLabel, QListWidget, QTableWidget
 
 from widgets.dialogs.assignors import AssignorsDialog
 from widgets.facts import FactsGrid, LinkButton
+from widgets.overlays import Ring
 from widgets.panels.inspector import InspectorPanel
 from widgets.panels.report import FindingFacts, ReportPanel
-from widgets.ring import Ring
 
 
 def _rows(grid: FactsGrid) -> list[tuple[QLabel, QLabel, LinkButton]]:

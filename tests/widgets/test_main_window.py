@@ -12,8 +12,10 @@ from app.presenters.offsets import OffsetsPanel
 from app.presenters.panels import PANELS
 from app.presenters.segments import LogOnDiskPanel
 from tests.widgets.panels.table_of import columns_of
+from widgets.cards import RebalancesPanel
 from widgets.main_window import MainWindow, Parts
 from widgets.navigator import Navigator
+from widgets.overlays import FRAME_WIDTH
 from widgets.panel_tabs import DIGIT, PAD, brief
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel
@@ -26,13 +28,11 @@ from widgets.panels.inspector import InspectorPanel
 from widgets.panels.jobs import JobsPanel
 from widgets.panels.lesson import LessonPanel
 from widgets.panels.messages import MessagesPanel
-from widgets.panels.rebalances import RebalancesPanel
 from widgets.panels.report import ReportPanel
 from widgets.panels.schemas import SchemasPanel
 from widgets.status_bar import StatusBar, StatusFacts
 from widgets.theme import LIGHT, apply_theme, styled_at_end
 from widgets.timeline import AXIS, LANES, LEFT, RIGHT, TICKS, TOP, Band, Tick, Timeline, TimelineFacts, united
-from widgets.tint import FRAME_WIDTH
 from widgets.toolbar import Toolbar
 from widgets.window_layout import WindowLayout
 

@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QApplication
 
 from tests.widgets.test_main_window import TABS, actions, parts
 from widgets.main_window import MainWindow
+from widgets.overlays import FRAME_WIDTH
 from widgets.panels.dead_letters import DeadLettersPanel
-from widgets.side_dock import STRIP_WIDTH
+from widgets.sides import STRIP_WIDTH
 from widgets.theme import LIGHT, apply_theme, styled_at_end
 from widgets.timeline import AXIS, LEAST_AREA, TOP, Tick, TimelineFacts
-from widgets.tint import FRAME_WIDTH
 from widgets.window_layout import WindowLayout
 
 S = 1_000_000_000
@@ -251,6 +251,6 @@ def test_arrow_keys_go_along_the_tabs(window, qtbot):
 
 
 def test_a_layout_from_before_the_timeline_could_fold_is_still_read():
-    text = WindowLayout(bottom=True).to_text().replace('"timeline": true, ', "")
+    text = WindowLayout(bottom=True).to_text().replace('"timeline":true,', "")
     assert "timeline" not in text
     assert WindowLayout.from_text(text) == WindowLayout(bottom=True)

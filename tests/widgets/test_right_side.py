@@ -12,13 +12,12 @@ from pytestqt.qtbot import QtBot
 
 from widgets import cards
 from widgets.canvas.view import Party
-from widgets.cards import Move, RebalanceFacts
+from widgets.cards import Move, RebalanceFacts, RebalancesPanel
 from widgets.panels.cell_painter import tabular_font
 from widgets.panels.inspector import InspectorFacts, InspectorPanel
 from widgets.panels.lesson import LessonFacts, LessonPanel, StepFacts
 from widgets.panels.panel import Panel
-from widgets.panels.rebalances import RebalancesPanel
-from widgets.right_side import LEAST_FOR_BOTH, LEAST_FOR_LESSON_AND_ONE, LEAST_FOR_THE_LESSON, RightSide
+from widgets.sides import LEAST_FOR_BOTH, LEAST_FOR_LESSON_AND_ONE, LEAST_FOR_THE_LESSON, RightSide
 
 STEPS = tuple(StepFacts(f"Step {number}, which is to be done.") for number in range(20))
 LESSON = LessonFacts("First", STEPS)

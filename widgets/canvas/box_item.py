@@ -10,8 +10,7 @@ from PySide6.QtWidgets import QGraphicsItem, QGraphicsRectItem, QStyleOptionGrap
 
 from widgets.canvas.geometry import Rect
 from widgets.canvas.layout import TOPIC_W
-from widgets.canvas.lettering import face_at, metrics, rate_text, width_of, write, write_centred, write_right
-from widgets.canvas.step import Step
+from widgets.canvas.lettering import Step, face_at, metrics, rate_text, width_of, write, write_centred, write_right
 from widgets.icons import icon_pixmap
 from widgets.theme import LIGHT, StateStyle, Theme, ink_on, qcolour, state_style
 

@@ -18,7 +18,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from widgets.canvas.arranging import Arranging
 from widgets.canvas.box_item import Look, draw_icon
 from widgets.canvas.card_item import WORKERS_STAY
 from widgets.canvas.drag import START_PIXELS, Drag, TopicDrag
@@ -27,7 +26,7 @@ from widgets.canvas.layout import Shift
 from widgets.canvas.lettering import write_centred
 from widgets.canvas.link_item import DOT_TRAVEL_S
 from widgets.canvas.overlay_items import FrameItem
-from widgets.canvas.stage import Stage
+from widgets.canvas.stage import Arranging, Stage
 from widgets.canvas.view import CanvasView, Ghost
 from widgets.canvas.zoom_view import Sight, ZoomView
 from widgets.i18n import mark, tr

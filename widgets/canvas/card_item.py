@@ -4,8 +4,7 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainter
 
 from widgets.canvas.box_item import STATE_ICON, FactsItem, draw_badge, draw_icon, draw_state_word
-from widgets.canvas.lettering import face_at, metrics, plural, rate_text, width_of, write, write_right
-from widgets.canvas.step import Step
+from widgets.canvas.lettering import Step, face_at, metrics, plural, rate_text, width_of, write, write_right
 from widgets.canvas.view import ConsumerCard, NodeCard, ProducerCard, WorkerCard
 from widgets.i18n import mark, tr
 from widgets.theme import StateStyle, mix, state_style

@@ -5,8 +5,7 @@ from PySide6.QtGui import QPainter
 
 from widgets.canvas.box_item import PILL_H, RADIUS, STATE_ICON, Facts, FactsItem, draw_icon, draw_pill, hatch
 from widgets.canvas.layout import BENCH_HEADER_H, GROUP_HEADER_H, PAD
-from widgets.canvas.lettering import count_text, metrics, plural, short_count, width_of, write, write_right
-from widgets.canvas.step import Step
+from widgets.canvas.lettering import Step, count_text, metrics, plural, short_count, width_of, write, write_right
 from widgets.canvas.view import ConsumerCard, GroupBox, QueueBox
 from widgets.formats import at_most, with_unknown
 from widgets.i18n import tr

@@ -7,8 +7,7 @@ from PySide6.QtGui import QPainter
 
 from widgets.canvas.box_item import Look, draw_badge, draw_icon, hatch, pen
 from widgets.canvas.layout import CELL_COLUMNS, CELL_PITCH, LANE_H, TOPIC_W
-from widgets.canvas.lettering import count_text, metrics, short_count, write, write_centred, write_right
-from widgets.canvas.step import Step
+from widgets.canvas.lettering import Step, count_text, metrics, short_count, write, write_centred, write_right
 from widgets.canvas.view import GhostMove, Lane, LaneGroup
 from widgets.theme import Theme, ink_on, mix, qcolour, state_style
 

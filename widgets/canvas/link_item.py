@@ -8,9 +8,8 @@ from PySide6.QtGui import QPainter, QPainterPath, QPen, QPolygonF
 from widgets.canvas.box_item import PILL_H, STATE_ICON, BoxItem, Look, draw_icon, draw_pill, pen, pill_width
 from widgets.canvas.geometry import LinkPath, Rect
 from widgets.canvas.layout import PUBLISH_GAP
-from widgets.canvas.lettering import face_at, least_units, rate_text, width_of
+from widgets.canvas.lettering import Step, face_at, least_units, rate_text, width_of
 from widgets.canvas.ports import point_at
-from widgets.canvas.step import Step
 from widgets.canvas.view import Link
 from widgets.i18n import tr
 from widgets.theme import StateStyle, mix, qcolour, state_style

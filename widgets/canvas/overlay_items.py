@@ -8,8 +8,7 @@ from PySide6.QtGui import QPainter
 from widgets.canvas.box_item import RADIUS, BoxItem, FactsItem, Look, draw_badge, pen
 from widgets.canvas.geometry import Rect
 from widgets.canvas.layout import MAP_HEAD_H, PAD, map_cells
-from widgets.canvas.lettering import write, write_centred
-from widgets.canvas.step import Step
+from widgets.canvas.lettering import Step, write, write_centred
 from widgets.canvas.view import Rest, RestCell
 from widgets.formats import count
 from widgets.i18n import mark, tr

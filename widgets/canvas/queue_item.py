@@ -6,6 +6,7 @@ from PySide6.QtGui import QPainter, QPen
 from widgets.canvas.box_item import STATE_ICON, FactsItem, draw_icon, draw_place_header, pen
 from widgets.canvas.layout import DEAD_LETTERS_H, QUEUE_H, TOPIC_W
 from widgets.canvas.lettering import (
+    Step,
     count_text,
     metrics,
     plural,
@@ -16,7 +17,6 @@ from widgets.canvas.lettering import (
     write_centred,
     write_right,
 )
-from widgets.canvas.step import Step
 from widgets.canvas.view import LeaseRing, QueueBox
 from widgets.i18n import mark, tr
 from widgets.theme import mix

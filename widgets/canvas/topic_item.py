@@ -32,6 +32,7 @@ from widgets.canvas.layout import (
     shown_groups,
 )
 from widgets.canvas.lettering import (
+    Step,
     count_text,
     plural,
     rate_text,
@@ -41,7 +42,6 @@ from widgets.canvas.lettering import (
     write_centred,
     write_right,
 )
-from widgets.canvas.step import Step
 from widgets.canvas.view import GhostMove, Lane, LaneGroup, TopicBox, lane_id
 from widgets.formats import at_most
 from widgets.i18n import mark, tr

@@ -10,8 +10,7 @@ from PySide6.QtWidgets import QGraphicsScene, QGraphicsView, QStyle, QWidget
 from widgets.canvas.box_item import Look
 from widgets.canvas.geometry import Rect
 from widgets.canvas.layout import Arrangement
-from widgets.canvas.lettering import least_units
-from widgets.canvas.step import Step, step_of
+from widgets.canvas.lettering import Step, least_units, step_of
 
 LEAST_ZOOM, MOST_ZOOM, ZOOM_STEP = 0.15, 3.0, 1.15
 FIT_MOST = 2.0

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from math import ceil
+
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer
-from PySide6.QtGui import QFont, QShowEvent
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLayout, QTableWidget, QTableWidgetItem, QWidget
+from PySide6.QtGui import QFont, QShowEvent, QTextCursor
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLayout, QTableWidget, QTableWidgetItem, QTextBrowser, QWidget
 
 from widgets.boxes import hbox, scrolled, vbox
+from widgets.facts import named
 from widgets.i18n import tr
 from widgets.panels.cell_painter import tabular_font
+from widgets.theme import px
 
 MARGINS = (16, 14, 16, 14)
 AROUND = 24  # pixels of the window that stay in sight
@@ -87,3 +91,43 @@ class TextTable(QTableWidget):
         item.setFont(tabular_font(weight=QFont.Weight.Bold if bold else QFont.Weight.Normal))
         self.setItem(row, column, item)
         return item
+
+
+NARROW, WIDE = (560, 460), (1040, 720)
+LEAST_HEIGHT = 180
+HEADING_TOP_MARGIN = 20
+READING_MARGIN, SPACING, INDENT = 16, 12, 18
+
+
+class ReadingDialog(Dialog):
+    """Markdown that ships with the program; never data. As high as its page needs, up to where it scrolls."""
+
+    def __init__(self, title: str, markdown: str, parent: QWidget | None = None, *, wide: bool = False) -> None:
+        """`wide` has room for lines of code."""
+        super().__init__(title, parent)
+        self.page = named(QTextBrowser(self, openLinks=False), title)
+        self.page.setStyleSheet("QTextBrowser { border: none; background: transparent; padding: 0; }")
+        self.page.document().setIndentWidth(px(INDENT))  # of a list; Qt's is 40
+        self.page.setMarkdown(markdown)
+        self._give_headings_room()
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
+        buttons.rejected.connect(self.reject)
+        vbox((self.page, 1), buttons, on=self, margins=(READING_MARGIN,) * 4, spacing=SPACING)
+        width, most = (px(length) for length in (WIDE if wide else NARROW))
+        self.resize(width, min(most, max(px(LEAST_HEIGHT), self._needed(width) + buttons.sizeHint().height())))
+
+    def _needed(self, width: int) -> int:
+        self.page.ensurePolished()
+        around = 2 * READING_MARGIN
+        text = self.page.document().clone(self)  # that of the page takes the width which the page has now
+        text.setTextWidth(width - around)
+        return ceil(text.size().height()) + around + SPACING
+
+    def _give_headings_room(self) -> None:
+        block = self.page.document().begin().next()  # the first has the dialog's margin
+        while block.isValid():
+            shape = block.blockFormat()
+            if shape.headingLevel():
+                shape.setTopMargin(HEADING_TOP_MARGIN)
+                QTextCursor(block).setBlockFormat(shape)
+            block = block.next()

@@ -18,7 +18,8 @@ from PySide6.QtWidgets import (
 
 from widgets.boxes import vbox
 from widgets.dialogs.dialog import MARGINS, Dialog
-from widgets.facts import named, plain_label, polish_again, set_plain_tip, set_why_not
+from widgets.facts import LinkButton, named, plain_label, polish_again, set_plain_tip, set_why_not
+from widgets.i18n import tr
 from widgets.theme import px
 
 Values = dict[str, Any]
@@ -245,3 +246,39 @@ class FormDialog(Dialog):
         if not self._why_not(values):
             self.accept()
             self.chosen.emit(values)
+
+
+class SettingsDialog(FormDialog):
+    """`changed(name, value)` as soon as a field has another value; `placeWanted(path)` to open a folder."""
+
+    changed = Signal(str, object)
+    placeWanted = Signal(str)
+
+    def __init__(
+        self,
+        fields: Sequence[Field],
+        tell: Callable[[Values], str],
+        places: Sequence[tuple[str, str]],
+        parent: QWidget | None = None,
+    ) -> None:
+        """`tell(values)` is as for a form; `places` are (what, path)."""
+        self._known: Values = {}
+        super().__init__(tr("Settings"), "", fields, "", tell=tell, parent=parent)
+        self.setModal(False)
+        for what, path in places:
+            self.rows.addRow(what, place := LinkButton(self))
+            place.set_link(path, path)
+            place.followed.connect(self.placeWanted)
+        self._known = self.values()
+
+    def make_buttons(self, accept: str, reject: str = "") -> None:
+        super().make_buttons(accept, reject or tr("Close"))
+        self.buttons.removeButton(self.accept_button)
+        self.cancel_button.setDefault(True)
+
+    def _judge(self) -> None:
+        super()._judge()
+        for name, value in self.values().items() if self._known else ():
+            if self._known[name] != value:
+                self._known[name] = value
+                self.changed.emit(name, value)

@@ -16,8 +16,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMessageBox, QPushButton, QWidget
 
 from widgets.boxes import hbox, vbox
-from widgets.code_field import MOST_CHARS, CodeField
-from widgets.completion_list import Complete
+from widgets.code_field import MOST_CHARS, CodeField, Complete
 from widgets.dialogs.dialog import Dialog
 from widgets.facts import named, plain_label, push_button
 from widgets.i18n import tr

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from widgets.boxes import vbox
+from widgets.boxes import SoftArea, vbox
 from widgets.bytes_text import contained
 from widgets.dialogs.dialog import Dialog
 from widgets.facts import FactsGrid, named, plain_label
@@ -24,7 +24,6 @@ from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.name_search import fit
 from widgets.panels.cell_painter import Index
-from widgets.panels.soft_area import SoftArea
 from widgets.theme import current_theme, qcolour, ui_font
 
 _ID = Qt.ItemDataRole.UserRole

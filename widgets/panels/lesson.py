@@ -6,14 +6,13 @@ from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QToolButton, QWidget
 
-from widgets.boxes import hbox, vbox
+from widgets.boxes import FADE_PIXELS, SoftArea, hbox, vbox
 from widgets.bytes_text import contained
 from widgets.facts import plain_label, push_button, set_plain_tip, set_property
 from widgets.fold_button import FoldButton
 from widgets.i18n import tr
 from widgets.icons import icon, icon_pixmap
 from widgets.panels.panel import Panel, declared
-from widgets.panels.soft_area import FADE_PIXELS, SoftArea
 from widgets.theme import current_theme, px
 
 

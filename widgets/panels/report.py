@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
-from widgets.boxes import hbox, vbox
+from widgets.boxes import SoftArea, hbox, vbox
 from widgets.facts import plain_label, set_why_not
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.panels.panel import declared, side_by_side
-from widgets.panels.soft_area import SoftArea
 from widgets.panels.table_panel import TablePanel
 from widgets.theme import current_theme, px
 

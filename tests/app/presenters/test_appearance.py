@@ -14,9 +14,9 @@ from app.shell.workbench import Workbench
 from tests.app.conftest import Hand
 from tests.app.dialogs import choose, tick
 from tests.app.one_window import end
-from widgets.canvas.arranging import from_text, to_text
+from widgets.canvas.stage import from_text, to_text
 from widgets.canvas.zoom_view import FIT_MOST
-from widgets.dialogs.settings import SettingsDialog
+from widgets.dialogs.form import SettingsDialog
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import BackpressurePanel, Gauge
 from widgets.theme import LIGHT, SCALES, apply_theme, current_theme, scale

@@ -5,12 +5,11 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from app.pages.scene import Scene, state_of
-from app.presenters.brokers import BrokersPresenter
+from app.presenters.brokers import BrokersPresenter, broker_rows, placed_words
 from app.presenters.canvas import CanvasModel
 from app.presenters.excerpt import DRAWN_MAX, LISTED_MAX, Excerpts
 from app.presenters.inspector import inspector_facts, lag_told
 from app.presenters.owners import Owners
-from app.presenters.placement import broker_rows, placed_words
 from app.presenters.rates import Rates
 from broker_core.clock import NS_PER_S
 from broker_core.snapshots import (

@@ -15,7 +15,7 @@ from app.presenters.help import about, parts
 from app.presenters.panels import PANELS
 from broker_core.simulation.actions.groups import MoveConsumer
 from tests.app.conftest import Hand
-from widgets.dialogs.reading import ReadingDialog
+from widgets.dialogs.dialog import ReadingDialog
 from widgets.dialogs.scenario_picker import ScenarioPicker
 from widgets.hint_bar import Notice
 from widgets.icons import icon

@@ -31,8 +31,7 @@ from app.shell.workbench import Workbench
 from tests.app.dialogs import choose
 from tests.app.one_window import end
 from tests.long_form import form, some
-from widgets.dialogs.form import FormDialog
-from widgets.dialogs.settings import SettingsDialog
+from widgets.dialogs.form import FormDialog, SettingsDialog
 from widgets.facts import LinkButton
 from widgets.panels.dead_letters import DeadLettersPanel
 

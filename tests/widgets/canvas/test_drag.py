@@ -13,7 +13,7 @@ from tests.widgets.canvas.conftest import Hand, Heard
 from tests.widgets.canvas.sample_views import consumer, first_view, some_ghost, wide_view
 from widgets.canvas.box_item import Highlight
 from widgets.canvas.canvas import Canvas
-from widgets.canvas.ghost_panel import SHOWN_ROWS, GhostPanel
+from widgets.canvas.drag import SHOWN_ROWS, GhostPanel
 from widgets.canvas.topic_item import TopicItem
 from widgets.canvas.view import NEW_GROUP, CanvasView, Ghost, GhostMove, Party
 from widgets.cards import Move

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from tests.widgets.canvas.sample_views import first_view, mid_rebalance, wide_view
 from widgets.canvas import lettering
 from widgets.canvas.canvas import Canvas
-from widgets.canvas.step import KEPT_FROM, NEAR_FROM, NORMAL_FROM, Step, step_of
+from widgets.canvas.lettering import KEPT_FROM, NEAR_FROM, NORMAL_FROM, Step, step_of
 from widgets.canvas.topic_item import TopicItem
 from widgets.canvas.view import CanvasView, ConsumerCard, GroupBox, QueueBox, WorkerCard
 from widgets.icons import icon_pixmap

@@ -13,7 +13,7 @@ from tests.widgets.canvas.sample_views import first_view, wide_view
 from widgets.canvas.box_item import Look
 from widgets.canvas.canvas import Canvas
 from widgets.canvas.card_item import WORKERS_STAY
-from widgets.canvas.ghost_panel import WIDTH, GhostPanel
+from widgets.canvas.drag import GHOST_WIDTH, GhostPanel
 from widgets.canvas.layout import LANE_H, TOPIC_HEADER_H
 from widgets.canvas.queue_item import QueueItem
 from widgets.canvas.topic_item import TopicItem
@@ -27,7 +27,7 @@ def test_a_hint_is_broken_into_lines_and_nothing_of_it_is_lost(hand: Hand, canva
     hand.move(hand.header("topic:commits"))
     panel = canvas._drag.panel
     assert panel.title.text() == "Not here: drop on a group, the bench or empty ground"
-    assert panel.width() <= WIDTH and panel.title.heightForWidth(panel.title.width()) <= panel.title.height()
+    assert panel.width() <= GHOST_WIDTH and panel.title.heightForWidth(panel.title.width()) <= panel.title.height()
 
 
 def test_a_longer_title_makes_the_panel_higher(canvas: Canvas) -> None:

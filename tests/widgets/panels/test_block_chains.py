@@ -8,8 +8,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from widgets.panels.backpressure import BackpressurePanel, GaugeControls, GaugeFacts, Limits
-from widgets.panels.block_chains import CHAINS_MAX, BlockChain, BlockChains, ChainLink
+from widgets.panels.backpressure import (
+    CHAINS_MAX,
+    BackpressurePanel,
+    BlockChain,
+    BlockChains,
+    ChainLink,
+    GaugeControls,
+    GaugeFacts,
+    Limits,
+)
 
 CHAIN = BlockChain(
     (ChainLink("shop", "producer:shop"), ChainLink("orders is full: 9 of 9", "topic:orders")), "since 00:12, for 4 s"

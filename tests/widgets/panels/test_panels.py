@@ -9,8 +9,9 @@ from PySide6.QtWidgets import QApplication, QLabel
 from app.presenters.in_flight import InFlightPanel
 from app.presenters.offsets import OffsetsPanel
 from tests.widgets.panels.table_of import columns_of, table_of
+from widgets.boxes import SoftArea
 from widgets.canvas.view import Party
-from widgets.cards import Move, RebalanceFacts
+from widgets.cards import CARDS_MAX, Move, RebalanceFacts, RebalancesPanel
 from widgets.panels.assignments import AssignmentsPanel
 from widgets.panels.backpressure import GAUGES_MAX, BackpressurePanel, GaugeFacts
 from widgets.panels.chart import Chart
@@ -19,8 +20,6 @@ from widgets.panels.curves import ChartFacts, Curve
 from widgets.panels.inspector import InspectorFacts, InspectorPanel
 from widgets.panels.jobs import JobFacts, JobsPanel
 from widgets.panels.panel import PanelInfo
-from widgets.panels.rebalances import CARDS_MAX, RebalancesPanel
-from widgets.panels.soft_area import SoftArea
 from widgets.panels.table_panel import FILTERING_SHOWN_AFTER_MS, TablePanel
 from widgets.roles import ColumnLook, Role
 from widgets.theme import DARK, LIGHT, apply_theme

@@ -14,10 +14,9 @@ from pytestqt.qtbot import QtBot
 from app.presenters.columns import Column
 from app.presenters.table import TableModel
 from tests.widgets.panels.test_block_chains import FACTS
-from widgets.cards import RebalanceFacts
+from widgets.cards import RebalanceFacts, RebalancesPanel
 from widgets.panels.backpressure import BackpressurePanel
 from widgets.panels.panel import PanelInfo
-from widgets.panels.rebalances import RebalancesPanel
 from widgets.panels.table_panel import TablePanel
 
 
