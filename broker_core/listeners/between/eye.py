@@ -53,7 +53,7 @@ from broker_core.observation.kafka.seen import TopicSeen
 from broker_core.observation.kafka.sweep import Sweep
 from broker_core.timers import Timers
 
-_MOST_BYTES: Final = 64 * 1_048_576  # of frames that wait to be read
+_MOST_BYTES, _MUCH_BYTES = 64 * 1_048_576, 16 * 1_048_576  # of frames that wait to be read
 _MOST_FRAMES: Final = 50_000
 _MOST_ASKED: Final = 50_000
 _MOST_ELEMENTS: Final = 5_000_000
@@ -88,7 +88,7 @@ class Eye:
         self._waiting_bytes = self._dropped = 0
         self.dropped = 0  # in all
         self.before = 0  # messages that clients were told of as published, and that were there when this began
-        self.news = threading.Event()
+        self.news, self.presses = threading.Event(), threading.Event()  # something waits, or much
         self._out: list[Event] = []
         self._events = EventStream()
         self._events.attach(self._out.append)
@@ -128,6 +128,8 @@ class Eye:
                 return
             self._waiting.append(seen)
             self._waiting_bytes += size_bytes
+            if self._waiting_bytes > _MUCH_BYTES and not self.presses.is_set():
+                self.presses.set()
         if not self.news.is_set():
             self.news.set()
 
@@ -144,6 +146,7 @@ class Eye:
         with self._lock:
             taken, self._waiting = self._waiting, deque()
             self._waiting_bytes, missed, self._dropped = 0, self._dropped, 0
+            self.presses.clear()
         self.news.clear()
         self.dropped += missed
         every = 1 + len(taken) // _FEW
@@ -401,8 +404,12 @@ class Eye:
 
     def _given(self, place: TopicPartition, batches: list[Batch]) -> SeenLog:
         """Where the end was not known, what is in front of the first that came through here is older than this."""
-        ours = (each.start for each in batches if (place, each.crc) in self._produced)
-        log = self._log(place, next(ours, batches[-1].end))
+        log = self._logs.get(place)
+        if log is None:
+            ours = (each.start for each in batches if (place, each.crc) in self._produced)
+            log = self._log(place, next(ours, batches[-1].end))
+        if batches[-1].end <= log.end_offset and not self._produced:  # all of it was told
+            return log
         for batch in batches:
             client, _messages = self._produced.pop((place, batch.crc), ("", 0))
             producer = batch.producer_id if batch.is_transactional or batch.is_control else -1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from broker_core.errors import BrokerError, ErrorCode
@@ -21,6 +21,11 @@ class Frames:
         self.most_bytes = most_bytes
         self._parts: list[bytes] = []
         self._have = self._need = 0
+
+    @property
+    def begun(self) -> Sequence[bytes]:
+        """What has come of the frame that is not whole yet."""
+        return self._parts
 
     @property
     def held_bytes(self) -> int:

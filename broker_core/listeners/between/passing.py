@@ -11,10 +11,11 @@ import asyncio
 import contextlib
 import logging
 import ssl
+import struct
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any, Final, NamedTuple, Protocol, cast
 
 import msgspec
@@ -54,6 +55,8 @@ _LEAST_REQUEST_BYTES: Final = 14
 #: What a broker answers when others have done something. Whoever is not answered has not got anything.
 _WAITING: Final = frozenset({FETCH, 11, 14})  # JoinGroup, SyncGroup
 _MOST_ELEMENTS: Final = 5_000_000
+_LARGE_BYTES: Final = 256 * 1024  # more than comes at once
+_BEGINNING: Final = struct.Struct(">ii")  # length and correlation id
 _ADDED_KEPT: Final = 20_000
 _AUTHENTICATES_S: Final = 10.0
 _SAID_AGAIN_NS, _MOST_SAID = 60 * NS_PER_S, 100
@@ -173,6 +176,7 @@ class ClientSide(_Side):
         self._principal = ANYBODY if ports.access.open else None
         self._exchange = sasl.Exchange(ports.access, AccessTable(), sasl.PLAIN)
         self._out: deque[tuple[bytes, ClientFault]] = deque()  # answers, the first of which goes out piece by piece
+        self._ahead_bytes = 0  # of an answer that is not whole yet, what has been passed on
         self._client = b""
         self._seen = cast(Connection, None)
 
@@ -204,7 +208,8 @@ class ClientSide(_Side):
         """Whether an answer, or a part of one, is on its way to the client."""
         if self.transport.is_closing():
             return False
-        return self.transport.get_write_buffer_size() > 0 or any(each.api_key not in _WAITING for each in self._flights)
+        begun = self._ahead_bytes or self.transport.get_write_buffer_size()
+        return begun > 0 or any(each.api_key not in _WAITING for each in self._flights)
 
     def _must_be_known(self) -> None:
         if not self.is_known:
@@ -421,6 +426,26 @@ class ClientSide(_Side):
 
     # -- answers
 
+    def begins(self, parts: Sequence[bytes]) -> None:
+        """Of a large answer to Fetch all but the last part is passed on before it is whole.
+
+        Else the cluster, this program and the client would work one after the other.
+        """
+        first, flight = parts[0], self._flights[0] if self._flights else None
+        if (
+            flight is None
+            or flight.api_key != FETCH
+            or flight.fault is not None
+            or self._out
+            or len(first) < _BEGINNING.size
+        ):
+            return
+        size, correlation_id = _BEGINNING.unpack_from(first)
+        if size > _LARGE_BYTES and correlation_id == flight.correlation_id:
+            for part in parts[-2:-1] if self._ahead_bytes else parts[:-1]:
+                self._ahead_bytes += len(part)
+                self._write(part)
+
     def answered(self, frame: bytes, came_ns: int) -> None:
         if not self._flights:
             self.cut("the cluster has answered what nobody asked")
@@ -436,6 +461,9 @@ class ClientSide(_Side):
             answer = rewriting.decoded(key, version, frame)
             if not (key in _NAMED_BY_TAG and not answer.node_endpoints):
                 frame = rewriting.with_places(key, version, frame, self._place)
+                if self._ahead_bytes:  # its length is told already
+                    self.cut("a leader has moved while its answer was passed on")
+                    return
         fault = flight.fault
         if fault is not None and fault.effect == "throttle":
             frame = rewriting.with_throttle(key, version, frame, round(fault.delay_ms))
@@ -476,7 +504,8 @@ class ClientSide(_Side):
             if len(self._out) == 1:
                 self._send_slowly()
         else:
-            self._write(frame)
+            self._write(memoryview(frame)[self._ahead_bytes :])
+            self._ahead_bytes = 0
 
     def _send_slowly(self) -> None:
         frame, fault = self._out[0]
@@ -566,6 +595,8 @@ class ClusterSide(_Side):
                 else:
                     self._awaited.set_result(frame)
                     self._awaited = None
+            if self._frames.begun:
+                self._client.begins(self._frames.begun)
         except BrokerError as error:
             self._client.cut(error.about)
         except Exception:

@@ -142,7 +142,8 @@ class BetweenPeer(KafkaPeer):
         if self._eye.is_settled:
             self._told_of = self._taken
         self._eye.news.wait(_OFTEN_S)
-        if self._closing.wait(_OFTEN_S):
+        self._eye.presses.wait(_OFTEN_S)  # frames come in crowds
+        if self._closing.is_set():
             return None
         now_ns = self._now_ns()
         events, gap = self._eye.look(now_ns)

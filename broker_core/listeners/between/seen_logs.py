@@ -190,7 +190,9 @@ class SeenLog:
             if run.offset >= end:
                 break
             first, stop = max(start, run.offset), min(end, run.end_offset)
-            if first < stop:
+            if stop - first == run.count:
+                found.append(run)
+            elif first < stop:
                 size_bytes = run.size_bytes * (stop - first) // run.count
                 found.append(msgspec.structs.replace(run, offset=first, count=stop - first, size_bytes=size_bytes))
         return found

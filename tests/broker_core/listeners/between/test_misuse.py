@@ -12,6 +12,7 @@ import typing
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from confluent_kafka import Producer
@@ -66,6 +67,8 @@ class Cluster:
         self.address: tuple[str, int] = self._listening.getsockname()
         self._answer = answer
         self.answers = True  # else it closes the connection
+        self.finishes = threading.Event()  # the end of an answer is sent then
+        self.finishes.set()
         threading.Thread(target=self._serve, daemon=True).start()
 
     def _serve(self) -> None:
@@ -84,7 +87,10 @@ class Cluster:
                 if not self.answers:
                     break
                 for frame in frames.take(data):
-                    connection.sendall(self._answer(frame))
+                    whole = self._answer(frame)
+                    connection.sendall(whole[:-10])
+                    self.finishes.wait(PATIENCE_S)
+                    connection.sendall(whole[-10:])
         self.closed += 1
 
     def close(self) -> None:
@@ -228,6 +234,42 @@ def test_what_was_passed_on_is_answered_before_the_ports_close_and_nothing_more_
         closing.join()
     assert cluster.got == request(999, b"first")
     assert [seen.is_answer for seen in eye.seen] == [False, True]
+
+
+@pytest.mark.promise("46")
+def test_a_large_answer_to_fetch_is_passed_on_as_it_comes_and_ends_before_the_ports_do(passing, monkeypatch):
+    monkeypatch.setattr("broker_core.listeners.between.ports._LAST_S", PATIENCE_S)
+    whole = answer(7, bytes(range(256)) * 8_000)
+    ports, cluster, told, eye = passing(lambda _frame: whole)
+    cluster.finishes.clear()
+    with connected(ports) as client:
+        client.sendall(request(1, b"", 7, 4))
+        begun = read(client, len(whole) // 2)
+        closing = threading.Thread(target=ports.close)
+        closing.start()
+        wait(lambda: all(each._stops for each in list(ports.open_ones.all)))
+        cluster.finishes.set()
+        assert begun + read(client, len(whole)) == whole and not told
+        closing.join()
+    assert [seen.frame for seen in eye.seen if seen.is_answer] == [whole]
+
+
+@pytest.mark.parametrize("size_bytes", [1_000, 2_000_000])
+def test_a_leader_that_has_moved_is_told_where_the_answer_is_whole_and_else_the_connection_ends(
+    passing, size_bytes: int
+):
+    partition = {"partition_index": 0, "high_watermark": 9, "last_stable_offset": 9, "records": bytes(size_bytes)}
+    moved = {"node_id": 5, "host": "elsewhere", "port": 9092}
+    topic = {"topic_id": UUID(int=1), "partitions": [partition]}
+    whole = response(Header(1, 17, 7), 17, {"responses": [topic], "node_endpoints": [moved]})
+    ports, _cluster, told, _eye = passing(lambda _frame: whole)
+    with connected(ports) as client:
+        client.sendall(request(1, b"", 7, 17))
+        got = read(client, len(whole) + 100 if size_bytes > 1_000 else len(whole) - 1)
+    if size_bytes > 1_000:
+        assert len(got) < len(whole) and "a leader has moved" in told[0]
+    else:
+        assert b"elsewhere" not in got and b"127.0.0.1" in got and not told
 
 
 def test_a_node_that_cannot_be_reached(passing):
