@@ -30,7 +30,6 @@ from broker_core.events import (
 )
 from broker_core.listeners.between import rewriting
 from broker_core.listeners.between.asked_requests import TopicNames
-from broker_core.listeners.between.passing import API_NAMES, Seen
 from broker_core.listeners.between.rewriting import (
     FETCH,
     FIND_COORDINATOR,
@@ -39,6 +38,7 @@ from broker_core.listeners.between.rewriting import (
     SHARE_ACKNOWLEDGE,
     SHARE_FETCH,
 )
+from broker_core.listeners.between.seen import API_NAMES, Seen
 from broker_core.listeners.between.seen_groups import SeenGroups
 from broker_core.listeners.between.seen_logs import Arrived, Batch, SeenLog, batches_in
 from broker_core.listeners.between.seen_shares import SeenShares

@@ -15,8 +15,8 @@ import struct
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Sequence
-from typing import Any, Final, NamedTuple, Protocol, cast
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -31,14 +31,13 @@ from broker_core.listeners.between import rewriting
 from broker_core.listeners.between.asked_requests import AskedRequest, TopicNames
 from broker_core.listeners.between.frames import MOST_ANSWER_BYTES, MOST_REQUEST_BYTES, Frames
 from broker_core.listeners.between.rewriting import API_VERSIONS, FETCH, PRODUCE
+from broker_core.listeners.between.seen import API_NAMES, Seen, Sees
 from broker_core.listeners.connections import Connection, Connections, Served
 from broker_core.listeners.kafka import sasl
-from broker_core.listeners.kafka.apis import APIS
 from broker_core.listeners.kafka.call import failed
 from broker_core.listeners.kafka.codec import Header, header_of, request_of, response
 from broker_core.listeners.kafka.pieces import send_pieces
 from broker_core.listeners.kafka.refused import client_request, refused
-from broker_core.messages import TopicPartition
 from broker_core.observation.kafka.authentication import authenticating
 from broker_core.observation.kafka.config import ConnectionConfig
 from broker_core.observation.kafka.connection import request_frame
@@ -48,7 +47,6 @@ Address = tuple[str, int]
 SASL_HANDSHAKE, SASL_AUTHENTICATE = 17, 36
 #: Never decoded, kept or disturbed.
 _SECRET: Final = frozenset({SASL_HANDSHAKE, SASL_AUTHENTICATE})
-API_NAMES: Final = {api.key: api.name for api in APIS}
 _UNDISTURBED: Final = _SECRET | {API_VERSIONS}
 _CLIENT_ID_AT: Final = 14
 _LEAST_REQUEST_BYTES: Final = 14
@@ -62,29 +60,6 @@ _AUTHENTICATES_S: Final = 10.0
 _SAID_AGAIN_NS, _MOST_SAID = 60 * NS_PER_S, 100
 #: As we log in: versions that brokers since Kafka 1.0 have.
 _SASL_SENT: Final = {"SaslHandshake": (SASL_HANDSHAKE, 1), "SaslAuthenticate": (SASL_AUTHENTICATE, 0)}
-
-
-class Seen(NamedTuple):
-    """A request, or the answer to it, as it passed at `time_ns`; `answer` is decoded if that was needed anyway."""
-
-    connection: Connection
-    client: str
-    api_key: int
-    version: int
-    correlation_id: int
-    time_ns: int
-    frame: bytes
-    is_answer: bool
-    answer: Any = None
-
-
-class Sees(Protocol):
-    """What sees what passes. `wants` is asked before a frame is kept for it; none of them may wait."""
-
-    def wants(self, api_key: int) -> bool: ...
-    def put(self, seen: Seen) -> None: ...
-    def gone(self, connection: Connection) -> None: ...
-    def fetched_by(self, connection: Connection) -> Iterable[TopicPartition]: ...
 
 
 class Flight(msgspec.Struct, eq=False):

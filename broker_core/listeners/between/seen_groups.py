@@ -17,7 +17,7 @@ from broker_core.events import EventKind, EventStream
 from broker_core.groups.members import JOINING
 from broker_core.groups.protocol import decode_assignment, decode_subscription
 from broker_core.groups.states import GroupState
-from broker_core.listeners.between.passing import Seen
+from broker_core.listeners.between.seen import Seen
 from broker_core.messages import TopicPartition
 from broker_core.observation.kafka.changes import Changes
 from broker_core.observation.kafka.seen import GroupSeen, MemberSeen

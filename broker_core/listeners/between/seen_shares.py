@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from broker_core.events import EventKind, EventStream
-from broker_core.listeners.between.passing import Seen
+from broker_core.listeners.between.seen import Seen
 from broker_core.messages import TopicPartition
 from broker_core.observation.kafka.changes import Changes
 

@@ -26,9 +26,9 @@ from broker_core.kafka_messages.schemas import load_response_schema
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.between import rewriting
 from broker_core.listeners.between.frames import MOST_REQUEST_BYTES, Frames
-from broker_core.listeners.between.passing import Seen
 from broker_core.listeners.between.peer import BetweenPeer
 from broker_core.listeners.between.ports import Ports
+from broker_core.listeners.between.seen import Seen
 from broker_core.listeners.kafka.codec import Header, response
 from broker_core.observation.kafka.config import ConnectionConfig, connection_config
 from broker_core.observation.observed_session import ObservedSession

@@ -9,7 +9,7 @@ from broker_core.events import Event, EventStream
 from broker_core.groups.protocol import encode_assignment
 from broker_core.listeners.between.asked_requests import TopicNames
 from broker_core.listeners.between.eye import Eye
-from broker_core.listeners.between.passing import Seen
+from broker_core.listeners.between.seen import Seen
 from broker_core.listeners.between.seen_groups import SeenGroups
 from broker_core.listeners.connections import Connection
 from broker_core.messages import TopicPartition
