@@ -1,4 +1,4 @@
-"""What a fault has to know of a request that it answers in the place of the cluster."""
+"""What has to be known of a request that is passed on, or that a fault answers in the place of the cluster."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from uuid import UUID
 from broker_core.messages import TopicPartition
 
 _NO_TOPIC_ID: Final = UUID(int=0)
+CLIENT_ID_AT: Final = 14
 
 
 class TopicNames:
@@ -47,3 +48,15 @@ class AskedRequest(NamedTuple):
 
     def topic_names(self) -> Iterable[str]:
         return tuple(self.names.ids)
+
+
+def acks(frame: bytes, version: int) -> int:
+    """Of a Produce request; 0 has no answer."""
+    at = CLIENT_ID_AT + max(0, int.from_bytes(frame[12:14], "big", signed=True))
+    if version >= 9:
+        at += 1  # clients send no tags in the header
+        size = frame[at] - 1  # a transactional id of more than 126 bytes is longer by one, and not without acks
+        at += 1 + max(0, size)
+    elif version >= 3:
+        at += 2 + max(0, int.from_bytes(frame[at : at + 2], "big", signed=True))
+    return int.from_bytes(frame[at : at + 2], "big", signed=True)

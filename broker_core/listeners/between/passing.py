@@ -28,7 +28,7 @@ from broker_core.faults.kafka_names import KAFKA_ERRORS
 from broker_core.listeners.access.access import ANYBODY, Access
 from broker_core.listeners.access.open_connections import STRANGERS_FRAME_BYTES, OpenConnections
 from broker_core.listeners.between import rewriting
-from broker_core.listeners.between.asked_requests import AskedRequest, TopicNames
+from broker_core.listeners.between.asked_requests import CLIENT_ID_AT, AskedRequest, TopicNames, acks
 from broker_core.listeners.between.frames import MOST_ANSWER_BYTES, MOST_REQUEST_BYTES, Frames
 from broker_core.listeners.between.rewriting import API_VERSIONS, FETCH, PRODUCE
 from broker_core.listeners.between.seen import API_NAMES, Seen, Sees
@@ -48,7 +48,6 @@ SASL_HANDSHAKE, SASL_AUTHENTICATE = 17, 36
 #: Never decoded, kept or disturbed.
 _SECRET: Final = frozenset({SASL_HANDSHAKE, SASL_AUTHENTICATE})
 _UNDISTURBED: Final = _SECRET | {API_VERSIONS}
-_CLIENT_ID_AT: Final = 14
 _LEAST_REQUEST_BYTES: Final = 14
 #: What a broker answers when others have done something. Whoever is not answered has not got anything.
 _WAITING: Final = frozenset({FETCH, 11, 14})  # JoinGroup, SyncGroup
@@ -302,7 +301,7 @@ class ClientSide(_Side):
         self._seen.requests += 1
         if key not in _SECRET:
             size = int.from_bytes(frame[12:14], "big", signed=True)
-            client = frame[_CLIENT_ID_AT : _CLIENT_ID_AT + max(0, size)]
+            client = frame[CLIENT_ID_AT : CLIENT_ID_AT + max(0, size)]
             if client != self._client:
                 self._client, self._seen.client = client, client[:100].decode("utf-8", "replace")
         elif key == SASL_HANDSHAKE and version == 0:
@@ -383,7 +382,7 @@ class ClientSide(_Side):
         up = self._up
         if up is None or up.transport.is_closing() or self.transport.is_closing():
             return
-        has_answer = flight.api_key != PRODUCE or _acks(frame, flight.version) != 0
+        has_answer = flight.api_key != PRODUCE or acks(frame, flight.version) != 0
         if flight.wanted:
             self._see(flight, frame, is_answer=False)
         if has_answer:
@@ -592,15 +591,3 @@ class ClusterSide(_Side):
 
 _AT_ONCE: Final = ClientFault(effect="hold")  # marks an answer behind one that goes out slowly
 _NAMED_BY_TAG: Final = rewriting.NAMING - {3, 10, 55, 60}
-
-
-def _acks(frame: bytes, version: int) -> int:
-    """Of a Produce request; 0 has no answer."""
-    at = _CLIENT_ID_AT + max(0, int.from_bytes(frame[12:14], "big", signed=True))
-    if version >= 9:
-        at += 1  # clients send no tags in the header
-        size = frame[at] - 1  # a transactional id of more than 126 bytes is longer by one, and not without acks
-        at += 1 + max(0, size)
-    elif version >= 3:
-        at += 2 + max(0, int.from_bytes(frame[at : at + 2], "big", signed=True))
-    return int.from_bytes(frame[at : at + 2], "big", signed=True)

@@ -19,7 +19,8 @@ from broker_core.faults.client_faults import ClientFaults
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.access.limits import Budget, GuardConfig
 from broker_core.listeners.access.open_connections import OpenConnections
-from broker_core.listeners.between.passing import Address, ClientSide, Passage, Sees
+from broker_core.listeners.between.passing import Address, ClientSide, Passage
+from broker_core.listeners.between.seen import Sees
 from broker_core.listeners.connections import Connections
 from broker_core.listeners.listener import listen
 from broker_core.observation.kafka.config import ConnectionConfig
