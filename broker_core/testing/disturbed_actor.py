@@ -33,14 +33,14 @@ def _error(error: BrokerError, name: str) -> BrokerError:
     number = None if kafka is None else getattr(kafka.KafkaError, name, None)
     if number is None:
         return error
-    raised = both(kafka.KafkaException)(error.code, error.about)  # type: ignore[union-attr]
+    raised = _both(kafka.KafkaException)(error.code, error.about)  # type: ignore[union-attr]
     setattr(raised, _NAMED, name)
     raised.args = (kafka.KafkaError(number, str(error)),)  # type: ignore[union-attr]
     return raised
 
 
 @functools.cache
-def both(kafka_error: Any) -> type[BrokerError]:
+def _both(kafka_error: Any) -> type[BrokerError]:
     return type("VirtualKafkaException", (BrokerError, kafka_error), {})
 
 

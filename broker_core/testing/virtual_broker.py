@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from broker_core.clients.membership import ConsumerConfig
 from broker_core.clock import NS_PER_S, ns_from_s, s_from_ns
@@ -23,7 +23,6 @@ from broker_core.simulation.specs import GroupSpec
 from broker_core.snapshots import DeadLetterView, Snapshot
 from broker_core.testing.history import stored_in
 from broker_core.testing.schedule import KINDS, Disturbance, Kind, Schedule, checked_kinds
-from broker_core.testing.virtual_asyncio import VirtualAsyncConsumer, run_async
 from broker_core.testing.virtual_consumer import FunctionActor, OnCommit, VirtualConsumer
 from broker_core.testing.virtual_session import VirtualRun
 from broker_core.testing.virtual_worker import FunctionWorker, VirtualWorker
@@ -124,17 +123,6 @@ class VirtualBroker(VirtualRun):
                 stores_offsets=stores_offsets,
             )
             context.add(actor).join(spec)
-
-    def add_async_consumers(
-        self,
-        function: Callable[[VirtualAsyncConsumer], Awaitable[object]],
-        group: str,
-        *,
-        count: int = 1,
-        config: ConsumerConfig = DEFAULT_CONFIG,
-    ) -> None:
-        """`add_consumers` for an async function: its consumer has the calls of aiokafka's AIOKafkaConsumer."""
-        self.add_consumers(lambda consumer: run_async(function, consumer), group, count=count, config=config)
 
     def add_workers(self, function: Callable[[VirtualWorker], object], queue: str, *, count: int = 1) -> None:
         """`count` workers QUEUE-1, QUEUE-2, ... that run `function(worker)`, each as a process of its own would.

@@ -96,11 +96,6 @@ class VirtualConsumer:
         self._stored: dict[Place, int] = {}
         self._committed: dict[Place, int] = {}
 
-    @property
-    def now_ns(self) -> int:
-        """Virtual time in nanoseconds."""
-        return self._actor.loop.now_ns
-
     # -- subscriptions
 
     def subscribe(
@@ -244,11 +239,11 @@ class VirtualConsumer:
         """
         if message is not None:
             offsets = [TopicPartition(message.topic(), message.partition(), message.offset() + 1)]
-        chosen = (
-            self._uncommitted()
-            if offsets is None
-            else {_place(each): each.offset for each in offsets if each.offset >= 0}
-        )
+        if offsets is None:
+            got = self._stored.items()
+            chosen = {place: offset for place, offset in got if offset > self._committed.get(place, OFFSET_INVALID)}
+        else:
+            chosen = {_place(each): each.offset for each in offsets if each.offset >= 0}
         if any(not self._committed.get(at, 0) <= offset <= self._positions.get(at, 0) for at, offset in chosen.items()):
             self._actor.chooses_offsets(self._client.group)
         told = [*chosen] if offsets is not None else list(dict.fromkeys((*self._client.assignment, *chosen)))
@@ -277,18 +272,6 @@ class VirtualConsumer:
             return self._call(arrive)
         self._actor.later(commit, told_offsets)
         return None
-
-    @property
-    def has_stored(self) -> bool:
-        """Whether a `commit` has anything to commit."""
-        return bool(self._uncommitted())
-
-    def _uncommitted(self) -> dict[Place, int]:
-        return {
-            place: offset
-            for place, offset in self._stored.items()
-            if offset > self._committed.get(place, OFFSET_INVALID)
-        }
 
     def store_offsets(self, message: VirtualMessage | None = None, offsets: Sequence[Any] | None = None) -> None:
         """Have the next `commit` include these. Raises _INVALID_ARG unless `stores_offsets` is off."""

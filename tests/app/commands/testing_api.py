@@ -15,7 +15,6 @@ from broker_core.testing.faults import ActiveFault, FaultNotMetError, FaultNotMe
 from broker_core.testing.given import given_schedule
 from broker_core.testing.program import CommandProgram, Program, ProgramEndedError
 from broker_core.testing.schedule import Disturbance, Schedule
-from broker_core.testing.virtual_asyncio import AsyncMessage, VirtualAsyncConsumer
 from broker_core.testing.virtual_broker import VirtualBroker
 from broker_core.testing.virtual_consumer import TopicPartition, VirtualConsumer, VirtualMessage
 from broker_core.testing.virtual_session import VirtualSession
@@ -25,7 +24,7 @@ FIXTURES = ("broker", "make_broker", "broker_session", "make_virtual_session")
 CLASSES = (
     *(EmbeddedBroker, Program, CommandProgram, Faults, ActiveFault, BrokerClock, Audit, Verdict),
     *(VirtualBroker, VirtualConsumer, VirtualMessage, TopicPartition, VirtualSession, Schedule, Disturbance),
-    *(VirtualAsyncConsumer, AsyncMessage, VirtualWorker, QueueConsumer, Delivery),
+    *(VirtualWorker, QueueConsumer, Delivery),
 )
 MADE = (EmbeddedBroker, VirtualBroker, VirtualSession, QueueConsumer)  # by tests themselves
 ERRORS = (ConditionTimeoutError, ProgramEndedError, FaultNotMetError, FaultNotMetWarning)
