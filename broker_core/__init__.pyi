@@ -1,6 +1,6 @@
 from broker_core.access import Acl as Acl, ClientQuota as ClientQuota
 from broker_core.broker.publishing import Published as Published
-from broker_core.clients.admin import Admin as Admin, RunningRedrive as RunningRedrive
+from broker_core.clients.admin import Admin as Admin
 from broker_core.clients.batches import Receipt as Receipt, Sent as Sent
 from broker_core.clients.effects import SqliteEffects as SqliteEffects, resume_from as resume_from
 from broker_core.clients.group_consumer import GroupConsumer as GroupConsumer
@@ -21,12 +21,10 @@ from broker_core.clients.middleware import (
 from broker_core.clients.producer import Producer as Producer
 from broker_core.clients.producer_config import ProducerConfig as ProducerConfig
 from broker_core.clients.queue_consumer import Delivery as Delivery, QueueConsumer as QueueConsumer
-from broker_core.clients.schema_admin import SchemaAdmin as SchemaAdmin
 from broker_core.clients.message_form import Serializer as Serializer
 from broker_core.clients.serializers import (
     AvroSerializer as AvroSerializer,
     BytesSerializer as BytesSerializer,
-    JsonSchemaSerializer as JsonSchemaSerializer,
     JsonSerializer as JsonSerializer,
     MessagePackSerializer as MessagePackSerializer,
     StringSerializer as StringSerializer,

@@ -12,12 +12,13 @@ from urllib.request import Request, urlopen
 import pytest
 
 from app.cli.main import COMMANDS, main
-from broker_core import Admin, BrokerHost
+from broker_core import BrokerHost
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.operations.entry import Operation
 from broker_core.testing import EmbeddedBroker
 from tests.app.cli.conftest import served
+from tests.broker_core.admin import Admin
 from tests.long_form import form
 
 ROOT = Path(__file__).parent.parent

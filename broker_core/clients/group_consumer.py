@@ -169,18 +169,6 @@ class GroupConsumer(Closable):
         self._call(lambda: self._core.seek(topic, partition, offset))
         self._buffer = deque(each for each in self._buffer if (each.topic, each.partition) != (topic, partition))
 
-    def seek_to_time(self, topic: str, partition: int, timestamp_ms: int) -> int:
-        """Read from the first message published at `timestamp_ms` (Unix time) or later. Returns its offset."""
-        broker = self._host.broker
-
-        def found() -> int:
-            offset = broker.logs.offset_at(topic, partition, timestamp_ms)
-            return broker.logs.end_offset(topic, partition) if offset is None else offset
-
-        offset = self._call(found)
-        self.seek(topic, partition, offset)
-        return offset
-
     def preview_seek(self, target: Target, partitions: Sequence[TopicPartition] = ()) -> list[Change]:
         """The changes that `seek_to` would make. Default: all assigned partitions."""
 
@@ -229,28 +217,11 @@ class GroupConsumer(Closable):
         Raises REBALANCE_IN_PROGRESS, ILLEGAL_GENERATION or UNKNOWN_MEMBER_ID if the group has a newer generation;
         other members get the messages then.
         """
-        self._commit(offsets)
-        self._host.wait(self._host.kept())
-
-    def commit_async(
-        self,
-        offsets: Mapping[TopicPartition, int] | None = None,
-        on_commit: Callable[[BrokerError | None], object] | None = None,
-    ) -> None:
-        """`commit` without waiting. `on_commit(error or None)` is called in the host's callback thread."""
-        failed: BrokerError | None = None
-        try:
-            self._commit(offsets)
-        except BrokerError as error:
-            failed = error
-        if on_commit is not None:
-            self._host.tell(partial(on_commit, failed))
-
-    def _commit(self, offsets: Mapping[TopicPartition, int] | None) -> None:
         if offsets is None:
             self._call(self._core.commit_handed)
         else:
             self._call(lambda: self._core.commit_offsets(dict(offsets)))
+        self._host.wait(self._host.kept())
 
     # -- closing
 

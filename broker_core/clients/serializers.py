@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
+from typing import Any, Literal
 
 import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.limits import MAX_MESSAGE_BYTES, MAX_VALUE_DEPTH, MAX_VALUES
+from broker_core.limits import MAX_MESSAGE_BYTES, MAX_VALUE_DEPTH
 from broker_core.schemas.avro_schema import AvroSchema
-from broker_core.schemas.json_schema import JsonSchema
-from broker_core.schemas.json_text import InvalidJsonError, dump_json, read_json
-from broker_core.schemas.problem import InvalidDataError, Problem, summary
+from broker_core.schemas.json_text import InvalidJsonError, dump_json, levels, read_json
+from broker_core.schemas.problem import InvalidDataError, summary
 from broker_core.schemas.registry import HEAD_BYTES, SchemaRegistry, frame, framed_id
 from broker_core.settings import checked
-
-S = TypeVar("S")
 
 
 class BytesSerializer:
@@ -70,8 +68,7 @@ class JsonSerializer:
             raise _unreadable(str(error)) from None
 
 
-_JSON = JsonSerializer()
-_PACKED = frozenset({type(None), bool, int, float, str, bytes, datetime.datetime, msgspec.msgpack.Ext})
+_PACKED = frozenset({type(None), bool, int, float, str, bytes, list, datetime.datetime, msgspec.msgpack.Ext})
 _PACKED_NAMES = frozenset({bool, int, float, str, bytes})
 
 
@@ -98,63 +95,21 @@ class MessagePackSerializer:
         return value
 
 
-class _SchemaSerializer(Generic[S]):
-    """Values of a subject's schema, prefixed with the schema's id (Confluent's wire format)."""
+class AvroSerializer:
+    """Avro binary encoding, prefixed with the schema's id (Confluent's wire format).
 
-    _kind: ClassVar[tuple[type[Any], str]]
+    `version` is the schema for writing, and the one to which other versions are resolved on reading.
+    """
 
     @checked
     def __init__(self, registry: SchemaRegistry, subject: str, version: int | Literal["latest"] = "latest") -> None:
         """`version` is the writer's. Raises UNKNOWN_SUBJECT, UNKNOWN_SCHEMA_VERSION, INVALID_CONFIG."""
         self._registry = registry
         found = registry.version(subject, version)
-        self._id = found.id
-        kind, called = self._kind
-        self._schema: S = registry.schema(found.id)  # type: ignore[assignment]
-        if not isinstance(self._schema, kind):
-            raise BrokerError(ErrorCode.INVALID_CONFIG, f"{subject} {found.version} is not {called}")
-
-    def _written(self, data: bytes) -> S:
-        """The schema that `data` was written with. Raises UNREADABLE."""
-        schema_id = framed_id(data)
-        if schema_id is None:
-            raise _unreadable("it does not begin with a zero byte and the id of its schema")
-        try:
-            schema: Any = self._registry.schema(schema_id)
-        except BrokerError as error:
-            raise _unreadable(f"its schema is not known ({error.about})") from None
-        kind, called = self._kind
-        if not isinstance(schema, kind):
-            raise _unreadable(f"it was not written with {called}")
-        return cast(S, schema)
-
-
-class JsonSchemaSerializer(_SchemaSerializer[JsonSchema]):
-    """JSON that is valid under a subject's schema, prefixed with the schema's id (Confluent's wire format)."""
-
-    _kind = (JsonSchema, "a JSON Schema")
-
-    def serialize(self, value: Any) -> bytes:
-        """Raises UNSERIALIZABLE with the JSON pointer of each violation."""
-        data = _JSON.serialize(value)
-        _refuse(self._schema.problems(value), _unserializable)
-        return _bounded(frame(self._id, data))
-
-    def deserialize(self, data: bytes) -> Any:
-        """The value, validated against the schema that it was written with. Raises UNREADABLE."""
-        schema = self._written(data)
-        value = _JSON.deserialize(data[HEAD_BYTES:])
-        _refuse(schema.problems(value), _unreadable)
-        return value
-
-
-class AvroSerializer(_SchemaSerializer[AvroSchema]):
-    """Avro binary encoding, prefixed with the schema's id (Confluent's wire format).
-
-    `version` is the schema for writing, and the one to which other versions are resolved on reading.
-    """
-
-    _kind = (AvroSchema, "an Avro schema")
+        self._id, schema = found.id, registry.schema(found.id)
+        if not isinstance(schema, AvroSchema):
+            raise BrokerError(ErrorCode.INVALID_CONFIG, f"{subject} {found.version} is not an Avro schema")
+        self._schema = schema
 
     def serialize(self, value: Any) -> bytes:
         """Raises UNSERIALIZABLE."""
@@ -171,33 +126,31 @@ class AvroSerializer(_SchemaSerializer[AvroSchema]):
         except InvalidDataError as error:
             raise _unreadable(summary(error.problems)) from None
 
+    def _written(self, data: bytes) -> AvroSchema:
+        """The schema that `data` was written with. Raises UNREADABLE."""
+        schema_id = framed_id(data)
+        if schema_id is None:
+            raise _unreadable("it does not begin with a zero byte and the id of its schema")
+        try:
+            schema = self._registry.schema(schema_id)
+        except BrokerError as error:
+            raise _unreadable(f"its schema is not known ({error.about})") from None
+        if not isinstance(schema, AvroSchema):
+            raise _unreadable("it was not written with an Avro schema")
+        return schema
+
 
 def _check_packed(value: Any, failed: Callable[[str], BrokerError]) -> None:
-    level, depth, count = [value], 0, 0
-    while level:
-        count += len(level)
-        if depth > MAX_VALUE_DEPTH:
-            raise failed(f"it is nested deeper than {MAX_VALUE_DEPTH} levels")
-        if count > MAX_VALUES:
-            raise failed(f"there are more than {MAX_VALUES:,} values")
-        inner: list[Any] = []
-        for item in level:
-            kind = type(item)
-            if kind is dict:
+    try:
+        for item in itertools.chain.from_iterable(levels(value)):
+            if type(item) is dict:
                 odd = next((name for name in item if type(name) not in _PACKED_NAMES), None)
                 if odd is not None:
                     raise failed(f"a {type(odd).__name__} cannot be a name")
-                inner.extend(item.values())
-            elif kind is list:
-                inner.extend(item)
-            elif kind not in _PACKED:
-                raise failed(f"a {kind.__name__} cannot be represented")
-        level, depth = inner, depth + 1
-
-
-def _refuse(problems: list[Problem], failed: Callable[[str], BrokerError]) -> None:
-    if problems:
-        raise failed(summary(problems))
+            elif type(item) not in _PACKED:
+                raise failed(f"a {type(item).__name__} cannot be represented")
+    except InvalidJsonError as error:
+        raise failed(str(error)) from None
 
 
 def _encoded(text: str) -> bytes:

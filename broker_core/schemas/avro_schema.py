@@ -17,6 +17,7 @@ import fastavro
 
 from broker_core.limits import MAX_VALUE_DEPTH, MAX_VALUES
 from broker_core.schemas.avro_types import AvroType, read_avro
+from broker_core.schemas.json_text import InvalidJsonError, levels
 from broker_core.schemas.problem import InvalidDataError, Problem, pointer_to, shortened
 
 Path = tuple[object, ...]
@@ -235,7 +236,11 @@ class AvroSchema:
 
     def encode(self, value: Any) -> bytes:
         """The binary encoding of `value`. Raises InvalidDataError."""
-        _check_depth(value)
+        try:  # fastavro's compiled writer recurses without a limit
+            for _level in levels(value):
+                pass
+        except InvalidJsonError as error:
+            raise _wrong((), str(error)) from None
         value = labelled(self.type, value)
         out = io.BytesIO()
         try:
@@ -263,21 +268,3 @@ class AvroSchema:
             return fastavro.schemaless_reader(source, self._parsed, None if reader is None else reader._parsed)
         except Exception as error:  # a date after the year 9999, an invalid UUID, schemas that do not resolve
             raise _wrong((), shortened(f"{type(error).__name__}: {error}")) from None
-
-
-def _check_depth(value: Any) -> None:
-    """Limit the depth and size, because fastavro's compiled writer recurses without a limit."""
-    level, depth, count = [value], 0, 0
-    while level:
-        count += len(level)
-        if count > MAX_VALUES:
-            raise _wrong((), f"there are more than {MAX_VALUES:,} values")
-        if depth > MAX_VALUE_DEPTH:
-            raise _wrong((), f"it is nested deeper than {MAX_VALUE_DEPTH} levels")
-        inner: list[Any] = []
-        for item in level:
-            if isinstance(item, dict):
-                inner.extend(item.values())
-            elif isinstance(item, list | tuple):
-                inner.extend(item)
-        level, depth = inner, depth + 1

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from broker_core.limits import MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH, MAX_SCHEMA_VALUES, MAX_VALUE_DEPTH, MAX_VALUES
@@ -56,6 +58,20 @@ def dump_json(value: Any) -> str:
 
 def check_plain(value: Any, *, max_depth: int = MAX_VALUE_DEPTH, max_values: int = MAX_VALUES) -> None:
     """Raises InvalidJsonError if `value` is not a JSON value, too deep or too large. Does not recurse."""
+    for level in levels(value, max_depth, max_values):
+        for item in level:
+            kind = type(item)
+            if kind is dict:
+                _check_names(item)
+            elif kind is float:
+                if not math.isfinite(item):
+                    raise InvalidJsonError(f"JSON has no form for the number {item}")
+            elif kind not in _OTHERS:
+                raise InvalidJsonError(f"JSON has no form for values of the type {kind.__name__}")
+
+
+def levels(value: Any, max_depth: int = MAX_VALUE_DEPTH, max_values: int = MAX_VALUES) -> Iterator[list[Any]]:
+    """[`value`], then all that its dicts, lists and tuples hold, and so on. Raises InvalidJsonError at a limit."""
     level, depth, count = [value], 0, 0
     while level:
         count += len(level)
@@ -63,20 +79,9 @@ def check_plain(value: Any, *, max_depth: int = MAX_VALUE_DEPTH, max_values: int
             raise InvalidJsonError(_too_deep(max_depth))
         if count > max_values:
             raise InvalidJsonError(f"there are more than {max_values:,} values")
-        inner: list[Any] = []
-        for item in level:
-            kind = type(item)
-            if kind is dict:
-                _check_names(item)
-                inner.extend(item.values())
-            elif kind is list:
-                inner.extend(item)
-            elif kind is float:
-                if not math.isfinite(item):
-                    raise InvalidJsonError(f"JSON has no form for the number {item}")
-            elif kind not in _SCALARS:
-                raise InvalidJsonError(f"JSON has no form for values of the type {kind.__name__}")
-        level, depth = inner, depth + 1
+        yield level
+        held = [item.values() if isinstance(item, dict) else item for item in level if isinstance(item, _HOLDERS)]
+        level, depth = [*itertools.chain.from_iterable(held)], depth + 1
 
 
 def _check_names(item: dict[Any, Any]) -> None:
@@ -85,7 +90,8 @@ def _check_names(item: dict[Any, Any]) -> None:
             raise InvalidJsonError(f"the name {shown(name)} is not text")
 
 
-_SCALARS = frozenset({str, int, bool, type(None)})
+_HOLDERS = (dict, list, tuple)
+_OTHERS = frozenset({str, int, bool, type(None), list})
 
 
 def _too_deep(max_depth: int) -> str:

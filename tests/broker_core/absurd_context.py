@@ -9,7 +9,6 @@ from typing import Any
 import broker_core
 from broker_core import (
     Acl,
-    Admin,
     AvroSerializer,
     BrokerHost,
     BytesSerializer,
@@ -20,7 +19,6 @@ from broker_core import (
     Filter,
     GroupConsumer,
     HttpBroker,
-    JsonSchemaSerializer,
     JsonSerializer,
     Logging,
     Message,
@@ -31,7 +29,6 @@ from broker_core import (
     QueueConsumer,
     RetryPolicy,
     Routing,
-    SchemaAdmin,
     SchemaKind,
     SchemaRegistry,
     SchemaRule,
@@ -46,6 +43,7 @@ from broker_core.listeners.access.access import Access
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.operations.topics import ListTopics
+from tests.broker_core.admin import Admin, SchemaAdmin
 
 MESSAGES = 25  # more than there are absurd values: a call may take one
 TEXT = '{"type": "integer"}'
@@ -59,7 +57,7 @@ class BrokerFixture:
         self.admin = Admin(self.host)
         self.admin.create_topic("t", partitions=2)
         self.admin.create_queue("q", QueueConfig(max_attempts=1, priorities=3))
-        self.admin.create_subscription("s", "t")
+        Admin(self.host).create_subscription("s", "t")
         SchemaAdmin(self.host).register("numbers", TEXT)
         SchemaAdmin(self.host).register("avro", '"long"', SchemaKind.AVRO)
         self.producer = Producer(self.host, ProducerConfig(linger_ms=0, max_block_ms=200))
@@ -94,19 +92,16 @@ def _delivery(fixture: BrokerFixture) -> Delivery:
 MADE: dict[str, Callable[[BrokerFixture], Any]] = {
     "Acl": lambda fixture: Acl("billing", "read", "topic", "t"),
     "Admin": lambda fixture: fixture.admin,
-    "SchemaAdmin": lambda fixture: SchemaAdmin(fixture.host),
     "SchemaRegistry": _registry,
     "Producer": lambda fixture: fixture.producer,
     "GroupConsumer": lambda fixture: fixture.reader,
     "QueueConsumer": lambda fixture: fixture.worker,
     "Delivery": _delivery,
-    "RunningRedrive": lambda fixture: fixture.admin.redrive_paced("q", [0], 100.0),
     "Receipt": lambda fixture: fixture.producer.send("t", b"1"),
     "SimpleQueue": lambda fixture: SimpleQueue(fixture.host, "simple"),
     "BrokerHost": lambda fixture: fixture.host,
     "HttpBroker": lambda fixture: HttpBroker("http://127.0.0.1:1"),
     "AvroSerializer": lambda fixture: AvroSerializer(_registry(fixture), "avro"),
-    "JsonSchemaSerializer": lambda fixture: JsonSchemaSerializer(_registry(fixture), "numbers"),
     "JsonSerializer": lambda fixture: JsonSerializer(),
     "BytesSerializer": lambda fixture: BytesSerializer(),
     "StringSerializer": lambda fixture: StringSerializer(),

@@ -99,11 +99,7 @@ def _methods() -> Iterator[tuple[str, str]]:
     for name, kind in CLASSES.items():
         if issubclass(kind, BaseException) or hasattr(kind, "__members__") or name in HANDED_OUT:
             continue
-        if (
-            name != "RunningRedrive"
-            and not hasattr(kind, "__struct_fields__")
-            and inspect.isfunction(vars(kind).get("__init__"))
-        ):
+        if not hasattr(kind, "__struct_fields__") and inspect.isfunction(vars(kind).get("__init__")):
             yield name, "__init__"
         for method in dir(kind):
             public = not method.startswith("_") and callable(getattr(kind, method)) and (name, method) not in INSIDE

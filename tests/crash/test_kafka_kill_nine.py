@@ -16,8 +16,9 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from confluent_kafka import Consumer, Producer
 from kafka import KafkaConsumer, KafkaProducer
 
-from broker_core import Admin, BrokerHost, HostConfig, LogConfig
+from broker_core import BrokerHost, HostConfig, LogConfig
 from broker_core.listeners.kafka.listener import KafkaListener
+from tests.broker_core.admin import Admin
 
 BUSY_S = 0.7
 PATIENCE_S = 60

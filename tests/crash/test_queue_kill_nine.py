@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
 from broker_core.clients.queue_consumer import QueueConsumer
 from broker_core.engine.host import BrokerHost
@@ -21,6 +20,7 @@ from broker_core.engine.host_loop import HostConfig
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.log.config import LogConfig
 from broker_core.queues.config import QueueConfig
+from tests.broker_core.admin import Admin
 from tests.broker_core.listeners.http.client import Client
 
 ROOT = Path(__file__).parents[2]

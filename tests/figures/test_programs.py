@@ -16,6 +16,7 @@ from broker_core import LogConfig, QueueConfig
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.offset_reset import Target
 from broker_core.testing.embedded_broker import EmbeddedBroker
+from tests.broker_core.admin import Admin
 from tests.figures.programs.led import Led, Stage, stage
 from tests.long_form import some
 
@@ -230,7 +231,7 @@ def test_a_reset_repeats_by_somebodys_will(on: Stage) -> None:
     one("take", 20)
     one("commit")
     one("close")
-    on.broker.admin.reset_offsets("g", Target("earliest"), [("t", 0), ("t", 1)])
+    Admin(on.broker.host).reset_offsets("g", Target("earliest"), [("t", 0), ("t", 1)])
     other = member(on, "other")
     other("take", 20)
     other("commit")
@@ -288,7 +289,7 @@ def test_what_is_deleted_unread_is_lost(on: Stage) -> None:
     one("commit")
     one("close")
     on.broker.publish("t", *range(4), partition=0)  # nobody is there to have them
-    on.broker.admin.delete_records("t", {0: 12})
+    Admin(on.broker.host).delete_records("t", {0: 12})
     late = on.program("confluent", "late", "late", by_hand=[("t", 0, 13)])
     late("take", 1)
     late("commit")
@@ -329,7 +330,7 @@ def test_a_topic_that_is_set_to_compact_meanwhile_has_no_missing_messages(on: St
     one = on.program("confluent", "one", topics=["keyed"], settings=CLASSIC)
     one("take", 30)
     one("commit")
-    on.broker.admin.configure_topic("keyed", log=LogConfig(cleanup="compact", segment_bytes=1))
+    Admin(on.broker.host).configure_topic("keyed", log=LogConfig(cleanup="compact", segment_bytes=1))
     on.broker.clock.advance(600, members_stay=True)
     on.broker.publish("keyed", "last", key="0")
     on.broker.clock.advance(600, members_stay=True)

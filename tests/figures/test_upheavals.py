@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from broker_core import LogConfig, QueueConfig
-from broker_core.clients.admin import Admin
 from broker_core.groups.config import GroupConfig
 from broker_core.groups.offset_reset import Target
 from broker_core.operations.groups import ResetShareOffsets
 from broker_core.testing.embedded_broker import EmbeddedBroker
+from tests.broker_core.admin import Admin
 from tests.figures.programs.led import Led, Stage, Told, stage
 
 LIBRARIES = os.environ.get("KAFKA_LIB", "")  # the folder of Kafka's jars

@@ -17,7 +17,6 @@ from app.cli import dead_letters
 from app.cli.main import COMMANDS, main
 from app.environment.exits import Exit
 from app.environment.paths import deeds_file
-from broker_core import SchemaAdmin
 from broker_core.events import Event
 from broker_core.observation.deed_journal import DeedJournal
 from broker_core.observation.kafka.config import connection_config
@@ -29,6 +28,7 @@ from broker_core.recording.metadata import STOPPED, read_metadata
 from broker_core.recording.playback import FolderPlayback
 from broker_core.schemas.rule import SchemaRule
 from broker_core.testing import EmbeddedBroker
+from tests.broker_core.admin import SchemaAdmin
 from tests.broker_core.observation.kafka.tap import WRITING, tap
 
 

@@ -18,12 +18,12 @@ from app.cli.readers import HttpGroupReader, LocalGroupReader
 from app.cli.waiting import Quiet
 from app.environment.exits import Exit
 from broker_core import BrokerHost, FlowConfig
-from broker_core.clients.admin import Admin
 from broker_core.clients.group_consumer import GroupConsumer
 from broker_core.clients.producer import Producer
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.http.listener import HttpListener
 from tests.app.cli.conftest import Shell, started
+from tests.broker_core.admin import Admin
 
 
 class Place:

@@ -8,9 +8,10 @@ from app.presenters.lookups import key_facts
 from app.sessions.history.keys import KeyCounts, partition_keys
 from app.sessions.history.past import Past
 from app.sessions.history.ring import EventRing
-from broker_core import Admin, BrokerHost, Message
+from broker_core import BrokerHost, Message
 from broker_core.log.client_batch import client_batches
 from broker_core.operations.browse import CountKeys
+from tests.broker_core.admin import Admin
 from tests.broker_core.log.logs import stored_batches
 
 

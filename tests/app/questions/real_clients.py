@@ -20,12 +20,12 @@ from confluent_kafka import Consumer, Message, Producer, ShareConsumer, TopicPar
 from kafka import KafkaConsumer
 
 from broker_core import FlowConfig, SchemaRule
-from broker_core.clients.schema_admin import SchemaAdmin
 from broker_core.groups.config import GroupSettings
 from broker_core.recording.recorder import Recorder
 from broker_core.simulation.scenario import Scenario
 from broker_core.simulation.scenario_text import scenario_text
 from broker_core.testing.embedded_broker import EmbeddedBroker
+from tests.broker_core.admin import Admin, SchemaAdmin
 
 KEYFRAME_S = 0.5
 REJECT, ACCEPT = 3, 1
@@ -179,7 +179,7 @@ def _pack(broker: EmbeddedBroker, clients: Clients) -> None:
         packer.acknowledge(message, ACCEPT)
     while not packer.poll(0.2):  # it sends its acknowledgements, and gets more
         pass
-    broker.admin.redrive("packers.tasks", [broker.admin.dead_letters("packers.tasks")[0].offset])
+    Admin(broker.host).redrive("packers.tasks", [broker.admin.dead_letters("packers.tasks")[0].offset])
     threading.Thread(target=lambda: (clients.stop.wait(), packer.close())).start()
 
 

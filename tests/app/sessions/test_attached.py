@@ -14,7 +14,7 @@ from app.commands.listeners import ListenerHandlers
 from app.presenters.dead_letters import DeadLettersPresenter
 from app.sessions.observed import attached
 from app.shell.badge import shown_badge
-from broker_core import Admin, BrokerHost, GroupConsumer, Producer, QueueConsumer, SchemaAdmin
+from broker_core import Admin, BrokerHost, GroupConsumer, Producer, QueueConsumer
 from broker_core.access import Acl, ClientQuota
 from broker_core.events import EventKind
 from broker_core.listeners.access.access import Access
@@ -34,6 +34,7 @@ from broker_core.simulation.actions.topics import ConfigureTopic, Produce
 from broker_core.simulation.simulation import Simulation
 from tests.app.conftest import Hand
 from tests.app.dialogs import fill
+from tests.broker_core.admin import SchemaAdmin
 from widgets.panels.dead_letters import DeadLettersPanel
 from widgets.panels.events import EventsPanel
 from widgets.panels.messages import MessagesPanel

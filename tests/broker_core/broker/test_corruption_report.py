@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from broker_core import Admin, BrokerHost, Producer
+from broker_core import BrokerHost, Producer
 from broker_core.engine.data_directory import OFFSETS_FILE
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind
 from broker_core.files import DiskFiles
 from broker_core.messages import Message
 from broker_core.simulation import Simulation, parse_scenario
+from tests.broker_core.admin import Admin
 from tests.broker_core.clients.virtual_broker import VirtualBroker
 from tests.broker_core.log.logs import EPOCH_MS, batch, open_log
 

@@ -12,10 +12,8 @@ from broker_core.broker.broker import Broker
 from broker_core.broker.catalog import Catalog
 from broker_core.broker.handlers import HANDLERS
 from broker_core.broker.publishing import Published
-from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
 from broker_core.clients.producer_config import ProducerConfig
-from broker_core.clients.schema_admin import SchemaAdmin
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind, EventStream
@@ -31,6 +29,7 @@ from broker_core.recording.checker import Checker
 from broker_core.schemas.compatibility import Compatibility
 from broker_core.schemas.rule import SchemaRule
 from broker_core.timers import Timers
+from tests.broker_core.admin import Admin, SchemaAdmin
 
 ORDER = json.dumps({"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]})
 GOOD, BAD = Message(b'{"id": 1}', b"k"), Message(b'{"id": "one"}', b"k", (("h", b"1"),), ttl_ms=500, priority=2)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from broker_core.clients.admin import Admin
 from broker_core.clients.group_consumer import GroupConsumer
 from broker_core.clients.producer import Producer
 from broker_core.clients.producer_config import ProducerConfig
@@ -22,6 +21,7 @@ from broker_core.log.config import LogConfig
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letters import DeadLetterFilter
+from tests.broker_core.admin import Admin
 
 
 def test_topics_their_settings_and_their_records(tmp_path: Path):
@@ -128,10 +128,10 @@ def test_redrives_that_take_their_time_and_what_can_be_undone():
         offsets = [letter.offset for letter in admin.dead_letters("jobs")]
         running = admin.redrive_paced("jobs", offsets[:3], rate_per_s=50)
         assert running.total == 3 and running.done < 3
-        assert len(running.wait(5).redriven) == 3
+        assert len(host.wait(running.reply, 5).redriven) == 3
         endless = admin.redrive_paced("jobs", offsets[3:], rate_per_s=0.001)
-        endless.cancel()
-        assert len(endless.wait(5).redriven) == 1 == endless.done
+        host.call(lambda _now: endless.cancel())
+        assert len(host.wait(endless.reply, 5).redriven) == 1 == endless.done
         assert admin.undo_redrive("jobs") == 1
         assert admin.purge_dead_letters("jobs").purged == 3 and admin.undo_purge_dead_letters("jobs") == 3
         assert len(admin.dead_letters("jobs")) == 3 and admin.describe_queue("jobs").ready == 3

@@ -110,17 +110,9 @@ def test_manual_commits_only_where_automatic_ones_are_off(host: BrokerHost):
         drain(consumer, 2)
         consumer.poll(0)
     assert host.broker.groups.committed("readers", "commits", 0) is None
-    told: list[BrokerError | None] = []
-    done = threading.Event()
     with GroupConsumer(host, "readers", ["commits"], manual) as consumer:
         drain(consumer, 2)
-
-        def on_commit(error: BrokerError | None) -> None:
-            told.append(error)
-            done.set()
-
-        consumer.commit_async({("commits", 0): 1}, on_commit)
-        assert done.wait(5) and told == [None]
+        consumer.commit({("commits", 0): 1})
         assert consumer.committed("commits", 0) == 1
 
 
@@ -192,7 +184,7 @@ def test_a_static_member_comes_back_without_a_rebalance(host: BrokerHost):
 
 
 @pytest.mark.promise("A6")
-def test_pause_seek_and_seek_to_time(host: BrokerHost):
+def test_pause_seek_and_reset(host: BrokerHost):
     publish(host, b"a", b"b", b"c", partition=1)
     with GroupConsumer(host, "readers", ["commits"]) as consumer:
         assert drain(consumer, 3) == [b"a", b"b", b"c"]
@@ -201,10 +193,7 @@ def test_pause_seek_and_seek_to_time(host: BrokerHost):
         assert consumer.poll(0.05) == []
         consumer.resume([("commits", 1)])
         assert drain(consumer, 3) == [b"a", b"b", b"c"]
-        assert consumer.seek_to_time("commits", 1, 0) == 0
-        assert consumer.position("commits", 1) == 0
         far_ms = int(time.time() * 1_000) + 10**6
-        assert consumer.seek_to_time("commits", 1, far_ms) == 3
         one = [("commits", 1)]
         assert consumer.seek_to(Target("earliest"), one) == [Change("commits", 1, 3, 0, -3)]
         ahead = consumer.preview_seek(Target("latest"))

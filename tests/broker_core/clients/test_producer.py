@@ -9,7 +9,6 @@ from itertools import chain
 
 import pytest
 
-from broker_core.clients.admin import Admin
 from broker_core.clients.batches import Receipt
 from broker_core.clients.middleware import Context, Middleware
 from broker_core.clients.producer import Producer
@@ -21,6 +20,7 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.flow.config import FlowConfig
 from broker_core.log.config import LogConfig
 from broker_core.messages import Message
+from tests.broker_core.admin import Admin
 
 SLOW = ProducerConfig(linger_ms=60_000)
 

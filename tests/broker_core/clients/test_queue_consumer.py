@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from broker_core.clients.admin import Admin
 from broker_core.clients.middleware import Context, Middleware
 from broker_core.clients.producer import Producer
 from broker_core.clients.queue_consumer import Delivery, QueueConsumer
@@ -16,6 +15,7 @@ from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import StoredMessage
 from broker_core.queues.config import QueueConfig
+from tests.broker_core.admin import Admin
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import broker_core
-from broker_core import Admin, BrokerError, BrokerHost, Compatibility, Producer, SchemaAdmin, SchemaKind, SchemaRule
+from broker_core import BrokerError, BrokerHost, Compatibility, Producer, SchemaKind, SchemaRule
+from tests.broker_core.admin import Admin, SchemaAdmin
 
 V1 = {"type": "record", "name": "Order", "fields": [{"name": "id", "type": "long"}]}
 V2 = {**V1, "fields": [*V1["fields"], {"name": "note", "type": "string", "default": ""}]}

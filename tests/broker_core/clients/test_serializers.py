@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from broker_core.clients.serializers import (
     AvroSerializer,
     BytesSerializer,
-    JsonSchemaSerializer,
     JsonSerializer,
     MessagePackSerializer,
     StringSerializer,
@@ -100,7 +99,7 @@ def test_avro_comes_back_as_it_was(number, note):
 @given(st.binary(max_size=60))
 def test_any_bytes_are_read_or_refused_by_name(data):
     known = registry()
-    framed = [AvroSerializer(known, "orders"), AvroSerializer(known, "trees"), JsonSchemaSerializer(known, "people")]
+    framed = [AvroSerializer(known, "orders"), AvroSerializer(known, "trees")]
     for serializer in [*PLAIN, *framed]:
         for sent in (data, b"\0\0\0\0\x01" + data, b"\0\0\0\0\x03" + data, b"\0\0\0\0\x04" + data):
             try:
@@ -130,8 +129,6 @@ def test_any_bytes_are_read_or_refused_by_name(data):
         (AvroSerializer(registry(), "orders"), b'{"id": 1}'),
         (AvroSerializer(registry(), "orders"), b"\0\0\0\0\x04{}"),
         (AvroSerializer(registry(), "trees"), b"\0\0\0\0\x03" + b"\x02" * 500_000 + b"\0"),
-        (JsonSchemaSerializer(registry(), "people"), b'\0\0\0\0\x04{"age":"old"}'),
-        (JsonSchemaSerializer(registry(), "people"), b"\0\0\0\0\x01\x02"),
     ],
 )
 def test_bad_bytes_are_a_named_error_and_never_a_crash(serializer, data):
@@ -164,7 +161,6 @@ def test_bad_bytes_are_a_named_error_and_never_a_crash(serializer, data):
         pytest.param(
             AvroSerializer(registry(), "trees"), nested(100_000, lambda inner: {"next": inner}), id="records in records"
         ),
-        (JsonSchemaSerializer(registry(), "people"), {"age": "old"}),
     ],
 )
 def test_a_value_that_the_format_has_no_form_for_is_a_named_error(serializer, value):
@@ -205,22 +201,18 @@ def test_avro_written_with_version_one_is_read_as_version_two_and_back():
 def test_the_wire_format_is_confluents():
     known = registry()
     assert AvroSerializer(known, "orders", 1).serialize({"id": 1}) == b"\x00\x00\x00\x00\x01\x02"
-    assert JsonSchemaSerializer(known, "people").serialize({"age": 4}) == b'\x00\x00\x00\x00\x04{"age":4}'
 
 
 def test_a_refusal_points_at_the_field():
-    with pytest.raises(BrokerError, match="/age: 'old' is not of type 'integer'"):
-        JsonSchemaSerializer(registry(), "people").serialize({"age": "old"})
     with pytest.raises(BrokerError, match="/note: the data end"):
         AvroSerializer(registry(), "orders").deserialize(b"\0\0\0\0\x02\x02\x02\x10ab")
 
 
 def test_a_serializer_for_the_wrong_kind_of_schema_is_refused():
     known = registry()
-    for wrong in (lambda: AvroSerializer(known, "people"), lambda: JsonSchemaSerializer(known, "orders")):
-        with pytest.raises(BrokerError) as caught:
-            wrong()
-        assert caught.value.code is ErrorCode.INVALID_CONFIG
+    with pytest.raises(BrokerError) as caught:
+        AvroSerializer(known, "people")
+    assert caught.value.code is ErrorCode.INVALID_CONFIG
 
 
 class Trap:

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
 from broker_core.clients.simple_queue import SimpleQueue, to_json
 from broker_core.clock import NS_PER_MS
 from broker_core.engine.host import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.queues.config import QueueConfig
+from tests.broker_core.admin import Admin
 
 LATEST = datetime.datetime.max.replace(tzinfo=datetime.timezone(datetime.timedelta(hours=-14)))
 GIVEN = {"id": "m-1", "timestamp": "2026-11-21T04:00:00+01:00", "payload": {"order": 7}}

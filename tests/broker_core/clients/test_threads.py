@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from broker_core import (
-    Admin,
     BrokerError,
     BrokerHost,
     ConsumerConfig,
@@ -26,6 +25,7 @@ from broker_core import (
 )
 from broker_core.recording.checker import Checker
 from broker_core.recording.violation import Violation
+from tests.broker_core.admin import Admin
 
 QUICK = ConsumerConfig(heartbeat_interval_ms=20)
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
 from broker_core.clients.queue_consumer import QueueConsumer
 from broker_core.engine.host import BrokerHost
@@ -17,6 +16,7 @@ from broker_core.log.config import LogConfig
 from broker_core.log.partition_log import SyncTicket
 from broker_core.messages import StoredMessage
 from broker_core.queues.config import QueueConfig
+from tests.broker_core.admin import Admin
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core import (
-    Admin,
     BrokerError,
     BrokerHost,
     ConsumerConfig,
@@ -31,6 +30,7 @@ from broker_core import (
 )
 from broker_core.engine import open_batches
 from broker_core.events import Event, EventKind
+from tests.broker_core.admin import Admin
 from tests.long_form import examples
 
 

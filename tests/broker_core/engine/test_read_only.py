@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from broker_core import Admin, BrokerHost, GroupConsumer, HostConfig, LogConfig, Producer, QueueConsumer
+from broker_core import BrokerHost, GroupConsumer, HostConfig, LogConfig, Producer, QueueConsumer
 from broker_core.errors import BrokerError, ErrorCode
+from tests.broker_core.admin import Admin
 
 
 def contents(root: Path) -> dict[str, tuple[int, bytes]]:

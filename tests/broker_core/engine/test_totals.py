@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
 from broker_core.clients.queue_consumer import QueueConsumer
 from broker_core.engine.host import BrokerHost
 from broker_core.messages import Message
 from broker_core.snapshots import Totals
+from tests.broker_core.admin import Admin
 
 
 def test_totals_begin_at_nothing_after_a_restart_and_a_queue_goes_on(tmp_path: Path):

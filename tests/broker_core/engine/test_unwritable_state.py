@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from broker_core.clients.admin import Admin
 from broker_core.clients.producer import Producer
 from broker_core.clients.queue_consumer import QueueConsumer
 from broker_core.engine.data_directory import DataDirectory, KeptQueue
@@ -16,6 +15,7 @@ from broker_core.engine.host_loop import HostConfig
 from broker_core.engine.writer import Writer
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
+from tests.broker_core.admin import Admin
 
 
 def kept(host: BrokerHost, name: str) -> int:

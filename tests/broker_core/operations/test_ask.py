@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from broker_core import Admin, BrokerError, BrokerHost, ErrorCode, LogConfig, Message, Request
+from broker_core import BrokerError, BrokerHost, ErrorCode, LogConfig, Message, Request
 from broker_core.operations.groups import DeleteGroup
 from broker_core.operations.queues import CreateQueue, Messages, PurgeQueue, Take
 from broker_core.operations.topics import (
@@ -19,6 +19,7 @@ from broker_core.operations.topics import (
     LogSettings,
     TopicConfig,
 )
+from tests.broker_core.admin import Admin
 
 
 def test_an_operation_has_its_result_and_is_saved(tmp_path: Path):

@@ -20,6 +20,7 @@ from broker_core.listeners.kafka.connection import KafkaConnection
 from broker_core.replies import Reply
 from broker_core.testing.embedded_broker import EmbeddedBroker
 from broker_core.testing.faults import ActiveFault, FaultNotMetError, FaultNotMetWarning, warn_of_unmet
+from tests.broker_core.admin import Admin
 
 
 @pytest.fixture
@@ -400,4 +401,4 @@ def test_a_full_topic_takes_not_even_an_empty_message(broker: EmbeddedBroker):
     assert publish(broker, "", "x") == ["THROTTLING_QUOTA_EXCEEDED"] * 2
     fault.end()
     assert publish(broker, "x") == []
-    assert broker.admin.flow_config("orders") is None
+    assert Admin(broker.host).flow_config("orders") is None

@@ -10,6 +10,7 @@ from kafka import KafkaConsumer
 
 from broker_core import LogConfig
 from broker_core.testing.embedded_broker import EmbeddedBroker
+from tests.broker_core.admin import Admin
 
 PATIENCE_S = 20
 WHOLE = ("nothing_lost", "nothing_twice", "everything_done", "commits_are_sound", "in_order", "at_least_once")
@@ -145,7 +146,7 @@ def test_after_a_topic_is_gone_its_readers_are_not_asked_for_commits(broker: Emb
     reader.subscribe(["t"])
     take(reader, 2)
     reader.close()
-    broker.admin.delete_topic("t")
+    Admin(broker.host).delete_topic("t")
     assert broker.audit().everything_done()
 
 
@@ -182,7 +183,7 @@ def test_done_is_asked_of_one_reader(broker: EmbeddedBroker):
 
 
 def test_a_commit_that_passes_over_messages(broker: EmbeddedBroker):
-    broker.admin.create_partitions("t", 2)
+    Admin(broker.host).create_partitions("t", 2)
     broker.publish("t", *range(8), partition=0)
     broker.publish("t", 8, partition=1)
     reader = consumer(broker)
@@ -196,7 +197,7 @@ def test_a_commit_that_passes_over_messages(broker: EmbeddedBroker):
 
 
 def test_an_order_that_the_reader_by_hand_turns_round(broker: EmbeddedBroker):
-    broker.admin.create_partitions("t", 2)
+    Admin(broker.host).create_partitions("t", 2)
     broker.publish("t", "first", key="k", partition=1)
     broker.publish("t", "second", key="k", partition=0)
     reader = consumer(broker)

@@ -7,9 +7,9 @@ import sys
 import pytest
 
 from broker_core.clients.admin import Admin
-from broker_core.clients.schema_admin import SchemaAdmin
 from broker_core.listeners.access.access import Access
 from broker_core.listeners.access.limits import GuardConfig
+from tests.broker_core.admin import SchemaAdmin
 
 B_ROWS = {
     ("/", "get"),

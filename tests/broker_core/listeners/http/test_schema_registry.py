@@ -16,12 +16,13 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message_factory import GetMessageClass
 
-from broker_core import Admin, BrokerError, BrokerHost, Producer, SchemaRule
 from broker_core import AvroSerializer as OwnAvroSerializer
+from broker_core import BrokerError, BrokerHost, Producer, SchemaRule
 from broker_core.listeners.access.access import Access, PrincipalEntry, Rule
 from broker_core.operations.entry import Operation
 from broker_core.schemas.protobuf_text import file_of
 from broker_core.schemas.registry import SchemaRegistry
+from tests.broker_core.admin import Admin
 
 AVRO = json.dumps({"type": "record", "name": "Order", "fields": [{"name": "book", "type": "int"}]})
 WIDER = json.dumps(

@@ -23,10 +23,11 @@ from confluent_kafka.admin import (
 )
 from kafka.admin import KafkaAdminClient
 
-from broker_core import Admin, BrokerHost
+from broker_core import BrokerHost
 from broker_core.groups.protocol import decode_subscription
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.log.config import LogConfig
+from tests.broker_core.admin import Admin
 from tests.broker_core.listeners.kafka.raw import KEYS, asked
 from tests.broker_core.listeners.kafka.test_produce_and_consume import consume, produce
 

@@ -13,11 +13,12 @@ from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, C
 from kafka import KafkaConsumer
 from kafka import TopicPartition as PythonPlace
 
-from broker_core import Admin, BrokerHost
+from broker_core import BrokerHost
 from broker_core import Producer as OurProducer
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.log.batch import CODEC_BITS, parse_header
 from broker_core.log.compression import CODECS
+from tests.broker_core.admin import Admin
 from tests.broker_core.log.logs import stored_batches
 
 SETTING = "compression.type"

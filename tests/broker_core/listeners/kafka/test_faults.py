@@ -13,7 +13,7 @@ import pytest
 from confluent_kafka import Consumer, Producer
 from kafka import KafkaConsumer
 
-from broker_core import Admin, BrokerHost
+from broker_core import BrokerHost
 from broker_core.faults.client_faults import ClientFault, ClientFaults
 from broker_core.faults.kafka_names import KAFKA_APIS, KAFKA_ERRORS
 from broker_core.listeners.access.access import ANYBODY
@@ -22,6 +22,7 @@ from broker_core.listeners.kafka.call import Api, Call
 from broker_core.listeners.kafka.codec import Header, response
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.listeners.kafka.refused import client_request, refused
+from tests.broker_core.admin import Admin
 from tests.broker_core.listeners.kafka.raw import KEYS
 
 PATIENCE_S = 30.0

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, Producer
 
-from broker_core import Admin
 from broker_core.events import Event, EventKind
 from broker_core.faults.client_faults import Effect
 from broker_core.listeners.kafka.listener import KafkaListener
+from tests.broker_core.admin import Admin
 from tests.broker_core.engine.test_engine_host import SCENARIO, served
 
 PATIENCE_S = 30

@@ -23,12 +23,13 @@ from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, C
 from kafka import KafkaConsumer, KafkaProducer
 from kafka import TopicPartition as PythonPlace
 
-from broker_core import Admin, BrokerHost, HostConfig, LogConfig
+from broker_core import BrokerHost, HostConfig, LogConfig
 from broker_core import Message as OurMessage
 from broker_core import Producer as OurProducer
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.log.batch import ProducerStamp, encode_batch
 from broker_core.testing.embedded_broker import EmbeddedBroker
+from tests.broker_core.admin import Admin
 from tests.broker_core.listeners.kafka.raw import KEYS, asked
 
 OLD_MS = 1_000_000_000_000  # 2001, the time that producers give

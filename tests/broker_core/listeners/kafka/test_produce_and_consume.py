@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 
-from broker_core import Admin, BrokerHost, EventKind, FlowConfig, GroupConsumer, HostConfig, LogConfig
+from broker_core import BrokerHost, EventKind, FlowConfig, GroupConsumer, HostConfig, LogConfig
 from broker_core import Producer as OwnProducer
 from broker_core.listeners.kafka.listener import KafkaListener
+from tests.broker_core.admin import Admin
 
 PATIENCE_S = 30.0
 

@@ -15,9 +15,10 @@ from confluent_kafka import Consumer, Message, Producer, ShareConsumer
 from confluent_kafka.admin import AdminClient
 from kafka import KafkaConsumer
 
-from broker_core import Admin, BrokerHost, HostConfig
+from broker_core import BrokerHost, HostConfig
 from broker_core.groups.config import GroupConfig
 from broker_core.listeners.kafka.listener import KafkaListener
+from tests.broker_core.admin import Admin
 from tests.broker_core.clients.virtual_broker import VirtualBroker
 from tests.broker_core.listeners.kafka.raw import KEYS, asked
 

@@ -12,12 +12,13 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
 from kafka import KafkaConsumer, KafkaProducer
 
-from broker_core import Admin, BrokerHost
+from broker_core import BrokerHost
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
 from broker_core.listeners.kafka.listener import KafkaListener
 from broker_core.operations.observe import WaitUntil
 from broker_core.transactions.transaction import Identity
+from tests.broker_core.admin import Admin
 
 PATIENCE_S = 30.0
 

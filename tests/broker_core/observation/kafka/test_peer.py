@@ -32,6 +32,7 @@ from broker_core.recording.metadata import read_metadata
 from broker_core.recording.reader import open_session
 from broker_core.snapshots import NOT_SEEN, SEEN_LATE, GroupView, Snapshot
 from broker_core.testing import EmbeddedBroker
+from tests.broker_core.admin import Admin
 from tests.broker_core.observation.kafka.conftest import Observer
 from tests.broker_core.recording.folded import fold
 from tests.broker_core.recording.test_fold import differences, times_of, told
@@ -137,10 +138,10 @@ def test_topics_that_come_grow_go_and_are_made_anew(broker: EmbeddedBroker, obse
     published(broker, "orders", 5)
     commit(broker, "billing", "orders", 5)
     seen = observe()
-    broker.admin.delete_topic("orders")
+    Admin(broker.host).delete_topic("orders")
     broker.create_topic("orders")
     published(broker, "orders", 7)
-    broker.admin.delete_topic("old")
+    Admin(broker.host).delete_topic("old")
     broker.admin.create_topic("squeezed", log=LogConfig(cleanup="compact"))
     look = seen.look()
     found = [(event.kind, event.topic, event.count) for event in look.events if event.topic]
@@ -153,7 +154,7 @@ def test_topics_that_come_grow_go_and_are_made_anew(broker: EmbeddedBroker, obse
     ]
     assert look.snapshot.compacted == {"squeezed"}
     assert_true(broker, look.snapshot)
-    broker.admin.create_partitions("squeezed", 3)
+    Admin(broker.host).create_partitions("squeezed", 3)
     published(broker, "squeezed", 2, partition=2)
     look = seen.look()
     assert kinds(look) == [EventKind.PARTITIONS_ADDED, EventKind.PUBLISHED, EventKind.PARTITIONS_PLACED]
@@ -166,7 +167,7 @@ def test_records_that_are_deleted(broker: EmbeddedBroker, observe: Observe, monk
     published(broker, "orders", 9)
     commit(broker, "billing", "orders", 1)
     seen = observe()
-    broker.admin.delete_records("orders", {0: 4})
+    Admin(broker.host).delete_records("orders", {0: 4})
     look = seen.look()
     assert [(event.kind, event.offset, event.count) for event in look.events] == [(EventKind.RECORDS_DELETED, 0, 4)]
     assert look.snapshot.groups[0].lag == 5, "what is deleted is behind nobody"
@@ -177,7 +178,7 @@ def test_a_group_that_goes_is_dead(broker: EmbeddedBroker, observe: Observe):
     broker.create_topic("orders")
     commit(broker, "billing", "orders", 0)
     seen = observe()
-    broker.admin.delete_group("billing")
+    Admin(broker.host).delete_group("billing")
     assert not seen.look().events, "a coordinator may be about to have it"
     look = seen.look()
     assert [(event.kind, event.cause) for event in look.events] == [(EventKind.GROUP_STATE, "Dead")]
