@@ -9,9 +9,10 @@ import pytest
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient
 
-from broker_core import Admin, BrokerHost, HostConfig
+from broker_core import BrokerHost, HostConfig
 from broker_core.groups.config import GroupConfig
 from broker_core.listeners.kafka.listener import KafkaListener
+from tests.broker_core.admin import Admin
 
 # A group that waits for more members before its first rebalance would make every test wait.
 QUICK = HostConfig(groups=GroupConfig(initial_rebalance_delay_ms=50))
