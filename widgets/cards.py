@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QToolButton, QWidget
 
@@ -15,7 +15,7 @@ from widgets.i18n import tr
 from widgets.icons import icon, icon_pixmap
 from widgets.panels.cell_painter import draw_badge, draw_text, tabular_font
 from widgets.panels.panel import Panel, declared
-from widgets.theme import Theme, current_theme, px, qcolour, state_style
+from widgets.theme import Theme, current_theme, follow_theme, px, qcolour, state_style
 
 MOVE_HEIGHT = 22
 MOVES_SHOWN = 6
@@ -207,6 +207,7 @@ class RebalanceCard(QFrame):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
             label.setMinimumWidth(40)
         head.setStretchFactor(self._group, 8)
+        follow_theme(self._restyle)
 
     def set_facts(self, facts: RebalanceFacts) -> None:
         if facts == self.facts:
@@ -277,11 +278,6 @@ class RebalanceCard(QFrame):
             self.opened.emit(self.facts.key)
         else:
             super().keyPressEvent(event)
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and hasattr(self, "_icon"):
-            self._restyle()
 
 
 CARDS_MAX = 30

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtGui import QIcon, QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLineEdit, QToolButton, QWidget
 
 from widgets.boxes import hbox, scrolled, vbox
 from widgets.facts import named, plain_label, push_button, set_plain_tip
 from widgets.i18n import mark, tr
 from widgets.icons import icon
-from widgets.theme import current_theme, mono_font
+from widgets.theme import current_theme, follow_theme, mono_font
 
 POPUP_WIDTH = 470
 POPUP_HEIGHT = 400
@@ -42,15 +42,14 @@ class FilterField(QLineEdit):
         super().__init__(parent)
         self.setPlaceholderText(hint)
         self.setClearButtonEnabled(True)
-        self._open = self.addAction(
-            icon("chevron-down", current_theme(), "muted"), QLineEdit.ActionPosition.TrailingPosition
-        )
+        self._open = self.addAction(QIcon(), QLineEdit.ActionPosition.TrailingPosition)
+        follow_theme(self._restyle)
         self._open.setToolTip(tr("Fields, examples and saved filters (Down)"))
         self._open.triggered.connect(self.helpWanted)
         down = QShortcut(QKeySequence(Qt.Key.Key_Down), self, context=Qt.ShortcutContext.WidgetShortcut)
         down.activated.connect(self.helpWanted)
 
-    def restyle(self) -> None:
+    def _restyle(self) -> None:
         self._open.setIcon(icon("chevron-down", current_theme(), "muted"))
 
 

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from widgets.icons import icon
-from widgets.theme import current_theme, px
+from widgets.theme import current_theme, follow_theme, px
 
 
 class FoldButton(QToolButton):
@@ -16,6 +16,7 @@ class FoldButton(QToolButton):
         self.setAutoRaise(True)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.set_sign(sign, tip)
+        follow_theme(self._restyle)
 
     def set_sign(self, sign: str, tip: str) -> None:
         self._sign = sign
@@ -26,8 +27,3 @@ class FoldButton(QToolButton):
     def _restyle(self) -> None:
         self.setIcon(icon(self._sign, current_theme(), "muted"))
         self.setIconSize(QSize(px(16), px(16)))
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._restyle()

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from widgets.boxes import hbox
@@ -11,7 +11,7 @@ from widgets.bytes_text import contained
 from widgets.facts import plain_label, polish_again, push_button, set_property
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
-from widgets.theme import current_theme, px
+from widgets.theme import current_theme, follow_theme, px
 
 # Look of a notice: its icon and its colour token.
 LOOKS = {"hint": ("info", "accent"), "problem": ("warning", "failure")}
@@ -54,6 +54,7 @@ class HintBar(QFrame):
         parts = (self._icon, self.heading, (self.sentence, 1), self.offer, self.dismiss)
         hbox(*parts, on=self, margins=(12, 4, 8, 4), spacing=8)
         self.hide()
+        follow_theme(self._restyle)
 
     def show_notice(self, notice: Notice) -> None:
         self._waiting.insert(0 if notice.pinned else len(self._waiting), notice)
@@ -88,13 +89,10 @@ class HintBar(QFrame):
         self._restyle()
 
     def _restyle(self) -> None:
+        if not self._waiting:
+            return
         name, token = LOOKS[self._waiting[0].look]
         self._icon.setPixmap(icon_pixmap(name, current_theme().colour(token), px(16), self.devicePixelRatioF()))
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and self.isVisible():
-            self._restyle()
 
     def _answer(self, *, taken: bool) -> None:
         notice = self._waiting[0]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from PySide6.QtCore import QByteArray, QEvent, QPoint, QRect, QSettings, Qt, Signal
+from PySide6.QtCore import QByteArray, QPoint, QRect, QSettings, Qt, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QSplitter, QWidget
 
@@ -27,7 +27,7 @@ from widgets.panels.lesson import LessonPanel, NextStep
 from widgets.panels.panel import Panel
 from widgets.sides import RightSide, SideDock
 from widgets.status_bar import StatusBar
-from widgets.theme import px
+from widgets.theme import follow_theme, px
 from widgets.timeline import Timeline
 from widgets.toolbar import Toolbar
 from widgets.window_layout import WindowLayout
@@ -108,6 +108,7 @@ class MainWindow(QMainWindow):
         self.resize(1280, 800)
         self.restore()
         parts.canvas.setFocus()
+        follow_theme(self._follow_type)
 
     def _compose(self) -> None:
         self.right = RightSide(self.parts.lesson, self.parts.inspector, self.parts.rebalances)
@@ -375,17 +376,16 @@ class MainWindow(QMainWindow):
             self.toggle_left(self.width() >= NAVIGATOR_FROM_WIDTH)
             self._fold_timeline()
 
+    def _follow_type(self) -> None:
+        if self._shown_once:
+            self._fold_timeline()
+            self._settle()
+
     def _fold_timeline(self) -> None:
         short = self.height() < px(TIMELINE_FROM_HEIGHT)
         if short is not self._short:
             self._short = short
             self.timeline.set_open(not short)
-            self._settle()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and getattr(self, "_shown_once", False):
-            self._fold_timeline()
             self._settle()
 
     def closeEvent(self, event: QCloseEvent) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QMenu, QSizePolicy, QToolButton, QWidget
 
@@ -17,7 +17,7 @@ from widgets.i18n import tr
 from widgets.icons import icon
 from widgets.panels.cell_painter import tabular_font
 from widgets.panels.panel import Panel
-from widgets.theme import current_theme, px, qcolour, ui_font
+from widgets.theme import current_theme, follow_theme, px, qcolour, ui_font
 
 PAD, GAP, DIGIT = 4, 6, 8
 _CENTRE_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -135,6 +135,7 @@ class PanelTabs(QWidget):
         self.area.currentChanged.connect(lambda _place: self.currentChanged.emit(self.current))
         self.show_panel(next(iter(self._panels)))
         self._show_signs()
+        follow_theme(self._follow_type)
 
     def _fill(self) -> None:
         row = hbox(on=self, margins=(px(4), 2, px(4), 0), spacing=px(GAP))
@@ -262,10 +263,7 @@ class PanelTabs(QWidget):
         super().resizeEvent(event)
         self._hide_what_does_not_fit()
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and hasattr(self, "_columns"):
-            for tab in self._tabs.values():
-                tab.updateGeometry()
-            # Later: captions and buttons get the other style after this widget.
-            QTimer.singleShot(0, self, self._hide_what_does_not_fit)
+    def _follow_type(self) -> None:
+        for tab in self._tabs.values():
+            tab.updateGeometry()
+        QTimer.singleShot(0, self, self._hide_what_does_not_fit)  # when captions and buttons know their new sizes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QBoxLayout, QFrame, QSizePolicy, QSplitter, QWidget
 
@@ -14,7 +14,7 @@ from widgets.icons import icon_pixmap
 from widgets.panels.inspector import InspectorPanel
 from widgets.panels.lesson import LessonPanel
 from widgets.panels.panel import Panel
-from widgets.theme import current_theme, px, qcolour, scale, ui_font
+from widgets.theme import current_theme, follow_theme, px, qcolour, scale, ui_font
 from widgets.window_layout import TwoShares
 
 # The lesson takes what it needs of the height, but leaves this part to what is below it, if it has as many pixels.
@@ -233,6 +233,7 @@ class SideDock(QWidget):
         title_row.addWidget(self.button)
         hbox(self.strip, (body, 1), on=self, margins=(0, 0, 0, 0), spacing=0)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
+        follow_theme(self._limit)
 
     @property
     def open_width(self) -> int:
@@ -262,8 +263,3 @@ class SideDock(QWidget):
     def _limit(self) -> None:
         self.setMinimumWidth(self.body.minimumWidth() if self.is_open else px(STRIP_WIDTH))
         self.setMaximumWidth(_NO_LIMIT if self.is_open else px(STRIP_WIDTH))
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and hasattr(self, "strip"):
-            self._limit()

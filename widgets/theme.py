@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
 from string import Template
 
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
 from PySide6.QtWidgets import QApplication
 
@@ -60,10 +61,10 @@ def qcolour(colour: str, alpha: int = 255) -> QColor:
     return result
 
 
-@dataclass
-class _Applied:
+class _Applied(QObject):
     """The theme applied last. Every frame reads it hundreds of times: a property of the application would cost 1 ms."""
 
+    changed = Signal()
     theme: Theme = LIGHT
     scale: float = 1.0
 
@@ -161,6 +162,7 @@ def apply_theme(app: QApplication, theme: Theme, factor: float | None = None) ->
         # Before the style sheet, whose change makes widgets ask for the theme of now.
         _applied.theme = theme
         app.setStyleSheet(sheet)
+    _applied.changed.emit()
 
 
 @contextmanager
@@ -186,6 +188,13 @@ def styled_at_end(app: QApplication) -> Iterator[None]:
     finally:
         with _no_widget_collected():
             app.setStyleSheet(sheet)
+        _applied.changed.emit()
+
+
+def follow_theme(call: Callable[[], object]) -> None:
+    """Call a method of a QObject now, and whenever all widgets have got another theme or size of type."""
+    call()
+    _applied.changed.connect(call)
 
 
 def current_theme() -> Theme:

@@ -26,7 +26,7 @@ from widgets.formats import per_second, session_time
 from widgets.i18n import mark, tr
 from widgets.overlays import FRAME_WIDTH
 from widgets.panels.cell_painter import as_plain, tabular_font
-from widgets.theme import Theme, current_theme, px, qcolour
+from widgets.theme import Theme, current_theme, follow_theme, px, qcolour
 
 WIDTH = 190
 
@@ -187,7 +187,7 @@ class Timeline(QWidget):
         self.is_open = True
         self.button = FoldButton("chevron-down", "", self)
         self.button.clicked.connect(lambda: self.foldWanted.emit(not self.is_open))
-        self._fit()
+        follow_theme(self._fit)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMouseTracking(True)
         self.setAccessibleName(tr("Timeline"))
@@ -234,11 +234,6 @@ class Timeline(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._place_button()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._fit()
 
     def set_facts(self, facts: TimelineFacts) -> None:
         if facts != self.facts:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction, QFont, QFontMetrics, QIcon, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QLabel, QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
@@ -11,7 +11,7 @@ from widgets.facts import named, plain_label, polish_again, set_plain_tip, set_p
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.panels.cell_painter import tabular_font
-from widgets.theme import current_theme, px
+from widgets.theme import current_theme, follow_theme, px
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 50.0)
 # What the style sheet leaves free at both sides of the name, and some.
@@ -129,7 +129,6 @@ class Toolbar(QToolBar):
         self.speed.setCurrentIndex(SPEEDS.index(1.0))
         self.speed.activated.connect(lambda place: self.speedChosen.emit(float(self.speed.itemData(place))))
         self.clock = named(plain_label("00:00.000", "", self), tr("Session clock"))
-        self._fit()
         self.clock.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.more = QToolButton(self, popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
         self.more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -143,6 +142,7 @@ class Toolbar(QToolBar):
         self._commands = actions
         self._fill(actions)
         self.set_recording(False)
+        follow_theme(self._follow_theme)
 
     def _fill(self, actions: Mapping[str, QAction]) -> None:
         self.addWidget(self.scenario)
@@ -205,7 +205,8 @@ class Toolbar(QToolBar):
             words + "\n" + tip + "\n" + tr("Click to choose whether new sessions are recorded (Ctrl+G).")
         )
 
-    def _fit(self) -> None:
+    def _follow_theme(self) -> None:
+        self._restyle()
         self.setIconSize(QSize(px(18), px(18)))
         self.speed.setFixedWidth(px(72))
         self.clock.setFont(tabular_font(22, QFont.Weight.DemiBold))
@@ -213,6 +214,7 @@ class Toolbar(QToolBar):
         if self.clock.styleSheet() != sheet:
             self.clock.setStyleSheet(sheet)
         self._fit_clock(self.clock.text())
+        self._squeeze()
 
     def _fit_clock(self, text: str) -> None:
         """Fixed, so that a clock that goes on does not lay the bar out anew."""
@@ -302,10 +304,3 @@ class Toolbar(QToolBar):
         narrow = self.width() < px(WORDS_FROM_WIDTH)
         self.record.setToolButtonStyle(styles.ToolButtonIconOnly if narrow else styles.ToolButtonTextBesideIcon)
         self._squeeze()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and hasattr(self, "badge"):
-            self._fit()
-            self._restyle()
-            self._squeeze()

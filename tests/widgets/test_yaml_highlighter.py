@@ -36,5 +36,5 @@ def test_keys_texts_numbers_and_comments_have_their_colours_and_a_block_of_text_
     assert coloured(4, "accent") == ["until_s"] and coloured(4, "rebalancing") == ["60"]
     assert coloured(5, "rebalancing") == ["true"]
     assert coloured(6, "accent") == ["topics", "name", "partitions"] and coloured(6, "rebalancing") == ["3"]
-    highlighter.restyle()
+    highlighter._restyle()
     assert coloured(4, "rebalancing") == ["60"]

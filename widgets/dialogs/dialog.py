@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from math import ceil
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer
+from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QFont, QShowEvent, QTextCursor
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLayout, QTableWidget, QTableWidgetItem, QTextBrowser, QWidget
 
@@ -10,7 +10,7 @@ from widgets.boxes import hbox, scrolled, vbox
 from widgets.facts import named
 from widgets.i18n import tr
 from widgets.panels.cell_painter import tabular_font
-from widgets.theme import px
+from widgets.theme import follow_theme, px
 
 MARGINS = (16, 14, 16, 14)
 AROUND = 24  # pixels of the window that stay in sight
@@ -23,6 +23,7 @@ class Dialog(QDialog):
         super().__init__(parent, modal=modal)
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, once)
+        follow_theme(self._follow_type)
 
     def largest(self) -> QSize:
         """How large it may be: a little less than its window."""
@@ -33,9 +34,8 @@ class Dialog(QDialog):
         self.fit()
         super().showEvent(event)
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and self.isVisible():  # as when the size of text was changed
+    def _follow_type(self) -> None:
+        if self.isVisible():
             QTimer.singleShot(0, self, self.fit)
 
     def fit(self) -> None:

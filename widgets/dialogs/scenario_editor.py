@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QFont,
@@ -21,7 +21,7 @@ from widgets.dialogs.dialog import Dialog
 from widgets.facts import named, plain_label, push_button
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
-from widgets.theme import current_theme, qcolour
+from widgets.theme import current_theme, follow_theme, qcolour
 
 # A comment begins a line or follows a blank; what is in quotes is none. What is none of these keeps its colour.
 _PARTS = re.compile(
@@ -46,9 +46,9 @@ class YamlHighlighter(QSyntaxHighlighter):
     def __init__(self, document: QTextDocument) -> None:
         super().__init__(document)
         self._formats: dict[str, QTextCharFormat] = {}
-        self.restyle()
+        follow_theme(self._restyle)
 
-    def restyle(self) -> None:
+    def _restyle(self) -> None:
         theme = current_theme()
         for part, token in _TOKENS.items():
             looks = QTextCharFormat()
@@ -94,7 +94,7 @@ class ScenarioEditor(Dialog):
         self._kept = text
         self.field = named(CodeField(self), tr("Scenario as YAML"))
         self.field.setPlainText(text)
-        self._colours = YamlHighlighter(self.field.document())
+        YamlHighlighter(self.field.document())
         if complete is not None:
             self.field.set_completion(complete)
         self._sign = plain_label("", "", self)
@@ -182,11 +182,6 @@ class ScenarioEditor(Dialog):
         box.setDefaultButton(box.addButton(tr("Go on writing"), QMessageBox.ButtonRole.RejectRole))
         box.exec()
         return box.clickedButton() is discard
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and hasattr(self, "_colours"):
-            self._colours.restyle()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         # Not by way of QDialog, which would reject, which closes.

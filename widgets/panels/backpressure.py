@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QObject, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QObject, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QGridLayout, QLabel, QSizePolicy, QSpinBox, QWidget
 
@@ -14,7 +14,7 @@ from widgets.i18n import mark, tr
 from widgets.icons import icon_pixmap
 from widgets.panels.cell_painter import draw_bar, draw_text, tabular_font
 from widgets.panels.panel import Panel, declared
-from widgets.theme import Theme, current_theme, px, qcolour, state_style, ui_font
+from widgets.theme import Theme, current_theme, follow_theme, px, qcolour, state_style, ui_font
 
 CHAINS_MAX = 5
 ARROW = "\u2190"
@@ -233,7 +233,7 @@ class Gauge(QWidget):
         self.facts: GaugeFacts | None = None
         self.controls = GaugeControls(self)
         self.controls.changed.connect(self._report_limits)
-        self._fit()
+        follow_theme(self._fit)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
@@ -247,11 +247,6 @@ class Gauge(QWidget):
         policy_width = round(width * POLICY_SHARE)
         policy = QRect(10 + width - policy_width, px(30), policy_width, height - 2)
         self.controls.place(policy, QRect(10, px(CONTROLS_TOP), width, height))
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            self._fit()
 
     def _report_limits(self, limits: Limits) -> None:
         if self.facts is not None:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QS
 
 from widgets.icons import icon_pixmap
 from widgets.roles import Role
-from widgets.theme import Theme, current_theme, ink_on, mix, mono_font, px, qcolour, state_style, ui_font
+from widgets.theme import Theme, current_theme, follow_theme, ink_on, mix, mono_font, px, qcolour, state_style, ui_font
 
 BAR_HEIGHT = 16
 LETTER_PAD = 3
@@ -93,10 +93,10 @@ class CellDelegate(QStyledItemDelegate):
         super().__init__(view)
         self._elide = elide
         self._mono, self._tabular = mono, tabular
-        self.restyle()
+        follow_theme(self._restyle)
         self._flags = _RIGHT if tabular else _LEFT
 
-    def restyle(self) -> None:
+    def _restyle(self) -> None:
         self._font = mono_font() if self._mono else tabular_font() if self._tabular else ui_font()
         self._metrics = QFontMetricsF(self._font)
 

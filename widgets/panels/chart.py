@@ -15,7 +15,7 @@ from widgets.facts import plain_label, set_plain_tip
 from widgets.fold_button import FoldButton
 from widgets.i18n import tr
 from widgets.panels.curves import ChartFacts, Curve, Values
-from widgets.theme import current_theme, qcolour, ui_font
+from widgets.theme import current_theme, follow_theme, qcolour, ui_font
 
 LABELS_APART = 1.6  # in heights of a label
 LABEL_OUT_PX = 9
@@ -147,7 +147,7 @@ class Chart(QWidget):
         grid.setRowStretch(2, 1)
         self._plot.scene().sigMouseMoved.connect(partial(self._tell_time, self.pointed))
         self._plot.doubleClicked.connect(partial(self._tell_time, self.momentChosen))
-        self.restyle()
+        follow_theme(self._restyle)
 
     def set_alone(self, alone: bool) -> None:
         self.is_alone = alone
@@ -217,7 +217,7 @@ class Chart(QWidget):
         if item.sceneBoundingRect().contains(scene_pos):
             told.emit(max(0.0, float(item.vb.mapSceneToView(scene_pos).x())))
 
-    def restyle(self) -> None:
+    def _restyle(self) -> None:
         theme = current_theme()
         self._plot.setBackground(qcolour(theme.window))
         item = self._plot.getPlotItem()

@@ -123,11 +123,6 @@ class ChartsPanel(Panel):
     def charts(self) -> dict[str, Chart]:
         return dict(self._charts)
 
-    def restyle(self) -> None:
-        super().restyle()
-        for chart in getattr(self, "_charts", {}).values():
-            chart.restyle()
-
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
         self.set_cursor(None)

@@ -165,8 +165,7 @@ class DeadLettersPanel(TablePanel):
     def body(self) -> QWidget:
         self.causes.setAccessibleName(tr("Causes"))
         self.causes.setMinimumWidth(110)
-        self._cause_delegate = CauseDelegate(self.causes)
-        self.causes.setItemDelegate(self._cause_delegate)
+        self.causes.setItemDelegate(CauseDelegate(self.causes))
         self.causes.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.causes.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.table.setMinimumWidth(260)
@@ -175,10 +174,6 @@ class DeadLettersPanel(TablePanel):
         self.redriven.setAccessibleName(tr("Redriven"))
         self._views.addWidget(self.redriven)
         return self._views
-
-    def restyle(self) -> None:
-        super().restyle()
-        self._cause_delegate.restyle()
 
     def _add_view_switch(self) -> None:
         self.redriven_button.toggled.connect(self._on_view)

@@ -14,7 +14,7 @@ from widgets.icons import icon, icon_pixmap
 from widgets.panels.cell_painter import tabular_font
 from widgets.panels.panel import Panel, declared
 from widgets.panels.payload import PayloadView
-from widgets.theme import current_theme, mix, qcolour, state_style
+from widgets.theme import current_theme, follow_theme, mix, qcolour, state_style
 
 STEPS_SHOWN = 120
 MARK_WIDTH = 24
@@ -72,14 +72,15 @@ class LifePath(QWidget):
         self.steps: tuple[LifeStep, ...] = ()
         self._column = vbox(on=self, margins=(0, 0, 0, 0))
         self._body: QWidget | None = None
+        follow_theme(self._show_steps)
 
     def set_steps(self, steps: tuple[LifeStep, ...]) -> None:
         if steps == self.steps:
             return
         self.steps = steps
-        self.restyle()
+        self._show_steps()
 
-    def restyle(self) -> None:
+    def _show_steps(self) -> None:
         if self._body is not None:
             self._column.removeWidget(self._body)
             self._body.deleteLater()
@@ -189,7 +190,7 @@ class InspectorPanel(Panel):
         self.payload.setFixedHeight(PAYLOAD_HEIGHT)
         self._compose()
         self.set_turns(back=False, forward=False)
-        self.restyle()
+        follow_theme(self._restyle)
 
     def _turn(self, hint: str, wanted: object) -> QToolButton:
         button = named(QToolButton(self, autoRaise=True), hint)
@@ -265,15 +266,11 @@ class InspectorPanel(Panel):
         else:
             self.followed.emit(target)
 
-    def restyle(self) -> None:
-        super().restyle()
-        if not hasattr(self, "payload"):
-            return
+    def _restyle(self) -> None:
         theme = current_theme()
         self.back.setIcon(icon("chevron-left", theme))
         self.forward.setIcon(icon("chevron-right", theme))
         self._show_state()
-        self.life.restyle()
 
     def _show_state(self) -> None:
         state = self.facts.state if self.facts is not None else ""

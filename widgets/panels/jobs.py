@@ -10,6 +10,7 @@ from widgets.boxes import hbox, scrolled, vbox
 from widgets.facts import plain_label, push_button, set_plain_tip, show_state
 from widgets.i18n import tr
 from widgets.panels.panel import Panel, declared
+from widgets.theme import follow_theme
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,9 @@ class JobRow(QFrame):
         head = hbox(self._icon, self._title, self._state, self.open_button, 1, self.cancel_button, spacing=8)
         vbox(head, self.bar, self._message, on=self, margins=(12, 8, 12, 8), spacing=6)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        follow_theme(self._restyle)
 
-    def restyle(self) -> None:
+    def _restyle(self) -> None:
         if self._facts is not None:
             show_state(self._facts.state, self._icon, self._state)
 
@@ -58,7 +60,7 @@ class JobRow(QFrame):
         if facts == self._facts:
             return
         self._facts = facts
-        self.restyle()
+        self._restyle()
         self._title.setText(facts.title)
         self._message.setText(facts.message)
         self._message.setVisible(bool(facts.message))
@@ -109,11 +111,6 @@ class JobsPanel(Panel):
             tr("{count:,}, {active:,} running", count=len(jobs), active=active) if active else f"{len(jobs):,}"
         )
         self.show_body(bool(jobs))
-
-    def restyle(self) -> None:
-        super().restyle()
-        for row in self._rows:
-            row.restyle()
 
     def rows(self) -> list[JobRow]:
         return list(self._rows)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QToolButton, QWidget
 
@@ -13,7 +13,7 @@ from widgets.fold_button import FoldButton
 from widgets.i18n import tr
 from widgets.icons import icon, icon_pixmap
 from widgets.panels.panel import Panel, declared
-from widgets.theme import current_theme, px
+from widgets.theme import current_theme, follow_theme, px
 
 
 class NextStep(QFrame):
@@ -33,7 +33,7 @@ class NextStep(QFrame):
         self.open = push_button(tr("Show the lesson"), self, pressed=self.lessonWanted)
         parts = (self._icon, (self.text, 1), self.count, self.point, self.open)
         hbox(*parts, on=self, margins=(12, 2, 8, 2), spacing=8)
-        self._restyle()
+        follow_theme(self._restyle)
         self.hide()
 
     def set_facts(self, facts: LessonFacts | None) -> None:
@@ -52,11 +52,6 @@ class NextStep(QFrame):
     def _restyle(self) -> None:
         pixmap = icon_pixmap("chevron-right", current_theme().accent, px(16), self.devicePixelRatioF())
         self._icon.setPixmap(pixmap)
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and hasattr(self, "open"):
-            self._restyle()
 
 
 INDENT = 8  # where the rows of steps begin
@@ -146,6 +141,7 @@ class StepRow(QFrame):
             margins=(8, 4, 4, 4),
             spacing=8,
         )
+        follow_theme(self._restyle)
 
     def set_facts(self, facts: StepFacts, *, last_done: bool) -> None:
         """Show a step. The last one done also shows what was seen, unless the user has closed that."""
@@ -162,14 +158,14 @@ class StepRow(QFrame):
         set_plain_tip(self._icon, facts.by or earlier)
         state = tr("Done") if facts.done else tr("Now") if facts.current else earlier or tr("To do")
         self.setAccessibleName(tr("{state}: {step}", state=state, step=facts.text))
-        self.restyle()
+        self._restyle()
 
     def _toggle(self) -> None:
         self._opened = self.more.isChecked()
         self.seen.setVisible(self._opened)
-        self.restyle()
+        self._restyle()
 
-    def restyle(self) -> None:
+    def _restyle(self) -> None:
         theme, facts = current_theme(), self._facts
         name, colour = (
             ("check", theme.stable)
@@ -230,7 +226,8 @@ class LessonPanel(Panel):
         self._column = vbox(*parts, on=self._inner, margins=(4, 0, 8, FADE_PIXELS // 2), spacing=2)
         self._area.setWidget(self._inner)
         self.stack.addWidget(self._area)
-        self.restyle()
+        self._show_fold()
+        follow_theme(self._follow_type)
 
     def rows(self) -> list[StepRow]:
         return [row for row in self._rows if not row.isHidden()]
@@ -331,7 +328,7 @@ class LessonPanel(Panel):
         self._fold()
 
     def _fold(self) -> None:
-        self.restyle()
+        self._show_fold()
         self.folded.emit(self.is_folded)
         self.heightChanged.emit()
 
@@ -342,16 +339,9 @@ class LessonPanel(Panel):
         note = self.note.heightForWidth(width) if self.note.text() else 0
         return head + note + self._column.totalHeightForWidth(width)
 
-    def restyle(self) -> None:
-        super().restyle()
-        if not hasattr(self, "_rows"):
-            return
+    def _show_fold(self) -> None:
         words = tr("Unfold the lesson") if self.fold.isChecked() else tr("Fold the lesson")
         self.fold.set_sign("chevron-down" if self.fold.isChecked() else "chevron-up", words)
-        for row in self._rows:
-            row.restyle()
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and hasattr(self, "_rows"):
-            self.heightChanged.emit()
+    def _follow_type(self) -> None:
+        self.heightChanged.emit()

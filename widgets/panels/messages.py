@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, Qt, Signal
+from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QComboBox, QLineEdit, QToolButton, QWidget
 
@@ -15,7 +15,7 @@ from widgets.icons import icon
 from widgets.panels.panel import declared, side_by_side
 from widgets.panels.payload import PayloadView
 from widgets.panels.table_panel import TablePanel
-from widgets.theme import current_theme
+from widgets.theme import current_theme, follow_theme
 
 
 class MessageDetails(QWidget):
@@ -41,7 +41,7 @@ class MessageDetails(QWidget):
         self.again = self._tool("redo", tr("Produce it again..."), self.againWanted)
         self._hint = plain_label("", "hint", self, wrap=True)
         vbox(self._hint, (self.payload, 1), on=self, margins=(8, 2, 8, 4))
-        self.restyle()
+        follow_theme(self._restyle)
         self.set_nothing(tr("Select a message to read it here."))
 
     def _tool(self, icon_name: str, hint: str, wanted: object) -> QToolButton:
@@ -52,14 +52,9 @@ class MessageDetails(QWidget):
         self.payload.tools.addWidget(button)
         return button
 
-    def restyle(self) -> None:
+    def _restyle(self) -> None:
         for button in (self.life, self.copy, self.again):
             button.setIcon(icon(str(button.property("icon_name")), current_theme()))
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and hasattr(self, "again"):
-            self.restyle()
 
     def set_nothing(self, sentence: str) -> None:
         self._hint.setText(sentence)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeySequence, QMouseEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -25,7 +25,7 @@ from widgets.filter_field import FilterField, FilterHelp, FilterPopup
 from widgets.fold_button import FoldButton
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
-from widgets.theme import current_theme, px
+from widgets.theme import current_theme, follow_theme, px
 
 FILTER_DELAY_MS = 120
 # Below this width, two parts of a panel stand one above the other.
@@ -197,7 +197,7 @@ class EmptyState(QWidget):
         for button in (self.button, self.offer):
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(2)
-        self.restyle()
+        follow_theme(self._restyle)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """If there is little room, the sentence comes before the icon and before how to make it happen."""
@@ -234,7 +234,7 @@ class EmptyState(QWidget):
     def text(self) -> str:
         return f"{self._sentence.text()} {self._how.text()}".strip()
 
-    def restyle(self) -> None:
+    def _restyle(self) -> None:
         self._icon.setPixmap(icon_pixmap(self._icon_name, current_theme().disabled, 28, self.devicePixelRatioF()))
 
 
@@ -391,17 +391,6 @@ class Panel(QWidget):
         if event.position().y() <= self.title_height:
             self.titlePressed.emit()
         super().mousePressEvent(event)
-
-    def restyle(self) -> None:
-        """The theme may have changed: what was drawn in its colours is drawn again. Subclasses add their own."""
-        self.empty_state.restyle()
-        if self.filter_field is not None:
-            self.filter_field.restyle()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and hasattr(self, "stack"):
-            self.restyle()
 
     def _report_filter(self) -> None:
         text = self.filter_field.text().strip() if self.filter_field is not None else ""

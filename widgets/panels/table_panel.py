@@ -31,7 +31,7 @@ from widgets.panels.cell_painter import (
 )
 from widgets.panels.panel import Panel
 from widgets.roles import CellKind, ColumnLook, Role
-from widgets.theme import px, ui_font
+from widgets.theme import follow_theme, px, ui_font
 
 # From here on Qt either takes the whole table for selected, whatever rows come between, or holds on to each cell alone,
 # which takes seconds for a hundred thousand rows.
@@ -142,24 +142,14 @@ class RowTable(QTableView):
         self.setSortingEnabled(True)
         for place, look in enumerate(self._looks):
             self.setItemDelegateForColumn(place, self._delegate(look.kind))
-        self._restyle()
+        follow_theme(self._follow_type)
 
-    def _restyle(self) -> None:
+    def _follow_type(self) -> None:
         rows = self.verticalHeader()
         rows.setMinimumSectionSize(px(ROW_HEIGHT))
         rows.setDefaultSectionSize(px(ROW_HEIGHT))
-        for place in range(len(self._looks)):
-            delegate = self.itemDelegateForColumn(place)
-            if isinstance(delegate, CellDelegate):
-                delegate.restyle()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Another theme may come with another size of type."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange and hasattr(self, "_looks"):
-            self._restyle()
-            if not self._dragged:
-                self.fit()
+        if not self._dragged:
+            self.fit()
 
     def _delegate(self, kind: CellKind) -> CellDelegate:
         if kind in _DELEGATES:

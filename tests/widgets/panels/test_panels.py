@@ -292,7 +292,6 @@ def test_a_chart_takes_on_another_theme_though_nothing_new_is_drawn(qtbot, qapp)
     curve = Curve("orders", 0, np.array([0.0, 1.0, 2.0]), np.array([1.0, 3.0, 2.0]))
     chart.set_facts(ChartFacts("published", "Published", "messages/s", (curve,)), 2.0)
     apply_theme(qapp, LIGHT)
-    chart.restyle()  # as its panel has it do
     picture = chart.grab().toImage()
     corner = picture.pixelColor(picture.width() - 8, picture.height() // 2)
     assert corner.name() == QColor(LIGHT.window).name()
