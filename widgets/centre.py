@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
-from PySide6.QtGui import QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QFrame, QRubberBand, QScrollArea, QSplitter, QStackedWidget, QWidget
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QSplitter, QStackedWidget, QWidget
 
 from widgets.panels.cell_painter import ROW_HEIGHT
 from widgets.panels.panel import Panel
@@ -18,15 +18,10 @@ _NO_LIMIT = 16_777_215  # Qt's QWIDGETSIZE_MAX
 
 
 class PanelArea(QStackedWidget):
-    """The panel in front. Held by its title it is carried: `carried(where)` in global pixels, and `dropped(where)`."""
-
-    carried = Signal(QPoint)
-    dropped = Signal(QPoint)
+    """The panel in front."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._pressed: QPoint | None = None
-        self._carrying = False
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         app.focusChanged.connect(self._show_focused)
@@ -60,24 +55,6 @@ class PanelArea(QStackedWidget):
         if isinstance(panel, Panel) and now is not None and now.parentWidget() is panel and now.x() >= panel.width():
             panel.title_row.unfold(True)
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        panel = self.currentWidget()
-        on_title = isinstance(panel, Panel) and event.position().y() <= panel.title_height
-        self._pressed = event.globalPosition().toPoint() if on_title else None
-        event.setAccepted(on_title)
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        at = event.globalPosition().toPoint()
-        if self._pressed is not None:
-            self._carrying |= (at - self._pressed).manhattanLength() > 2 * QApplication.startDragDistance()
-        if self._carrying:
-            self.carried.emit(at)
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        carrying, self._carrying, self._pressed = self._carrying, False, None
-        if carrying:
-            self.dropped.emit(event.globalPosition().toPoint())
-
 
 class _PanelFrame(QScrollArea):
     """Scrolls a panel that has less room than its minimum. Qt's own sizing would ask the labels of all panels."""
@@ -92,16 +69,13 @@ class _PanelFrame(QScrollArea):
 
 
 class Centre(QSplitter):
-    """Shares its room between canvas and panel. `placeWanted(beside)` when the panel was dragged to another place."""
-
-    placeWanted = Signal(bool)
+    """Shares its room between canvas and panel."""
 
     def __init__(self, canvas: QWidget, area: PanelArea, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Vertical, parent)
         self._area, self._canvas = area, canvas
         self._maximised = False
         self._wanted = {False: 0, True: 0}  # pixels of the panel below and beside the canvas; 0 is as designed
-        self._target: QRubberBand | None = None
         canvas.setMinimumSize(*LEAST_CANVAS)
         self._frame = _PanelFrame(self)
         self._frame.setFrameShape(QFrame.Shape.NoFrame)
@@ -114,8 +88,6 @@ class Centre(QSplitter):
         self.setChildrenCollapsible(False)
         self.splitterMoved.connect(lambda _at, _place: self._note())
         area.currentChanged.connect(lambda _place: self.settle())
-        area.carried.connect(self._show_target)
-        area.dropped.connect(self._drop)
         self._frame.hide()
 
     @property
@@ -165,26 +137,3 @@ class Centre(QSplitter):
         """The panel stays as high as it was, while that is not more than half."""
         super().resizeEvent(event)
         self.settle()
-
-    def _place_at(self, where: QPoint) -> tuple[bool, QRect]:
-        """Whether a drop there is beside the canvas (nearer to the right edge than to the foot), and what it takes."""
-        at, half = self.mapFromGlobal(where), self.rect()
-        beside = (self.width() - at.x()) / max(1, self.width()) < (self.height() - at.y()) / max(1, self.height())
-        if beside:
-            half.setLeft(self.width() // 2)
-        else:
-            half.setTop(self.height() // 2)
-        return beside, half
-
-    def _show_target(self, where: QPoint) -> None:
-        if self._target is None:
-            self._target = QRubberBand(QRubberBand.Shape.Rectangle, self)
-        self._target.setGeometry(self._place_at(where)[1])
-        self._target.show()
-
-    def _drop(self, where: QPoint) -> None:
-        if self._target is not None:
-            self._target.hide()
-        beside = self._place_at(where)[0]
-        if beside is not self.is_beside:
-            self.placeWanted.emit(beside)

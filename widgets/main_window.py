@@ -119,7 +119,6 @@ class MainWindow(QMainWindow):
         self.left_dock.foldWanted.connect(self.toggle_left)
         self.right_dock.foldWanted.connect(self.toggle_right)
         self.centre = Centre(self.parts.canvas, self.tabs.area)
-        self.centre.placeWanted.connect(self.put_beside)
         self.next_step = NextStep(self)
         self.next_step.lessonWanted.connect(self.show_lesson)
         self.right.arranged.connect(self._show_next_step)

@@ -210,7 +210,7 @@ def test_no_tab_moves_when_a_panel_is_opened_enlarged_or_put_elsewhere(window, q
     assert at() == before and window.shown_tab() == "messages"
 
 
-def test_a_panel_takes_at_most_half_the_height_or_stands_beside_the_canvas_as_it_is_dragged(window, qtbot):
+def test_a_panel_takes_at_most_half_the_height_or_stands_beside_the_canvas(window, qtbot):
     window.show_tab("messages")
     canvas, area, centre = window.parts.canvas, window.tabs.area, window.centre
     assert settled(window) and canvas.height() >= area.height() > 200
@@ -221,21 +221,12 @@ def test_a_panel_takes_at_most_half_the_height_or_stands_beside_the_canvas_as_it
     def at():
         return area.mapTo(centre, QPoint())
 
-    def drag(to):
-        title = area.mapFromGlobal(area.currentWidget().mapToGlobal(QPoint(20, 12)))
-        qtbot.mousePress(area, Qt.MouseButton.LeftButton, pos=title)
-        for part in (0.5, 1.0):
-            qtbot.mouseMove(area, title + (area.mapFromGlobal(centre.mapToGlobal(to)) - title) * part)
-        qtbot.mouseRelease(area, Qt.MouseButton.LeftButton, pos=area.mapFromGlobal(centre.mapToGlobal(to)))
-
-    drag(QPoint(centre.width() - 20, 60))
+    qtbot.mouseClick(window.tabs.beside_button, Qt.MouseButton.LeftButton)
     assert settled(window).sides()["beside"] and at().x() > canvas.x()
     assert area.height() == canvas.height() == centre.height() and area.width() == pytest.approx(canvas.width(), abs=8)
     assert window.present_layout().beside
-    drag(QPoint(100, centre.height() - 10))
+    qtbot.mouseClick(window.tabs.beside_button, Qt.MouseButton.LeftButton)
     assert not settled(window).sides()["beside"] and at().y() > canvas.y()
-    drag(QPoint(140, centre.height() - 14))
-    assert not window.sides()["beside"]
     assert window.right.height() == lesson, "what is at the sides keeps its room"
 
 
