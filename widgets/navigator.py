@@ -3,14 +3,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QModelIndex, QPoint, QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, QPoint, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetricsF, QHelpEvent, QKeyEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
     QLineEdit,
-    QStyle,
-    QStyledItemDelegate,
     QStyleOptionViewItem,
     QToolTip,
     QTreeWidget,
@@ -22,8 +20,8 @@ from widgets.boxes import hbox, vbox
 from widgets.facts import mark_wrong, named, plain_label
 from widgets.i18n import localized, tr
 from widgets.icons import icon_pixmap
-from widgets.panels.cell_painter import Index, as_plain, draw_text, tabular_font
-from widgets.theme import Theme, current_theme, px, qcolour, state_style, ui_font
+from widgets.panels.cell_painter import CellDelegate, Index, as_plain, draw_text, tabular_font
+from widgets.theme import Theme, px, qcolour, state_style, ui_font
 
 ROW_HEIGHT = 24
 SECTION_HEIGHT = 28
@@ -60,34 +58,24 @@ class NavSection:
     more: int = 0
 
 
-class _Delegate(QStyledItemDelegate):
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        theme, rect = current_theme(), QRectF(option.rect)
-        section, row = index.data(_SECTION), index.data(_ROW)
+class _Delegate(CellDelegate):
+    disabled_opacity = 1.0  # of sentences, which stand for no thing
+
+    def draw(self, painter: QPainter, rect: QRect, index: Index, theme: Theme) -> None:
+        section, row, where = index.data(_SECTION), index.data(_ROW), QRectF(rect)
         style = None if row is None or not row.state else state_style(row.state)
         scale = painter.device().devicePixelRatioF()
-        # What may raise comes before anything is drawn.
-        picture = None
+        picture, size = None, 14
         if section is not None:
-            picture = icon_pixmap(section.icon, theme.muted, 16, scale)
+            picture, size = icon_pixmap(section.icon, theme.muted, 16, scale), 16
         elif style is not None:
-            picture = icon_pixmap(style.icon, theme.colour(style.token), 14, scale)
-        painter.save()
-        if option.state & QStyle.StateFlag.State_Selected:
-            painter.fillRect(option.rect, qcolour(theme.accent_soft))
-        elif option.state & QStyle.StateFlag.State_MouseOver:
-            painter.fillRect(option.rect, qcolour(theme.hover))
+            picture = icon_pixmap(style.icon, theme.colour(style.token), size, scale)
         if picture is not None:
-            size = 16 if section is not None else 14
-            painter.drawPixmap(QPointF(rect.x() + 2, round(rect.center().y() - size / 2)), picture)
+            painter.drawPixmap(QPointF(where.x() + 2, round(where.center().y() - size / 2)), picture)
         if section is not None:
-            self._head(painter, rect, section, theme)
+            self._head(painter, where, section, theme)
         elif row is not None:
-            self._row(painter, rect, row, theme)
-        if option.state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QPen(qcolour(theme.focus), 1))
-            painter.drawRect(option.rect.adjusted(0, 0, -1, -1))
-        painter.restore()
+            self._row(painter, where, row, theme)
 
     def _head(self, painter: QPainter, rect: QRectF, section: NavSection, theme: Theme) -> None:
         bold = ui_font(12, ui_font().weight().DemiBold)

@@ -3,24 +3,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import (
-    QDialog,
-    QLineEdit,
-    QListWidget,
-    QListWidgetItem,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QStyleOptionViewItem, QWidget
 
 from widgets.boxes import vbox
 from widgets.facts import named, plain_label
 from widgets.i18n import tr
 from widgets.name_search import NAMES, fit
-from widgets.panels.cell_painter import Index, draw_text
+from widgets.panels.cell_painter import CellDelegate, Index, draw_text
 from widgets.theme import Theme, current_theme, qcolour, ui_font
 
 _ENTRY = Qt.ItemDataRole.UserRole
@@ -71,29 +62,16 @@ def _rank(text: str, entry: PaletteEntry) -> int | None:
     return rank if rank is None or not entry.late else rank + NAMES
 
 
-class _EntryDelegate(QStyledItemDelegate):
+class _EntryDelegate(CellDelegate):
     def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
         return QSize(_WIDTH - 40, _ROW)
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+    def draw(self, painter: QPainter, rect: QRect, index: Index, theme: Theme) -> None:
         entry: PaletteEntry = index.data(_ENTRY)
-        theme = current_theme()
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        rect = QRectF(option.rect).adjusted(4, 1, -4, -1)
-        if option.state & QStyle.StateFlag.State_Selected:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(qcolour(theme.accent_soft))
-            painter.drawRoundedRect(rect, 5, 5)
-        self._draw(painter, rect.adjusted(10, 0, -10, 0), entry, theme)
-        painter.restore()
-
-    @staticmethod
-    def _draw(painter: QPainter, rect: QRectF, entry: PaletteEntry, theme: Theme) -> None:
         mode = QIcon.Mode.Disabled if entry.reason else QIcon.Mode.Normal
-        entry.icon.paint(painter, int(rect.x()), int(rect.center().y() - 9), 18, 18, Qt.AlignmentFlag.AlignCenter, mode)
+        entry.icon.paint(painter, rect.x() + 14, rect.center().y() - 9, 18, 18, Qt.AlignmentFlag.AlignCenter, mode)
         small = ui_font(12)
-        left = rect.adjusted(30, 0, 0, 0)
+        left = QRectF(rect).adjusted(44, 0, -14, 0)
         title = draw_text(painter, left, entry.title, ui_font(13), theme.disabled if entry.reason else theme.text)
         used = title + draw_text(painter, left.adjusted(title + 10, 0, 0, 0), entry.category, small, theme.muted)
         room, side = left.adjusted(min(left.width(), used + 30), 0, 0, 0), Qt.AlignmentFlag.AlignRight

@@ -3,18 +3,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent
-from PySide6.QtWidgets import (
-    QComboBox,
-    QLineEdit,
-    QListWidget,
-    QListWidgetItem,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QLineEdit, QListWidget, QListWidgetItem, QStyleOptionViewItem, QWidget
 
 from widgets.boxes import hbox, scrolled, vbox
 from widgets.canvas.view import NEW_GROUP, Ghost, GhostMove
@@ -23,8 +14,8 @@ from widgets.dialogs.dialog import MARGINS, Dialog
 from widgets.facts import named, plain_label, set_why_not
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
-from widgets.panels.cell_painter import Index, as_plain
-from widgets.theme import current_theme, qcolour, ui_font
+from widgets.panels.cell_painter import CellDelegate, Index, as_plain, draw_text
+from widgets.theme import Theme, ui_font
 
 BENCH = ""
 _CHOICE = Qt.ItemDataRole.UserRole
@@ -44,36 +35,19 @@ class MoveChoice:
     reason: str = ""
 
 
-class _ChoiceDelegate(QStyledItemDelegate):
+class _ChoiceDelegate(CellDelegate):
     def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
         return QSize(200, _ROW)
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+    def draw(self, painter: QPainter, rect: QRect, index: Index, theme: Theme) -> None:
         choice: MoveChoice = index.data(_CHOICE)
-        theme = current_theme()
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        rect = QRectF(option.rect).adjusted(3, 1, -3, -1)
-        if option.state & QStyle.StateFlag.State_Selected:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(qcolour(theme.accent_soft))
-            painter.drawRoundedRect(rect, 5, 5)
         colour = theme.disabled if choice.reason else theme.text
         name = "bench" if choice.target == BENCH else "add" if choice.target == NEW_GROUP else "group"
         scale = painter.device().devicePixelRatioF()
-        painter.drawPixmap(int(rect.x() + 10), int(rect.center().y() - 9), icon_pixmap(name, colour, 18, scale))
-        text = rect.adjusted(38, 4, -8, -4)
-        left = Qt.AlignmentFlag.AlignLeft
-        painter.setFont(ui_font(13))
-        painter.setPen(qcolour(colour))
-        title = painter.fontMetrics().elidedText(choice.title, Qt.TextElideMode.ElideRight, int(text.width()))
-        painter.drawText(text, int(left | Qt.AlignmentFlag.AlignTop), title)
-        painter.setFont(ui_font(12))
-        painter.setPen(qcolour(theme.muted))
-        below = choice.reason or choice.about
-        below = painter.fontMetrics().elidedText(below, Qt.TextElideMode.ElideRight, int(text.width()))
-        painter.drawText(text, int(left | Qt.AlignmentFlag.AlignBottom), below)
-        painter.restore()
+        painter.drawPixmap(rect.x() + 13, rect.center().y() - 9, icon_pixmap(name, colour, 18, scale))
+        upper = QRectF(rect.x() + 41, rect.y() + 4, rect.width() - 52, _ROW / 2 - 4)
+        draw_text(painter, upper, choice.title, ui_font(13), colour)
+        draw_text(painter, upper.translated(0, upper.height()), choice.reason or choice.about, ui_font(12), theme.muted)
 
 
 class MoveToGroupDialog(Dialog):

@@ -3,18 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter
-from PySide6.QtWidgets import (
-    QDialogButtonBox,
-    QLineEdit,
-    QListWidget,
-    QListWidgetItem,
-    QSplitter,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialogButtonBox, QLineEdit, QListWidget, QListWidgetItem, QSplitter, QWidget
 
 from widgets.boxes import SoftArea, vbox
 from widgets.bytes_text import contained
@@ -23,12 +14,11 @@ from widgets.facts import FactsGrid, named, plain_label
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.name_search import fit
-from widgets.panels.cell_painter import Index
-from widgets.theme import current_theme, qcolour, ui_font
+from widgets.panels.cell_painter import PAD, CellDelegate, Index, draw_text
+from widgets.theme import Theme, ui_font
 
 _ID = Qt.ItemDataRole.UserRole
 _FACTS = Qt.ItemDataRole.UserRole + 1
-_AIR = 10
 _ICON = 14
 
 
@@ -68,32 +58,17 @@ class ScenarioFacts:
         return tr("{done} of {count}", done=self.steps_done, count=self.steps)
 
 
-class _ProgressDelegate(QStyledItemDelegate):
-    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
-        super().initStyleOption(option, index)
-        words = index.data(_FACTS).short_progress
-        if words:
-            taken = option.fontMetrics.horizontalAdvance(words) + _ICON + 3 * _AIR
-            option.text = option.fontMetrics.elidedText(
-                option.text, Qt.TextElideMode.ElideRight, option.rect.width() - taken
-            )
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        super().paint(painter, option, index)
+class _ProgressDelegate(CellDelegate):
+    def draw(self, painter: QPainter, rect: QRect, index: Index, theme: Theme) -> None:
         facts: ScenarioFacts = index.data(_FACTS)
-        if not facts.short_progress:
-            return
-        theme = current_theme()
-        name, colour = ("check", theme.stable) if facts.steps_done == facts.steps else ("processing", theme.accent)
-        rect = QRectF(option.rect).adjusted(0, 0, -_AIR, 0)
-        picture = icon_pixmap(name, colour, _ICON, painter.device().devicePixelRatioF())
-        painter.save()
-        painter.setFont(ui_font(12))
-        painter.setPen(qcolour(theme.muted))
-        painter.drawText(rect, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), facts.short_progress)
-        words = painter.fontMetrics().horizontalAdvance(facts.short_progress)
-        painter.drawPixmap(QPointF(rect.right() - words - _ICON - 4, rect.center().y() - _ICON / 2), picture)
-        painter.restore()
+        inner = QRectF(rect).adjusted(PAD, 0, -PAD, 0)
+        if words := facts.short_progress:
+            name, colour = ("check", theme.stable) if facts.steps_done == facts.steps else ("processing", theme.accent)
+            picture = icon_pixmap(name, colour, _ICON, painter.device().devicePixelRatioF())
+            used = draw_text(painter, inner, words, ui_font(12), theme.muted, Qt.AlignmentFlag.AlignRight)
+            inner.setRight(inner.right() - used - _ICON - 4)
+            painter.drawPixmap(QPointF(inner.right(), inner.center().y() - _ICON / 2), picture)
+        self.text(painter, inner.adjusted(0, 0, -PAD, 0), str(index.data() or ""), theme.text)
 
 
 class ScenarioPicker(Dialog):

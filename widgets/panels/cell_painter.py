@@ -82,6 +82,8 @@ def draw_bar(painter: QPainter, where: QRectF, share: float, fill: str, theme: T
 class CellDelegate(QStyledItemDelegate):
     """Draws text; base of the others. It paints everything itself, for the style sheet's way is slow."""
 
+    disabled_opacity = 0.45  # what it stands for is no more
+
     def __init__(
         self,
         view: QAbstractItemView,
@@ -103,8 +105,8 @@ class CellDelegate(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         theme = current_theme()
         painter.save()
-        if not option.state & QStyle.StateFlag.State_Enabled:  # what it stands for is no more
-            painter.setOpacity(0.45)
+        if not option.state & QStyle.StateFlag.State_Enabled:
+            painter.setOpacity(self.disabled_opacity)
         selected = bool(option.state & QStyle.StateFlag.State_Selected)
         if selected:
             painter.fillRect(option.rect, qcolour(theme.accent_soft))
