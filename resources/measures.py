@@ -1,4 +1,4 @@
-"""What sessions are compared by: the same figures, words and judgement in the window and in the report."""
+"""What sessions are compared by: figures, words and judgement; and how the window and the report count durations."""
 
 from __future__ import annotations
 
@@ -69,19 +69,16 @@ def unlike(length_ns: float, base_ns: float) -> bool:
     return abs(length_ns - base_ns) > base_ns * AS_LONG
 
 
-def noise(measure: Measure, value: float, base: float, error: float = 0.0) -> float:
+def noise(measure: Measure, value: float, base: float) -> float:
     """The difference up to which nothing is judged: a tenth of `base`, or what chance does. Counts of messages vary by
-    their square roots, what waits too; of other figures `error` is the standard error of the difference, where one is
-    known.
+    their square roots, what waits too.
     """
     of_messages = measure.unit == "count" and measure.section in {"Messages", "Waiting"}
-    varies = (value + base) ** 0.5 if of_messages else error
-    return max(abs(base) * TELLING, varies * CHANCE)
+    by_chance = (value + base) ** 0.5 * CHANCE if of_messages else 0.0
+    return max(abs(base) * TELLING, by_chance)
 
 
-def verdict(
-    measure: Measure, value: float | None, base: float | None, *, lengths_differ: bool, error: float = 0.0
-) -> Verdict:
+def verdict(measure: Measure, value: float | None, base: float | None, *, lengths_differ: bool) -> Verdict:
     """What `value` is beside `base`, of which `noise` says how much may be chance; "" where one of them is not known,
     "different" where nobody can say what is better.
     """
@@ -90,7 +87,7 @@ def verdict(
     difference = value - base
     if abs(difference) <= max(abs(base) * SAME, LEAST.get(measure.unit, 0)):
         return "same"
-    if abs(difference) <= noise(measure, value, base, error):
+    if abs(difference) <= noise(measure, value, base):
         return "noise"
     if not measure.better or (lengths_differ and measure.is_sum):
         return "different"

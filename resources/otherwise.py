@@ -1,4 +1,4 @@
-"""What was set or done otherwise in one session than in another: the same list in the window and in the report."""
+"""What was set or done otherwise in one session than in another."""
 
 from __future__ import annotations
 

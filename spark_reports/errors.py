@@ -29,21 +29,30 @@ class Cancelled(ReportError):
         super().__init__("The report was cancelled.")
 
 
+class Failed(ReportError):
+    """Spark, or the program, failed."""
+
+
 class TooMany(ReportError):
     """A pass would bring home more than fits."""
 
 
 def told(error: Exception) -> dict[str, object]:
-    """The last line of a job that `error` has ended, but for its log: {"error": sentence}, with "not_found" if what it
-    names is not there, and "refused" if the disk, or another report, is in its way.
+    """The last line of a job that `error` has ended: {"error": sentence}, with its "log" if it has one, "not_found" if
+    what it names is not there, and "refused" if the disk, or another report, is in its way.
     """
     sentence = str(error)
     if isinstance(error, OSError):
         where = f" ({error.filename})" if error.filename else ""
         sentence = f"The report cannot be written: {error.strerror or error}{where}."
+    found: dict[str, object] = {"error": sentence}
+    if log := getattr(error, "log", None):
+        found["log"] = str(log)
     if isinstance(error, NotFound):
-        return {"error": sentence, "not_found": True}
-    return {"error": sentence, **({"refused": True} if isinstance(error, OSError | Busy) else {})}
+        found["not_found"] = True
+    elif isinstance(error, OSError | Busy):
+        found["refused"] = True
+    return found
 
 
 def reason(error: Exception) -> str:

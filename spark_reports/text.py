@@ -3,27 +3,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Sequence
 
-from resources.measures import MEASURES
 from resources.units import byte_size, three_digits
-
-
-def shown(measure: str, value: float | None) -> str:
-    return FILTERS[MEASURES[measure].unit](value)
-
-
-def change(share: float | None, difference: float | None) -> str:
-    """A change as people say it: +42 %, ×3.1, -5 %, from nothing."""
-    if difference is None:
-        return NOT_THERE
-    if difference == 0:
-        return "none"
-    if share is None:
-        return "from nothing"
-    if share >= 1:
-        return f"×{share + 1:.1f}" if share < 99 else f"×{share + 1:,.0f}"
-    percent = max(share, -1.0) * 100
-    return f"{percent:+.0f}{NBSP}%" if abs(percent) >= 10 else f"{percent:+.1f}{NBSP}%"
-
 
 NOT_THERE = "n/a"
 NBSP = "\u00a0"  # a number and its unit stay on one line

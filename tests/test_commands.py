@@ -157,7 +157,7 @@ def test_a_run_that_was_killed_is_made_whole_and_reported(tmp_path: Path) -> Non
     process.communicate(timeout=60)
     assert json.loads((tmp_path / "s" / "session.json").read_text())["ended"] == "running"
     only = ("--parts", "throughput")
-    made = call("report", tmp_path / "s", "--out", tmp_path / "r", "--master", "local[2]", *only)
+    made = call("report", tmp_path / "s", "--out", tmp_path / "r", *only)
     assert made.returncode == 3, made.stderr
     assert json.loads((tmp_path / "s" / "session.json").read_text())["ended"] == "crashed"
     assert "died while recording" in (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
@@ -224,7 +224,7 @@ def test_a_broken_data_file_is_named(say: Callable[..., Said], tmp_path: Path) -
 def test_report_of_a_run_is_a_page_and_tables_that_agree_with_the_summary(tmp_path: Path) -> None:
     done = call("run", "first-session", "--until", 30, "--session", tmp_path / "s")
     summary = json.loads(done.stdout.splitlines()[-1])
-    made = call("report", tmp_path / "s", "--out", tmp_path / "r", "--master", "local[2]")
+    made = call("report", tmp_path / "s", "--out", tmp_path / "r")
     assert made.returncode == 0, made.stderr
     page = tmp_path / "r" / "report.html"
     assert made.stdout.strip() == str(page)

@@ -286,7 +286,7 @@ def _report_command() -> Command:
     arguments(parser, "report")
 
     def run(options: argparse.Namespace) -> int:
-        from app.cli.report import local, make_report
+        from app.cli.report import make_report
         from app.reports.warm_spark import SharedSpark
 
         try:
@@ -294,9 +294,7 @@ def _report_command() -> Command:
         except ReportError as error:
             print(f"brokerscope: {error}", file=sys.stderr)
             return 2
-        places = tuple(map(local, request.sessions))
-        wanted = request._replace(sessions=places, out=local(str(request.out)))
-        return make_report(wanted, SharedSpark() if options.warm else None)
+        return make_report(request, SharedSpark() if options.warm else None)
 
     return parser, run
 

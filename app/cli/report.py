@@ -10,7 +10,6 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from app.reports.process import ReportError, ReportProcess
 from app.reports.warm_spark import SharedSpark
 from spark_reports.request.request import Request
-from spark_reports.sessions.session import is_remote
 
 
 def make_report(request: Request, warm: SharedSpark | None = None) -> int:
@@ -18,7 +17,7 @@ def make_report(request: Request, warm: SharedSpark | None = None) -> int:
     is kept for the next command.
     """
     job = ReportProcess(request, warm)
-    replaces = _has_files(str(request.out))
+    replaces = _has_files(request.out)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     progress = Progress(*columns, console=Console(stderr=True))
     bar = progress.add_task("", total=1.0)
@@ -51,12 +50,8 @@ def make_report(request: Request, warm: SharedSpark | None = None) -> int:
     return job.outcome.code
 
 
-def _has_files(out: str) -> bool:
+def _has_files(out: Path) -> bool:
     try:
-        return not is_remote(out) and any(Path(out).iterdir())
+        return any(out.iterdir())
     except OSError:  # it is not there, or the job will say why it cannot be read
         return False
-
-
-def local(location: str) -> str:
-    return location if is_remote(location) else str(Path(location).absolute())

@@ -14,16 +14,9 @@ from app.sessions.library import Entry, Library
 from broker_core.clock import ns_from_s
 from spark_reports.errors import ReportError
 from spark_reports.request.assertions import check
-from spark_reports.request.parts import IN_HISTORY, PARTS
+from spark_reports.request.parts import PARTS
 from spark_reports.request.request import Request
-from widgets.dialogs.export_report import (
-    SESSION,
-    ExportReportDialog,
-    PartChoice,
-    ReportHabits,
-    ReportWish,
-    SessionChoice,
-)
+from widgets.dialogs.export_report import ExportReportDialog, ReportHabits, ReportWish, SessionChoice
 from widgets.i18n import mark, tr
 from widgets.panels.jobs import JobsPanel
 from widgets.panels.report import ReportPanel
@@ -55,10 +48,6 @@ def why_no_assertions(assertions: Collection[str], parts: Collection[str]) -> st
     except ReportError as error:
         return str(error)
     return ""
-
-
-def part_choices() -> list[PartChoice]:
-    return [PartChoice(name, tr(TITLES[name]), name in IN_HISTORY) for name in PARTS]
 
 
 PREPARE_AFTER_MS = 2_000  # a session that ends is sealed first, and often the window closes with it
@@ -110,8 +99,8 @@ class ReportHandlers(Handlers):
         dialog = ExportReportDialog(
             str(first / "report"),
             choices,
-            part_choices(),
-            [str(first)],
+            {name: tr(TITLES[name]) for name in PARTS},
+            str(first),
             self._context.settings.report_habits,
             self._context.window,
             judge=why_no_assertions,
@@ -122,16 +111,15 @@ class ReportHandlers(Handlers):
     def _start_report(self, wish: ReportWish, habits: ReportHabits) -> None:
         self._context.settings.report_habits = habits
         request = Request(
-            wish.sessions,
+            Path(wish.session),
             Path(wish.folder),
-            wish.mode,
             None if wish.from_s is None else ns_from_s(wish.from_s),
             None if wish.to_s is None else ns_from_s(wish.to_s),
             wish.formats,
-            parts=wish.parts,
-            assertions=wish.assertions,
+            wish.parts,
+            wish.assertions,
         )
-        job = self._jobs.report(request, _title(wish))
+        job = self._jobs.report(request, tr("Report of {name}", name=request.session.name))
         if wish.open_when_finished:
             self._open_when_finished.add(job.facts.id)
         self._context.window.show_tab("jobs")
@@ -157,11 +145,3 @@ class ReportHandlers(Handlers):
     def _open(self, path: Path) -> None:
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
             self._context.show_message(tr("No program opens this here; it is {path}", path=path))
-
-
-def _title(wish: ReportWish) -> str:
-    names = [Path(session).name for session in wish.sessions]
-    if wish.mode == SESSION:
-        return tr("Report of {name}", name=names[0])
-    words = tr("Comparison of {count} sessions") if wish.mode == "compare" else tr("History of {count} sessions")
-    return words.format(count=len(names))

@@ -17,8 +17,7 @@ from broker_core.errors import BrokerError
 from broker_core.recording.reader import seal
 from spark_reports.errors import ReportError as RequestError
 from spark_reports.jobs.outcome import Outcome
-from spark_reports.request.request import HISTORY, Request, arguments_of
-from spark_reports.sessions.session import is_remote
+from spark_reports.request.request import Request, arguments_of
 
 Progress = Callable[[dict[str, Any]], object]
 LOGS_KEPT = 10
@@ -41,10 +40,7 @@ class ReportProcess:
     def __init__(self, request: Request, warm: WarmSpark | SharedSpark | None = None) -> None:
         """With `warm` the report is made by a Spark that is kept, if that is free."""
         self._warm = warm
-        self._arguments = [
-            *(sys.executable, "-m", "spark_reports.jobs.job"),
-            *(*arguments_of(request), "--progress", "json"),
-        ]
+        self._arguments = [*(sys.executable, "-m", "spark_reports.jobs.job"), *arguments_of(request)]
         self._request = request
         self._process: subprocess.Popen[str] | None = None
         self.cancelled = False
@@ -62,13 +58,11 @@ class ReportProcess:
             self._request.check()
         except RequestError as error:
             raise ReportError(str(error)) from error
-        for session in self._request.sessions:
-            if self._request.mode != HISTORY and not is_remote(session):
-                try:
-                    seal(Path(session))
-                except BrokerError as error:
-                    raise ReportError(str(error), code=exit_of(error)) from error
-        if self._warm is not None and self._warm.take(self._request):
+        try:
+            seal(self._request.session)
+        except BrokerError as error:
+            raise ReportError(str(error), code=exit_of(error)) from error
+        if self._warm is not None and self._warm.take():
             try:
                 last = self._follow(self._warm.lines(self._request), progress)
                 return self._page(last, None, self._warm.log())

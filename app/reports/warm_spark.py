@@ -21,8 +21,7 @@ import platformdirs
 
 import spark_reports
 from broker_core.files import private
-from spark_reports.request.request import LOCAL, Request, arguments_of
-from spark_reports.sessions.session import is_remote
+from spark_reports.request.request import Request, arguments_of
 
 JOB_FOLDER = Path(spark_reports.__file__).resolve().parents[1]  # from which its modules are found
 END_TIMEOUT_S = 10.0
@@ -41,10 +40,6 @@ def memory_allows() -> bool:
     with contextlib.suppress(AttributeError, OSError, ValueError):
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >= 8 * NEEDED_BYTES
     return False
-
-
-def is_of_this_machine(request: Request) -> bool:
-    return request.master == LOCAL and not any(map(is_remote, (*request.sessions, str(request.out))))
 
 
 def _is_last(line: str) -> bool:
@@ -72,10 +67,8 @@ class WarmSpark:
         self._process: subprocess.Popen[str] | None = None
         self._log: IO[str] | None = None
 
-    def take(self, request: Request) -> bool:
-        """Whether this report can use it: it is free, and the report runs on this machine."""
-        if not is_of_this_machine(request):
-            return False
+    def take(self) -> bool:
+        """Whether it is free for a report."""
         with self._lock:
             taken, self._busy = not self._busy, True
         return taken
@@ -137,8 +130,8 @@ class SharedSpark:
         self._connection: socket.socket | None = None
         self._socket = Path(platformdirs.user_cache_dir("brokerscope")) / "spark.sock"
 
-    def take(self, request: Request) -> bool:
-        if not is_of_this_machine(request) or not hasattr(socket, "AF_UNIX"):
+    def take(self) -> bool:
+        if not hasattr(socket, "AF_UNIX"):
             return False
         try:
             private.make_directory(self._socket.parent)

@@ -1,7 +1,5 @@
 """Computes the figures of one session from its events: the figures of `resources.measures`, of all and of each group or
 queue.
-
-The report computes the same in Spark (`spark_reports/passes/per_session.py`).
 """
 
 from __future__ import annotations

@@ -446,10 +446,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Eine höhere Grenze bringt Zeit, aber keinen Durchsatz. Am Ende wird derselbe Anteil der Nachrichten abgewiesen, und die wartenden sind älter.</translation>
   </message>
   <message>
-   <source>A history does not include this.</source>
-   <translation>Ein Verlauf enthält das nicht.</translation>
-  </message>
-  <message>
    <source>A job that fails for the last time while the disk is full stays in its queue until it can be stored as a dead letter.</source>
    <translation>Ein Auftrag, der zum letzten Mal fehlschlägt, während die Platte voll ist, bleibt in seiner Queue, bis er als Dead Letter gespeichert werden kann.</translation>
   </message>
@@ -1108,10 +1104,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>At most once, at least once, effectively once</source>
    <translation>Höchstens einmal, mindestens einmal, im Ergebnis einmal</translation>
-  </message>
-  <message>
-   <source>At most {count} sessions can be compared; show their trend instead.</source>
-   <translation>Höchstens {count} Sitzungen lassen sich vergleichen; zeigen Sie stattdessen ihren Verlauf.</translation>
   </message>
   <message>
    <source>At most {most} can be sent at once; set a rate for more.</source>
@@ -1826,10 +1818,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Assignors vergleichen...</translation>
   </message>
   <message>
-   <source>Compare them side by side</source>
-   <translation>Nebeneinander vergleichen</translation>
-  </message>
-  <message>
    <source>Compare two sessions</source>
    <translation>Zwei Sitzungen vergleichen</translation>
   </message>
@@ -1848,10 +1836,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Comparing...</source>
    <translation>Vergleich läuft...</translation>
-  </message>
-  <message>
-   <source>Comparison of {count} sessions</source>
-   <translation>Vergleich von {count} Sitzungen</translation>
   </message>
   <message>
    <source>Compatibility</source>
@@ -3490,10 +3474,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>History</source>
    <translation>Verlauf</translation>
-  </message>
-  <message>
-   <source>History of {count} sessions</source>
-   <translation>Verlauf von {count} Sitzungen</translation>
   </message>
   <message>
    <source>Holder</source>
@@ -6780,10 +6760,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Show the {count:,} that stayed</source>
    <translation>Die {count:,}, die blieben, zeigen</translation>
-  </message>
-  <message>
-   <source>Show their trend over time</source>
-   <translation>Ihren Verlauf über die Zeit zeigen</translation>
   </message>
   <message>
    <source>Show this moment</source>

@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from resources.otherwise import flat_settings
-
 
 class ShareLimits(NamedTuple):
     """How long a lock lasts, and how often a message is delivered at most; None if the scenario does not say."""
@@ -18,10 +16,9 @@ class ShareLimits(NamedTuple):
 
 
 class Settings:
-    """The scenario by name; {} for what it does not have. `seed` is the one of the run, None if unknown."""
+    """The scenario by name; {} for what it does not have."""
 
-    def __init__(self, text: str = "", seed: int | None = None) -> None:
-        self._seed = seed
+    def __init__(self, text: str = "") -> None:
         self._told = _read(text)
 
     @property
@@ -54,10 +51,6 @@ class Settings:
     def are_static(self, group: str) -> bool:
         """Whether a consumer of the group keeps its place when it restarts."""
         return any(one.get("group") == group and one.get("static") is True for one in self._all("consumers"))
-
-    def flat(self) -> dict[str, str]:
-        """Each setting by its path, as text: groups.billing.assignor, range. What it says of itself is no setting."""
-        return flat_settings(self._told, self._seed)
 
     def _all(self, kind: str) -> list[Mapping[str, Any]]:
         found = self._told.get(kind)

@@ -23,24 +23,22 @@ import sys
 import tempfile
 import threading
 import time
-import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import pyarrow as pa
 
 from broker_core.recording import schema
-from spark_reports.errors import Cancelled, ReportError, reason, told
+from spark_reports.errors import Cancelled, Failed, ReportError, told
 from spark_reports.jobs.cancellation import Cancellation, lines_of
 from spark_reports.jobs.making import Making
-from spark_reports.jobs.outcome import Outcome
 from spark_reports.pipeline.collect import make_tables
-from spark_reports.request.request import LOCAL, Request, add_arguments, request_of
-from spark_reports.sessions.session import SessionInfo, is_remote
+from spark_reports.request.request import Request, add_arguments, request_of
+from spark_reports.sessions.session import SessionInfo
 from spark_reports.spark.java import find_java
 from spark_reports.spark.jvm import Jvm, spark_session
-from spark_reports.spark.progress import AHEAD, Progress, private_stdout, silence_libraries
+from spark_reports.spark.progress import Progress, private_stdout, silence_libraries
 from spark_reports.spark.tuning import SMALL, Tuning, serves
 
 if TYPE_CHECKING:
@@ -51,7 +49,6 @@ READY = "[]"
 IDLE_S = 900.0
 POLL_S = 0.5
 NICENESS = 10
-MOST_AHEAD = 60.0  # what the questions of one report weigh, about: the start is a small part of it
 
 
 _S = 1_000_000_000
@@ -102,61 +99,41 @@ class WarmSpark:
 
     def be_ready(self) -> None:
         """Start Spark and let it load and compile what a report needs. What goes wrong, the next report tells."""
-        progress = Progress(io.StringIO(), True, {}, self._cancellation.request)
-        with self._noise(), contextlib.suppress(Exception):
-            info = tiny_session(self._work)
-            make_tables(self._session(progress, SMALL), info, progress)
+        progress = Progress(io.StringIO(), self._cancellation.request)
+        noise = self._log.open("a", encoding="utf-8")
+        with noise, contextlib.redirect_stderr(noise), contextlib.suppress(Exception):
+            make_tables(self._session(progress, SMALL), tiny_session(self._work), progress)
         self._cancellation.check()
 
     def make(self, line: str, output: TextIO) -> None:
-        progress = Progress(output, True, {}, self._cancellation.request)
+        progress = Progress(output, self._cancellation.request)
         self.making = True
         try:
-            request = _request(line)
-            report, found = self._report(request, progress)
+            making = Making(_request(line), self._work, self._log, progress, self._cancellation)
+            report, found = making.make(lambda: self._session(progress, making.setup))
             outcome: dict[str, object] = {"report": report, **found.told()}
-        except ReportError as error:
-            outcome = {**told(error), **({"log": str(self._log)} if self._log.exists() else {})}
-        except OSError as error:
+        except (ReportError, OSError) as error:
+            if isinstance(error, Failed):
+                self.close()  # the state of Spark is unknown: the next report gets a new one
+            if isinstance(error, ReportError) and self._log.exists():
+                error.log = self._log
             outcome = told(error)
-        progress.close()
         self._cancellation.check()
         self.making = False
         progress.end(**outcome)
-
-    def _report(self, request: Request, progress: Progress) -> tuple[str, Outcome]:
-        making = Making(request, self._work, self._log, progress, self._cancellation)
-        try:
-            with self._noise():
-                return making.make(lambda: self._session(progress, making.setup))
-        except (ReportError, OSError):
-            raise
-        except Exception as error:
-            self._cancellation.check()
-            with self._log.open("a", encoding="utf-8") as file:
-                traceback.print_exception(error, file=file)
-            told = ReportError(f"The report failed: {reason(error)}.")  # while Java can still be asked
-            # The state of Spark after an error is unknown: the next report gets a new one.
-            self.close()
-            raise told from error
-
-    @contextlib.contextmanager
-    def _noise(self) -> Iterator[None]:
-        with self._log.open("a", encoding="utf-8") as noise, contextlib.redirect_stderr(noise):
-            yield
 
     def _session(self, progress: Progress, setup: Tuning) -> SparkSession:
         alive = self._jvm is not None and self._jvm.process.poll() is None
         if self._spark is not None and alive and serves(self._setup, setup):
             return self._spark
         self.close()
-        progress.plan({"start": 8.0, AHEAD: MOST_AHEAD})
+        progress.plan({"start": 8.0})
         with progress.step("start", "Starting Spark"):
-            self._jvm = Jvm(find_java(), self._work, self._log, LOCAL, setup.jvm_options)
+            self._jvm = Jvm(find_java(), self._work, self._log, setup.jvm_options)
             self._setup = setup
             self._cancellation.kills(self._jvm.kill)
             self._jvm.connect()
-            self._spark = spark_session(LOCAL, self._work)
+            self._spark = spark_session(self._work)
         return self._spark
 
     def close(self) -> None:
@@ -170,7 +147,7 @@ class WarmSpark:
 
 
 def _request(line: str) -> Request:
-    """Raises `ReportError` for anything that is no request for a report on this machine."""
+    """Raises `ReportError` for anything that is no request for a report."""
     parser = argparse.ArgumentParser(prog="report", exit_on_error=False)
     add_arguments(parser)
     try:
@@ -181,8 +158,6 @@ def _request(line: str) -> Request:
     except (ValueError, argparse.ArgumentError, SystemExit) as error:
         raise ReportError(f"This is not a request for a report: {error}.") from error
     request.check()
-    if any(map(is_remote, (*request.sessions, str(request.out)))):
-        raise ReportError("A warm Spark only makes reports of folders on this machine.")
     return request
 
 

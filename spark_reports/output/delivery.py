@@ -6,12 +6,8 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from spark_reports.errors import Busy, ReportError
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 REPORT = "report.html"
 TABLES = "tables"
@@ -95,34 +91,6 @@ def _publish(partial: Path, out: Path) -> None:
         old.rename(out)
         raise
     shutil.rmtree(old, ignore_errors=True)
-
-
-def deliver_remote(spark: SparkSession, folder: Path, out: str) -> None:
-    """Copy the finished `folder` to `out`, any path that Spark can write, all or nothing. Raises `ReportError`."""
-    from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
-
-    jvm = spark._jvm
-    assert jvm is not None
-    hadoop = jvm.org.apache.hadoop.fs
-    target = hadoop.Path(out.rstrip("/"))
-    partial = hadoop.Path(f"{out.rstrip('/')}.partial-{os.getpid()}")
-    try:
-        system = target.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration())
-        there = {one.getPath().getName() for one in system.listStatus(target)} if system.exists(target) else set()
-        strange = sorted(there - {*_MARKS, TABLES})
-        if strange or (there and not there & {REPORT, TABLES}):
-            found = (strange or sorted(there))[0]
-            raise ReportError(f"{out} contains something other than a report, {found}: choose another folder.")
-        system.delete(partial, True)
-        try:
-            system.copyFromLocalFile(False, True, hadoop.Path(f"file://{folder}"), partial)
-            system.delete(target, True)
-            if not system.rename(partial, target):
-                raise ReportError(f"The report cannot be written: {out} does not allow the copied files to be renamed.")
-        finally:
-            system.delete(partial, True)
-    except Py4JJavaError as error:
-        raise ReportError(f"The report cannot be written to {out}: {error.java_exception.getMessage()}") from error
 
 
 def clear(folder: Path, prefix: str) -> None:

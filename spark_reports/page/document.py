@@ -20,12 +20,10 @@ from resources.account import STATES
 from resources.colours import DARK_HUES, LIGHT_HUES, ink_on
 from spark_reports import text
 from spark_reports.findings.remedies import remedy_of
-from spark_reports.request.request import COMPARE, HISTORY, SESSION
-from spark_reports.sessions.session import is_remote
 
 ALL_FILES = ("CSV", "Parquet")
-_PAGES = {SESSION: "report", COMPARE: "comparison", HISTORY: "history"}  # template and script, by kind of report
-_SHARED = ("layout.html.j2", "macros.html.j2")
+_TEMPLATES = ("report.html.j2", "macros.html.j2")
+_DRAWING = ("plots.js", "report.js", "drawing.js")
 
 
 @cache
@@ -42,30 +40,32 @@ def _environment() -> Environment:
     return environment
 
 
-def compile_templates(mode: str) -> None:
-    """Compile what a page of this kind is made of, so that `document` finds it compiled."""
-    for name in (*_SHARED, f"{_PAGES[mode]}.html.j2"):
+def compile_templates() -> None:
+    """Compile what a page is made of, so that `document` finds it compiled."""
+    for name in _TEMPLATES:
         _environment().get_template(name)
 
 
-def document(mode: str, data: Mapping[str, Any], **values: Any) -> str:
-    """The page of a kind of report: its template with `values`, and a script that draws `data`."""
+def document(data: Mapping[str, Any], **values: Any) -> str:
+    """The page: its template with `values`, and a script that draws `data`."""
     folder = resources.path("report")
 
     def read(name: str) -> str:
         return (folder / name).read_text(encoding="utf-8")
 
-    drawing = "".join(map(read, ("plots.js", f"{_PAGES[mode]}.js", "drawing.js")))
+    drawing = "".join(map(read, _DRAWING))
     scripts = [_script(read("echarts.min.js")), _script(f'"use strict";\n(() => {{\n{drawing}}})();\n')]
     return (
         _environment()
-        .get_template(f"{_PAGES[mode]}.html.j2")
+        .get_template(_TEMPLATES[0])
         .render(
             style=Markup(_hues() + read("report.css")),
             scripts=[Markup(script) for script in scripts],
             hashes=" ".join(_hash(script) for script in scripts),
             data=Markup(_json(data)),
-            **({"verdicts": (), "remedy_of": remedy_of, "states": STATES} | values),
+            remedy_of=remedy_of,
+            states=STATES,
+            **values,
         )
     )
 
@@ -106,7 +106,7 @@ def moment(location: str, time_ns: int | None) -> Moment | None:
     """The moment `time_ns` of the session at `location`; None for none."""
     if time_ns is None:
         return None
-    place = location if is_remote(location) else str(Path(location).absolute())
+    place = str(Path(location).absolute())
     seconds = f"{time_ns / 1e9:.3f}".rstrip("0").removesuffix(".") if time_ns % 10**9 else f"{time_ns // 10**9}.0"
     return Moment(
         text.clock(time_ns),

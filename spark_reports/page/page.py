@@ -14,7 +14,6 @@ from spark_reports.page.figures import first_figures, key_figures
 from spark_reports.pipeline.collect import Made
 from spark_reports.request.assertions import Verdict
 from spark_reports.request.parts import EVERY, PARTS, in_order, titles
-from spark_reports.request.request import SESSION
 from spark_reports.rows import Rows, Tables
 from spark_reports.sessions.session import SessionInfo
 
@@ -44,7 +43,6 @@ def render(
     over_time = [name for name in parts if name in OVER_TIME]
     data = chart_data(tables, scale)
     return document(
-        SESSION,
         data,
         most_open=MOST_OPEN,
         overview=not scale.is_moment and any(data["overview"].values()),

@@ -18,7 +18,6 @@ from spark_reports.passes import account, series
 from spark_reports.passes.hands import Hands
 from spark_reports.passes.series import Series
 from spark_reports.scale import Scale
-from spark_reports.sessions.events import Reader
 from spark_reports.spark.bounds import MOST_ROWS
 from spark_reports.tables import recording
 from spark_reports.tables.schema import rows
@@ -78,18 +77,23 @@ class Folded:
         yield from events(pl.concat(both, how="diagonal").sort("at"))
 
 
-def folded(readers: tuple[Reader, Reader], count: int, known: Series, taken: pl.DataFrame, scale: Scale) -> Folded:
-    """What a session of so many events comes to; the order of keys if it has at most `MOST_ROWS`. `readers` read its
+def folded(
+    scans: tuple[pl.LazyFrame, pl.LazyFrame], count: int, known: Series, taken: pl.DataFrame, scale: Scale
+) -> Folded:
+    """What a session of so many events comes to; the order of keys if it has at most `MOST_ROWS`. `scans` are its
     messages and its control events.
     """
     made = Folded(known, taken, scale, keys=count <= MOST_ROWS)
-    messages, control = readers
+    messages, control = scans
     asked = [*series.TEXTS, *series.MESSAGES, *(["key"] if made.order is not None else [])]
+    slices = ((messages, asked), (control, EVENT_SCHEMA.names))
     step = _SLICE if made.order is None else MOST_ROWS
     for first in range(0, max(count, 1), step):
         # Where numbers are missing, the last ones are higher than there are events.
-        bounds = f"seq >= {first}" + (f" AND seq < {first + step}" if first + step < count else "")
-        made.add(messages(bounds, asked, None), control(bounds, EVENT_SCHEMA.names, None))
+        inside = pl.col("seq") >= first
+        if first + step < count:
+            inside &= pl.col("seq") < first + step
+        made.add(*(scan.filter(inside).select(names).collect() for scan, names in slices))
     made.end()
     return made
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from broker_core.events import EventKind
+from broker_core.recording.schema import CONTROL, MESSAGES
 from spark_reports.errors import TooMany
 from spark_reports.passes import counts, durations, fates, folded, lookups
 from spark_reports.passes.series import Series
 from spark_reports.scale import Scale, scale_of
-from spark_reports.sessions.events import Reader, read_events, reader
+from spark_reports.sessions.events import read_events, scan_events
 from spark_reports.sessions.session import SessionInfo
 from spark_reports.spark.bounds import Names, bring, capped, local, named
 from spark_reports.spark.tuning import is_small
@@ -65,7 +66,7 @@ class Frames:
     def __init__(
         self,
         messages: DataFrame,
-        readers: tuple[Reader, Reader],
+        scans: tuple[pl.LazyFrame, pl.LazyFrame],
         scale: Scale,
         summary: Mapping[str, int] | None = None,
         noted: Mapping[str, float] | None = None,
@@ -74,7 +75,7 @@ class Frames:
         missing: tuple[str, ...] = (),
         deliveries: bool = True,
     ) -> None:
-        """`readers` read the messages and the control events in slices. `missing` is why nothing can be judged,
+        """`scans` are the messages and the control events for Polars. `missing` is why nothing can be judged,
         `deliveries` whether they are known.
         """
         self.scale: Scale = scale
@@ -82,7 +83,7 @@ class Frames:
         self.noted: Mapping[str, float] = noted or {}
         self.recorded: tuple[int, int] = recorded
         self.notes: list[str] = []
-        self._all, self._readers = messages, readers
+        self._all, self._scans = messages, scans
         self._missing, self._deliveries = missing, deliveries
 
     # The passes, in the order of PASSES.
@@ -109,7 +110,7 @@ class Frames:
 
     @cached_property
     def control(self) -> pl.DataFrame:
-        found = self._readers[1]("TRUE", counts.CONTROL_COLUMNS, counts.MOST_CONTROL + 1).sort("seq")
+        found = self._scans[1].select(counts.CONTROL_COLUMNS).head(counts.MOST_CONTROL + 1).collect().sort("seq")
         names = self._rolled[1]
         found = found if names is None else named(found, names)
         return self._first(found, counts.MOST_CONTROL, "of the events beside the messages")
@@ -125,7 +126,7 @@ class Frames:
             )
         names = self._rolled[1]
         series = Series(partial(named, names=names) if names else None)
-        return folded.folded(self._readers, events, series, self.taken, self.scale)
+        return folded.folded(self._scans, events, series, self.taken, self.scale)
 
     @cached_property
     def broken(self) -> pl.DataFrame:
@@ -271,27 +272,23 @@ class Frames:
 
 def read_frames(spark: SparkSession, info: SessionInfo, from_ns: int | None = None, to_ns: int | None = None) -> Frames:
     """The frames of the session `info`, or of its part; a part has no totals of the broker to be compared with."""
-    messages, control = read_events(spark, info, "messages"), read_events(spark, info, "control")
+    messages, scans = read_events(spark, info, MESSAGES), [scan_events(info, folder) for folder in (MESSAGES, CONTROL)]
     if is_small(info.metadata.get("events")):
-        # One task for each pass: nothing is shuffled, and no stage waits for another.
-        messages, control = messages.coalesce(1), control.coalesce(1)
-    duration_ns = _duration_ns(info, messages, control)
+        messages = messages.coalesce(1)  # one task for each pass: nothing is shuffled, and no stage waits for another
+    duration_ns = _duration_ns(info, scans)
     scale, deliveries = scale_of(duration_ns, from_ns, to_ns), info.knows("deliveries")
     if not deliveries:
         # All that a look finds has its time: in shorter buckets rates would rise and fall with the looks.
         scale = Scale(scale.from_ns, scale.to_ns, max(scale.width_ns, LOOK_NS))
     if to_ns is not None:
-        messages, control = (frame.where(f"time_ns < {to_ns}") for frame in (messages, control))
+        messages = messages.where(f"time_ns < {to_ns}")
+        scans = [scan.filter(pl.col("time_ns") < to_ns) for scan in scans]
     summary = _summary(info) if from_ns is None and to_ns is None else {}
     recorded = (_summary(info).get("events", 0), duration_ns)
     lacks = info.events is not None and info.events < recorded[0]
-    until = "TRUE" if to_ns is None else f"time_ns < {to_ns}"
     return Frames(
         messages,
-        (
-            reader(messages, info.parts.get("messages", []), until),
-            reader(control, info.parts.get("control", []), until),
-        ),
+        (scans[0], scans[1]),
         scale,
         summary,
         _noted(info),
@@ -301,11 +298,10 @@ def read_frames(spark: SparkSession, info: SessionInfo, from_ns: int | None = No
     )
 
 
-def _duration_ns(info: SessionInfo, messages: DataFrame, control: DataFrame) -> int:
+def _duration_ns(info: SessionInfo, scans: Iterable[pl.LazyFrame]) -> int:
     if known := info.metadata.get("duration_ns"):
         return int(known)
-    last = messages.select("time_ns").union(control.select("time_ns")).agg({"time_ns": "max"}).first()
-    return max(1, (last[0] if last is not None else 0) or 0)
+    return max(1, *(scan.select(pl.col("time_ns").max()).collect().item() or 0 for scan in scans))
 
 
 def _noted(info: SessionInfo) -> dict[str, float]:

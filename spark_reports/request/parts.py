@@ -6,13 +6,12 @@ from typing import Final, NamedTuple
 
 class Part(NamedTuple):
     """`title` is for people. `tables` are made of `passes` and written; `asks` are made for plots and findings, not
-    written. `figures` of a session are for comparisons and histories.
+    written.
     """
 
     title: str
     tables: tuple[str, ...]
     passes: tuple[str, ...] = ()
-    figures: tuple[str, ...] = ()
     asks: tuple[str, ...] = ()
 
 
@@ -26,24 +25,18 @@ _OF_CAUSES = ("control", "rollup", "held", "hot_keys", "published_in_pauses", "f
 #: By name, in the order of the page; a name is also the id of the section there.
 PARTS: Final = {
     "throughput": Part(
-        "Throughput",
-        ("totals", "throughput", "throughput_series"),
-        ("control", "rollup"),
-        ("published", "delivered", "acknowledged", "published_per_s", "delivered_per_s", "bytes_per_s"),
-        asks=("hues",),
+        "Throughput", ("totals", "throughput", "throughput_series"), ("control", "rollup"), asks=("hues",)
     ),
     "latency": Part(
         "Latency",
         ("latency", "latency_by_group", "latency_over_time", "latency_curve", "latency_heat"),
         ("control", "rollup", "latency_buckets"),
-        ("p50_ns", "p99_ns", "p999_ns", "max_ns", "acknowledged_p99_ns"),
     ),
     "lag": Part("Lag", ("lag", "lag_series"), _OF_CAUSES, asks=_CAUSES),
     "rebalances": Part(
         "Rebalances",
         ("rebalances", "unserved", "ownership"),
         ("control", "rollup", "folded", "published_in_pauses"),
-        figures=("rebalances", "rebalancing_ns", "moved"),
         asks=("hues",),
     ),
     "consumers": Part(
@@ -52,7 +45,7 @@ PARTS: Final = {
         ("control", "rollup", "latency_buckets", "folded"),
         asks=("recording",),
     ),
-    "queues": Part("Queues", ("queues", "leases", "redeliveries"), _OF_CAUSES, ("redelivered",), (*_CAUSES, "hues")),
+    "queues": Part("Queues", ("queues", "leases", "redeliveries"), _OF_CAUSES, asks=(*_CAUSES, "hues")),
     "share-groups": Part("Share groups", ("share_groups", "leases"), ("control", "rollup", "folded")),
     "transactions": Part(
         "Transactions", ("transactions", "transaction_list", "stable_waits"), ("control", "rollup", "held")
@@ -61,18 +54,16 @@ PARTS: Final = {
         "Dead letters",
         ("dead_letters", "dead_letter_keys", "dead_letter_list", "dead_letters_over_time"),
         ("rollup", "dead_letters"),
-        ("dead_lettered",),
     ),
     "backpressure": Part(
         "Backpressure",
         ("backpressure", "backpressure_series", "backpressure_over_time", "blockers"),
         _OF_CAUSES,
-        ("turned_away", "blocked_ns"),
         asks=(*_CAUSES, "hues", "throughput_series"),
     ),
     "schemas": Part("Schemas", ("refusals",), ("rollup",)),
     "keys": Part("Keys", ("partitions", "hot_keys"), ("rollup", "hot_keys")),
-    "events": Part("Events", ("markers",), ("control", "rollup"), ("faults", "user_actions"), asks=("throughput",)),
+    "events": Part("Events", ("markers",), ("control", "rollup"), asks=("throughput",)),
     "cluster": Part("Cluster", ("cluster",), ("control", "rollup")),
     "audit": Part(
         "Audit", ("account", "verdicts", "again", "audit", "deleted_unread"), ("control", "rollup", "folded")
@@ -83,8 +74,6 @@ PARTS: Final = {
 EVERY: Final = frozenset(PARTS)
 #: The others need to know who was given what, or what the broker counted: nobody does who has observed a cluster.
 KNOWN_WITHOUT_DELIVERIES: Final = frozenset({"throughput", "lag", "rebalances", "cluster", "recording"})
-#: The others have no figure that could have a trend.
-IN_HISTORY: Final = frozenset(name for name, part in PARTS.items() if part.figures)
 _WEIGHTS = {"rollup": 4.0, "folded": 6.0, "latency_buckets": 2.0}  # others 1
 
 
@@ -109,10 +98,6 @@ def passes_of(names: Collection[str]) -> frozenset[str]:
     return frozenset(each for name in names for each in PARTS[name].passes)
 
 
-def figures_of(names: Collection[str]) -> frozenset[str]:
-    return frozenset(figure for name in names for figure in PARTS[name].figures)
-
-
-def weights(names: Collection[str], prefix: str = "") -> dict[str, float]:
-    """The weight of each step of making these parts; the names of steps begin with `prefix`."""
-    return {prefix + name: _WEIGHTS.get(name, 1.0) for name in (*passes_of(names), "tables")}
+def weights(names: Collection[str]) -> dict[str, float]:
+    """The weight of each step of making these parts."""
+    return {name: _WEIGHTS.get(name, 1.0) for name in (*passes_of(names), "tables")}

@@ -1,17 +1,13 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from broker_core.recording import schema
 from spark_reports.errors import NotFound, ReportError
 from spark_reports.sessions import corruption
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 MAX_SCENARIO_CHARS = 1_000_000
 
@@ -23,7 +19,7 @@ class NotASession(NotFound):
 @dataclass(frozen=True)
 class SessionInfo:
     """Data known before any event is read. `problems` are sentences about why it is incomplete, `notes` anything else.
-    `parts` are the files or folders to read; `scenario` is "" if unreadable, `events` None if only Spark can count.
+    `parts` are the files to read, as Spark takes them; `scenario` is "" if unreadable.
     """
 
     location: str
@@ -32,7 +28,7 @@ class SessionInfo:
     parts: dict[str, list[str]] = field(default_factory=dict)
     scenario: str = ""
     notes: tuple[str, ...] = ()
-    events: int | None = None
+    events: int = 0
 
     def knows(self, word: str) -> bool:
         return word in self.metadata.get("extra", {}).get(schema.KNOWS, (word,))
@@ -43,13 +39,8 @@ class SessionInfo:
         return (*self.problems, *self.notes)
 
 
-def is_remote(location: str) -> bool:
-    """True for a URL such as s3a://... or hdfs://..., False for a folder of this machine."""
-    return re.match(r"[a-zA-Z][a-zA-Z0-9+.-]+:", location) is not None and not location.startswith("file:")
-
-
 def inspect(location: str) -> SessionInfo:
-    """Judge a session folder of this machine without Spark, before Java starts. Raises `ReportError`: not a session, an
+    """Judge a session folder without Spark, before Java starts. Raises `ReportError`: not a session, an
     unknown version, still recording, or not sealed.
     """
     folder = Path(location)
@@ -112,24 +103,6 @@ def _told(folder: Path, location: str) -> tuple[dict[str, Any], list[str]]:
     believed = corruption.believed(metadata)
     changed = schema.changed_files(folder, believed.get("checksums", {}))
     return believed, [*corruption.untrue(metadata), *changed]
-
-
-def inspect_remote(spark: SparkSession, location: str) -> SessionInfo:
-    """The same for a session on any path that Spark reads; damaged files are found only while reading."""
-    from pyspark.errors import PySparkException
-
-    try:
-        rows = spark.read.text(f"{location.rstrip('/')}/{schema.SESSION_FILE}", wholetext=True).collect()
-    except PySparkException as error:
-        raise NotFound(f"There is no session at {location} ({str(error).splitlines()[0][:200]}).") from None
-    return remote_info(location, parse_metadata(location, rows[0].value))
-
-
-def remote_info(location: str, metadata: dict[str, Any]) -> SessionInfo:
-    """Data of a session elsewhere, whose parts only Spark can check, page by page, while it reads them."""
-    parts = {name: [f"{location.rstrip('/')}/{name}"] for name in schema.FOLDERS}
-    believed = corruption.believed(metadata)
-    return SessionInfo(location, believed, tuple(corruption.untrue(metadata)), parts, events=believed.get("events"))
 
 
 def parse_metadata(location: str, text: str) -> dict[str, Any]:

@@ -66,25 +66,3 @@ def _major(executable: Path) -> int | None:
         return None
     major = int(match[1])
     return int(match[2] or 0) if major == 1 else major  # Java 8 calls itself 1.8
-
-
-_WRAPPER = """#!/bin/sh
-# Spark asks for a module that this Java does not have and that the report does not need.
-for argument; do
-    shift
-    [ "$argument" = "--add-modules=jdk.incubator.vector" ] || set -- "$@" "$argument"
-done
-exec "{java}" "$@"
-"""
-
-
-def home_for_executors(java: Java, folder: Path) -> Path:
-    """A JAVA_HOME for Spark's own scripts, made in `folder` if the Java lacks a module. Raises OSError."""
-    modules = subprocess.run([java.executable, "--list-modules"], capture_output=True, text=True, check=False)
-    if "jdk.incubator.vector" in modules.stdout or os.name == "nt":
-        return java.home
-    wrapper = folder / "java-home" / "bin" / "java"
-    wrapper.parent.mkdir(parents=True, exist_ok=True)
-    wrapper.write_text(_WRAPPER.format(java=java.executable))
-    wrapper.chmod(0o755)
-    return wrapper.parent.parent

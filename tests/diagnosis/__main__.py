@@ -25,9 +25,9 @@ def judged(which: tuple[int, tuple[str, ...]], folder: Path, again: bool) -> Jud
     kept = folder / f"{case.seed}-{len(events[0])}.tables"
     if again or not kept.exists():
         tables = made(*events)
-        kept.write_bytes(pickle.dumps(({name: tables.rows(name) for name in tables.tables}, tables.scale)))
+        kept.write_bytes(pickle.dumps((tables.rows(), tables.scale)))
     rows, scale = pickle.loads(kept.read_bytes())
-    found = find(rows, scale, settings=Settings(case.text, case.seed))
+    found = find(rows, scale, settings=Settings(case.text))
     return judge(case, found)
 
 
@@ -47,8 +47,8 @@ def followed(which: tuple[int, tuple[str, ...]], folder: Path) -> str:
 
 def _findings(case: Case, folder: Path) -> list[Finding]:
     tables = made(*events_of(case, folder))
-    rows = {name: tables.rows(name) for name in tables.tables}
-    return find(rows, tables.scale, settings=Settings(case.text, case.seed))
+    rows = tables.rows()
+    return find(rows, tables.scale, settings=Settings(case.text))
 
 
 def main() -> int:

@@ -23,8 +23,8 @@ SAMPLE = (
 def test_the_first_finding_names_the_cause_and_its_object(seed: int, cause: str) -> None:
     case = draw(seed, (cause,) if cause else ())
     tables = made(*simulated(case))
-    rows = {name: tables.rows(name) for name in tables.tables}
-    found = find(rows, tables.scale, settings=Settings(case.text, seed))
+    rows = tables.rows()
+    found = find(rows, tables.scale, settings=Settings(case.text))
     judged = judge(case, found)
     assert judged.is_good, (judged, [(one.kind, one.headline) for one in found])
 

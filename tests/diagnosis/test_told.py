@@ -58,8 +58,8 @@ def told(until_s: float, *, others: bool = False, **sections: Any) -> Told:
     case = Case(1, {"title": "Told", "about": "Told.", "seed": 1, "until_s": until_s, **sections}, (), {})
     events, duration_ns, totals = simulated(case)
     tables = made(events.filter(pl.col("kind") != "client_started") if others else events, duration_ns, totals)
-    rows = {name: tables.rows(name) for name in tables.tables}
-    found = find(rows, tables.scale, settings=Settings(case.text, 1))
+    rows = tables.rows()
+    found = find(rows, tables.scale, settings=Settings(case.text))
     return Told(rows, found, chart_data(rows, tables.scale), events)
 
 

@@ -26,11 +26,13 @@ from tests.spark_reports.tables.rows import events as written
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """A small Spark, started and stopped as the job does it."""
     work = tmp_path_factory.mktemp("spark")
-    jvm = Jvm(find_java(), work, work / "spark.log", "local[2]", SMALL.jvm_options)
+    jvm = Jvm(find_java(), work, work / "spark.log", SMALL.jvm_options)
     jvm.connect()
+    session = spark_session(work)
     # Hundreds of queries of a handful of rows: compiling them costs more than running them.
     uncompiled = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-    session = spark_session("local[2]", work, {**SMALL.settings, **uncompiled})
+    for name, value in {**SMALL.settings, **uncompiled}.items():
+        session.conf.set(name, value)
     yield session
     session.stop()
     jvm.close()

@@ -21,13 +21,13 @@ from broker_core.recording.schema import KNOWS
 from broker_core.snapshots import PartitionView, Snapshot, TopicView
 from spark_reports.errors import ReportError
 from spark_reports.findings.find import find
-from spark_reports.jobs.kinds import make_kind
+from spark_reports.jobs.report import Report
+from spark_reports.output.delivery import JUNIT
 from spark_reports.page.figures import key_figures
 from spark_reports.pipeline.collect import Made, make_tables
 from spark_reports.request.assertions import judge
 from spark_reports.request.parts import KNOWN_WITHOUT_DELIVERIES
 from spark_reports.request.request import Request
-from spark_reports.sessions.discovery import Found
 from spark_reports.sessions.session import inspect
 from tests.spark_reports.test_wrong import Silent
 
@@ -84,24 +84,25 @@ def observed(tmp_path: Path) -> str:
 
 def test_what_is_not_known_is_left_out_and_named(spark: SparkSession, observed: str) -> None:
     made = make_tables(spark, inspect(observed), Silent())
+    rows = made.rows()
     assert made.parts == KNOWN_WITHOUT_DELIVERIES
     assert any(note.startswith("Not known from outside, and left out: Latency, Consumers") for note in made.notes)
     assert not made.failed
-    assert {row["name"] for row in made.rows("totals")} == {"published", "acknowledged", "rebalances", "events"}
-    series = made.rows("throughput_series")
+    assert {row["name"] for row in rows["totals"]} == {"published", "acknowledged", "rebalances", "events"}
+    series = rows["throughput_series"]
     assert {row["dimension"] for row in series} == {"topic", "partition"}
     assert {row["bytes"] for row in series} == {None}
     assert [row["peak_messages_per_s"] for row in series] == [10.0, 10.0], "no higher for all that a look has found"
-    (rebalance,) = made.rows("rebalances")
+    (rebalance,) = rows["rebalances"]
     unknown = ("pause_ns", "stopped", "generation_before", "generation_after")
     assert {rebalance[name] for name in unknown} == {None}
     assert rebalance["moved"] == 1
-    assert made.rows("unserved") == []
+    assert rows["unserved"] == []
 
 
 def test_neither_figures_nor_findings_tell_of_it(spark: SparkSession, observed: str) -> None:
     made: Made = make_tables(spark, inspect(observed), Silent())
-    tables = {name: table.to_pylist() for name, table in made.tables.items()}
+    tables = made.rows()
     tiles = {tile.label: (tile.value, tile.note) for tile in key_figures(tables, made.scale)}
     assert tiles.keys() == {"Published", "Highest lag", "Rebalances"}
     assert tiles["Published"] == ("600", "10.0/s")
@@ -127,9 +128,10 @@ def test_what_was_asserted_of_a_program_that_went_through_to_a_cluster_is_in_jun
         options = ["--cluster", cluster.bootstrap_servers, "--topic", "orders", "--session", str(tmp_path / "seen")]
         assert main(["with", *options, "--", sys.executable, "-c", SHOP]) == 0
     asserted = ("published = 3", "acknowledged = 2", "acknowledged = 3")
-    request = Request((str(tmp_path / "seen"),), "")._replace(assertions=asserted)
-    report = make_kind(spark, request, Found((inspect(str(tmp_path / "seen")),)), Silent())
-    cases = {case.get("name"): case.find("failure") for case in ET.fromstring(report.junit).iter("testcase")}
+    request = Request(tmp_path / "seen", tmp_path / "out", assertions=asserted)
+    (tmp_path / "tables").mkdir()
+    Report.of(spark, request, inspect(str(tmp_path / "seen")), Silent()).write(tmp_path, frozenset())
+    cases = {case.get("name"): case.find("failure") for case in ET.parse(tmp_path / JUNIT).iter("testcase")}
     failure = cases.pop("acknowledged = 3")
     assert failure is not None and failure.get("message") == "acknowledged is 2"
     assert cases == {"the recording is complete": None, "published = 3": None, "acknowledged = 2": None}

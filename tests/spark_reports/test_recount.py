@@ -229,9 +229,9 @@ def test_at_any_moment_the_report_says_what_a_recount_says(spark: SparkSession, 
     run([*command, "--session", str(folder), "--speed", "max"], capture_output=True, cwd=ROOT)
     info, rows, counted = inspect(str(folder)), rows_of(folder), Account(scenario_of(folder))
     told = read_frames(spark, info)
-    of_messages, of_control = told._readers
-    messages = of_messages("TRUE", [*series.TEXTS, *series.MESSAGES, "key"], None)
-    control = of_control("TRUE", EVENT_SCHEMA.names, None)
+    of_messages, of_control = told._scans
+    messages = of_messages.select(*series.TEXTS, *series.MESSAGES, "key").collect()
+    control = of_control.select(EVENT_SCHEMA.names).collect()
     numbers = random.Random(name)
     duration_ns = info.metadata["duration_ns"]
     for to_ns in sorted(numbers.randrange(1, duration_ns) for _ in range(MOMENTS)):

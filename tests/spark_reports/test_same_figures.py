@@ -1,4 +1,4 @@
-"""Sessions are compared by the same figures in the window and in the report."""
+"""The window compares sessions by figures that the report has too."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from broker_core.recording.recorder import Recorder
 from broker_core.simulation import Simulation, load_scenario, parse_scenario
 from broker_core.simulation.actions.groups import MoveConsumer
 from resources import path
-from resources.measures import MEASURES
-from spark_reports.pipeline.collect import about, make_runs, read_all
-from spark_reports.sessions.discovery import find_sessions
+from resources.measures import MEASURES, TURNED_AWAY
+from spark_reports.pipeline.collect import Made, make_tables
+from spark_reports.sessions.session import inspect
 from tests.spark_reports.test_gaps import SCENARIO
+from tests.spark_reports.test_wrong import Silent
 
 pytestmark = pytest.mark.spark
 
 
-def test_window_and_report_compare_sessions_by_the_same_figures(spark: SparkSession, tmp_path: Path) -> None:
+def test_window_and_report_have_the_same_figures(spark: SparkSession, tmp_path: Path) -> None:
     scenarios = [parse_scenario(SCENARIO)]
     scenarios += [
         load_scenario(path("scenarios", f"{name}.yaml"))[0] for name in ("first-session", "backpressure-policies")
@@ -37,14 +38,27 @@ def test_window_and_report_compare_sessions_by_the_same_figures(spark: SparkSess
             simulation.perform(MoveConsumer("indexer-4", "indexers"))
         simulation.run(60)
         recorder.close(time_ns=60 * NS_PER_S)
-    found = find_sessions([str(tmp_path)])
-    messages, control = (read_all(spark, found.infos, kind) for kind in ("messages", "control"))
-    runs = make_runs(messages, control, about(found.infos))
     seen = set()
-    for info, run in zip(found.infos, runs.to_dicts(), strict=True):
-        figures = figures_of(Path(info.location), Work(lambda _part, _words: None), (0, 1))
-        for name, measure in MEASURES.items():
-            shown = figures.values.get((measure.label, ""))
-            assert shown == (None if run[name] is None else pytest.approx(run[name])), (info.location, name)
-            seen |= {name} if shown else set()
-    assert set(MEASURES) - seen <= {"turned_away"}
+    for number in range(len(scenarios)):
+        folder = tmp_path / str(number)
+        figures = figures_of(folder, Work(lambda _part, _words: None), (0, 1))
+        told = _told(make_tables(spark, inspect(str(folder)), Silent()))
+        for name, value in told.items():
+            assert figures.values.get((MEASURES[name].label, "")) == pytest.approx(value), (number, name)
+            seen |= {name} if value else set()
+    assert {"published", "redelivered", "dead_lettered", "rebalances", "p99_ns", "blocked_ns"} <= seen
+
+
+def _told(made: Made) -> dict[str, float]:
+    """What the tables of a report tell of the measures by which the window compares sessions."""
+    rows = made.rows()
+    totals = {row["name"]: row["recorded"] for row in rows["totals"]}
+    counts = ("published", "delivered", "acknowledged", "redelivered", "dead_lettered", "rebalances", "events")
+    late = {row["measure"]: row for row in rows["latency"]}
+    return {
+        **{name: totals[name] for name in counts},
+        **{name: late["delivered"][name] for name in ("p50_ns", "p99_ns", "p999_ns", "max_ns")},
+        "acknowledged_p99_ns": late["acknowledged"]["p99_ns"],
+        "turned_away": sum(totals[name] for name in TURNED_AWAY),
+        "blocked_ns": sum(row["blocked_ns"] for row in rows["backpressure"]),
+    }

@@ -13,10 +13,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 import resources
-from spark_reports.jobs.kinds import make_kind
+from spark_reports.jobs.report import Report
 from spark_reports.pipeline.frames import read_frames
 from spark_reports.request.request import Request
-from spark_reports.sessions.discovery import Found
 from spark_reports.sessions.session import inspect
 from spark_reports.tables import audit, recording
 from tests.processes import ROOT, run
@@ -52,4 +51,4 @@ def test_the_recording_of_a_scenario_is_the_whole_truth_and_has_a_page(
     assert frames.queues.filter((pl.col("waiting") < 0) | (pl.col("in_flight") < 0)).height == 0
     assert frames.broken.height == 0
 
-    assert "</html>" in make_kind(spark, Request((str(session),), tmp_path), Found((info,)), Silent()).page()
+    assert "</html>" in Report.of(spark, Request(session, tmp_path), info, Silent()).page([])

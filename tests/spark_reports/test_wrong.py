@@ -32,7 +32,7 @@ class Silent(Progress):
     """Progress that nobody watches."""
 
     def __init__(self) -> None:
-        super().__init__(io.StringIO(), False, {}, lambda: None)
+        super().__init__(io.StringIO(), lambda: None)
 
 
 def _change(session: Path, how: object) -> None:

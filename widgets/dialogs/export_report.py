@@ -1,13 +1,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QButtonGroup,
     QCheckBox,
     QFileDialog,
     QGridLayout,
@@ -16,40 +15,28 @@ from PySide6.QtWidgets import (
     QListWidgetItem,
     QPlainTextEdit,
     QPushButton,
-    QRadioButton,
     QWidget,
 )
 
 from widgets.boxes import Gap, hbox, vbox
 from widgets.dialogs.dialog import MARGINS, Dialog
-from widgets.facts import named, plain_label, set_plain_tip, set_why_not
+from widgets.facts import named, plain_label, set_why_not
 from widgets.formats import time_of
 from widgets.i18n import mark, tr
 
 COLUMNS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class PartChoice:
-    """A part of a report: its name, what it is called, and whether a history has anything of it."""
-
-    name: str
-    title: str
-    in_history: bool = True
-
-
 class PartsField(QWidget):
-    """`changed` when other parts are ticked, or can be."""
+    """`changed` when other parts are ticked."""
 
     changed = Signal()
 
-    def __init__(self, parts: Sequence[PartChoice], left_out: Collection[str] = (), parent: QWidget | None = None):
-        """All but those `left_out` are ticked; all, if none would be left."""
+    def __init__(self, parts: Mapping[str, str], left_out: Collection[str] = (), parent: QWidget | None = None) -> None:
+        """`parts` are titles by name. All but those `left_out` are ticked; all, if none would be left."""
         super().__init__(parent)
         self.setAccessibleName(tr("Parts of the report"))
-        self._parts = tuple(parts)
-        left_out = left_out if any(part.name not in left_out for part in parts) else ()
-        self._put_aside: set[str] = set()  # ticked, but of no use in a history
+        left_out = () if parts.keys() <= set(left_out) else left_out
         self.all_button, self.none_button = QPushButton(tr("All"), self), QPushButton(tr("None"), self)
         for button, name, on in (
             (self.all_button, tr("All parts of the report"), True),
@@ -59,7 +46,7 @@ class PartsField(QWidget):
             button.setAutoDefault(False)
             button.setAccessibleName(name)
             button.clicked.connect(lambda _clicked=False, on=on: self.tick_all(on))
-        self.boxes = {part.name: QCheckBox(part.title, self) for part in parts}
+        self.boxes = {name: QCheckBox(title, self) for name, title in parts.items()}
         for name, box in self.boxes.items():
             box.setChecked(name not in left_out)
             box.toggled.connect(lambda _on: self.changed.emit())
@@ -79,26 +66,13 @@ class PartsField(QWidget):
 
     def tick_all(self, on: bool) -> None:
         for box in self.boxes.values():
-            if box.isEnabled():
-                box.setChecked(on)
-
-    def set_history(self, on: bool) -> None:
-        """In a history parts of which that has nothing cannot be ticked; their ticks come back after it."""
-        for part in self._parts:
-            box, known = self.boxes[part.name], part.in_history or not on
-            if box.isEnabled() == known:
-                continue
-            ticked = box.isChecked() or part.name in self._put_aside
-            (self._put_aside.discard if known or not ticked else self._put_aside.add)(part.name)
-            box.setEnabled(known)
-            box.setChecked(known and ticked)
-            set_plain_tip(box, "" if known else tr("A history does not include this."))
+            box.setChecked(on)
 
     def chosen(self) -> frozenset[str]:
         return frozenset(name for name, box in self.boxes.items() if box.isChecked())
 
     def left_out(self) -> frozenset[str]:
-        return frozenset(self.boxes) - self.chosen() - self._put_aside
+        return frozenset(self.boxes) - self.chosen()
 
 
 ASSERTION_LINES = 2
@@ -118,14 +92,12 @@ class AssertionsField(QPlainTextEdit):
         return tuple(line.strip() for line in self.toPlainText().splitlines() if line.strip())
 
 
-SESSION, COMPARE, HISTORY = "session", "compare", "history"
-MOST_COMPARED = 8
 SECTION_GAP = 4
-FORMATS = (
-    ("html", mark("Page for a browser (HTML)"), True),
-    ("csv", mark("Tables as CSV"), True),
-    ("parquet", mark("Tables as Parquet"), True),
-)
+FORMATS = {
+    "html": mark("Page for a browser (HTML)"),
+    "csv": mark("Tables as CSV"),
+    "parquet": mark("Tables as Parquet"),
+}
 _FOLDER = Qt.ItemDataRole.UserRole
 
 
@@ -142,8 +114,7 @@ class SessionChoice:
 class ReportWish:
     """The chosen report. Times are seconds of session time, None for the beginning or the end."""
 
-    sessions: tuple[str, ...]
-    mode: str
+    session: str
     from_s: float | None
     to_s: float | None
     formats: frozenset[str]
@@ -187,33 +158,27 @@ class ExportReportDialog(Dialog):
         self,
         folder: str,
         sessions: Sequence[SessionChoice],
-        parts: Sequence[PartChoice],
-        chosen: Sequence[str] = (),
+        parts: Mapping[str, str],
+        chosen: str,
         habits: ReportHabits | None = None,
         parent: QWidget | None = None,
         *,
         judge: JudgeAssertions = lambda _assertions, _parts: "",
     ) -> None:
-        """`chosen` are the folders of the sessions that are ticked at first; `judge` says what is wrong with assertions
-        for a report of some parts, "" for nothing.
+        """`parts` are titles by name, `chosen` is the folder of the session that is selected at first; `judge` says
+        what is wrong with assertions for a report of some parts, "" for nothing.
         """
         habits = habits or ReportHabits()
         super().__init__(tr("Export report"), parent, modal=True)
-        self.list = named(QListWidget(self), tr("Sessions"))
+        self.list = named(QListWidget(self), tr("Session"))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setSizeAdjustPolicy(QListWidget.SizeAdjustPolicy.AdjustToContents)
         for session in sessions:
             item = QListWidgetItem(f"{session.title}   {session.about}".rstrip(), self.list)
             item.setData(_FOLDER, session.folder)
             item.setToolTip(session.folder)
-            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-            item.setCheckState(Qt.CheckState.Checked if session.folder in chosen else Qt.CheckState.Unchecked)
-        self.compare = QRadioButton(tr("Compare them side by side"), self)
-        self.history = QRadioButton(tr("Show their trend over time"), self)
-        self.compare.setChecked(True)
-        self._modes = QButtonGroup(self)
-        self._modes.addButton(self.compare)
-        self._modes.addButton(self.history)
+            if session.folder == chosen:
+                self.list.setCurrentItem(item)
         self.from_time, self.to_time = QLineEdit(self), QLineEdit(self)
         for field, hint, name in (
             (self.from_time, tr("beginning"), tr("From session time")),
@@ -226,10 +191,10 @@ class ExportReportDialog(Dialog):
         self.parts = PartsField(parts, habits.left_out, self)
         self._judge_assertions = judge
         self.assertions = AssertionsField(self)
-        self.formats = {name: QCheckBox(tr(words), self) for name, words, _on in FORMATS}
+        self.formats = {name: QCheckBox(tr(words), self) for name, words in FORMATS.items()}
         kept = habits.formats & self.formats.keys()
-        for name, _words, on in FORMATS:
-            self.formats[name].setChecked(name in kept if kept else on)
+        for name, box in self.formats.items():
+            box.setChecked(name in kept or not kept)
         self.folder = named(QLineEdit(folder, self), tr("Folder"))
         self.browse = QPushButton(tr("Browse..."), self)
         self.open_when_finished = QCheckBox(tr("Open the report when it is finished"), self)
@@ -244,19 +209,15 @@ class ExportReportDialog(Dialog):
     def _judge_changes(self) -> None:
         texts = (field.textChanged for field in (self.folder, self.assertions, self.from_time, self.to_time))
         boxes = (box.toggled for box in self.formats.values())
-        for signal in (*texts, *boxes, self.list.itemChanged, self.parts.changed, self._modes.buttonToggled):
+        for signal in (*texts, *boxes, self.list.currentItemChanged, self.parts.changed):
             signal.connect(lambda *_what: self._judge())
         self.browse.clicked.connect(self._browse)
 
     def _compose(self) -> None:
         begins, ends = plain_label(tr("From"), "", self), plain_label(tr("to"), "", self)
-        grid = QGridLayout()
-        for place, box in enumerate(self.formats.values()):
-            grid.addWidget(box, place // 3, place % 3)
         vbox(
-            plain_label(tr("Sessions"), "section", self),
+            plain_label(tr("Session"), "section", self),
             (self.list, 1),
-            hbox(self.compare, self.history, 1),
             Gap(SECTION_GAP),
             plain_label(tr("Session time"), "section", self),
             hbox(begins, self.from_time, ends, self.to_time, 1),
@@ -267,7 +228,7 @@ class ExportReportDialog(Dialog):
             self.assertions,
             Gap(SECTION_GAP),
             plain_label(tr("Forms"), "section", self),
-            grid,
+            hbox(*self.formats.values(), 1),
             Gap(SECTION_GAP),
             plain_label(tr("Folder"), "section", self),
             hbox((self.folder, 1), self.browse),
@@ -280,33 +241,18 @@ class ExportReportDialog(Dialog):
             spacing=8,
         )
 
-    def chosen(self) -> tuple[str, ...]:
-        items = [self.list.item(place) for place in range(self.list.count())]
-        return tuple(
-            str(item.data(_FOLDER)) for item in items if item is not None and item.checkState() is Qt.CheckState.Checked
-        )
-
-    def tick(self, folder: str, on: bool = True) -> None:
-        for place in range(self.list.count()):
-            item = self.list.item(place)
-            if item is not None and item.data(_FOLDER) == folder:
-                item.setCheckState(Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
+    def chosen(self) -> str:
+        """The folder of the selected session; "" for none."""
+        item = self.list.currentItem()
+        return "" if item is None else str(item.data(_FOLDER))
 
     def habits(self) -> ReportHabits:
         formats = frozenset(name for name, box in self.formats.items() if box.isChecked())
         return ReportHabits(formats, self.parts.left_out(), self.open_when_finished.isChecked())
 
-    def mode(self) -> str:
-        if len(self.chosen()) < 2:
-            return SESSION
-        return COMPARE if self.compare.isChecked() else HISTORY
-
     def _problem(self) -> str:
-        count = len(self.chosen())
-        if not count:
+        if not self.chosen():
             return tr("Choose a session.")
-        if self.mode() == COMPARE and count > MOST_COMPARED:
-            return tr("At most {count} sessions can be compared; show their trend instead.", count=MOST_COMPARED)
         if any(field.text().strip() and _seconds(field) is None for field in (self.from_time, self.to_time)):
             return tr("A time is mm:ss, or a number of seconds.")
         from_s, to_s = _seconds(self.from_time), _seconds(self.to_time)
@@ -314,21 +260,13 @@ class ExportReportDialog(Dialog):
             return tr("The time range is empty: it ends before it begins.")
         if not self.parts.chosen():
             return tr("Choose at least one part.")
-        if self.mode() == SESSION and (problem := self._judge_assertions(self._assertions(), self.parts.chosen())):
+        if problem := self._judge_assertions(self.assertions.assertions(), self.parts.chosen()):
             return problem
         if not any(box.isChecked() for box in self.formats.values()):
             return tr("Choose at least one form.")
         return folder_problem(self.folder.text())
 
-    def _assertions(self) -> tuple[str, ...]:
-        return self.assertions.assertions() if self.mode() == SESSION else ()
-
     def _judge(self) -> None:
-        several = len(self.chosen()) > 1
-        self.assertions.setEnabled(self.mode() == SESSION)
-        for button in self._modes.buttons():
-            button.setEnabled(several)
-        self.parts.set_history(self.mode() == HISTORY)
         problem = self._problem()
         folder = Path(self.folder.text().strip()).expanduser()
         there = not problem and (folder / "report.html").exists()
@@ -348,14 +286,13 @@ class ExportReportDialog(Dialog):
         self.exportRequested.emit(
             ReportWish(
                 self.chosen(),
-                self.mode(),
                 _seconds(self.from_time),
                 _seconds(self.to_time),
                 habits.formats,
                 self.parts.chosen(),
                 str(Path(self.folder.text().strip()).expanduser()),
                 habits.open_when_finished,
-                self._assertions(),
+                self.assertions.assertions(),
             )
         )
 

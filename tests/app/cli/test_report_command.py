@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
+from app.cli.main import main
 from app.cli.report import make_report
 from spark_reports.errors import Busy, told
-from spark_reports.request.request import COMPARE, HISTORY, Request
+from spark_reports.request.request import Request
 
 JOB = "app.reports.process.subprocess.Popen"
 
@@ -34,8 +35,7 @@ class Ended:
 @pytest.mark.parametrize(
     ("change", "sentence", "code"),
     [
-        ({"sessions": ("/no/such/session",)}, "/no/such/session is not a folder", 3),
-        ({"mode": COMPARE}, "A comparison takes 2 to 8 sessions, and 1 was given", 2),
+        ({"session": Path("/no/such/session")}, "/no/such/session is not a folder", 3),
         ({"from_ns": 9, "to_ns": 3}, "--from must be before --to", 2),
         ({"formats": frozenset()}, "No format was requested", 2),
     ],
@@ -52,7 +52,7 @@ def test_what_was_asked_wrongly_is_told_before_anything_starts(
         raise AssertionError("nothing may be started")
 
     monkeypatch.setattr(JOB, start)
-    request = Request((str(tmp_path),), tmp_path / "out")._replace(**change)
+    request = Request(tmp_path, tmp_path / "out")._replace(**change)
     assert make_report(request) == code
     said = capsys.readouterr()
     assert sentence in said.err and said.err.startswith("brokerscope: ") and said.err.count("\n") == 1
@@ -64,7 +64,7 @@ def test_what_the_job_refuses_is_told_alone_too(
 ) -> None:
     monkeypatch.setattr("app.reports.process.seal", lambda _folder: None)
     monkeypatch.setattr(JOB, lambda *_, **__: Ended(['{"error": "It holds something else."}'], 1))
-    assert make_report(Request((str(tmp_path),), tmp_path / "out")) == 2
+    assert make_report(Request(tmp_path, tmp_path / "out")) == 2
     assert capsys.readouterr().err == "brokerscope: It holds something else.\n"
 
 
@@ -74,11 +74,11 @@ def test_a_disk_that_refuses_ends_with_4(
     monkeypatch.setattr("app.reports.process.seal", lambda _folder: None)
     full = json.dumps(told(OSError(errno.ENOSPC, "No space left on device", "/out/x")))
     monkeypatch.setattr(JOB, lambda *_, **__: Ended([full], 1))
-    assert make_report(Request((str(tmp_path),), tmp_path / "out")) == 4
+    assert make_report(Request(tmp_path, tmp_path / "out")) == 4
     assert "No space left on device (/out/x)" in capsys.readouterr().err
     busy = json.dumps(told(Busy("Another report is being made in /out.")))
     monkeypatch.setattr(JOB, lambda *_, **__: Ended([busy], 1))
-    assert make_report(Request((str(tmp_path),), tmp_path / "out")) == 4
+    assert make_report(Request(tmp_path, tmp_path / "out")) == 4
 
 
 def test_a_report_ends_with_the_path_of_its_page_and_a_failure_with_its_log(
@@ -88,13 +88,13 @@ def test_a_report_ends_with_the_path_of_its_page_and_a_failure_with_its_log(
     monkeypatch.setattr("app.reports.process.logs_folder", lambda: tmp_path / "logs")
     step = '{"stage": "Starting Spark", "done": 0, "total": 1, "fraction": 0.0}'
     monkeypatch.setattr(JOB, lambda *_, **__: Ended([step, '{"report": "/out/report.html"}'], 0))
-    assert make_report(Request((str(tmp_path),), tmp_path / "out")) == 0
+    assert make_report(Request(tmp_path, tmp_path / "out")) == 0
     said = capsys.readouterr()
     assert said.out == "/out/report.html\n" and "Starting Spark" in said.err
     (tmp_path / "job.log").write_text("java.io.IOException: disk")
     failed = f'{{"error": "The report failed.", "log": "{tmp_path / "job.log"}"}}'
     monkeypatch.setattr(JOB, lambda *_, **__: Ended([step, failed], 1))
-    assert make_report(Request((str(tmp_path),), tmp_path / "out")) == 2
+    assert make_report(Request(tmp_path, tmp_path / "out")) == 2
     (log,) = (tmp_path / "logs").iterdir()
     assert f"The log is {log}\n" in capsys.readouterr().err
     assert log.read_text() == "java.io.IOException: disk"
@@ -106,7 +106,7 @@ def test_each_assertion_has_a_line(
     monkeypatch.setattr("app.reports.process.seal", lambda _folder: None)
     last = '{"report": "/out/report.html", "not_hold": ["b does not hold."], "held": ["a holds."]}'
     monkeypatch.setattr(JOB, lambda *_, **__: Ended([last], 4))
-    assert make_report(Request((str(tmp_path),), tmp_path / "out")) == 4
+    assert make_report(Request(tmp_path, tmp_path / "out")) == 4
     said = capsys.readouterr()
     assert said.err == "brokerscope: a holds.\nbrokerscope: b does not hold.\n" and said.out == "/out/report.html\n"
 
@@ -120,19 +120,19 @@ def test_an_earlier_report_that_was_replaced_is_named(
     (tmp_path / "out").mkdir()
     if earlier:
         (tmp_path / "out" / "report.html").write_text("page")
-    assert make_report(Request((str(tmp_path),), tmp_path / "out")) == 0
+    assert make_report(Request(tmp_path, tmp_path / "out")) == 0
     said = capsys.readouterr()
     assert said.err == (f"brokerscope: the earlier report in {tmp_path / 'out'} was replaced.\n" if earlier else "")
     assert said.out == "/out/report.html\n"
 
 
-@pytest.mark.parametrize(("place", "sentence"), [("nowhere", "There is no folder "), ("", "There is no session to ")])
-def test_a_history_of_nothing_ends_as_what_is_not_there(
-    place: str, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_several_sessions_and_a_folder_of_several_are_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By the job itself, which looks before it starts Java."""
-    (tmp_path / "here").mkdir()
-    request = Request((str(tmp_path / "here" / place),), tmp_path / "out", HISTORY)
-    assert make_report(request) == 3
-    said = capsys.readouterr().err
-    assert said.startswith(f"brokerscope: {sentence}") and said.count("\n") == 1
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "session.json").write_text("{}")
+    said = "a report is of one: name one of them. Two are compared in the window, with Session, Compare two sessions."
+    for given, where in (([tmp_path / "one", tmp_path / "two"], ""), ([tmp_path], f" in {tmp_path}")):
+        assert main(["report", *map(str, given), "--out", str(tmp_path / "out")]) == 2
+        assert capsys.readouterr().err == f"brokerscope: There are 2 sessions{where}, and {said}\n"

@@ -82,9 +82,7 @@ def job_does(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str],
 def test_a_good_job_tells_its_progress_and_gives_the_page(job_does: Callable[[str], None], tmp_path: Path) -> None:
     job_does(GOOD)
     said: list[float] = []
-    page = ReportProcess(Request((str(tmp_path),), tmp_path / "out")).run(
-        lambda progress: said.append(progress["fraction"])
-    )
+    page = ReportProcess(Request(tmp_path, tmp_path / "out")).run(lambda progress: said.append(progress["fraction"]))
     assert page == tmp_path / "out" / "report.html"
     assert said == [0.0, 0.2, 0.4, 0.6, 0.8]
 
@@ -95,13 +93,13 @@ def test_a_good_job_tells_its_progress_and_gives_the_page(job_does: Callable[[st
 def test_a_job_that_fails_says_why(job_does: Callable[[str], None], tmp_path: Path, script: str, words: str) -> None:
     job_does(script)
     with pytest.raises(ReportError, match=words):
-        ReportProcess(Request((str(tmp_path),), tmp_path / "out")).run(lambda _progress: None)
+        ReportProcess(Request(tmp_path, tmp_path / "out")).run(lambda _progress: None)
 
 
 def test_a_cancelled_job_ends_soon_and_says_so(job_does: Callable[[str], None], tmp_path: Path, qtbot: QtBot) -> None:
     job_does(ENDLESS)
     jobs = Jobs()
-    job = jobs.report(Request((str(tmp_path),), tmp_path / "out"), "Report")
+    job = jobs.report(Request(tmp_path, tmp_path / "out"), "Report")
     qtbot.waitUntil(lambda: jobs.facts()[0].message == "Working", timeout=60_000)
     job.cancel()
     assert not jobs.facts()[0].cancellable
@@ -137,7 +135,7 @@ def test_the_log_of_a_job_that_failed_is_one_click_away(
     monkeypatch.setattr("app.reports.process.logs_folder", lambda: tmp_path / "logs")
     job_does(CRASHING)
     jobs = Jobs()
-    jobs.report(Request((str(tmp_path),), tmp_path / "out"), "Report")
+    jobs.report(Request(tmp_path, tmp_path / "out"), "Report")
     qtbot.waitUntil(lambda: jobs.facts()[0].state == "Failed", timeout=60_000)
     facts = jobs.facts()[0]
     assert "OutOfMemoryError" in facts.message
@@ -152,7 +150,7 @@ def test_every_failure_keeps_a_log_of_its_own_and_old_ones_go(
     logs = []
     for _ in range(LOGS_KEPT + 2):
         with pytest.raises(ReportError) as told:
-            ReportProcess(Request((str(tmp_path),), tmp_path / "out")).run(lambda _progress: None)
+            ReportProcess(Request(tmp_path, tmp_path / "out")).run(lambda _progress: None)
         logs.append(Path(told.value.log))
     assert len(set(logs)) == len(logs)
     assert logs[-1].exists() and not logs[0].exists()

@@ -44,4 +44,4 @@ def test_the_installed_extras_are_those_of_the_project(extra):
 def test_a_report_without_spark_is_refused_before_anything_starts(monkeypatch, tmp_path):
     monkeypatch.setattr("app.reports.process.why_missing", lambda extra: f"no {extra}")
     with pytest.raises(ReportError, match="no report"):
-        ReportProcess(Request(sessions=(str(tmp_path),), out=tmp_path / "out")).run(lambda said: None)
+        ReportProcess(Request(tmp_path, tmp_path / "out")).run(lambda said: None)

@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 import resources
 from app.cli.main import main
 from app.commands.jobs import Jobs
-from app.commands.reports import TITLES, part_choices
+from app.commands.reports import TITLES
 from spark_reports.request.parts import EVERY, PARTS
 from spark_reports.request.request import Request
 from tests.app.conftest import Hand
@@ -23,10 +23,7 @@ def test_the_window_offers_every_part_by_the_heading_that_it_has_on_the_page() -
     assert list(TITLES) == list(PARTS)
     page = (resources.path("report") / "report.html.j2").read_text(encoding="utf-8")
     headings = dict(re.findall(r'<section id="([^"]*)"><header><h2>([^<]*)</h2>', page))
-    assert headings == TITLES | {"scenario": "Scenario and settings"}  # which costs nothing, and is no part
-    assert [choice.name for choice in part_choices() if choice.in_history] == [
-        "throughput", "latency", "rebalances", "queues", "dead-letters", "backpressure", "events",
-    ]  # fmt: skip
+    assert headings == TITLES | {"scenario": "Scenario and settings", "assertions": "Assertions"}  # which are no parts
 
 
 def test_what_is_ticked_is_asked_for_and_ticked_the_next_time(
@@ -37,7 +34,7 @@ def test_what_is_ticked_is_asked_for_and_ticked_the_next_time(
 
     def report(self: Jobs, request: Request, title: str) -> object:
         asked.append(request)
-        return real(self, request._replace(sessions=("/no/such/session",)), title)
+        return real(self, request._replace(session=Path("/no/such/session")), title)
 
     monkeypatch.setattr(Jobs, "report", report)
     hand = open_workbench(record=True)

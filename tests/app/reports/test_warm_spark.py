@@ -53,7 +53,7 @@ def warm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WarmSpark:
 
 
 def report(warm: WarmSpark, session: str = "/sessions/a") -> Path:
-    return ReportProcess(Request((session,), "/out"), warm).run(lambda _progress: None)
+    return ReportProcess(Request(Path(session), Path("/out")), warm).run(lambda _progress: None)
 
 
 def test_reports_one_after_the_other_come_from_the_same_process(warm: WarmSpark) -> None:
@@ -79,21 +79,18 @@ def test_a_process_that_dies_at_once_or_slowly_is_told_and_another_takes_its_pla
 
 
 def test_a_cancelled_report_ends_the_process_and_the_next_one_starts_anew(warm: WarmSpark) -> None:
-    process = ReportProcess(Request(("/sessions/wait",), "/out"), warm)
+    process = ReportProcess(Request(Path("/sessions/wait"), Path("/out")), warm)
     with pytest.raises(ReportError, match="cancelled"):
         process.run(lambda _progress: process.cancel())
     assert report(warm).parent.name == "1"
     warm.close()
 
 
-def test_only_one_report_at_a_time_and_none_of_other_machines(warm: WarmSpark) -> None:
-    mine, far = Request(("/a",), "/out"), Request(("hdfs:///a",), "/out")
-    assert warm.take(mine)
-    assert not warm.take(mine)
+def test_only_one_report_at_a_time(warm: WarmSpark) -> None:
+    assert warm.take()
+    assert not warm.take()
     warm.give_back()
-    assert not warm.take(far)
-    assert not warm.take(mine._replace(master="spark://host:7077"))
-    assert warm.take(mine)
+    assert warm.take()
 
 
 @pytest.fixture
@@ -118,7 +115,7 @@ def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SharedSp
 
 
 def test_commands_share_one_process_and_each_gets_its_answer(shared: SharedSpark, tmp_path: Path) -> None:
-    request = Request((str(tmp_path / "none"),), tmp_path / "out")
+    request = Request(tmp_path / "none", tmp_path / "out")
     for _ in range(2):
         with pytest.raises(ReportError, match="There is no session at"):
             ReportProcess(request, shared).run(lambda _said: None)
@@ -131,7 +128,6 @@ def test_commands_share_one_process_and_each_gets_its_answer(shared: SharedSpark
     with pytest.raises(ReportError, match="There is no session at"):
         ReportProcess(request, shared).run(lambda _said: None)
     assert len(shared.started) == 2, "what a killed one has left is in nobody's way"  # type: ignore[attr-defined]
-    assert not shared.take(request._replace(master="spark://host:7077"))
 
 
 def test_the_setting_keeps_it_and_lets_it_go(qapp: object, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,7 +148,7 @@ def test_it_is_started_ahead_once_where_memory_allows_and_nobody_has_it(
     warm.prepare()
     assert warm._process is None, "the machine has no memory to spare"
     monkeypatch.setattr("app.reports.warm_spark.memory_allows", lambda: True)
-    assert warm.take(Request(("/a",), "/out"))
+    assert warm.take()
     warm.prepare()
     assert warm._process is None, "a report is starting it"
     warm.give_back()

@@ -39,17 +39,18 @@ from pathlib import Path
 from spark_reports.spark import jvm as own
 from spark_reports.spark.java import find_java
 from spark_reports.spark.jvm import Jvm
-from spark_reports.request.request import LOCAL
 from spark_reports.spark.tuning import tuning
 with tempfile.TemporaryDirectory() as name:
     work = Path(name)
     setup = tuning(int(sys.argv[1]))
     if sys.argv[2] == "launcher":
         own.jars = lambda home: [home / "jars" / "*"]
-    jvm = Jvm(find_java(), work, work / "log", LOCAL, setup.jvm_options)
+    jvm = Jvm(find_java(), work, work / "log", setup.jvm_options)
     from spark_reports.spark.jvm import spark_session
     jvm.connect()
-    spark = spark_session(LOCAL, work, setup.settings)
+    spark = spark_session(work)
+    for name, value in setup.settings.items():
+        spark.conf.set(name, value)
     spark.range(1).toArrow()
     spark.stop()
     jvm.close()
@@ -66,7 +67,7 @@ class Run(NamedTuple):
 
 
 def _report(session: Path, out: Path) -> Run:
-    command = [sys.executable, "-m", "spark_reports.jobs.job", str(session), "--out", str(out), "--progress", "json"]
+    command = [sys.executable, "-m", "spark_reports.jobs.job", str(session), "--out", str(out)]
     begun = time.perf_counter()
     job = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert job.stdout is not None

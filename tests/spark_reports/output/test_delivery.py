@@ -5,31 +5,21 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from spark_reports.errors import Busy, ReportError
-from spark_reports.jobs.kinds import Report
-from spark_reports.jobs.outcome import Outcome
-from spark_reports.output.delivery import JUNIT, REPORT, SCHEMA, TABLES, deliver_remote, delivery
-from spark_reports.output.exports import junit
+from spark_reports.jobs.report import Report
+from spark_reports.output.delivery import JUNIT, REPORT, SCHEMA, TABLES, delivery
 from spark_reports.request.assertions import Verdict
 from spark_reports.request.request import FORMATS
-from tests.spark_reports.page.tables_by_hand import made
-from tests.spark_reports.page.test_page import info, render
-from tests.spark_reports.test_wrong import Silent
+from tests.spark_reports.page.tables_by_hand import made, only, rows_of
+from tests.spark_reports.page.test_page import info
 
 
 def _deliver(out: Path, *formats: str) -> None:
-    whole = made()
-    report = Report(
-        {"totals": whole.tables["totals"]},
-        lambda: render(info(), whole),
-        Silent(),
-        Outcome(),
-        junit("Test", [], [Verdict("lag < 5", True, "lag is 4")]),
-    )
+    whole = only(made(), frozenset({"totals"}))
+    report = Report(info(), whole, rows_of(whole), [], [Verdict("lag < 5", True, "lag is 4")])
     with delivery(out) as folder:
         report.write(folder, frozenset(formats))
 
@@ -91,17 +81,3 @@ def test_a_link_in_a_report_is_not_of_it(tmp_path: Path) -> None:
     (tmp_path / "out" / TABLES).symlink_to(tmp_path / "elsewhere")
     with pytest.raises(ReportError, match="something other than a report"):
         _deliver(tmp_path / "out", "html")
-
-
-@pytest.mark.spark
-def test_on_another_file_system_only_a_report_gives_way(spark: Any, tmp_path: Path) -> None:
-    _deliver(tmp_path / "report", "html", "csv")
-    out = tmp_path / "out"
-    deliver_remote(spark, tmp_path / "report", f"file://{out}")
-    (tmp_path / "report" / REPORT).write_text("a newer page")
-    deliver_remote(spark, tmp_path / "report", f"file://{out}")
-    assert (out / REPORT).read_text() == "a newer page"
-    (out / "thesis.txt").write_text("irreplaceable")
-    with pytest.raises(ReportError, match=r"something other than a report, thesis\.txt: choose another folder"):
-        deliver_remote(spark, tmp_path / "report", f"file://{out}")
-    assert (out / "thesis.txt").read_text() == "irreplaceable" and (out / REPORT).exists()

@@ -21,7 +21,6 @@ from spark_reports.output import schema_document
 from spark_reports.output.exports import dated, inert, write_table
 from spark_reports.output.schema_document import Meaning
 from spark_reports.pipeline.tables import TABLES
-from spark_reports.tables import runs
 from spark_reports.tables.schema import columns
 
 
@@ -96,13 +95,7 @@ def test_each_moment_has_a_time_of_day_beside_it() -> None:
     assert dated(heat, "latency_heat", "2026-11-22").column_names == ["start_ns", "start_at", "from_ns"]
 
 
-OTHERS = {
-    "findings": find._SCHEMA.names,
-    "assertions": ["assertion", "holds", "found"],
-    "runs": [name for name, _ in columns(runs.SCHEMA)],
-    "comparison": [name for name, _ in columns(runs.COMPARISON_SCHEMA)],
-    "trends": [name for name, _ in columns(runs.TRENDS_SCHEMA)],
-}
+OTHERS = {"findings": find._SCHEMA.names, "assertions": ["assertion", "holds", "found"]}
 EVERY = OTHERS | {table.name: [name for name, _ in columns(table.schema)] for table in TABLES}
 
 
@@ -114,7 +107,7 @@ def test_every_column_of_every_table_is_described_and_no_other() -> None:
             assert words, (table, name)
             assert name.endswith("_ns") <= unit.startswith("ns"), (table, name)
     known = {name for names in EVERY.values() for name in names}
-    assert set(schema_document.COLUMNS) - known <= {"session"}
+    assert set(schema_document.COLUMNS) <= known
     assert {at for at in schema_document.ELSEWHERE if at[1] not in EVERY[at[0]]} == set()
 
 

@@ -25,7 +25,6 @@ from spark_reports.page.charts import chart_data
 from spark_reports.page.document import moment
 from spark_reports.pipeline.collect import Made
 from spark_reports.pipeline.tables import TABLES
-from spark_reports.request.request import COMPARE, HISTORY, SESSION
 from spark_reports.sessions.session import SessionInfo
 from spark_reports.tables import markers
 from tests.spark_reports.page.tables_by_hand import SCALE, TOTALS, S, equal, findings, made
@@ -139,11 +138,6 @@ def test_a_moment_is_a_command_that_a_shell_takes_as_it_is_meant() -> None:
     assert shlex.split(at.command) == ["python", "main.py", "open", place, "--at", "42.5"]
     assert (at.words, at.link) == ("00:42.5", "brokerscope:/tmp/it%27s%20%24%28here%29%20%3Cb%3E?at=42.5")
     assert moment(place, None) is None
-    assert moment("s3a://bucket/x", 0) == (
-        "00:00.0",
-        "python main.py open s3a://bucket/x --at 0.0",
-        "brokerscope:s3a%3A//bucket/x?at=0.0",
-    )
     page = render(SessionInfo(place, {}), made(**hostile()))
     elements = _Elements()
     elements.feed(page)
@@ -220,15 +214,14 @@ def test_a_topic_has_the_hue_of_the_window_whatever_its_place_in_the_alphabet() 
 def test_a_page_is_drawn_of_templates_that_are_compiled_already(monkeypatch: pytest.MonkeyPatch) -> None:
     """That takes as long as all else on the page, and Java is not there yet."""
     documents._environment.cache_clear()
-    documents.compile_templates(SESSION)
+    documents.compile_templates()
     monkeypatch.setattr(Environment, "compile", lambda *_, **__: pytest.fail("a template was not compiled"))
     assert render(info(), made())
 
 
-@pytest.mark.parametrize("mode", [SESSION, COMPARE, HISTORY])
-def test_all_that_a_template_refers_to_is_compiled_with_it(mode: str) -> None:
+def test_all_that_a_template_refers_to_is_compiled_with_it() -> None:
     documents._environment.cache_clear()
-    documents.compile_templates(mode)
+    documents.compile_templates()
     environment = documents._environment()
     compiled = {name for _, name in environment.cache or {}}
     texts = [(resources.path("report") / name).read_text(encoding="utf-8") for name in compiled]

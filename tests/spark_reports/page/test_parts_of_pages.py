@@ -9,20 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spark_reports.findings.comparison import comparison_findings
 from spark_reports.findings.find import find
-from spark_reports.findings.history import history_findings
 from spark_reports.page import page as pages
-from spark_reports.page.comparison_page import render_comparison
 from spark_reports.page.figures import key_figures
 from spark_reports.pipeline.collect import Made
 from spark_reports.request.parts import EVERY, PARTS, in_order, tables_of
-from spark_reports.sessions.discovery import Found
-from spark_reports.sessions.session import SessionInfo
 from tests.long_form import examples
 from tests.spark_reports.findings.test_findings import CASES
 from tests.spark_reports.page.tables_by_hand import SCALE, S, made, only, rows_of
-from tests.spark_reports.page.test_comparison_page import LABELS, Rows, measure
 from tests.spark_reports.page.test_page import hostile, info
 
 SOME = st.sets(st.sampled_from(list(PARTS)), min_size=1).map(frozenset)
@@ -125,39 +119,3 @@ def test_a_key_figure_is_there_where_its_tables_are(parts: set[str], labels: lis
     assert [figure.label for figure in key_figures(some, SCALE)] == labels
     page = session_page(frozenset(parts))
     assert ('class="figures card"' in page) == bool(labels)
-
-
-@pytest.mark.parametrize(
-    ("parts", "sections"),
-    [
-        ({"latency"}, ["latency"]),
-        ({"throughput", "consumers"}, ["throughput", "groups"]),
-        ({"queues", "audit"}, ["lag"]),
-        ({"lag", "totals"}, ["lag"]),
-        ({"keys"}, []),
-    ],
-)
-def test_a_comparison_has_what_its_parts_can_be_compared_by(parts: set[str], sections: list[str]) -> None:
-    asked = frozenset(parts)
-    sessions = [only(full(), asked) for _ in LABELS]
-    runs = [{"session": n, "name": name, "scenario": "s", "seed": 1, "started_at": "2026", "duration_ns": S,
-             "length_ns": S, "ended": "finished"} for n, name in enumerate(LABELS)]  # fmt: skip
-    compared = (
-        measure("p99_ns", 2.0 * S, 1.0 * S, "worse") if "latency" in parts else measure("length_ns", 1, 1, "same")
-    )
-    tables = {"runs": Rows(runs), "comparison": Rows(compared)}
-    findings = comparison_findings(runs, compared, sessions, LABELS)
-    assert any("No figure differs" in one.headline for one in findings) is False
-    found = Found(tuple(SessionInfo(f"/sessions/{label}", {}) for label in LABELS))
-    page = render_comparison(found, LABELS, tables, sessions, findings)
-    there, _links = anchors(page)
-    assert there == {"figures", *sections, "sessions"}
-    data = json.loads(re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[0])
-    assert data["backlog"] == {"queues": "waiting", "lag": "lag"}.get(next(iter(parts & {"queues", "lag"}), ""), "")
-    assert ('<th scope="col">Totals</th>' in page) == ("totals" in parts)
-
-
-def test_a_history_without_a_figure_that_is_judged_does_not_say_that_none_drifts() -> None:
-    faults = {"measure": "faults", "scenario": "Test", "runs": 5, "verdict": "different", "change": 0.1}
-    told = history_findings([], [faults | {"steady": 0.1, "per_run": 0.1, "odd_session": None}])
-    assert told == []

@@ -16,7 +16,6 @@ import pytest
 from spark_reports.findings.finding import WARN, Finding
 from spark_reports.page import page
 from tests.spark_reports.page.tables_by_hand import S, made, rows_of
-from tests.spark_reports.page.test_comparison_page import comparison_page
 from tests.spark_reports.page.test_page import info, render
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -161,26 +160,6 @@ def test_paper_is_light_whatever_the_screen_is(done: dict[str, Any], tmp_path: P
     for found in (done, dark):
         assert found["printed"] == ["light", done["card"], True]
         assert found["after"] == ["", found["card"]]
-
-
-LEGENDS = """
-const found = {};
-for (const box of document.querySelectorAll(".plot")) {
-  const options = echarts.getInstanceByDom(box).getOption();
-  const drawn = options.series.map((one) => [one.name, one.lineStyle.type !== "solid"]);
-  found[box.id] = [drawn, options.legend[0].data.map((one) => [one.name, one.icon.startsWith("path:")])];
-}
-document.body.insertAdjacentHTML("beforeend", "<pre id=found></pre>");
-document.getElementById("found").textContent = JSON.stringify(found);
-"""
-
-
-def test_the_legend_of_a_comparison_has_the_lines_of_its_plots(tmp_path: Path) -> None:
-    """The first session is dashed, here and there."""
-    found = _done(tmp_path, shown=comparison_page(), steps=LEGENDS)
-    assert {"plot-rate", "plot-latency", "plot-lag"} <= set(found)
-    for plot, (drawn, legend) in found.items():
-        assert drawn == legend == [["before", True], ["after", False]], plot
 
 
 @pytest.mark.skipif(shutil.which("pdftotext") is None, reason="pdftotext is not installed")

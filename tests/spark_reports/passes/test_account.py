@@ -67,7 +67,7 @@ def test_spark_brings_each_event_of_a_session_of_many_slices_once(
     whole, events = frames.folded, int(frames.rollup["events"].sum()) + frames.control.height
     monkeypatch.setattr(folded, "MOST_ROWS", 0)
     monkeypatch.setattr(folded, "_SLICE", events // 3)
-    made = folded.folded(frames._readers, events, Series(), frames.taken, frames.scale)
+    made = folded.folded(frames._scans, events, Series(), frames.taken, frames.scale)
     assert made.order is None and whole.order is not None
     assert made.broken.height == whole.broken.height == 0
     assert as_json(made.account, None, []) == as_json(whole.account, None, [])

@@ -9,7 +9,6 @@ from pyspark.sql import DataFrame
 from spark_reports.passes import counts, fates, folded
 from spark_reports.pipeline.frames import Frames
 from spark_reports.scale import scale_of
-from spark_reports.sessions.events import reader
 from spark_reports.spark.bounds import bring
 from spark_reports.tables import dead_letters as tables
 from tests.spark_reports.conftest import Events
@@ -21,7 +20,8 @@ S = 1_000_000_000
 
 
 def _frames(messages: DataFrame, control: DataFrame) -> Frames:
-    return Frames(messages, (reader(messages), reader(control)), scale_of(10 * S))
+    scans = [bring(events).lazy() for events in (messages, control)]
+    return Frames(messages, (scans[0], scans[1]), scale_of(10 * S))
 
 
 def _died(events: Events, causes: int) -> DataFrame:

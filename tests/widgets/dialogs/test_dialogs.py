@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from widgets.canvas.view import NEW_GROUP, Ghost, GhostMove, Party
-from widgets.dialogs.export_report import ExportReportDialog, PartChoice, ReportWish, SessionChoice, folder_problem
+from widgets.dialogs.export_report import ExportReportDialog, ReportWish, SessionChoice, folder_problem
 from widgets.dialogs.move_to_group import BENCH, MoveChoice, MoveToGroupDialog
 from widgets.theme import DARK, LIGHT, style_sheet
 
@@ -153,10 +153,10 @@ SESSIONS = (
 )
 
 
-PARTS = (PartChoice("throughput", "Throughput"), PartChoice("lag", "Lag", in_history=False))
+PARTS = {"throughput": "Throughput", "lag": "Lag"}
 
 
-def export_dialog(qtbot, folder, chosen=("/sessions/one",)):
+def export_dialog(qtbot, folder, chosen="/sessions/one"):
     dialog = ExportReportDialog(str(folder), SESSIONS, PARTS, chosen)
     qtbot.addWidget(dialog)
     dialog.show()
@@ -171,16 +171,14 @@ def test_the_report_goes_where_it_is_told(qtbot, tmp_path):
     with qtbot.waitSignal(dialog.exportRequested) as told:
         qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     usual, parts = frozenset({"html", "csv", "parquet"}), frozenset({"throughput", "lag"})
-    assert told.args == [
-        ReportWish(("/sessions/one",), "session", None, None, usual, parts, str(tmp_path / "report"), False)
-    ]
+    assert told.args == [ReportWish("/sessions/one", None, None, usual, parts, str(tmp_path / "report"), False)]
 
 
 def test_in_a_small_window_its_buttons_stay_in_sight_and_the_rest_scrolls(qtbot, tmp_path):
     window = QWidget()
     qtbot.addWidget(window)
     window.resize(700, 300)
-    dialog = ExportReportDialog(str(tmp_path), SESSIONS, PARTS, parent=window)
+    dialog = ExportReportDialog(str(tmp_path), SESSIONS, PARTS, "/sessions/one", parent=window)
     dialog.show()
     assert dialog.height() < window.height()
     for button in (dialog.accept_button, dialog.cancel_button):
@@ -189,19 +187,16 @@ def test_in_a_small_window_its_buttons_stay_in_sight_and_the_rest_scrolls(qtbot,
         assert button.visibleRegion().boundingRect() == button.rect()
 
 
-def test_several_sessions_part_and_forms_are_what_was_asked_for(qtbot, tmp_path):
+def test_session_part_and_forms_are_what_was_asked_for(qtbot, tmp_path):
     dialog = export_dialog(qtbot, tmp_path / "report")
-    assert not dialog.compare.isEnabled()
-    dialog.tick("/sessions/three")
-    assert dialog.compare.isEnabled()
-    dialog.history.setChecked(True)
+    dialog.list.setCurrentRow(2)
     dialog.from_time.setText("0:30")
     dialog.to_time.setText("95.5")
     dialog.formats["csv"].setChecked(False)
     with qtbot.waitSignal(dialog.exportRequested) as told:
         qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     (wish,) = told.args
-    assert (wish.sessions, wish.mode) == (("/sessions/one", "/sessions/three"), "history")
+    assert wish.session == "/sessions/three"
     assert (wish.from_s, wish.to_s) == (30.0, 95.5)
     assert wish.formats == {"html", "parquet"}
 
@@ -209,7 +204,7 @@ def test_several_sessions_part_and_forms_are_what_was_asked_for(qtbot, tmp_path)
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda dialog: dialog.tick("/sessions/one", False), "Choose a session."),
+        (lambda dialog: dialog.list.setCurrentItem(None), "Choose a session."),
         (lambda dialog: dialog.from_time.setText("half past"), "A time is mm:ss, or a number of seconds."),
         (lambda dialog: dialog.from_time.setText("1:75"), "A time is mm:ss, or a number of seconds."),
         (

@@ -1,22 +1,17 @@
-"""Which parts of a report are ticked: by mouse, by key, all and none, and in a history only what that has."""
+"""Which parts of a report are ticked: by mouse, by key, all and none."""
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
-from widgets.dialogs.export_report import ExportReportDialog, PartChoice, PartsField, ReportHabits, SessionChoice
+from widgets.dialogs.export_report import ExportReportDialog, PartsField, ReportHabits, SessionChoice
 
-PARTS = (
-    PartChoice("throughput", "Throughput"),
-    PartChoice("latency", "Latency"),
-    PartChoice("lag", "Consumer lag", in_history=False),
-    PartChoice("audit", "Delivery audit", in_history=False),
-)
+PARTS = {"throughput": "Throughput", "latency": "Latency", "lag": "Consumer lag", "audit": "Delivery audit"}
 SESSIONS = (SessionChoice("/sessions/one", "One"), SessionChoice("/sessions/two", "Two"))
 
 
 def made_dialog(qtbot, tmp_path, habits=None):
-    dialog = ExportReportDialog(str(tmp_path / "out"), SESSIONS, PARTS, ["/sessions/one"], habits)
+    dialog = ExportReportDialog(str(tmp_path / "out"), SESSIONS, PARTS, "/sessions/one", habits)
     qtbot.addWidget(dialog)
     dialog.show()
     dialog.activateWindow()
@@ -58,27 +53,10 @@ def test_none_and_all_by_the_keyboard(dialog, qtbot):
 def test_everything_has_a_name_that_is_read_aloud(dialog):
     parts = dialog.parts
     assert parts.accessibleName() == "Parts of the report"
-    assert [box.text() for box in parts.boxes.values()] == [part.title for part in PARTS]
+    assert [box.text() for box in parts.boxes.values()] == list(PARTS.values())
     assert (parts.all_button.accessibleName(), parts.none_button.accessibleName()) == (
         "All parts of the report", "No part of the report",
     )  # fmt: skip
-
-
-def test_a_history_takes_only_what_it_has_and_the_other_ticks_come_back(dialog):
-    dialog.parts.boxes["audit"].click()
-    dialog.tick("/sessions/two")
-    dialog.history.setChecked(True)
-    lag = dialog.parts.boxes["lag"]
-    assert not lag.isEnabled() and lag.toolTip() == "A history does not include this."
-    assert dialog.parts.chosen() == {"throughput", "latency"}
-    assert dialog.habits().left_out == {"audit"}, "lag was not left out by anybody"
-    dialog.parts.none_button.click()
-    assert not dialog.accept_button.isEnabled()
-    dialog.parts.all_button.click()
-    assert dialog.parts.chosen() == {"throughput", "latency"} and dialog.accept_button.isEnabled()
-    dialog.compare.setChecked(True)
-    assert lag.isEnabled() and lag.toolTip() == ""
-    assert dialog.parts.chosen() == {"throughput", "latency", "lag"}
 
 
 def test_what_was_chosen_last_is_chosen_again(qtbot, tmp_path):
@@ -92,7 +70,7 @@ def test_what_was_chosen_last_is_chosen_again(qtbot, tmp_path):
 
 
 def test_habits_that_leave_nothing_to_choose_are_passed_over(qtbot, tmp_path):
-    left_out = frozenset(part.name for part in PARTS)
+    left_out = frozenset(PARTS)
     dialog = made_dialog(qtbot, tmp_path, ReportHabits(frozenset({"docx"}), left_out))
     assert dialog.parts.left_out() == set()
     assert [name for name, box in dialog.formats.items() if box.isChecked()] == ["html", "csv", "parquet"]
