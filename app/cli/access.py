@@ -7,12 +7,10 @@ import sys
 
 import msgspec
 
-from app.cli.output import say
+from app.cli.output import note, say
 from app.cli.parser import Command
-from app.cli.request_options import add_options, built
 from app.cli.target import Broker, is_running
-from app.cli.verbs import Verbs
-from app.cli.waiting import note
+from app.cli.verbs import Verbs, add_options, built
 from broker_core.access import Acl, ClientQuota
 from broker_core.operations import access
 

@@ -7,10 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from app.cli.output import print_json
+from app.cli.output import note, print_json
 from app.cli.parser import Parser, arguments, described
 from app.cli.target import cluster, properties, tls_of, token_of
-from app.cli.waiting import note
 from app.cli.watch import Watched, observe, refused
 from app.environment.kept_ports import keep_ports, kept_ports
 from broker_core.errors import BrokerError

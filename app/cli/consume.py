@@ -5,14 +5,11 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from app.cli.errors import CommandError
-from app.cli.messages import stored
-from app.cli.output import print_json, text_of
-from app.cli.parser import Command, arguments, described
+from app.cli.output import Quiet, note, print_json, stored, text_of
+from app.cli.parser import Command, CommandError, arguments, described
 from app.cli.readers import PAGE, Connection, GroupReader, Reset, ends, group_reader, queue_reader
 from app.cli.signals import exit_of_interrupt
 from app.cli.target import Broker, add_target, opened
-from app.cli.waiting import Quiet, note
 from app.environment.exits import Exit
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import StoredMessage

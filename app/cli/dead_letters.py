@@ -6,15 +6,24 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any
 
-from app.cli.errors import CommandError
-from app.cli.messages import headers_of, payload
-from app.cli.output import by_key, facts_of, print_facts, print_json, print_rows, rows_of, say, text_of
-from app.cli.parser import Command, argument
-from app.cli.request_options import add_field, built, given
+from app.cli.output import (
+    PATIENCE_S,
+    by_key,
+    facts_of,
+    headers_of,
+    note,
+    payload,
+    print_facts,
+    print_json,
+    print_rows,
+    rows_of,
+    say,
+    text_of,
+)
+from app.cli.parser import Command, CommandError, argument
 from app.cli.signals import exit_of_interrupt
 from app.cli.target import Broker, is_from_outside, must_allow
-from app.cli.verbs import Verbs
-from app.cli.waiting import PATIENCE_S, note
+from app.cli.verbs import Verbs, add_field, built, given
 from app.environment.exits import Exit
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.guarded.redrive import RedrivePlan, RedriveRun

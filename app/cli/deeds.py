@@ -4,9 +4,8 @@ import argparse
 from datetime import UTC, datetime
 from pathlib import Path
 
-from app.cli.errors import CommandError
 from app.cli.output import print_json, print_rows
-from app.cli.parser import Command, arguments, described
+from app.cli.parser import Command, CommandError, arguments, described
 from app.environment.exits import exit_of
 from app.environment.paths import deeds_file
 from broker_core.errors import BrokerError

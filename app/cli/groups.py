@@ -3,13 +3,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable
 
-from app.cli.errors import CommandError
-from app.cli.output import Column, facts_of, print_described, print_facts, print_rows, rows_of, say, struct_facts
-from app.cli.parser import Command, argument, integer, whole
-from app.cli.request_options import built
+from app.cli.output import Column, facts_of, note, print_described, print_facts, print_rows, rows_of, say, struct_facts
+from app.cli.parser import Command, CommandError, argument, integer, whole
 from app.cli.target import Broker, is_from_outside, must_allow
-from app.cli.verbs import Verbs
-from app.cli.waiting import note
+from app.cli.verbs import Verbs, built
 from app.environment.exits import Exit
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import signal
 import time
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,8 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from app.cli.signals import ended_by_signals, exit_of_interrupt
+from app.environment.exits import Exit
 from app.environment.paths import new_session_folder
 from broker_core.clock import NS_PER_S, ns_from_s, s_from_ns
 from broker_core.events import NOT_DONE, Event, EventKind
@@ -37,14 +38,6 @@ def run_headless(
     scenario, text = load_scenario(scenario_path)
     folder = new_session_folder(scenario_path) if folder is None else folder
     until_ns = ns_from_s(scenario.until_s if until_s is None else until_s)
-    # SIGTERM ends the session as Ctrl+C does: its recording is sealed.
-    ended_by: list[str] = []
-
-    def end(number: int, _frame: object) -> None:
-        ended_by.append(signal.Signals(number).name)
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGTERM, end)
     not_done: list[str] = []
 
     def look(event: Event) -> None:
@@ -52,24 +45,24 @@ def run_headless(
             not_done.append(f"At {s_from_ns(event.time_ns):g} s something scheduled {event.cause}")
 
     started_s = time.perf_counter()
-    finished = False
+    ended: Exit | None = None
     live = LiveSession(scenario, text, folder=folder, find_file=DataFiles(scenario_path), seed=seed)
     live.simulation.events.attach(look)
     try:
-        with _progress() as progress:
+        with ended_by_signals(), _progress() as progress:
             bar = progress.add_task(scenario.title, total=s_from_ns(until_ns))
             _drive(live, until_ns, speed, progress, bar)
-            finished = True
-    except KeyboardInterrupt:
-        pass
+            ended = Exit.DONE
+    except KeyboardInterrupt as error:
+        ended = exit_of_interrupt(error)
     finally:
-        live.close(finished=finished)
+        live.close(finished=ended is Exit.DONE)
     return {
         **live.summary(),
         "virtual_s": s_from_ns(live.simulation.loop.now_ns),
         "wall_s": round(time.perf_counter() - started_s, 3),
-        "ended": "finished" if finished else "stopped",
-        "by": ended_by[0] if ended_by else "",
+        "ended": "finished" if ended is Exit.DONE else "stopped",
+        "by": "SIGTERM" if ended is Exit.TERMINATED else "",
         "not_done": not_done,
         "session": str(folder),
     }

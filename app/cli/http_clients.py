@@ -5,11 +5,10 @@ import time
 import uuid
 from typing import Any
 
-from app.cli.errors import CommandError, with_hint
-from app.cli.parser import Command, arguments, described
+from app.cli.output import Quiet
+from app.cli.parser import Command, CommandError, arguments, described, with_hint
 from app.cli.signals import ended_by_signals, exit_of_interrupt
 from app.cli.target import add_url, http_broker
-from app.cli.waiting import Quiet
 from app.environment.exits import exit_of
 from broker_core import HttpBroker
 from broker_core.errors import BrokerError, ErrorCode

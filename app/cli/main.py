@@ -15,8 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.cli.errors import CommandError
-from app.cli.parser import DECLARED, Command, argument, arguments, described
+from app.cli.parser import DECLARED, Command, CommandError, argument, arguments, described
 from app.cli.signals import exit_of_interrupt
 from app.environment import exits
 from app.environment.did_you_mean import meant

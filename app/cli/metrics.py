@@ -6,9 +6,8 @@ import sys
 from app.cli.groups import lag_s
 from app.cli.output import print_facts, struct_facts
 from app.cli.parser import Command, above_zero, argument
-from app.cli.request_options import add_field
 from app.cli.target import Broker, is_running
-from app.cli.verbs import Verbs
+from app.cli.verbs import Verbs, add_field
 from broker_core.operations.groups import ListGroups
 from broker_core.operations.observe import DescribeBroker, ListConnections, ListDamage, ListSlowReaders
 from broker_core.operations.queues import ListQueues

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import argparse
+import base64
+import contextlib
 import string
 import sys
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +14,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from broker_core.messages import Headers, StoredMessage
+from broker_core.operations.dead_letters import Letter
+from broker_core.operations.messages import MessageAnswer
+from broker_core.operations.queues import Delivery
+from broker_core.operations.values import bytes_of, json_bytes
 from broker_core.plurals import counted
 
 Facts = Mapping[str, object]  # values by their titles, which in JSON are keys
@@ -152,3 +160,82 @@ def _cell(value: object) -> str:
     if isinstance(value, bytes):
         return text_of(value) or ""
     return str(value)
+
+
+PATIENCE_S = 1.0  # what comes sooner needs no explanation
+
+
+def note(sentence: str, *, as_json: bool = False) -> None:
+    """Print `sentence` on standard error; with `as_json` only on a terminal, for a program may join the streams."""
+    if not as_json or sys.stderr.isatty():
+        print(sentence, file=sys.stderr, flush=True)
+
+
+def tell_typist(what: str) -> None:
+    """On a terminal, print that `what` is to be typed, and how to end the input."""
+    if sys.stdin.isatty():
+        note(f"Type {what}; Ctrl+D at the beginning of a line ends it, Ctrl+C gives up.")
+
+
+class Quiet:
+    """The time without a message; the first time that it is long, a note says what is waited for.
+
+    `what()` says what that is, `timeout_s` after how long it is over.
+    """
+
+    def __init__(self, what: Callable[[], str], timeout_s: float | None, *, as_json: bool = False) -> None:
+        self._what = what
+        self._timeout_s = timeout_s
+        self._as_json = as_json
+        self._heard_s = time.monotonic()
+        self._told = False
+
+    def poll_s(self, short_s: float, long_s: float) -> float:
+        """How long to wait for the next message: `short_s` before the note, `long_s` after it."""
+        left_s = long_s if self._timeout_s is None else self._timeout_s - (time.monotonic() - self._heard_s)
+        return max(0.0, min(long_s if self._told else short_s, left_s))
+
+    def heard(self) -> None:
+        self._heard_s = time.monotonic()
+
+    def over(self) -> bool:
+        """Whether nothing has come for `timeout_s`. Prints the note when it is due, so call it regularly."""
+        quiet_s = time.monotonic() - self._heard_s
+        if self._timeout_s is not None and quiet_s >= self._timeout_s:
+            return True
+        if not self._told and quiet_s >= PATIENCE_S:
+            self._told = True
+            limit = "" if self._timeout_s is None else f", for {self._timeout_s:g} s at most"
+            note(f"Waiting for {self._what()}{limit}; Ctrl+C ends it.", as_json=self._as_json)
+        return False
+
+
+_BASE64 = "base64:"
+
+
+def bytes_pair(found: MessageAnswer | Delivery | Letter) -> tuple[bytes | None, bytes | None]:
+    """(key, value) of what was asked for as Base64."""
+    return bytes_of(found.key, "base64"), bytes_of(found.value, "base64")
+
+
+def payload(found: MessageAnswer | Letter, *, as_json: bool) -> dict[str, object]:
+    """Key and value of what was asked for as Base64, by their titles, for people or for programs."""
+    key, value = map(json_bytes if as_json else text_of, bytes_pair(found))
+    return {"Key": key, "Value": value}
+
+
+def stored(found: MessageAnswer | Delivery, topic: str) -> StoredMessage:
+    key, value = bytes_pair(found)
+    when_ms = found.timestamp_ms
+    return StoredMessage(topic, found.partition, found.offset, when_ms, 0, key, value, headers_of(found))
+
+
+def headers_of(found: MessageAnswer | Delivery | Letter) -> Headers:
+    return tuple((name, _header(text)) for name, text in found.headers.items())
+
+
+def _header(text: str) -> bytes:
+    if text.startswith(_BASE64):
+        with contextlib.suppress(ValueError):
+            return base64.b64decode(text.removeprefix(_BASE64), validate=True)
+    return text.encode()

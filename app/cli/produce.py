@@ -7,11 +7,10 @@ import select
 import sys
 from collections.abc import Callable, Iterator
 
-from app.cli.errors import CommandError
-from app.cli.parser import Command, arguments, described
+from app.cli.output import tell_typist
+from app.cli.parser import Command, CommandError, arguments, described
 from app.cli.publishers import TIMEOUT_S, publisher
 from app.cli.target import Broker, add_target, opened
-from app.cli.waiting import tell_typist
 from broker_core.operations.queues import ListQueues
 from broker_core.operations.topics import ListTopics
 

@@ -7,10 +7,9 @@ from collections import deque
 
 import msgspec
 
-from app.cli.output import print_json
+from app.cli.output import note, print_json
 from app.cli.readers import client_name
 from app.cli.target import Broker
-from app.cli.waiting import note
 from broker_core import BrokerHost, HttpBroker
 from broker_core.broker.schemas import dead_letter_queue_of
 from broker_core.clients.batches import NO_OFFSET, Receipt

@@ -2,14 +2,11 @@ from __future__ import annotations
 
 import argparse
 
-from app.cli.errors import CommandError
-from app.cli.messages import payload
-from app.cli.output import Column, facts_of, print_described, print_rows, rows_of, say, struct_facts
-from app.cli.parser import Command
-from app.cli.request_options import built
+from app.cli.output import Column, facts_of, payload, print_described, print_rows, rows_of, say, struct_facts
+from app.cli.parser import Command, CommandError
 from app.cli.target import Broker, is_running
 from app.cli.topics import configure, limit_facts
-from app.cli.verbs import Verbs
+from app.cli.verbs import Verbs, built
 from broker_core.operations import queues
 from broker_core.operations.topics import ConfigureTopic
 from broker_core.plurals import counted

@@ -6,9 +6,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
-from app.cli.messages import stored
+from app.cli.output import note, stored
 from app.cli.target import Broker
-from app.cli.waiting import note
 from broker_core import BrokerHost, HttpBroker
 from broker_core.clients.group_consumer import GroupConsumer
 from broker_core.clients.membership import ConsumerConfig

@@ -5,13 +5,10 @@ import sys
 from pathlib import Path
 from typing import get_args
 
-from app.cli.errors import CommandError
-from app.cli.output import facts_of, print_facts, print_rows, say
-from app.cli.parser import Command, argument, whole
-from app.cli.request_options import add_field, built, given
+from app.cli.output import facts_of, print_facts, print_rows, say, tell_typist
+from app.cli.parser import Command, CommandError, argument, whole
 from app.cli.target import Broker
-from app.cli.verbs import Verbs
-from app.cli.waiting import tell_typist
+from app.cli.verbs import Verbs, add_field, built, given
 from app.environment.exits import Exit
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations import schemas

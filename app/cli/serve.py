@@ -6,9 +6,8 @@ import signal
 import threading
 from typing import Any
 
-from app.cli.errors import CommandError
 from app.cli.output import print_json
-from app.cli.parser import Command, arguments, described
+from app.cli.parser import Command, CommandError, arguments, described
 from app.cli.signals import end_signals
 from app.cli.target import check_directory, tls_of, token_of
 from broker_core import BrokerHost, HostConfig, LogConfig

@@ -4,8 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from app.cli.errors import CommandError
-from app.cli.parser import Command, arguments, described
+from app.cli.parser import Command, CommandError, arguments, described
 from app.environment.did_you_mean import meant
 from app.environment.exits import Exit
 from app.environment.extras import why_missing

@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from app.cli.errors import CommandError, with_hint
-from app.cli.parser import argument
+from app.cli.output import note
+from app.cli.parser import CommandError, argument, with_hint
 from app.cli.signals import ended_by_signals
-from app.cli.waiting import note
 from app.environment.exits import Exit, exit_of
 from app.environment.paths import deeds_file
 from broker_core import BrokerHost, HostConfig, HttpBroker, LogConfig

@@ -4,12 +4,10 @@ import argparse
 
 import msgspec
 
-from app.cli.errors import CommandError
 from app.cli.output import Column, Facts, facts_of, print_described, print_rows, rows_of, say, struct_facts
-from app.cli.parser import Command, argument
-from app.cli.request_options import given
+from app.cli.parser import Command, CommandError, argument
 from app.cli.target import Broker, is_from_outside, is_running
-from app.cli.verbs import Verbs
+from app.cli.verbs import Verbs, given
 from broker_core.flow.config import FlowConfig
 from broker_core.operations import topics
 from broker_core.plurals import counted

@@ -8,12 +8,10 @@ from typing import Any
 
 import msgspec
 
-from app.cli.errors import CommandError, with_hint
-from app.cli.output import print_json
-from app.cli.parser import Command, arguments, described
+from app.cli.output import note, print_json
+from app.cli.parser import Command, CommandError, arguments, described, with_hint
 from app.cli.signals import ended_by_signals
 from app.cli.target import broker_elsewhere, patterns, properties, token_of
-from app.cli.waiting import note
 from app.environment.exits import Exit, exit_of
 from app.environment.paths import called, new_session_folder
 from broker_core.clock import NS_PER_MS, NS_PER_S

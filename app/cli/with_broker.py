@@ -10,12 +10,11 @@ from typing import Any, get_args
 
 import msgspec
 
-from app.cli.errors import CommandError
-from app.cli.parser import Command, Parser, arguments, with_exits
+from app.cli.output import note
+from app.cli.parser import Command, CommandError, Parser, arguments, with_exits
 from app.cli.share import check_target, write_page
 from app.cli.signals import ended_by_signals
 from app.cli.target import cluster, properties
-from app.cli.waiting import note
 from app.environment.did_you_mean import meant
 from app.environment.exits import Exit
 from broker_core.errors import BrokerError, ErrorCode

@@ -157,13 +157,7 @@ class Conditions(Input, frozen=True, kw_only=True):
 
     @property
     def filter(self) -> DeadLetterFilter:
-        return DeadLetterFilter(
-            queue=self.queue,
-            cause=self.cause,
-            text=self.text,
-            min_redrives=self.min_redrives,
-            max_redrives=self.max_redrives,
-        )
+        return DeadLetterFilter(**{name: getattr(self, name) for name in Conditions.__struct_fields__})
 
 
 ENTRIES: list[Entry] = []

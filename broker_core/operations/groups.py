@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from msgspec import UNSET, Meta
 from msgspec.structs import asdict
@@ -29,6 +29,20 @@ class PartitionPlace(Input, frozen=True, kw_only=True):
 
     topic: Name
     partition: Partition | None = None
+
+
+class NewOffsets(Input, frozen=True, kw_only=True):
+    group: Name
+    form: Literal["earliest", "latest", "offset", "timestamp", "shift-by", "group", "undo"]
+    offset: Signed = 0
+    timestamp_ms: Annotated[int, Meta(ge=0, le=1 << 44)] = 0
+    from_group: Name | None = None
+    partitions: Annotated[list[PartitionPlace], Meta(max_length=10_000)] | None = None
+
+    def target(self) -> Target:
+        """Not of the form undo."""
+        assert self.form != "undo"
+        return Target(self.form, offset=self.offset, timestamp_ms=self.timestamp_ms, group=self.from_group or "")
 
 
 ClientName = Annotated[str, Meta(min_length=1, max_length=300, examples=["rdkafka"])]  # as members are listed
@@ -67,10 +81,6 @@ class GroupChanges(Changes[GroupSettings], frozen=True, kw_only=True):
 
     __annotations__ = changeable(GroupSettings)
     vars().update(dict.fromkeys(__annotations__, UNSET))
-    if TYPE_CHECKING:
-
-        def __init__(self, **given: Any) -> None: ...
-        def __getattr__(self, name: str) -> Any: ...
 
     @staticmethod
     def of(settings: GroupSettings) -> GroupChanges:
@@ -108,19 +118,14 @@ class ConfigureGroup(Request[GroupSettings], frozen=True, kw_only=True):
     rights=(Right(ADMIN, "group", "group", preview="dry_run"), Right(READ, "group", "from_group")),
     renamed=(("from_group", "group"),),
 )
-class ResetOffsets(Request[OffsetsReset], frozen=True, kw_only=True):
+class ResetOffsets(NewOffsets, Request[OffsetsReset], frozen=True, kw_only=True):
     """New offsets of an empty group. With `dry_run` the changes are only shown.
 
     `offset` is for the form offset and, as a difference, for shift-by; `timestamp_ms` is Unix time; `group` is the
     group whose offsets are copied. Without `partitions`, all that the group has committed for.
     """
 
-    group: Name
     form: Literal["earliest", "latest", "offset", "timestamp", "shift-by", "group"]
-    offset: Signed = 0
-    timestamp_ms: Annotated[int, Meta(ge=0, le=1 << 44)] = 0
-    from_group: Name | None = None
-    partitions: Annotated[list[PartitionPlace], Meta(max_length=10_000)] | None = None
     dry_run: bool = False
 
     @classmethod
@@ -134,9 +139,6 @@ class ResetOffsets(Request[OffsetsReset], frozen=True, kw_only=True):
             from_group=target.group or None,
             partitions=places,
         )
-
-    def target(self) -> Target:
-        return Target(self.form, offset=self.offset, timestamp_ms=self.timestamp_ms, group=self.from_group or "")
 
 
 @_change("POST /v1/groups/{group}/offsets/forget", "Delete committed offsets of topics that no member reads")

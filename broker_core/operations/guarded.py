@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Meta
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.groups.offset_reset import Target
 from broker_core.guarded.offsets import OffsetsPlan
 from broker_core.guarded.redrive import DEFAULT_RATE, Choice, RedrivePlan, RedriveRun
 from broker_core.operations.entry import ADMIN, READ, WRITE, Entry, Right, declaring
-from broker_core.operations.fields import Name, Offset, Partition, Signed
-from broker_core.operations.groups import PartitionPlace
+from broker_core.operations.fields import Name, Offset, Partition
+from broker_core.operations.groups import NewOffsets
 from broker_core.operations.request import Input, Request
 from broker_core.settings import about
 
@@ -110,20 +109,8 @@ class StopTopicRedrive(Request[RedriveRun], frozen=True, kw_only=True):
     renamed=(("from_group", "group"),),
     repeatable=True,
 )
-class PlanOffsets(Request[OffsetsPlan], frozen=True, kw_only=True):
+class PlanOffsets(NewOffsets, Request[OffsetsPlan], frozen=True, kw_only=True):
     """New offsets of a group, as of `ResetOffsets`. With the form undo, those from before its last reset."""
-
-    group: Name
-    form: Literal["earliest", "latest", "offset", "timestamp", "shift-by", "group", "undo"]
-    offset: Signed = 0
-    timestamp_ms: Annotated[int, Meta(ge=0, le=1 << 44)] = 0
-    from_group: Name | None = None
-    partitions: Annotated[list[PartitionPlace], Meta(max_length=10_000)] | None = None
-
-    def target(self) -> Target:
-        """Not of the form undo."""
-        assert self.form != "undo"
-        return Target(self.form, offset=self.offset, timestamp_ms=self.timestamp_ms, group=self.from_group or "")
 
 
 @_offsets_plan(

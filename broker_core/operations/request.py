@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Generic, Literal, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, get_args, get_type_hints
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -22,6 +22,11 @@ class Input(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 class Changes(Input, Generic[S], frozen=True, kw_only=True, forbid_unknown_fields=True):
     """New values of some fields of an S."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **given: Any) -> None: ...
+        def __getattr__(self, name: str) -> Any: ...
 
     def on(self, base: S) -> S:
         """`base` with these. Raises INVALID_CONFIG."""

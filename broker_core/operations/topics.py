@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -22,10 +22,6 @@ class LogSettings(Changes[LogConfig], frozen=True, kw_only=True):
 
     __annotations__ = changeable(LogConfig)
     vars().update(dict.fromkeys(__annotations__, UNSET))
-    if TYPE_CHECKING:
-
-        def __init__(self, **given: Any) -> None: ...
-        def __getattr__(self, name: str) -> Any: ...
 
     @staticmethod
     def of(config: LogConfig | None) -> LogSettings:

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from app.cli.main import main
+from app.cli.output import Quiet
 from app.cli.readers import HttpGroupReader, LocalGroupReader
-from app.cli.waiting import Quiet
 from app.environment.exits import Exit
 from broker_core import BrokerHost, FlowConfig
 from broker_core.clients.group_consumer import GroupConsumer
