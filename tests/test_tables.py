@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from app.cli import main, parser
-from app.commands.menus import COMMANDS
+from app.commands.registry import COMMANDS
 from app.pages.page import words
 from widgets.dialogs.form import Field
 from widgets.panels.panel import PanelInfo

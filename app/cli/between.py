@@ -11,7 +11,7 @@ from app.cli.output import note, print_json
 from app.cli.parser import Parser, arguments, described
 from app.cli.target import cluster, properties, tls_of, token_of
 from app.cli.watch import Watched, observe, refused
-from app.environment.kept_ports import keep_ports, kept_ports
+from app.environment.paths import keep_ports, kept_ports
 from broker_core.errors import BrokerError
 from broker_core.listeners.between.peer import DEFAULT_PORT, BetweenPeer
 from broker_core.observation.kafka.config import connection_config

@@ -75,7 +75,7 @@ def _window_names(scenario: Path) -> WindowNames | None:
         return None
     try:
         from app.commands.lesson import window_names
-        from app.commands.menus import COMMANDS
+        from app.commands.registry import COMMANDS
     except ImportError:  # Qt is there, but a library of the system that it needs is not
         return None
     return window_names(COMMANDS, scenario)

@@ -9,8 +9,7 @@ from PySide6.QtCore import Signal
 
 from app.commands.context import CommandContext, Handlers
 from app.commands.forms import Form, choice, form_of
-from app.environment.kept_ports import keep_ports, kept_ports
-from app.environment.paths import deeds_file
+from app.environment.paths import deeds_file, keep_ports, kept_ports
 from app.sessions.causes import error_text
 from app.sessions.observed import ObservedSource, attached, why_no_address
 from broker_core.errors import BrokerError

@@ -7,8 +7,8 @@ from app.commands.context import Handlers
 # The modules with families of commands, in the order in which these add to context menus. A new one is added here.
 _MODULES = (
     *("session", "attach", "undo", "alerts", "audit", "compare", "timeline", "recordings", "scenarios", "lesson"),
-    *("reports", "clients", "groups", "topics", "queues", "duplicates", "faults", "messages", "dead_letters"),
-    *("view", "appearance", "events", "inspector", "listeners", "help"),
+    *("reports", "clients", "groups", "topics", "queues", "faults", "messages", "dead_letters"),
+    *("view", "appearance", "events", "listeners", "help"),
 )
 _MADE = (import_module(f"app.commands.{name}") for name in _MODULES)
 FAMILIES: tuple[type[Handlers], ...] = tuple(

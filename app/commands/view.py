@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 
@@ -9,8 +9,11 @@ from PySide6.QtWidgets import QMenu
 
 from app.commands.context import CommandContext, Handlers
 from app.environment.settings import Settings
+from app.presenters.lookups import EventLookup, LaneLookup, MessageLookup, RebalanceLookup
 from app.presenters.palette_search import PaletteSearch, things
 from app.presenters.panels import PANELS
+from app.presenters.redeliveries import RedeliveriesPanel, RedeliveriesPresenter, place_of
+from app.presenters.schemas import SchemaLookup, SchemasPresenter
 from app.sessions.history.keys import Published, published
 from broker_core.clock import ns_from_s, s_from_ns
 from broker_core.simulation.actions import UserAction
@@ -23,6 +26,7 @@ from widgets.i18n import tr
 from widgets.palette import CommandPalette
 from widgets.panels.charts import ChartsPanel
 from widgets.panels.panel import Panel
+from widgets.panels.table_panel import TablePanel
 
 MAX_SAVED = 200
 
@@ -250,3 +254,49 @@ class ViewHandlers(Handlers):
     def _add_to_menu(self, kind: str, _name: str, menu: QMenu) -> None:
         for command in _PANELS_OF.get(kind, _ZOOM):
             menu.addAction(self._context.registry.action(command))
+
+
+class InspectorHandlers(Handlers):
+    def __init__(self, context: CommandContext) -> None:
+        super().__init__(context)
+        views, window = context.views, context.window
+        views.lookups |= {
+            "message": MessageLookup(self._answers, context.history, views.times, self),
+            "lane": LaneLookup(self._answers, context.history, views.rates, self),
+            "event": EventLookup(context.history, views.times, self),
+            "rebalance": RebalanceLookup(views.rebalances),
+            "schema": SchemaLookup(lambda: views.presenter(SchemasPresenter).model),
+        }
+        for lookup in views.lookups.values():
+            lookup.changed.connect(views.show_selected)
+        panel = window.parts.inspector
+        panel.followed.connect(self.open_link)
+        panel.momentChosen.connect(views.momentChosen)
+        panel.backWanted.connect(lambda: views.inspect(views.visits.back()))
+        views.momentChosen.connect(context.controller.travel.to)
+        panel.forwardWanted.connect(lambda: views.inspect(views.visits.forward()))
+        window.parts.rebalances.chosen.connect(lambda key: views.select(f"rebalance:{key[0]}/{key[1]}"))
+        window.tab(RedeliveriesPanel).opened.connect(self._browse)
+        for each in window.parts.panels:
+            if isinstance(each, TablePanel) and each.buttons:
+                each.selectionChanged.connect(partial(self._refresh, each))
+        before, after = tr("There is no earlier one."), tr("There is no later one.")
+        self.bind_with("inspect_back", panel.backWanted.emit, lambda: views.visits.has_back, before)
+        self.bind_with("inspect_forward", panel.forwardWanted.emit, lambda: views.visits.has_forward, after)
+
+    def open_link(self, target: str) -> None:
+        kind, _, name = target.partition(":")
+        way = self._context.views.ways.get(kind)
+        if way is not None:
+            way(name)
+        else:
+            self._context.views.select(target)
+            self._context.registry.refresh()
+
+    def _browse(self, key: Hashable) -> None:
+        row = self._context.views.presenter(RedeliveriesPresenter).model.row_of(key)
+        if row is not None:
+            self.open_link(f"browse:{place_of(row).name}")
+
+    def _refresh(self, panel: TablePanel, _selected: int) -> None:
+        self._context.registry.refresh(*panel.buttons)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import json
 import re
 from pathlib import Path
 
@@ -85,3 +86,26 @@ def new_session_folder(scenario: Path, parent: Path | None = None) -> Path:
         folder = parent / f"{stamp}-{name}-{number}"
         number += 1
     return folder
+
+
+def _ports_file() -> Path:
+    return Path(platformdirs.user_state_dir(APP_NAME)) / "between-ports.json"
+
+
+def _all_ports() -> dict[str, list[int]]:
+    try:
+        found = json.loads(_ports_file().read_text("utf-8"))
+        return {str(name): [int(node) for node in nodes] for name, nodes in found.items()}
+    except (OSError, ValueError, TypeError, AttributeError):  # it is not there, or was damaged: ports are given anew
+        return {}
+
+
+def kept_ports(cluster: str) -> list[int]:
+    """The node ids in the order of their ports."""
+    return _all_ports().get(cluster, [])
+
+
+def keep_ports(cluster: str, nodes: list[int]) -> None:
+    with contextlib.suppress(OSError):  # they are the same until the end at least
+        _ports_file().parent.mkdir(parents=True, exist_ok=True)
+        _ports_file().write_text(json.dumps({**_all_ports(), cluster: nodes}), "utf-8")

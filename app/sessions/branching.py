@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from app.sessions.session_time import SessionTime
@@ -13,60 +12,9 @@ from broker_core.engine.runner import BackgroundTask, Engine
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.recording.live_session import LiveSession
 from broker_core.simulation.replay import Rerun
-from broker_core.simulation.simulation import Simulation
 from broker_core.snapshots import Snapshot
 from widgets.formats import session_time
 from widgets.i18n import tr
-
-
-@dataclass(frozen=True)
-class Branch:
-    """A session that is run again up to `moment`.
-
-    `by_event`: right after its last event, whatever else came at the same time; else after all that was due then.
-    """
-
-    inputs: Inputs
-    moment: Snapshot
-    by_event: bool
-
-    @property
-    def origin(self) -> str:
-        return tr("branched from {name}", name=self.inputs.name)
-
-    @property
-    def extra(self) -> dict[str, Any]:
-        left = {"session_id": self.inputs.session_id, "name": self.inputs.name, "at_s": s_from_ns(self.moment.time_ns)}
-        return {BRANCHED_FROM: left}
-
-    def task(self, simulation: Simulation) -> BackgroundTask:
-        events = max(1, self.moment.events) if self.by_event else None
-        replayed = Rerun(simulation, self.inputs.actions, until_ns=self.moment.time_ns, until_events=events)
-
-        def go_on(enough: Any) -> bool:
-            done = replayed.go_on(enough)
-            if done and simulation.events.count != self.moment.events:
-                raise BrokerError(
-                    ErrorCode.INVALID_REQUEST,
-                    tr(
-                        "this version runs the session differently: {count:,} events up to {time}, but {events:,} "
-                        "were recorded",
-                        count=simulation.events.count,
-                        time=session_time(self.moment.time_ns),
-                        events=self.moment.events,
-                    ),
-                )
-            return done
-
-        return go_on
-
-    def done(self, finished: bool) -> str:
-        """The sentence for the end of the task. It stays in the status bar, and true, when the branch runs on."""
-        at = session_time(self.moment.time_ns)
-        if finished:
-            return tr("This is a branch: live from {at}, {origin}.", at=at, origin=self.origin)
-        return tr("This branch was stopped before it reached {at}; it is live from there.", at=at)
-
 
 #: Makes a session of inputs, with more metadata, in place of the one before. Raises BrokerError, ScenarioError.
 Begin = Callable[[Inputs, dict[str, Any]], LiveSession]
@@ -99,11 +47,20 @@ class Branching:
         had again; the session before goes on then.
         """
         shown, event = self._travel.snapshot, self._travel.shown_event
-        branch, live = self._run_again(shown or self._source.latest, by_event=event is not None or shown is None)
-        self.origin, self.at_ns = branch.origin, branch.moment.time_ns
-        if self._time.is_past_the_end(branch.moment.time_ns):
+        moment = shown or self._source.latest
+        inputs, task = self._run_again(moment, by_event=event is not None or shown is None)
+        self.origin, self.at_ns = tr("branched from {name}", name=inputs.name), moment.time_ns
+        at, origin = session_time(moment.time_ns), self.origin
+        if self._time.is_past_the_end(moment.time_ns):
             self._time.go_past_the_end()
-        self._time.run_background(branch.task(live.simulation), branch.done)
+
+        def there(done: bool) -> str:
+            """It stays in the status bar, and true, when the branch runs on."""
+            if done:
+                return tr("This is a branch: live from {at}, {origin}.", at=at, origin=origin)
+            return tr("This branch was stopped before it reached {at}; it is live from there.", at=at)
+
+        self._time.run_background(task, there)
 
     def why_not_continued(self) -> str:
         source, time = self._source, self._time
@@ -131,7 +88,7 @@ class Branching:
         end, has_no_end = self.at_end, time.open_ended or time.is_past_the_end(self._source.end_ns)
         assert end is not None
         branched = self.origin, self.at_ns
-        branch, live = self._run_again(end, by_event=not has_no_end)
+        _inputs, task = self._run_again(end, by_event=not has_no_end)
         # It is the session that has ended, not another one.
         self.origin, self.at_ns = branched
         if has_no_end:
@@ -145,12 +102,33 @@ class Branching:
             return past_the_end if has_no_end else tr("The session continues from {at}, where it was stopped.", at=at)
 
         time.reported.emit(tr("Rerunning it up to {time}...", time=at))
-        time.run_background(branch.task(live.simulation), there)
+        time.run_background(task, there)
 
-    def _run_again(self, moment: Snapshot, *, by_event: bool) -> tuple[Branch, LiveSession]:
+    def _run_again(self, moment: Snapshot, *, by_event: bool) -> tuple[Inputs, BackgroundTask]:
+        """Begin anew what the task then runs up to `moment`.
+
+        `by_event`: right after its last event, whatever else came at the same time; else after all that was due then.
+        """
         if why := self._source.why_no_branch():
             raise BrokerError(ErrorCode.INVALID_REQUEST, why.rstrip("."))
-        branch = Branch(self._source.inputs(), moment, by_event)
-        live = self._begin(branch.inputs, branch.extra)
+        inputs = self._source.inputs()
+        left = {"session_id": inputs.session_id, "name": inputs.name, "at_s": s_from_ns(moment.time_ns)}
+        simulation = self._begin(inputs, {BRANCHED_FROM: left}).simulation
         self.rerun_until_ns = moment.time_ns
-        return branch, live
+        events = max(1, moment.events) if by_event else None
+        replayed = Rerun(simulation, inputs.actions, until_ns=moment.time_ns, until_events=events)
+
+        def go_on(enough: Any) -> bool:
+            done = replayed.go_on(enough)
+            if done and simulation.events.count != moment.events:
+                about = tr(
+                    "this version runs the session differently: {count:,} events up to {time}, but {events:,} "
+                    "were recorded",
+                    count=simulation.events.count,
+                    time=session_time(moment.time_ns),
+                    events=moment.events,
+                )
+                raise BrokerError(ErrorCode.INVALID_REQUEST, about)
+            return done
+
+        return inputs, go_on

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,7 +10,7 @@ import resources
 from app.sessions.work import Work
 from broker_core.clock import NS_PER_S, s_from_ns
 from broker_core.errors import BrokerError, ErrorCode, ScenarioError
-from broker_core.events import Event, EventKind, EventStream
+from broker_core.events import Event, EventKind
 from broker_core.simulation.arrival_files import DataFiles, FileArrivals
 from broker_core.simulation.replay import EventDigest, RecordedAction, Rerun
 from broker_core.simulation.scenario import Scenario, parse_scenario
@@ -19,8 +18,6 @@ from broker_core.simulation.scenario_text import text_with
 from broker_core.simulation.simulation import Simulation
 from broker_core.simulation.specs import Scheduled
 from broker_core.snapshots import Totals
-
-_encoder = msgspec.json.Encoder(enc_hook=str)
 
 
 class RecordedRun(NamedTuple):
@@ -43,22 +40,15 @@ class RunOutcome(NamedTuple):
     counts: tuple[int, ...]
 
 
-class EffectsDigest:
+class EffectsDigest(EventDigest):
     """A sink: the number and a digest of all events except the user's actions, which a schedule does not repeat."""
 
-    def __init__(self, stream: EventStream) -> None:
-        self.count = 0
-        self._hash = hashlib.sha256()
-        stream.attach(self)
+    count = 0
 
     def __call__(self, event: Event) -> None:
         if event.kind is not EventKind.USER_ACTION:
-            self._hash.update(_encoder.encode(msgspec.structs.replace(event, seq=self.count)))
+            super().__call__(msgspec.structs.replace(event, seq=self.count))
             self.count += 1
-
-    @property
-    def hex(self) -> str:
-        return self._hash.hexdigest()
 
 
 def outcome_of(run: RecordedRun, work: Work) -> RunOutcome:

@@ -12,13 +12,11 @@ from typing import TypeVar
 from PySide6.QtCore import QElapsedTimer, QEventLoop, QObject, QSettings, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
-from app.commands.context import CommandContext
+from app.commands.context import CommandContext, ask
 from app.commands.families import FAMILIES
 from app.commands.jobs import Jobs
-from app.commands.leaving import ask
-from app.commands.menus import COMMANDS, menu_bar
 from app.commands.recordings import RecordingHandlers
-from app.commands.registry import ActionRegistry
+from app.commands.registry import COMMANDS, ActionRegistry, menu_bar
 from app.commands.scenarios import scenario_commands
 from app.environment.language import install_language
 from app.environment.paths import APP_NAME

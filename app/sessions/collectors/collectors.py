@@ -9,7 +9,7 @@ from app.sessions.collectors.lesson import LessonCollector
 from app.sessions.collectors.refusals import RefusalCollector
 from app.sessions.collectors.schemas import SchemaCollector
 from app.sessions.collectors.timeline import TimelineCollector
-from app.sessions.history.ring import EventRing
+from app.sessions.history.past import EventRing
 from app.sessions.history.series import SessionSeries
 from broker_core.events import Event, EventKind, Sink
 from broker_core.recording.ownership import Ownership

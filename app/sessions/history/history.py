@@ -9,9 +9,7 @@ from typing import TypeVar
 
 from PySide6.QtCore import QObject
 
-from app.sessions.history.past import Past
-from app.sessions.history.recorded import Recorded
-from app.sessions.history.ring import EventRing
+from app.sessions.history.past import EventRing, Past, Recorded
 from app.sessions.queries import Replies
 
 T = TypeVar("T")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import pyarrow.compute as pc
 
 from app.sessions.history.past import Past
-from app.sessions.history.ring import EventRing
-from broker_core.events import Event, EventKind
+from broker_core.events import EventKind
 from widgets.formats import plain_text
 
 _MOVES = frozenset({EventKind.DEAD_LETTERED, EventKind.REDRIVEN})
@@ -72,7 +71,7 @@ def partition_keys(past: Past, topic: str, partition: int, events: int) -> KeyCo
             counts[row["key"]] += row["count_all"]
         many = rows.filter(pc.invert(one))
         batches += zip(many["offset"].to_pylist(), many["count"].to_pylist(), strict=True)
-    for event in _first(past.ring, events):
+    for event in past.ring.between(0, events):
         if event.kind is not EventKind.PUBLISHED or event.partition != partition or event.topic != topic:
             continue
         if event.count == 1:
@@ -100,7 +99,7 @@ def published(past: Past, events: int) -> Published:
         moves = past.recorded.table(moved, ("to_topic", "to_partition", "to_offset"))
         for row in moves.group_by(["to_topic", "to_partition"]).aggregate([("to_offset", "max")]).to_pylist():
             _arrived(ends, row["to_topic"], row["to_partition"], row["to_offset_max"])
-    for event in _first(past.ring, events):
+    for event in past.ring.between(0, events):
         if event.kind is EventKind.PUBLISHED and event.partition is not None and event.offset is not None:
             ends[event.topic, event.partition] = event.offset + event.count
             if event.key is not None:
@@ -113,13 +112,6 @@ def published(past: Past, events: int) -> Published:
 
 def _published() -> pc.Expression:
     return pc.field("kind") == EventKind.PUBLISHED.value
-
-
-def _first(ring: EventRing, events: int) -> Iterator[Event]:
-    for event in ring.since(0):
-        if event.seq >= events:
-            return
-        yield event
 
 
 def _arrived(ends: dict[tuple[str, int], int], topic: str, partition: int | None, offset: int | None) -> None:

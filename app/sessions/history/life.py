@@ -54,22 +54,8 @@ def place_of(text: str) -> Place | None:
     return Place(parts[0], int(parts[1]), int(parts[2]))
 
 
-def touches(event: Event, place: Place) -> bool:
-    """Whether an event tells about the message in `place`, or how it came there."""
-    offset = event.offset
-    if event.to_offset == place.offset and event.to_topic == place.topic and event.to_partition == place.partition:
-        return True
-    return (
-        offset is not None
-        and offset <= place.offset < offset + event.count
-        and event.topic == place.topic
-        and event.partition == place.partition
-        and event.kind in MESSAGE_KINDS
-    )
-
-
 def touching(events: Iterable[Event], places: Iterable[Place]) -> list[Event]:
-    """The events that touch any of these places: as `touches`, for many events."""
+    """The events that tell about the message in any of these places, or how it came there."""
     wanted = list(places)
     found = []
     for event in events:
@@ -125,7 +111,7 @@ def life_of(place: Place, find: Find) -> Life:
         for event in found:
             events[event.seq] = event
             for other in _neighbours(event):
-                if other not in places and any(touches(event, known) for known in places):
+                if other not in places and touching((event,), places):
                     places[other] = None
                     todo.append(other)
     ordered = tuple(event for _, event in sorted(events.items()))
@@ -145,7 +131,7 @@ def _in_order(places: Iterable[Place], events: Sequence[Event]) -> tuple[Place, 
     first_seen: dict[Place, int] = {}
     for event in events:
         for place in places:
-            if place not in first_seen and touches(event, place):
+            if place not in first_seen and touching((event,), (place,)):
                 arrives = event.to_offset == place.offset and event.to_topic == place.topic
                 first_seen[place] = 2 * event.seq + (1 if arrives else 0)
     return tuple(sorted(places, key=lambda place: first_seen.get(place, -1)))

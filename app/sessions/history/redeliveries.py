@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 import pyarrow.compute as pc
 
-from app.sessions.history.past import Past
-from app.sessions.history.recorded import ALL
+from app.sessions.history.past import ALL, Past
 from broker_core.broker.deliveries import GroupPlace
 from broker_core.events import FETCHED_AGAIN, Event, EventKind
 from broker_core.recording.account import why_released

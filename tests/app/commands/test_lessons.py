@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QRectF, Qt
 
 from app.commands.lesson import LessonHandlers, window_names
-from app.commands.menus import COMMANDS
+from app.commands.registry import COMMANDS
 from app.environment.paths import find_scenario, shipped_scenarios
 from app.shell.frames import PANELS_EVERY_FRAMES
 from broker_core.clock import NS_PER_S

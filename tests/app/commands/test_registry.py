@@ -7,8 +7,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QLineEdit, QMainWindow, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
-from app.commands.menus import COMMANDS, PARTS, Entry, menu_bar
-from app.commands.registry import ActionRegistry, Command
+from app.commands.registry import COMMANDS, PARTS, ActionRegistry, Command, Entry, menu_bar
 from tests.app.conftest import Hand
 from widgets.icons import ICON_FOLDER
 

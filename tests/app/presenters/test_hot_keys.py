@@ -6,8 +6,7 @@ from collections import Counter
 
 from app.presenters.lookups import key_facts
 from app.sessions.history.keys import KeyCounts, partition_keys
-from app.sessions.history.past import Past
-from app.sessions.history.ring import EventRing
+from app.sessions.history.past import EventRing, Past
 from broker_core import BrokerHost, Message
 from broker_core.log.client_batch import client_batches
 from broker_core.operations.browse import CountKeys

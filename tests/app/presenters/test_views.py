@@ -8,8 +8,7 @@ import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QApplication
 
-from app.commands.menus import COMMANDS
-from app.commands.registry import ActionRegistry
+from app.commands.registry import COMMANDS, ActionRegistry
 from app.presenters.assignments import AssignmentsPresenter
 from app.presenters.dead_letters import DeadLettersPresenter
 from app.presenters.offsets import OffsetsPresenter

@@ -7,16 +7,29 @@ import pytest
 from app.environment.paths import find_scenario
 from app.sessions.history.history import History
 from app.sessions.history.keys import partition_keys, published
-from app.sessions.history.life import Place, life_in, life_of, place_of, touches, touching
-from app.sessions.history.past import Past
+from app.sessions.history.life import Place, life_in, life_of, place_of, touching
+from app.sessions.history.past import CHUNK, EventRing, Past
 from app.sessions.history.redrives import redriven_messages
-from app.sessions.history.ring import CHUNK, EventRing
 from broker_core.clock import NS_PER_S
-from broker_core.events import Event, EventKind
+from broker_core.events import MESSAGE_KINDS, Event, EventKind
 from broker_core.recording.live_session import LiveSession
 from broker_core.simulation.actions.dead_letters import Redrive
 from broker_core.simulation.arrival_files import DataFiles
 from broker_core.simulation.scenario import load_scenario
+
+
+def touches(event: Event, place: Place) -> bool:
+    """Whether an event tells about the message in `place`, or how it came there."""
+    offset = event.offset
+    if event.to_offset == place.offset and event.to_topic == place.topic and event.to_partition == place.partition:
+        return True
+    return (
+        offset is not None
+        and offset <= place.offset < offset + event.count
+        and event.topic == place.topic
+        and event.partition == place.partition
+        and event.kind in MESSAGE_KINDS
+    )
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from functools import partial
 
 from app.environment.paths import find_scenario
 from app.sessions.history.history import History
+from app.sessions.history.past import EventRing
 from app.sessions.history.redeliveries import redeliveries, redeliveries_of
-from app.sessions.history.ring import EventRing
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
 from broker_core.recording.live_session import LiveSession
