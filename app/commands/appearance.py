@@ -69,11 +69,8 @@ class AppearanceHandlers(Handlers):
         )
 
     def _scenario(self) -> str:
-        return (
-            self._context.controller.source.scenario.title
-            if self._context.controller.source.scenario is not None
-            else ""
-        )
+        scenario = self._controller.source.scenario
+        return "" if scenario is None else scenario.title
 
     def _keep_arrangement(self) -> None:
         settings, text = self._context.settings, to_text(self._context.canvas.arrangement)

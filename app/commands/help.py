@@ -8,28 +8,15 @@ from PySide6.QtGui import QDesktopServices
 import resources
 from app.commands.context import CommandContext, Handlers
 from app.commands.registry import COMMANDS
-from app.presenters.help import about, page
+from app.presenters.help import about, language, page
 from widgets.dialogs.dialog import ReadingDialog
 from widgets.hint_bar import Notice
-from widgets.i18n import mark, tr
+from widgets.i18n import tr
 
-# Files of resources/guides. A name is translated: each language has its own file.
-GUIDES = {
-    name: next(each for each in COMMANDS if each.id == f"help_{name.removesuffix('.md').replace('-', '_')}")
-    for name in (
-        mark("window.md"),
-        mark("command-line.md"),
-        mark("attach.md"),
-        mark("between.md"),
-        mark("library.md"),
-        mark("kafka.md"),
-        mark("kafka-settings.md"),
-        mark("http.md"),
-        mark("testing.md"),
-        mark("testing-reference.md"),
-        mark("testing-api.md"),
-    )
-}
+_FOLDER = resources.path("guides")
+_HELP = {f"{command.id.removeprefix('help_').replace('_', '-')}.md": command for command in COMMANDS}
+#: Files of resources/guides with the commands that show them; some are there in other languages, too.
+GUIDES = {name: command for name, command in _HELP.items() if (_FOLDER / name).is_file()}
 
 
 class HelpHandlers(Handlers):
@@ -62,7 +49,8 @@ class HelpHandlers(Handlers):
         ReadingDialog(title, f"## {title}\n\n{markdown}", self._context.window).open()
 
     def _show_guide(self, name: str) -> None:
-        text = resources.path("guides", tr(name)).read_text(encoding="utf-8")
+        own = _FOLDER / name.replace(".md", f".{language()}.md")
+        text = (own if own.is_file() else _FOLDER / name).read_text(encoding="utf-8")
         dialog = ReadingDialog(tr(GUIDES[name].title), text, self._context.window, wide=True)
         dialog.page.anchorClicked.connect(self._follow)
         dialog.open()

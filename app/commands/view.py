@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import partial
-from itertools import islice
 
-from PySide6.QtCore import QObject, QPoint, Signal
+from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QMenu
 
 from app.commands.context import CommandContext, Handlers
-from app.environment.settings import Settings
 from app.presenters.lookups import EventLookup, LaneLookup, MessageLookup, RebalanceLookup
 from app.presenters.palette_search import PaletteSearch, things
 from app.presenters.panels import PANELS
@@ -28,44 +26,13 @@ from widgets.panels.charts import ChartsPanel
 from widgets.panels.panel import Panel
 from widgets.panels.table_panel import TablePanel
 
-MAX_SAVED = 200
-
-
-class SavedFilters(QObject):
-    """(name, text) pairs in the order of their names; `changed` when there are others."""
-
-    changed = Signal()
-
-    def __init__(self, settings: Settings, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._settings = settings
-        self._saved = dict(islice(settings.saved_filters.items(), MAX_SAVED))
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        return iter(sorted(self._saved.items(), key=lambda item: item[0].casefold()))
-
-    def save(self, name: str, text: str) -> None:
-        if name and (name in self._saved or len(self._saved) < MAX_SAVED):
-            self._saved[name] = text
-            self._write()
-
-    def delete(self, name: str) -> None:
-        if self._saved.pop(name, None) is not None:
-            self._write()
-
-    def _write(self) -> None:
-        self._settings.saved_filters = self._saved
-        self.changed.emit()
-
 
 class FilterHandlers(Handlers):
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
-        self.saved = SavedFilters(context.settings, self)
-        self.saved.changed.connect(self._show)
         for panel in context.window.parts.panels:
-            panel.filterSaved.connect(self.saved.save)
-            panel.filterDeleted.connect(self.saved.delete)
+            panel.filterSaved.connect(self._save)
+            panel.filterDeleted.connect(self._delete)
         none = tr("This panel has no filter.")
         self.bind_with(
             "filter_help",
@@ -75,9 +42,17 @@ class FilterHandlers(Handlers):
         )
         self._show()
 
+    def _save(self, name: str, text: str) -> None:
+        self._context.settings.keep_filter(name, text)
+        self._show()
+
+    def _delete(self, name: str) -> None:
+        self._context.settings.forget_filter(name)
+        self._show()
+
     def _show(self) -> None:
         for panel in self._context.window.parts.panels:
-            panel.set_saved_filters(list(self.saved))
+            panel.set_saved_filters(list(self._context.settings.saved_filters.items()))
 
     def _panel(self) -> Panel:
         window = self._context.window

@@ -12,6 +12,8 @@ from widgets.theme import SCALES, THEMES
 
 T = TypeVar("T")
 
+MOST_FILTERS = 200
+
 
 class _Kept(Generic[T]):
     """A setting under `name`: `parse` makes a value of its text, an error or None for none, and `text` a text."""
@@ -88,3 +90,11 @@ class Settings:
         self._here[name] = value
         if self._store is not None:
             self._store.setValue(name, value)
+
+    def keep_filter(self, name: str, text: str) -> None:
+        kept = self.saved_filters
+        if name and (name in kept or len(kept) < MOST_FILTERS):
+            self.saved_filters = dict(sorted({**kept, name: text}.items(), key=lambda each: each[0].casefold()))
+
+    def forget_filter(self, name: str) -> None:
+        self.saved_filters = {kept: text for kept, text in self.saved_filters.items() if kept != name}

@@ -10,7 +10,12 @@ from widgets.i18n import tr
 
 def page(name: str) -> str:
     """Markdown about a panel, the canvas or filters, in the language of the window."""
-    return resources.path(*tr("help/en").split("/"), f"{name}.md").read_text(encoding="utf-8")
+    return resources.path("help", language(), f"{name}.md").read_text(encoding="utf-8")
+
+
+def language() -> str:
+    """The code of the window's language."""
+    return tr("help/en").rpartition("/")[2]
 
 
 def parts() -> list[str]:

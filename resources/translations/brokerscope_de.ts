@@ -9400,10 +9400,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>bei {offset:,}</translation>
   </message>
   <message>
-   <source>attach.md</source>
-   <translation>attach.de.md</translation>
-  </message>
-  <message>
    <source>attempt {attempt}, {time} left</source>
    <translation>Versuch {attempt}, {time} übrig</translation>
   </message>
@@ -9446,10 +9442,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>better</source>
    <translation>besser</translation>
-  </message>
-  <message>
-   <source>between.md</source>
-   <translation>between.de.md</translation>
   </message>
   <message>
    <source>beyond {size}</source>
@@ -9570,10 +9562,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>closed</source>
    <translation>geschlossen</translation>
-  </message>
-  <message>
-   <source>command-line.md</source>
-   <translation>command-line.de.md</translation>
   </message>
   <message>
    <source>committed</source>
@@ -10096,10 +10084,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>wie man sich mit einem Cluster verbindet, mit Benutzername und Passwort; leer für keine</translation>
   </message>
   <message>
-   <source>http.md</source>
-   <translation>http.de.md</translation>
-  </message>
-  <message>
    <source>http://host:8080, or host:9092 of a Kafka cluster</source>
    <translation>http://host:8080, oder host:9092 eines Kafka-Clusters</translation>
   </message>
@@ -10170,14 +10154,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>its time to live was over before it was acknowledged</source>
    <translation>ihre Lebenszeit war vorbei, bevor sie bestätigt war</translation>
-  </message>
-  <message>
-   <source>kafka-settings.md</source>
-   <translation>kafka-settings.md</translation>
-  </message>
-  <message>
-   <source>kafka.md</source>
-   <translation>kafka.de.md</translation>
   </message>
   <message>
    <source>kept for {time}</source>
@@ -10298,10 +10274,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>level where messages are stored as zstd</source>
    <translation>Stufe, wenn Nachrichten als zstd gespeichert werden</translation>
-  </message>
-  <message>
-   <source>library.md</source>
-   <translation>library.de.md</translation>
   </message>
   <message>
    <source>lifted the limits of {topic}</source>
@@ -11172,18 +11144,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>etwa berichte</translation>
   </message>
   <message>
-   <source>testing-api.md</source>
-   <translation>testing-api.md</translation>
-  </message>
-  <message>
-   <source>testing-reference.md</source>
-   <translation>testing-reference.md</translation>
-  </message>
-  <message>
-   <source>testing.md</source>
-   <translation>testing.de.md</translation>
-  </message>
-  <message>
    <source>text</source>
    <translation>Text</translation>
   </message>
@@ -11498,10 +11458,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>will have no reader</source>
    <translation>haben dann keinen Leser</translation>
-  </message>
-  <message>
-   <source>window.md</source>
-   <translation>window.de.md</translation>
   </message>
   <message>
    <source>with its effect: effectively once</source>
