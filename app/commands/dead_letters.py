@@ -6,8 +6,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 
 import msgspec
-from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QMenu, QMessageBox
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QMenu
 
 from app.commands.context import CommandContext, Handlers, open_review
 from app.commands.forms import Given, form_of
@@ -34,7 +34,7 @@ from broker_core.simulation.actions.dead_letters import (
     StopTopicRedrive,
 )
 from broker_core.simulation.handlers import Performed
-from widgets.dialogs.form import Values
+from widgets.dialogs.form import FormDialog, Values
 from widgets.dialogs.message_form import EditDeadLetterDialog, MessageText
 from widgets.dialogs.review import Review
 from widgets.formats import plain_text, sentence
@@ -246,21 +246,13 @@ class DeadLetterHandlers(Handlers):
         if redrive:
             self._controller.perform(Redrive(queue=queue, offsets=[offset]))
 
-    def ask_purge(self, rows: Sequence[Hashable]) -> QMessageBox:
+    def ask_purge(self, rows: Sequence[Hashable]) -> FormDialog:
         keys = letters_of(rows)
-        box = QMessageBox(self._context.window, icon=QMessageBox.Icon.Warning, textFormat=Qt.TextFormat.PlainText)
-        box.setWindowTitle(tr("Purge"))
-        box.setText(tr("Dead letters to purge: {count}", count=f"{len(keys):,}"))
-        brings = tr(
-            "Undo (Ctrl+Z) brings them back for {minutes} minutes of session time.", minutes=UNDO_WINDOW_MINUTES
-        )
-        box.setInformativeText(brings)
-        purge = box.addButton(tr("Purge {count}", count=f"{len(keys):,}"), QMessageBox.ButtonRole.DestructiveRole)
-        box.addButton(QMessageBox.StandardButton.Cancel)
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        purge.clicked.connect(lambda: self.purge(keys))
-        box.open()
-        return box
+        form = form_of("purge_letters", {}, count=f"{len(keys):,}", minutes=UNDO_WINDOW_MINUTES)
+        dialog = form.dialog(self._context.window, lambda _values: "")
+        dialog.chosen.connect(lambda _values: self.purge(keys))
+        dialog.open()
+        return dialog
 
     def purge(self, keys: Sequence[tuple[str, int]]) -> None:
         for queue, offsets in _by_queue(keys).items():

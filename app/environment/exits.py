@@ -28,42 +28,19 @@ class Exit(enum.IntEnum):
     TERMINATED = (143, "ended by SIGTERM")
 
 
-_USAGE = {
-    ErrorCode.INVALID_TOPIC,
-    ErrorCode.INVALID_PARTITIONS,
-    ErrorCode.INVALID_GROUP_ID,
-    ErrorCode.INVALID_SESSION_TIMEOUT,
-    ErrorCode.INVALID_CONFIG,
-    ErrorCode.INVALID_REQUEST,
-    ErrorCode.INVALID_SCHEMA,
-    ErrorCode.MALFORMED_REQUEST,
-    ErrorCode.UNSERIALIZABLE,
+_BY_STATUS = {404: Exit.NOT_FOUND, 422: Exit.USAGE}
+# Where HTTP's status means something else.
+_OWN = {
+    **dict.fromkeys((ErrorCode.REQUEST_TIMED_OUT, ErrorCode.CONNECTION_LOST, ErrorCode.CLOSED), Exit.UNREACHABLE),
+    **dict.fromkeys((ErrorCode.OFFSET_OUT_OF_RANGE, ErrorCode.NOT_A_SESSION), Exit.NOT_FOUND),
+    **dict.fromkeys((ErrorCode.INVALID_PARTITIONS, ErrorCode.INVALID_CONFIG), Exit.USAGE),
+    **dict.fromkeys((ErrorCode.INVALID_REQUEST, ErrorCode.INVALID_SCHEMA), Exit.USAGE),
+    ErrorCode.UNREADABLE: Exit.REFUSED,
 }
-_NOT_FOUND = {
-    ErrorCode.OFFSET_OUT_OF_RANGE,
-    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-    ErrorCode.UNKNOWN_MEMBER_ID,
-    ErrorCode.GROUP_ID_NOT_FOUND,
-    ErrorCode.UNKNOWN_QUEUE,
-    ErrorCode.NO_DEAD_LETTERS,
-    ErrorCode.UNKNOWN_DEAD_LETTER,
-    ErrorCode.UNKNOWN_CONSUMER,
-    ErrorCode.UNKNOWN_FAULT,
-    ErrorCode.UNKNOWN_SUBJECT,
-    ErrorCode.UNKNOWN_SCHEMA_VERSION,
-    ErrorCode.UNKNOWN_SCHEMA,
-    ErrorCode.NOT_A_SESSION,
-    ErrorCode.RESOURCE_NOT_FOUND,
-}
-_UNREACHABLE = {ErrorCode.REQUEST_TIMED_OUT, ErrorCode.CONNECTION_LOST, ErrorCode.CLOSED}
 
 
 def exit_of(error: BrokerError) -> Exit:
-    if error.code in _UNREACHABLE:
-        return Exit.UNREACHABLE
-    if error.code in _NOT_FOUND:
-        return Exit.NOT_FOUND
-    return Exit.USAGE if error.code in _USAGE else Exit.REFUSED
+    return _OWN.get(error.code) or _BY_STATUS.get(error.code.status, Exit.REFUSED)
 
 
 def summary() -> str:

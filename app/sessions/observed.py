@@ -34,21 +34,6 @@ T = TypeVar("T")
 
 _AWAY_S = 3.0  # after which what is shown counts as old, at least
 _LOOKS_MISSED = 3
-# What the core says.
-_SAID = (
-    mark("This is possible only in a session that runs in this window; this one observes a broker elsewhere."),
-    mark("The broker runs elsewhere and has no operation that undoes this."),
-    mark("The cluster is locked: Unlock (in the menu Session) opens it for a while."),
-    mark(
-        "Everybody may use this broker, so nobody may disturb its clients; give it a token, or open one for tests, "
-        "with EmbeddedBroker or serve --testing."
-    ),
-    mark(
-        "The clock of this broker cannot be stopped or moved; open one for tests, with EmbeddedBroker or serve "
-        "--testing."
-    ),
-    mark("A Kafka cluster is only observed: nothing is changed, and not everything can be known from outside."),
-)
 OWN_SPEED = 1.0  # of a cluster of our own
 OWN_TIME = mark("A broker elsewhere runs on its own time: look back on the timeline, or freeze the view (Space).")
 

@@ -2162,10 +2162,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Dead Letters von {topic}: {count}. Sie bleiben dort, und Kopien gehen zurück.</translation>
   </message>
   <message>
-   <source>Dead letters to purge: {count}</source>
-   <translation>Zu löschende Dead Letters: {count}</translation>
-  </message>
-  <message>
    <source>Dead-letter</source>
    <translation>Zum Dead Letter machen</translation>
   </message>
@@ -8708,10 +8704,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Rückgängig</translation>
   </message>
   <message>
-   <source>Undo (Ctrl+Z) brings them back for {minutes} minutes of session time.</source>
-   <translation>Rückgängig (Strg+Z) holt sie {minutes} Minuten Sitzungszeit lang zurück.</translation>
-  </message>
-  <message>
    <source>Undo: {what}</source>
    <translation>Rückgängig: {what}</translation>
   </message>
@@ -11794,6 +11786,10 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>{count} dead letters of {queue}</source>
    <translation>{count} Dead Letters von {queue}</translation>
+  </message>
+  <message>
+   <source>{count} dead letters will be removed. They can be restored for {minutes} minutes of session time (Ctrl+Z).</source>
+   <translation>{count} Dead Letters werden herausgenommen. {minutes} Minuten Sitzungszeit lang lassen sie sich zurückholen (Strg+Z).</translation>
   </message>
   <message>
    <source>{count} fields</source>

@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QApplication, QMenu, QMessageBox, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QMenu
 
 from app.commands.dead_letters import DeadLetterHandlers
 from app.environment.paths import find_scenario
@@ -133,11 +133,10 @@ def test_a_dead_letter_is_edited_and_goes_back_changed(panel, hand):
 def test_a_purge_names_its_count_and_is_undone(panel, hand):
     count = dead(hand)
     panel.table.selectAll()
-    box = hand.workbench.family(DeadLetterHandlers).ask_purge(panel.selected_keys())
-    assert isinstance(box, QMessageBox)
-    assert box.text() == f"Dead letters to purge: {count}"
-    button = next(one for one in box.findChildren(QPushButton) if one.text() == f"Purge {count}")
-    button.click()
+    dialog = hand.workbench.family(DeadLetterHandlers).ask_purge(panel.selected_keys())
+    assert f"{count} dead letters will be removed" in dialog.findChild(QLabel).text()
+    assert dialog.accept_button.text() == f"Purge {count}"
+    dialog.accept_button.click()
     hand.show()
     assert dead(hand) == 0
     hand.workbench.registry.trigger("undo")
