@@ -153,7 +153,9 @@ def update(path: Path) -> None:
     head = '<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE TS>\n'
     path.write_text(head + ET.tostring(root, encoding="unicode") + "\n", encoding="utf-8")
     lrelease = Path(sys.executable).with_name("pyside6-lrelease")
-    subprocess.run([lrelease, "-silent", path, "-qm", path.with_suffix(".qm")], check=True)
+    made = path.with_suffix(".new")
+    subprocess.run([lrelease, "-silent", path, "-qm", made], check=True)
+    made.replace(path.with_suffix(".qm"))  # a window that runs reads the old file
 
 
 def main() -> int:

@@ -158,7 +158,7 @@ class CommandPalette(QDialog):
         if entry is None:
             self.reason.setText(tr("No command and nothing in the session has this name."))
         elif entry.reason:
-            self.reason.setText(tr("Not now: {reason}", reason=entry.reason))
+            self.reason.setText(tr("Not available: {reason}", reason=entry.reason))
         else:
             shown = tr("Enter shows it on the canvas, Escape closes.")
             self.reason.setText(entry.enter or (shown if entry.is_thing else tr("Enter runs it, Escape closes.")))

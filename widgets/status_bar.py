@@ -70,7 +70,7 @@ class StatusBar(QStatusBar):
         self.undo_button.setVisible(bool(what))
         self.undo_button.setEnabled(not why_not)
         can = tr("Undo: {what} (Ctrl+Z)", what=what)
-        set_plain_tip(self.undo_button, tr("Not now: {reason}", reason=why_not) if why_not else can)
+        set_plain_tip(self.undo_button, tr("Not available: {reason}", reason=why_not) if why_not else can)
         self.undo_button.setAccessibleName(tr("Undo: {what}", what=what))
 
     def show_message(self, text: str) -> None:

@@ -112,7 +112,7 @@ class ActionRegistry(QObject):
     def _describe(self, command: Command, action: QAction, why: str) -> None:
         key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
         title, hint = tr(command.title).rstrip("."), tr(command.hint)
-        lines = [f"{title} ({key})" if key else title, tr("Not now: {reason}", reason=why) if why else hint]
+        lines = [f"{title} ({key})" if key else title, tr("Not available: {reason}", reason=why) if why else hint]
         action.setToolTip("\n".join(line for line in lines if line))
 
     def action(self, command_id: str) -> QAction:

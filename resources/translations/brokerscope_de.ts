@@ -4800,6 +4800,10 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Nicht über Nachrichten.</translation>
   </message>
   <message>
+   <source>Not available: {reason}</source>
+   <translation>Nicht verfügbar: {reason}</translation>
+  </message>
+  <message>
    <source>Not below the current one.</source>
    <translation>Nicht unter der jetzigen.</translation>
   </message>
@@ -4814,10 +4818,6 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
   <message>
    <source>Not listed: {what}. Those in use and the one selected in the navigator come first.</source>
    <translation>Nicht aufgeführt: {what}. Zuerst kommen die benutzten und das im Navigator ausgewählte.</translation>
-  </message>
-  <message>
-   <source>Not now: {reason}</source>
-   <translation>Nicht jetzt: {reason}</translation>
   </message>
   <message>
    <source>Not observed</source>

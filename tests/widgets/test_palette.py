@@ -106,7 +106,7 @@ def test_a_disabled_command_says_why_and_does_not_run(palette, qtbot):
     heard: list[str] = []
     palette.chosen.connect(heard.append)
     qtbot.keyClicks(palette.field, "stop")
-    assert palette.reason.text() == "Not now: The session has ended."
+    assert palette.reason.text() == "Not available: The session has ended."
     qtbot.keyClick(palette.field, Qt.Key.Key_Return)
     assert heard == []
     assert palette.isVisible()

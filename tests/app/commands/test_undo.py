@@ -64,7 +64,7 @@ def test_after_the_end_the_button_says_why_nothing_is_undone(hand: Hand) -> None
     hand.workbench.controller.stop()
     hand.workbench.draw()
     assert button.isVisible() and not button.isEnabled()
-    assert button.toolTip().startswith("Not now: The session has ended. Continue it (Shift+F8)")
+    assert button.toolTip().startswith("Not available: The session has ended. Continue it (Shift+F8)")
 
 
 def test_undo_and_redo_are_recorded_actions(hand: Hand) -> None:
