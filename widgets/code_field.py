@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QMimeData, QModelIndex, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFontMetricsF,
@@ -12,11 +12,14 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QResizeEvent,
+    QStandardItem,
+    QStandardItemModel,
     QTextCursor,
     QTextFormat,
 )
-from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QCompleter, QListView, QPlainTextEdit, QTextEdit, QWidget
 
+from widgets.facts import named
 from widgets.i18n import tr
 from widgets.long_text import text_after_paste
 from widgets.panels.cell_painter import as_plain
@@ -25,8 +28,8 @@ from widgets.theme import current_theme, mono_font, px, qcolour
 ROWS = 9
 _REST = re.compile(r"[\w.-]*")  # of the word that the cursor is in
 _TEXT = Qt.ItemDataRole.UserRole
-_TAKES = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab})
-_MOVES = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: ROWS, Qt.Key.Key_PageUp: -ROWS}
+_OF_THE_LIST = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab, Qt.Key.Key_Escape})
+_ARROWS = frozenset({Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End})
 
 
 class Word(NamedTuple):
@@ -38,97 +41,45 @@ class Word(NamedTuple):
 Complete = Callable[[str, int], tuple[int, Sequence[Word]]]
 
 
-class CompletionList(QListWidget):
-    """Opens below the cursor of `field` while a word is written, and on Ctrl+Space.
-
-    Up and Down choose, Enter and Tab take, Escape closes it. The focus stays in the field.
-    """
+class Completion(QCompleter):
+    """Lists what `complete` says below the cursor of `field`; what is chosen there takes the place of the word."""
 
     def __init__(self, field: QPlainTextEdit, complete: Complete) -> None:
-        super().__init__(field)
-        self._field = field
-        self._complete = complete
-        self._start = 0
-        self.setFont(mono_font())
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setFrameShape(QFrame.Shape.Box)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setAccessibleName(tr("What you can write here"))
-        self.hide()
-        self.itemClicked.connect(lambda _item: self._take())
-        field.installEventFilter(self)
-        field.cursorPositionChanged.connect(self._on_moved)
+        super().__init__(QStandardItemModel(field), field)
+        self._field, self._words, self._start = field, complete, 0
+        self.setWidget(field)
+        self.setMaxVisibleItems(ROWS)
+        self.list = named(QListView(field), tr("What you can write here"))
+        self.list.setFont(mono_font())
+        self.setPopup(self.list)
+        self.activated[QModelIndex].connect(self._take)  # type: ignore[index]
 
     def open(self) -> None:
         """List what may be written at the cursor; nothing opens if there is nothing."""
-        cursor = self._field.textCursor()
-        self._start, words = self._complete(self._field.toPlainText(), cursor.position())
+        cursor, model = self._field.textCursor(), self.model()
+        assert isinstance(model, QStandardItemModel)
+        self._start, words = self._words(self._field.toPlainText(), cursor.position())
         written = self._field.toPlainText()[self._start : cursor.position()]
-        self.clear()
-        theme = current_theme()
-        self.setStyleSheet(f"border: 1px solid {theme.colour('border_strong')};")
+        model.clear()
         if not words or [word.text.strip().rstrip(":") for word in words] == [written]:
-            self.hide()
+            self.list.hide()
             return
         for word in words:
-            item = QListWidgetItem(f"{word.text.strip()}   {word.about}".rstrip(), self)
-            item.setData(_TEXT, word.text)
+            item = QStandardItem(f"{word.text.strip()}   {word.about}".rstrip())
+            item.setData(word.text, _TEXT)
             item.setToolTip(as_plain(word.about))
-        self.setCurrentRow(0)
-        self._place(cursor)
-        self.show()
-        self.raise_()
+            model.appendRow(item)
+        where = self._field.cursorRect(cursor).translated(self._field.viewport().pos())
+        where.setWidth(self.list.sizeHintForColumn(0) + px(36))
+        self.complete(where)
+        self.list.setCurrentIndex(self.completionModel().index(0, 0))
 
-    def _place(self, cursor: QTextCursor) -> None:
-        rows = min(self.count(), ROWS)
-        height = rows * self.sizeHintForRow(0) + 2 * self.frameWidth() + px(4)
-        width = min(self.sizeHintForColumn(0) + px(36), self._field.width() - px(20))
-        caret = self._field.cursorRect(cursor)
-        at = self._field.viewport().mapTo(self._field, caret.bottomLeft())
-        above = self._field.viewport().mapTo(self._field, caret.topLeft()).y() - height
-        y = at.y() + 2 if at.y() + height <= self._field.height() or above < 0 else above
-        self.resize(width, height)
-        self.move(QPoint(max(0, min(at.x(), self._field.width() - width - px(4))), y))
-
-    def _on_moved(self) -> None:
-        cursor = self._field.textCursor()
-        if self.isVisible() and (cursor.position() < self._start or cursor.hasSelection()):
-            self.hide()
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if watched is self._field and event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
-            return self._on_key(event)
-        if watched is self._field and event.type() == QEvent.Type.FocusOut:
-            self.hide()
-        return False
-
-    def _on_key(self, event: QKeyEvent) -> bool:
-        control = event.modifiers() & Qt.KeyboardModifier.ControlModifier
-        if event.key() == Qt.Key.Key_Space and control:
-            self.open()
-            return True
-        if not self.isVisible() or control:
-            return False
-        if event.key() in _TAKES:
-            self._take()
-        elif event.key() == Qt.Key.Key_Escape:
-            self.hide()
-        elif event.key() in _MOVES:
-            self.setCurrentRow(max(0, min(self.count() - 1, self.currentRow() + _MOVES[Qt.Key(event.key())])))
-        else:
-            return False
-        return True
-
-    def _take(self) -> None:
-        item = self.currentItem()
-        if item is None:
-            return
+    def _take(self, chosen: QModelIndex) -> None:
         cursor = self._field.textCursor()
         rest = _REST.match(self._field.toPlainText(), cursor.position())
         cursor.setPosition(self._start if rest is None else rest.end())
         cursor.setPosition(self._start, QTextCursor.MoveMode.KeepAnchor)
-        self.hide()
-        cursor.insertText(item.data(_TEXT))
+        cursor.insertText(chosen.data(_TEXT))
         self._field.setTextCursor(cursor)
 
 
@@ -160,27 +111,34 @@ class CodeField(QPlainTextEdit):
         self.setFont(mono_font())
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.wrong_line = 0
-        self.completions: CompletionList | None = None
+        self.completion: Completion | None = None
         self._margin = _Margin(self)
         self.blockCountChanged.connect(lambda _count: self._fit_margin())
         self.updateRequest.connect(self._on_update)
         self._fit_margin()
 
     def set_completion(self, complete: Complete) -> None:
-        self.completions = CompletionList(self, complete)
+        self.completion = Completion(self, complete)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        completion, control = self.completion, event.modifiers() & Qt.KeyboardModifier.ControlModifier
+        if completion is not None and completion.list.isVisible() and event.key() in _OF_THE_LIST:
+            event.ignore()
+            return
         if event.key() == Qt.Key.Key_Tab and not event.modifiers():
             self.insertPlainText("  ")
+            return
+        if completion is not None and control and event.key() == Qt.Key.Key_Space:
+            completion.open()
             return
         line = self.textCursor().block().text()[: self.textCursor().positionInBlock()]
         super().keyPressEvent(event)
         if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and not event.modifiers():
             self.insertPlainText(line[: len(line) - len(line.lstrip())])
-        elif self.completions is not None and (event.text().isalnum() or event.text() == "_"):
-            self.completions.open()
-        elif self.completions is not None and event.text():
-            self.completions.hide()
+        elif completion is not None and (event.text().isalnum() or event.text() == "_"):
+            completion.open()
+        elif completion is not None and (event.text() or event.key() in _ARROWS):
+            completion.list.hide()
 
     def margin_width(self) -> int:
         digits = max(2, len(str(self.blockCount())))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRect, Qt
-from PySide6.QtWidgets import QLabel, QListWidget, QTableWidget
+from PySide6.QtWidgets import QAbstractItemView, QLabel, QTableWidget
 
 from widgets.dialogs.assignors import AssignorsDialog
 from widgets.facts import FactsGrid, LinkButton
@@ -44,8 +44,9 @@ def column(dialog: AssignorsDialog, name: str) -> list[str]:
     return [row[place] for row in shown_rows(dialog.table)]
 
 
-def words(listed: QListWidget) -> list[str]:
-    return [listed.item(row).data(Qt.ItemDataRole.UserRole) for row in range(listed.count())]
+def words(listed: QAbstractItemView) -> list[str]:
+    rows = listed.model()
+    return [rows.index(row, 0).data(Qt.ItemDataRole.UserRole) for row in range(rows.rowCount())]
 
 
 def findings(panel: ReportPanel) -> tuple[FindingFacts, ...]:

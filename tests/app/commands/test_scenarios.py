@@ -232,16 +232,16 @@ def test_pictures_of_line_numbers_do_not_raise(hand: Hand, open_workbench: Calla
 def test_what_is_typed_is_completed_from_the_keyboard_with_the_names_of_the_scenario(hand: Hand) -> None:
     editor = ScenarioHandlers(hand.workbench.context).edit("New", NEW_SCENARIO)
     field = editor.field
-    listed = field.completions
-    assert listed is not None
+    assert field.completion is not None
+    listed = field.completion.list
     field.moveCursor(QTextCursor.MoveOperation.End)
     hand.qtbot.keyClicks(field, "wor")
     assert listed.isVisible() and words(listed) == ["workers: "]
-    hand.qtbot.keyClick(field, Qt.Key.Key_Tab)
+    hand.qtbot.keyClick(listed, Qt.Key.Key_Tab)
     hand.qtbot.keyClick(field, Qt.Key.Key_Return)
     hand.qtbot.keyClicks(field, "  - {name: w, qu")
     assert words(listed) == ["queue: "]
-    hand.qtbot.keyClick(field, Qt.Key.Key_Escape)
+    hand.qtbot.keyClick(listed, Qt.Key.Key_Escape)
     assert not listed.isVisible() and editor.isVisible()
     field.moveCursor(QTextCursor.MoveOperation.Start)
     assert field.find("to: orders")
@@ -249,7 +249,7 @@ def test_what_is_typed_is_completed_from_the_keyboard_with_the_names_of_the_scen
     cursor.insertText("to: ")
     hand.qtbot.keyClick(field, Qt.Key.Key_Space, Qt.KeyboardModifier.ControlModifier)
     assert words(listed) == ["orders"], "the name of the text that could run"
-    hand.qtbot.keyClick(field, Qt.Key.Key_Return)
+    hand.qtbot.keyClick(listed, Qt.Key.Key_Return)
     assert "to: orders, arrivals" in editor.text()
     editor.set_saved("x.yaml")
     editor.close()
