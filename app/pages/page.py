@@ -236,7 +236,7 @@ def _icon(name: str) -> str:
 def _icons(data: Mapping[str, Any]) -> set[str]:
     shipped = {path.stem for path in resources.path("icons").glob("*.svg")}
     of_events = {event["state"][1] for event in data["events"]}
-    return {*_ICONS, *_KINDS.values(), *shipped.intersection(data["columns"]["templates"]), *of_events}
+    return {*_ICONS, *_KINDS.values(), *shipped.intersection(data["columns"]["values"]), *of_events}
 
 
 _KINDS = {

@@ -21,45 +21,16 @@ async function inflated(id) {
   return new Response(stream).text();
 }
 
-let templates; // [what comes first ("", number or word), texts, how the number behind each is written]
-function parted(template) {
-  const head = template[0] === "\x05" || template[0] === "\x06" ? template[0] : "";
-  const texts = [""], styles = [];
-  for (const letter of template.slice(head.length)) {
-    const code = letter.charCodeAt(0);
-    if (code === 1 || code === 2 || (code > 14 && code < 24)) { styles.push(code); texts.push(""); } else texts[texts.length - 1] += letter;
-  }
-  return { head, texts, styles };
-}
-function written(number, style) {
-  if (style === 1) return String(number);
-  return style === 2 ? String(number).replace(/\B(?=(\d{3})+$)/g, ",") : String(number).padStart(style - 14, "0");
-}
-const WORDS = { true: true, false: false, null: null };
-function value(template, numbers, first) {
-  const { head, texts, styles } = templates[template];
-  let text = texts[0];
-  for (let at = 0; at < styles.length; at += 1) text += written(numbers[first + at], styles[at]) + texts[at + 1];
-  return head === "\x05" ? Number(text) : head === "\x06" ? WORDS[text] : text;
-}
-
 const open = new Map();
 function opened(column) {
   let found = open.get(column);
   if (found) return found;
-  const [steps, changes, differences] = column.map((number) => data.columns.lists[number]);
-  const at = new Int32Array(steps.length), which = new Int32Array(steps.length), first = new Int32Array(steps.length);
-  const numbers = new Float64Array(differences.length), last = new Map();
-  for (let place = 0, moment = 0, template = 0, next = 0; place < steps.length; place += 1) {
-    at[place] = moment += steps[place];
-    which[place] = template += changes[place];
-    first[place] = next;
-    const count = template ? templates[template].styles.length : 0, before = last.get(template);
-    for (let number = 0; number < count; number += 1) numbers[next + number] = differences[next + number] + (before === undefined ? 0 : numbers[before + number]);
-    last.set(template, next);
-    next += count;
+  const [steps, changes] = column.map((number) => data.columns.lists[number]);
+  found = { at: new Int32Array(steps.length), which: new Int32Array(steps.length) };
+  for (let place = 0, moment = 0, value = 0; place < steps.length; place += 1) {
+    found.at[place] = moment += steps[place];
+    found.which[place] = value += changes[place];
   }
-  found = { at, which, first, numbers, place: -1, value: undefined };
   open.set(column, found);
   return found;
 }
@@ -67,13 +38,8 @@ function leaf(column, moment) {
   const one = opened(column);
   let low = 0, high = one.at.length;
   while (low < high) { const middle = (low + high) >> 1; if (one.at[middle] <= moment) low = middle + 1; else high = middle; }
-  const place = low - 1;
-  if (place < 0) return undefined;
-  if (place !== one.place) {
-    one.place = place;
-    one.value = one.which[place] ? value(one.which[place], one.numbers, one.first[place]) : undefined;
-  }
-  return one.value;
+  const number = low ? one.which[low - 1] : 0;
+  return number ? data.columns.values[number] : undefined;
 }
 function tree(node, moment) {
   if (node === undefined) return undefined;
@@ -636,7 +602,6 @@ async function begin() {
   data = JSON.parse(await inflated("data"));
   ({ words, sizes } = data);
   moments = data.moments_ms;
-  templates = data.columns.templates.map(parted);
   data.events.forEach((event, at) => { event.at = at; });
   connect();
   follow();

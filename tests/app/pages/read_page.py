@@ -19,7 +19,7 @@ class Page:
         self.text = text
         self.data: dict[str, Any] = json.loads(packed(text, "data"))
         columns = self.data["columns"]
-        self._templates, self._lists, self._root = columns["templates"], columns["lists"], columns["root"]
+        self._values, self._lists, self._root = columns["values"], columns["lists"], columns["root"]
         self.moments_ms: list[float] = self.data["moments_ms"]
 
     def at(self, time_ms: float) -> dict[str, Any]:
@@ -28,7 +28,7 @@ class Page:
 
     def moment(self, moment: int) -> dict[str, Any]:
         """Everything of a moment, by its number."""
-        found = tree(self._root, moment, self._templates, self._lists)
+        found = tree(self._root, moment, self._values, self._lists)
         assert isinstance(found, dict)
         return found
 
@@ -41,46 +41,24 @@ def packed(text: str, name: str) -> str:
     return zlib.decompress(raw[4 : 4 + int.from_bytes(raw[:4], "big")]).decode()
 
 
-def tree(node: Any, moment: int, templates: list[str], lists: list[list[int]]) -> Any:
+def tree(node: Any, moment: int, values: list[Any], lists: list[list[int]]) -> Any:
     """A part of the columns at a moment; GONE where it is not there."""
     if isinstance(node, list):
-        return leaf([lists[number] for number in node], moment, templates)
+        return leaf([lists[number] for number in node], moment, values)
     if "*" in node:
-        length = tree(node["*"], moment, templates, lists)
-        return GONE if length is GONE else [tree(node[str(at)], moment, templates, lists) for at in range(length)]
-    found = {name: tree(child, moment, templates, lists) for name, child in node.items()}
+        length = tree(node["*"], moment, values, lists)
+        return GONE if length is GONE else [tree(node[str(at)], moment, values, lists) for at in range(length)]
+    found = {name: tree(child, moment, values, lists) for name, child in node.items()}
     return {name: value for name, value in found.items() if value is not GONE} or GONE
 
 
-def leaf(column: list[list[int]], moment: int, templates: list[str]) -> Any:
+def leaf(column: list[list[int]], moment: int, values: list[Any]) -> Any:
     """The value of a column at a moment."""
-    at = template = next_number = 0
-    value, last = GONE, dict[int, list[int]]()
-    for step, change in zip(column[0], column[1], strict=True):
-        at, template = at + step, template + change
+    at = number = 0
+    value = GONE
+    for step, change in zip(*column, strict=True):
+        at, number = at + step, number + change
         if at > moment:
             break
-        holes = [char for char in templates[template] if ord(char) in {1, 2} or 14 < ord(char) < 24] if template else []
-        differences = column[2][next_number : next_number + len(holes)]
-        next_number += len(holes)
-        before = last.get(template, [0] * len(holes))
-        last[template] = [old + new for old, new in zip(before, differences, strict=True)]
-        value = _filled(templates[template], last[template]) if template else GONE
+        value = values[number] if number else GONE
     return value
-
-
-def _filled(template: str, numbers: list[int]) -> Any:
-    left = iter(numbers)
-
-    def written(char: str) -> str:
-        code = ord(char)
-        if code == 1:
-            return str(next(left))
-        if code == 2:
-            return f"{next(left):,}"
-        return f"{next(left):0{code - 14}}" if 14 < code < 24 else char
-
-    text = "".join(map(written, template[1:] if template[:1] in {"\x05", "\x06"} else template))
-    if template[:1] == "\x05":
-        return json.loads(text)
-    return {"true": True, "false": False, "null": None}[text] if template[:1] == "\x06" else text
