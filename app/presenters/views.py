@@ -190,7 +190,7 @@ class Views(QObject):
         for presenter in self._presenters.values():
             needs = presenter.panel.info.needs
             unknown = bool(needs) and not self._controller.source.knows(needs)
-            presenter.panel.set_source(unknown=unknown, goes_on=self._controller.source.goes_on)
+            presenter.panel.set_source(unknown=unknown, goes_on=tr(self._controller.source.goes_on))
             presenter.panel.clear_filter()
             presenter.restart()
 

@@ -21,7 +21,6 @@ from broker_core.observation.peers import peer_at
 from broker_core.operations.request import Request
 from broker_core.recording.live_session import LiveSession
 from broker_core.recording.playback import Playback
-from broker_core.recording.recorder import Recorder
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.arrival_files import DataFiles
 from broker_core.simulation.handlers import Performed
@@ -117,6 +116,7 @@ class ObservedSource(Source):
 
     has_present = True
     outside_clients = True
+    goes_on = mark("What happens at the broker appears here as soon as it is seen.")
 
     def __init__(
         self, peer: Peer, folder: Path | None, scenario: Scenario | None = None, *, hides_hosts: bool = False
@@ -141,12 +141,10 @@ class ObservedSource(Source):
             sinks=self.collectors.all(),
             on_keyframe=self.collectors.keyframe,
         )
+        self.recorder = self.session.recorder
+        self.started_at = datetime.fromtimestamp(peer.epoch_ms / 1_000, UTC)
         self._worker = ThreadPoolExecutor(2, thread_name_prefix="attached")
         self._ended = False
-
-    @property
-    def recorder(self) -> Recorder | None:
-        return self.session.recorder
 
     @property
     def status(self) -> EngineStatus:
@@ -231,14 +229,6 @@ class ObservedSource(Source):
     @property
     def end_ns(self) -> int:
         return self.session.latest.time_ns
-
-    @property
-    def started_at(self) -> datetime:
-        return datetime.fromtimestamp(self.session.peer.epoch_ms / 1000, UTC)
-
-    @property
-    def goes_on(self) -> str:
-        return tr("What happens at the broker appears here as soon as it is seen.")
 
     def open_playback(self) -> Playback:
         return self.session.playback()

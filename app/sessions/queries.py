@@ -32,31 +32,36 @@ class Replies(QObject):
     def drop(self) -> None:
         self._round += 1
 
-    def follow(
-        self, found: Future[T], then: Callable[[T], object], failed: Callable[[BrokerError], object] | None = None
-    ) -> None:
-        """Call `then(result)`, or `failed` with a `BrokerError`; any other error is raised."""
+    def bring(self, found: Future[T], then: Callable[[Future[T]], object]) -> None:
+        """Call `then(found)` when it is done."""
         now = self._round
 
         def report(done: Future[T]) -> None:
             with suppress(RuntimeError):  # the window is gone
-                self._came.emit((now, done, then, failed))
+                self._came.emit((now, done, then))
 
         found.add_done_callback(report)
 
-    def _answer(
-        self, came: tuple[int, Future[Any], Callable[[Any], object], Callable[[BrokerError], object] | None]
+    def follow(
+        self, found: Future[T], then: Callable[[T], object], failed: Callable[[BrokerError], object] | None = None
     ) -> None:
-        asked_in, done, then, failed = came
-        if asked_in != self._round:
-            return
-        error = done.exception()
-        if error is None:
-            then(done.result())
-        elif isinstance(error, BrokerError) and failed is not None:
-            failed(error)
-        else:
-            raise error
+        """Call `then(result)`, or `failed` with a `BrokerError`; any other error is raised."""
+
+        def answer(done: Future[T]) -> None:
+            error = done.exception()
+            if error is None:
+                then(done.result())
+            elif isinstance(error, BrokerError) and failed is not None:
+                failed(error)
+            else:
+                raise error
+
+        self.bring(found, answer)
+
+    def _answer(self, came: tuple[int, Future[Any], Callable[[Future[Any]], object]]) -> None:
+        asked_in, done, then = came
+        if asked_in == self._round:
+            then(done)
 
 
 class Asked(Protocol):

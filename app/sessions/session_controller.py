@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import random
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +13,7 @@ from app.sessions.branching import Branching
 from app.sessions.causes import cause_text, error_text
 from app.sessions.collectors.collectors import Collectors
 from app.sessions.observed import ObservedSource, attached_to_own
+from app.sessions.queries import Replies
 from app.sessions.reading import KEYFRAMES_MAX, Reading
 from app.sessions.session_time import SessionTime
 from app.sessions.simulated import SimulatedSource
@@ -60,7 +62,6 @@ class SessionController(QObject):
     failed = Signal(str)
     acted = Signal(object, str)
     refused = Signal(str, str, bool)
-    _acted = Signal(object, str)
 
     def __init__(self, *, record: bool = True, sessions: Path | None = None, parent: QObject | None = None) -> None:
         """`record` holds for sessions to come; `sessions` is where they go, the user's folder if it is None."""
@@ -77,7 +78,7 @@ class SessionController(QObject):
         self._reading: Reading | None = None
         self._failure_reported = self._overran = False
         self.travel.failed.connect(self.failed)
-        self._acted.connect(self._report)
+        self._replies = Replies(self)
         self.time.failed.connect(self.failed)
         self.time.reported.connect(self.reported)
 
@@ -250,7 +251,7 @@ class SessionController(QObject):
         if why := self.why_not(type(action)):
             self.reported.emit(why)
         else:
-            self.source.perform(action).add_done_callback(lambda future: self._acted.emit(future, source))
+            self._replies.bring(self.source.perform(action), partial(self._report, source))
 
     def host(self, new_topic_partitions: int) -> EngineHost | None:
         """The running session as a host for clients from outside; unknown topics get so many partitions.
@@ -266,7 +267,7 @@ class SessionController(QObject):
         self.time.go_past_the_end()
         return EngineHost(simulated.engine, simulated.session.simulation, auto_create_partitions=new_topic_partitions)
 
-    def _report(self, done: Future[Performed], source: str) -> None:
+    def _report(self, source: str, done: Future[Performed]) -> None:
         error = done.exception()
         if error is None:
             performed = done.result()

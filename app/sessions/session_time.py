@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
 from app.sessions.causes import error_text
 from app.sessions.event_text import event_line
+from app.sessions.queries import Replies
 from app.sessions.simulated import SimulatedSource
 from app.sessions.source import Source
 from app.sessions.timeline_position import TimelinePosition
@@ -27,8 +29,6 @@ class SessionTime(QObject):
 
     reported = Signal(str)
     failed = Signal(str)
-    _stepped = Signal(object)
-    _background_ended = Signal(object)
 
     def __init__(self, travel: TimelinePosition, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -40,8 +40,7 @@ class SessionTime(QObject):
         self.stopped = True
         self.open_ended = False  # it goes on past the end of its scenario
         self.background_tasks = 0  # that are asked for and have not ended
-        self._stepped.connect(self._report_step)
-        self._background_ended.connect(self._report_background)
+        self._replies = Replies(self)
 
     def attach(self, source: Source, newest: Callable[[], Event | None]) -> None:
         """Another session, with its `newest` event."""
@@ -92,7 +91,7 @@ class SessionTime(QObject):
         if self._travel.looking_back:
             self._travel.step(1)
         else:
-            self._with_engine(lambda engine: engine.step().add_done_callback(self._stepped.emit))
+            self._with_engine(lambda engine: self._replies.bring(engine.step(), self._report_step))
 
     def go_past_the_end(self) -> None:
         self.open_ended = True
@@ -103,7 +102,7 @@ class SessionTime(QObject):
 
         def start(engine: Engine) -> None:
             self.background_tasks += 1
-            engine.run_background(task).add_done_callback(lambda done: self._background_ended.emit((done, then)))
+            self._replies.bring(engine.run_background(task), partial(self._report_background, then))
 
         self._with_engine(start)
 
@@ -136,8 +135,7 @@ class SessionTime(QObject):
         elif event is not None:
             self.reported.emit(tr("Stepped to {event}", event=event_line(event)))
 
-    def _report_background(self, answer: tuple[Future[bool], Callable[[bool], str]]) -> None:
-        done, then = answer
+    def _report_background(self, then: Callable[[bool], str], done: Future[bool]) -> None:
         self.background_tasks -= 1
         error = done.exception()
         if error is None:

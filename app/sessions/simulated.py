@@ -12,7 +12,6 @@ from broker_core.observation.requests import AdvanceClock
 from broker_core.operations.request import Request
 from broker_core.recording.live_session import LiveSession
 from broker_core.recording.playback import Playback
-from broker_core.recording.recorder import Recorder
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.handlers import Performed
 from broker_core.simulation.scenario import Scenario
@@ -27,20 +26,19 @@ class SimulatedSource(Source):
     """`session` stands at 0 until its `engine` is told to run."""
 
     has_present = True
+    goes_on = mark("Run the scenario (F5) or step (F4).")
     why_past = mark("This is the past: follow live (Alt+Right), or branch here, to change anything.")
     why_over = mark("The session has ended. Continue it (Shift+F8) or start it again (Ctrl+R) to change it.")
 
     def __init__(self, session: LiveSession) -> None:
         self.session = session
         self.scenario: Scenario = session.simulation.scenario
-        self.folder = session.folder
+        self.folder, self.recorder = session.folder, session.recorder
+        self.seed: int = session.simulation.seed
+        self.started_at = datetime.fromtimestamp(session.epoch_ms / 1_000, UTC)
         until_ns = ns_from_s(self.scenario.until_s)
         self.engine: Engine = Engine(session.simulation, until_ns=until_ns, between=session.take_due_keyframe)
         self._ended = False
-
-    @property
-    def recorder(self) -> Recorder | None:
-        return self.session.recorder
 
     @property
     def status(self) -> EngineStatus:
@@ -55,20 +53,8 @@ class SimulatedSource(Source):
         return self.engine.latest.time_ns
 
     @property
-    def seed(self) -> int:
-        return self.session.simulation.seed
-
-    @property
-    def started_at(self) -> datetime:
-        return datetime.fromtimestamp(self.session.epoch_ms / 1000, UTC)
-
-    @property
     def outside_clients(self) -> bool:
         return self.session.outside_clients
-
-    @property
-    def goes_on(self) -> str:
-        return tr("Run the scenario (F5) or step (F4).")
 
     def open_playback(self) -> Playback:
         return self.session.playback()

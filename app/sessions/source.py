@@ -76,6 +76,13 @@ class Source:
     has_present = False
     #: If it is recorded.
     folder: Path | None = None
+    recorder: Recorder | None = None
+    #: None if it is no scenario that runs.
+    seed: int | None = None
+    #: The wall time of session time 0.
+    started_at = datetime.fromtimestamp(0, UTC)
+    #: How to make something happen, in a sentence.
+    goes_on = ""
     #: None if time is not ours to drive.
     engine: Engine | None = None
     #: Why nothing can be changed in its past, and once it has ended.
@@ -83,10 +90,6 @@ class Source:
     why_over = mark("The session has already ended.")
     #: What is missing of its recording between other events, in sentences: then nothing is judged.
     missing_events: Sequence[str] = ()
-
-    @property
-    def recorder(self) -> Recorder | None:
-        return None
 
     @property
     def status(self) -> EngineStatus:
@@ -103,15 +106,6 @@ class Source:
     @property
     def end_ns(self) -> int:
         return 0
-
-    @property
-    def seed(self) -> int | None:
-        return None
-
-    @property
-    def started_at(self) -> datetime:
-        """The wall time of session time 0."""
-        return datetime.fromtimestamp(0, UTC)
 
     @property
     def outside_clients(self) -> bool:
@@ -142,11 +136,6 @@ class Source:
     def guarded(self) -> Guardable | None:
         """What may be unlocked for a while: a cluster that is not ours; None if there is none."""
         return None
-
-    @property
-    def goes_on(self) -> str:
-        """How to make something happen, in a sentence."""
-        return ""
 
     def open_playback(self) -> Playback:
         raise AssertionError("no session is open")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-import datetime
+from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -31,6 +32,7 @@ class StoredSession(Source):
     """
 
     why_past = mark("A recorded session is read-only.")
+    goes_on = mark("This is a recorded session: choose another moment on the timeline.")
 
     def __init__(self, folder: Path) -> None:
         session = open_session(folder)
@@ -39,6 +41,9 @@ class StoredSession(Source):
             session = _sealed(folder, session)
         self.folder: Path = folder
         self.metadata = session.metadata
+        self.seed: int = session.metadata.seed or 0
+        with suppress(ValueError):
+            self.started_at = datetime.fromisoformat(session.metadata.started_at)
         self.recording = session.recording
         self.event_count = session.event_count
         self.problems = list(session.problems)
@@ -66,10 +71,6 @@ class StoredSession(Source):
     def outside_clients(self) -> bool:
         return self.metadata.clock != "virtual" or bool(self.metadata.extra.get("outside_clients"))
 
-    @property
-    def goes_on(self) -> str:
-        return tr("This is a recorded session: choose another moment on the timeline.")
-
     def open_playback(self) -> Playback:
         return self.playback
 
@@ -80,17 +81,6 @@ class StoredSession(Source):
 
     def knows(self, word: str) -> bool:
         return self.metadata.knows(word)
-
-    @property
-    def started_at(self) -> datetime.datetime:
-        try:
-            return datetime.datetime.fromisoformat(self.metadata.started_at)
-        except ValueError:
-            return datetime.datetime.fromtimestamp(0, datetime.UTC)
-
-    @property
-    def seed(self) -> int:
-        return self.metadata.seed or 0
 
     @property
     def scenario_path(self) -> Path:

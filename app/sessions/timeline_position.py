@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.sessions.queries import Replies
 from app.sessions.source import Source
 from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError
@@ -31,7 +31,6 @@ class TimelinePosition(QObject):
     changed = Signal()
     turned = Signal()
     failed = Signal(str)
-    _arrived = Signal(object, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -43,7 +42,7 @@ class TimelinePosition(QObject):
         self._speed, self._anchor = 0.0, (0.0, 0)
         self._timer = QTimer(self, interval=PLAY_EVERY_MS)
         self._timer.timeout.connect(self._play_on)
-        self._arrived.connect(self._show)
+        self._replies = Replies(self)
         self.close()
 
     def attach(self, source: Source) -> None:
@@ -54,6 +53,7 @@ class TimelinePosition(QObject):
 
     def close(self) -> None:
         self.pause()
+        self._replies.drop()
         worker, self._worker, self._playback = self._worker, None, None
         self._request: Callable[[], Seen] | None = None
         self.snapshot: Snapshot | None = None
@@ -147,17 +147,9 @@ class TimelinePosition(QObject):
         request, self._request = self._request, None
         if request is not None and self._worker is not None:
             self.busy = True
-            playback = self._playback
+            self._replies.bring(self._worker.submit(request), self._show)
 
-            def report(done: Future[Seen]) -> None:
-                with contextlib.suppress(RuntimeError):  # in the worker's thread; the window may be gone
-                    self._arrived.emit(playback, done)
-
-            self._worker.submit(request).add_done_callback(report)
-
-    def _show(self, playback: Playback, done: Future[Seen]) -> None:
-        if playback is not self._playback:
-            return  # of a trip that is over
+    def _show(self, done: Future[Seen]) -> None:
         self.busy = False
         error = done.exception()
         if error is None:

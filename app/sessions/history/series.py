@@ -35,12 +35,35 @@ NOT_TOLD: Key = ("not told",)  # that nobody tells how many: a rate of NaN
 BLOCKED: Key = ("blocked",)  # nanoseconds that producers were held back, all together
 
 
-def published(topic: str) -> Key:
-    return ("published", topic)
+class _Keys:
+    """Keys of a kind: of a thing by its name, or of what is about one topic or queue of it."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+
+    def __call__(self, name: str, topic: str = "") -> Key:
+        return (self._kind, name, topic) if topic else (self._kind, name)
 
 
-def stored_bytes(topic: str) -> Key:
-    return ("bytes", topic)
+published = _Keys("published")
+stored_bytes = _Keys("bytes")
+#: Messages of a client that were stored; of a program that is no actor, those of one topic or queue.
+sent = _Keys("sent")
+#: When the last connection of a program ended by which it published; 0 while it publishes.
+_ended = _Keys("ended")
+#: Messages that were handed to a client, another program's too.
+received = _Keys("received")
+#: Messages that a member of a group has acknowledged.
+acknowledged = _Keys("acknowledged")
+#: Messages that a group has acknowledged.
+committed = _Keys("committed")
+#: Messages handed out by a group or queue; to a group, of one topic.
+delivered = _Keys("delivered")
+#: Messages of a queue that became dead letters.
+dead_lettered = _Keys("dead-lettered")
+#: Messages that wait in a queue, delayed ones too.
+depth = _Keys("depth")
+dead = _Keys("dead")
 
 
 def of_actor(actor: ActorView) -> Key:
@@ -66,53 +89,9 @@ def of_reading(group: GroupView, client: str) -> Key:
     return delivered(group.name) if group.kind == SHARE else received(client)
 
 
-def sent(client: str, topic: str = "") -> Key:
-    """Messages of a client that were stored; of a program that is no actor, those of one topic or queue."""
-    return ("sent", client, topic) if topic else ("sent", client)
-
-
-def _ended(client: str) -> Key:
-    """When the last connection of a program ended by which it published; 0 while it publishes."""
-    return ("ended", client)
-
-
-def received(client: str) -> Key:
-    """Messages that were handed to a client, another program's too."""
-    return ("received", client)
-
-
-def acknowledged(client: str) -> Key:
-    """Messages that a member of a group has acknowledged."""
-    return ("acknowledged", client)
-
-
-def committed(group: str) -> Key:
-    """Messages that a group has acknowledged."""
-    return ("committed", group)
-
-
-def delivered(reader: str, topic: str = "") -> Key:
-    """Messages handed out by a group or queue; to a group, of one topic."""
-    return ("delivered", reader, topic) if topic else ("delivered", reader)
-
-
-def dead_lettered(queue: str) -> Key:
-    """Messages of a queue that became dead letters."""
-    return ("dead-lettered", queue)
-
-
 def lag(group: str, topic: str = "", partition: int = 0) -> Key:
     """The lag of a group; with a topic, in one partition of it. NaN for "n/a"."""
     return ("lag", group, topic, str(partition)) if topic else ("lag", group)
-
-
-def depth(queue: str) -> Key:
-    """Messages that wait in a queue, delayed ones too."""
-    return ("depth", queue)
-
-
-def dead(queue: str) -> Key:
-    return ("dead", queue)
 
 
 class Points:
