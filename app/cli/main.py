@@ -186,14 +186,14 @@ def _attach_command() -> Command:
 
 
 def _between_command() -> Command:
-    from app.cli.between import parser_of, peer_of, run
+    from app.cli.watch import between_parser, between_peer, run_between
 
-    parser = parser_of()
+    parser = between_parser()
 
     def run_or_show(options: argparse.Namespace) -> int:
         if options.without_window or options.json or options.until is not None:
-            return run(options)
-        return _open_attached(f"brokerscope between {options.broker} --without-window", options, peer_of)
+            return run_between(options)
+        return _open_attached(f"brokerscope between {options.broker} --without-window", options, between_peer)
 
     return parser, run_or_show
 

@@ -57,6 +57,10 @@ LOOPBACK = "127.0.0.1"
 DEFAULT_URL = f"http://{LOOPBACK}:{DEFAULT_PORT}"
 
 
+def client_name() -> str:
+    return f"brokerscope-{os.getpid()}"
+
+
 def url_of(text: str) -> str:
     """A URL, HOST:PORT, HOST, :PORT or PORT, as a URL. For argparse."""
     whole = text

@@ -1,28 +1,33 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from app.cli.output import note, print_json
-from app.cli.parser import Command, CommandError, arguments, described, with_hint
+from app.cli.parser import Command, CommandError, Parser, arguments, described, with_hint
 from app.cli.signals import ended_by_signals
-from app.cli.target import broker_elsewhere, patterns, properties, token_of
+from app.cli.target import broker_elsewhere, cluster, patterns, properties, tls_of, token_of
 from app.environment.exits import Exit, exit_of
-from app.environment.paths import called, new_session_folder
+from app.environment.paths import called, keep_ports, kept_ports, new_session_folder
 from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.errors import BrokerError
 from broker_core.events import Event, EventKind
-from broker_core.observation.kafka.config import is_cluster
+from broker_core.observation.kafka.config import connection_config, is_cluster
 from broker_core.observation.observed_session import ObservedSession
 from broker_core.observation.peer import KNOWABLE, Peer
 from broker_core.observation.peers import peer_at
 from broker_core.plurals import counted
 from broker_core.snapshots import CLASSIC, GroupView, may_be_marker
+
+if TYPE_CHECKING:
+    from broker_core.listeners.between.peer import BetweenPeer
 
 _POLL_S = 0.2
 _KNOWN_FROM_OUTSIDE = ("published", "acknowledged", "rebalances")
@@ -161,3 +166,64 @@ def _group(group: GroupView, *, of_cluster: bool) -> dict[str, Any]:
         # Partitions of which a transaction's marker may count.
         "lag_may_be_marker": sum(map(may_be_marker, group.offsets)) if of_cluster else 0,
     }
+
+
+def between_parser() -> Parser:
+    from broker_core.listeners.between.peer import DEFAULT_PORT  # loads the listener, which watching does not need
+
+    parser = described("between")
+    arguments(parser, "between", {"cluster": cluster, "properties": properties})
+    parser.set_defaults(port=DEFAULT_PORT)
+    return parser
+
+
+def between_peer(options: argparse.Namespace, told: Callable[[str], object] = note) -> BetweenPeer:
+    """Raises INVALID_CONFIG, CommandError."""
+    from broker_core.listeners.between.peer import BetweenPeer
+
+    config = connection_config(options.broker, options.config)
+    return BetweenPeer(
+        config,
+        address=options.address,
+        port=options.port,
+        token=token_of(options) or "",
+        logs_in=options.login or (options.share_login and bool(config.mechanism)),
+        shared=options.share_login,
+        tls=tls_of(options),
+        places=kept_ports,
+        keep=keep_ports,
+        told=told,
+    )
+
+
+def run_between(options: argparse.Namespace) -> int:
+    try:
+        return observe(between_peer(options), options, "between", partial(_Between, as_json=options.json))
+    except BrokerError as error:
+        raise refused(options, error) from error
+
+
+class _Between(Watched):
+    def __init__(self, peer: BetweenPeer, where: Path, *, hides_hosts: bool, as_json: bool) -> None:
+        super().__init__(peer, where, hides_hosts=hides_hosts)
+        gc.collect()
+        gc.freeze()  # a look at all that was loaded would hold up the bytes
+        self._peer = peer
+        nodes = {str(node): f"{peer.ports.address}:{port}" for node, (port, _place) in peer.ports.nodes.items()}
+        if as_json:
+            told = {"bootstrap_servers": peer.bootstrap_servers, "nodes": nodes, "cluster": peer.facts.name}
+            print_json(told | ({"rights": peer.facts.rights} if peer.facts.rights else {}))
+            return
+        note(f"bootstrap.servers={peer.bootstrap_servers} leads to {peer.address}, and what goes through is seen.")
+        if peer.facts.rights:
+            note(f"Whoever connects there has the rights of {peer.facts.rights}.")
+
+    def summary(self) -> dict[str, Any]:
+        return {
+            **super().summary(),
+            "deliveries": self.session.latest.totals.delivered,
+            "added_ms": list(self._peer.added_ms),
+            "not_seen": self._peer.not_seen,
+            "published_before": self._peer.published_before,
+            "not_answered": self._peer.not_answered,
+        }

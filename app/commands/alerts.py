@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from app.commands.context import CommandContext, Handlers
 from app.commands.forms import choice, not_there
-from app.sessions.collectors.alerts import AlertCollector, Raised
+from app.sessions.collectors.collectors import AlertCollector, Raised
 from broker_core.broker.occurrences import FIELDS
 from broker_core.events import EventKind
 from broker_core.filters import parse

@@ -15,7 +15,7 @@ from app.presenters.panel_presenter import Sources, TablePresenter, overfull_wor
 from app.presenters.table import SnapshotModel, TableModel
 from app.sessions.event_text import event_word
 from app.sessions.history.life import Place
-from app.sessions.history.redrives import RedrivenMessage, redriven_messages
+from app.sessions.history.redeliveries import RedrivenMessage, redriven_messages
 from broker_core.clock import NS_PER_S
 from broker_core.filters import Field
 from broker_core.snapshots import AttemptView, DeadLetterView, QueueView, Snapshot

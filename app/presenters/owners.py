@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from app.presenters.columns import Column, Place, Row
-from app.sessions.collectors.hues import HueCollector
+from app.sessions.collectors.collectors import HueCollector
 from broker_core.snapshots import Snapshot
 from widgets.canvas.view import Party
 from widgets.roles import Role

@@ -11,8 +11,7 @@ from app.presenters.lookups import Lookup
 from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.presenters.table import TableModel
 from app.sessions.causes import error_text
-from app.sessions.collectors.refusals import Refusal
-from app.sessions.collectors.schemas import Registered
+from app.sessions.collectors.schemas import Refusal, Registered
 from broker_core.errors import BrokerError
 from broker_core.schemas.diff import SchemaChange
 from broker_core.schemas.registry import SchemaVersion

@@ -1,22 +1,29 @@
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
+import pyarrow as pa
 
 from app.sessions.source import BROKER, Inputs, Source
 from broker_core.clock import s_from_ns
 from broker_core.errors import BrokerError, ScenarioError
+from broker_core.events import EventStream, Sink
 from broker_core.recording import metadata as meta
 from broker_core.recording import schema
+from broker_core.recording.event_index import EventIndex
 from broker_core.recording.playback import FolderPlayback, Playback
 from broker_core.recording.reader import Session, open_session, seal
 from broker_core.simulation.arrival_files import DataFiles
 from broker_core.simulation.replay import RecordedAction, recorded_action
 from broker_core.simulation.scenario import Scenario, parse_scenario
+from broker_core.snapshots import Snapshot
 from widgets.i18n import mark, tr
 
 T = TypeVar("T")
@@ -136,3 +143,59 @@ def _scenario(text: str, metadata: schema.Metadata) -> tuple[Scenario, str]:
         about = observed if metadata.clock == meta.OBSERVED else missing
         until_s = max(1.0, s_from_ns(metadata.duration_ns or 0))
         return Scenario(title=metadata.scenario or tr("A session"), about=about, until_s=until_s), str(error)
+
+
+# The window draws between two bunches of events.
+BUNCH = 1_000
+PAUSE_S = 0.002
+#: Of a longer session some keyframes are passed over.
+KEYFRAMES_MAX = 2_000
+
+
+class Reading:
+    """Hands every event of the session in `folder` to `sinks`, in order, from a thread of its own."""
+
+    def __init__(
+        self,
+        folder: Path,
+        sinks: Sequence[Sink],
+        done: Callable[[], object],
+        keyframes: Iterable[Snapshot] = (),
+        on_keyframe: Callable[[Snapshot], object] = lambda _snapshot: None,
+    ) -> None:
+        """`done()` is called at the end, in the thread that reads.
+
+        `on_keyframe` gets each of `keyframes` after the events before it.
+        """
+        self._folder = folder
+        self._stream = EventStream()
+        for sink in sinks:
+            self._stream.attach(sink)
+        self._done = done
+        self._keyframes = iter(keyframes)
+        self._on_keyframe = on_keyframe
+        self._closing = False
+        self.thread = threading.Thread(target=self._work, name="reading", daemon=True)
+
+    def start(self) -> None:
+        self.thread.start()
+
+    def close(self) -> None:
+        self._closing = True
+
+    def _work(self) -> None:
+        try:
+            due = next(self._keyframes, None)
+            for read, event in enumerate(EventIndex(self._folder).events(0), 1):
+                if self._closing:
+                    return
+                while due is not None and due.events <= event.seq:
+                    self._on_keyframe(due)
+                    due = next(self._keyframes, None)
+                self._stream.pass_on(event)
+                if read % BUNCH == 0:
+                    time.sleep(PAUSE_S)
+        except (OSError, pa.ArrowException):
+            # What cannot be read is said where the session is opened; what comes before is there.
+            pass
+        self._done()

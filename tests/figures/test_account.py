@@ -11,9 +11,9 @@ import pytest
 
 import resources
 from app.cli.audit import audited
+from app.commands.audit import audit as window_audit
+from app.commands.audit import table_of
 from app.presenters.in_flight import in_flight_words
-from app.sessions.audit import audit as window_audit
-from app.sessions.audit import table_of
 from app.sessions.work import Work
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, Sink

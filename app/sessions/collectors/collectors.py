@@ -1,20 +1,100 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from threading import Lock
+from typing import NamedTuple
 
-from app.sessions.collectors.alerts import AlertCollector
-from app.sessions.collectors.hues import HueCollector
 from app.sessions.collectors.latencies import LatencyCollector
 from app.sessions.collectors.lesson import LessonCollector
-from app.sessions.collectors.refusals import RefusalCollector
-from app.sessions.collectors.schemas import SchemaCollector
+from app.sessions.collectors.schemas import RefusalCollector, SchemaCollector
 from app.sessions.collectors.timeline import TimelineCollector
 from app.sessions.history.past import EventRing
 from app.sessions.history.series import SessionSeries
 from broker_core.events import Event, EventKind, Sink
 from broker_core.recording.ownership import Ownership
+from broker_core.simulation.alert_watch import Alert
 from broker_core.simulation.scenario import Scenario
 from broker_core.snapshots import Snapshot
+
+_FLOWS = frozenset({EventKind.TOPIC_CREATED, EventKind.QUEUE_CREATED})
+
+
+class Numbers:
+    """Numbers from 0 without end: a new name gets the next, and keeps it. Any thread may ask."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+        self._lock = Lock()
+
+    def of(self, name: str) -> int:
+        number = self._known.get(name)
+        if number is not None:
+            return number
+        with self._lock:
+            return self._known.setdefault(name, len(self._known))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._known
+
+
+class HueCollector:
+    """Gives hues their numbers (see `resources.colours`); a name without an event gets one when it is asked for."""
+
+    kinds = _FLOWS | {EventKind.MEMBER_JOINED, EventKind.CLIENT_STARTED}
+
+    def __init__(self) -> None:
+        self.flows = Numbers()
+        self.readers = Numbers()
+
+    def __call__(self, event: Event) -> None:
+        if event.kind in _FLOWS:
+            self.flows.of(event.topic)
+        elif event.kind is EventKind.MEMBER_JOINED:
+            self.flows.of(event.group)
+            self.readers.of(event.client)
+        elif event.kind is EventKind.CLIENT_STARTED and (event.detail or {}).get("role") != "producer":
+            self.readers.of(event.client)
+
+
+class Raised(NamedTuple):
+    name: str
+    when: str
+    time_ns: int
+
+
+class AlertCollector:
+    """A sink of the event stream; called by the engine's thread, read by the window's."""
+
+    def __init__(self, scenario: Scenario | None = None) -> None:
+        alerts = () if scenario is None else scenario.alerts
+        self.alerts: dict[str, Alert] = {alert.name: alert for alert in alerts}
+        self.raised: list[Raised] = []
+        self.lasting: frozenset[str] = frozenset()
+        self.corrupt: list[Event] = []
+        self.over_ns: dict[str, int] = {}  # when each was over for the last time
+
+    kinds = frozenset({EventKind.ALERT_RAISED, EventKind.ALERT_OVER, EventKind.DAMAGE, EventKind.USER_ACTION})
+
+    def __call__(self, event: Event) -> None:
+        detail = event.detail or {}
+        match event.kind:
+            case EventKind.ALERT_RAISED:
+                alert = Alert(name=event.cause, when=detail["when"], for_s=detail["for_s"])
+                self.raised.append(Raised(event.cause, alert.condition, event.time_ns))
+                self.lasting |= {event.cause}
+            case EventKind.ALERT_OVER:
+                self.over_ns[event.cause] = event.time_ns
+                self.lasting -= {event.cause}
+            case EventKind.DAMAGE:
+                self.corrupt.append(event)
+            case EventKind.USER_ACTION if detail.get("action") == "set_alert":
+                self.alerts[detail["name"]] = Alert(
+                    name=detail["name"], when=detail["when"], for_s=detail.get("for_s", 0.0)
+                )
+            case EventKind.USER_ACTION if detail.get("action") == "remove_alert":
+                self.alerts.pop(detail["name"], None)
+            case _:
+                pass
 
 
 class Collectors:

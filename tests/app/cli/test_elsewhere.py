@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from app.cli import publishers
+from app.cli import produce
 from app.cli.main import main
 from app.environment.exits import Exit
 from broker_core import Admin, BrokerHost, HostConfig, HttpBroker, Producer
@@ -169,7 +169,7 @@ def test_headers_that_http_cannot_carry_are_refused_in_a_sentence(shell: Shell) 
 
 
 def test_many_messages_go_in_batches_and_come_in_their_order(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(publishers, "_BATCH_MESSAGES", 7)
+    monkeypatch.setattr(produce, "_BATCH_MESSAGES", 7)
     shell("topics", "create", "t")
     lines = "".join(f"{number}\n" for number in range(50))
     assert shell("produce", "t", typed=lines) == "Published 50 messages to t.\n"

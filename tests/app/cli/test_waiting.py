@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
+from app.cli.consume import HttpGroupReader, LocalGroupReader
 from app.cli.main import main
 from app.cli.output import Quiet
-from app.cli.readers import HttpGroupReader, LocalGroupReader
 from app.environment.exits import Exit
 from broker_core import BrokerHost, FlowConfig
 from broker_core.clients.group_consumer import GroupConsumer

@@ -8,7 +8,7 @@ from functools import partial
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
 
-from app.sessions.collectors.alerts import AlertCollector
+from app.sessions.collectors.collectors import AlertCollector
 from broker_core.clock import NS_PER_S
 from broker_core.simulation.simulation import Simulation
 from tests.app.conftest import Hand

@@ -17,11 +17,11 @@ from PySide6.QtCore import QLocale, QPoint, Qt, QTranslator
 from PySide6.QtWidgets import QApplication
 
 from app.cli.screenshot import draw
+from app.commands.audit import Audit, table_of
 from app.environment.language import FOLDER, chosen_language, install_language, languages
 from app.environment.paths import find_scenario
 from app.presenters.inspector import inspector_facts
 from app.presenters.lookups import event_facts
-from app.sessions.audit import Audit, table_of
 from app.sessions.causes import cause_text, error_text, rule_text
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from app.sessions.audit import Audit, audit, table_of
+from app.commands.audit import Audit, audit, table_of
 from app.sessions.work import Cancelled, Work
 from broker_core.events import Event, EventKind
 from broker_core.recording.account import Account

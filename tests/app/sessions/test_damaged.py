@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from app.cli.main import main
+from app.commands.audit import audit, table_of
 from app.environment.exits import Exit
-from app.sessions.audit import audit, table_of
 from app.sessions.stored import StoredSession
 from app.sessions.work import Work
 from broker_core.recording import schema

@@ -9,7 +9,7 @@ from app.sessions.history.history import History
 from app.sessions.history.keys import partition_keys, published
 from app.sessions.history.life import Place, life_in, life_of, place_of, touching
 from app.sessions.history.past import CHUNK, EventRing, Past
-from app.sessions.history.redrives import redriven_messages
+from app.sessions.history.redeliveries import redriven_messages
 from broker_core.clock import NS_PER_S
 from broker_core.events import MESSAGE_KINDS, Event, EventKind
 from broker_core.recording.live_session import LiveSession
