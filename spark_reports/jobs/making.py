@@ -102,8 +102,8 @@ class Making:
 
 def _check_part(info: SessionInfo, from_ns: int | None) -> None:
     """Raises `ReportError` if the part begins behind the end of the session."""
-    duration_ns = info.metadata.get("duration_ns")
-    if from_ns and isinstance(duration_ns, int) and from_ns >= duration_ns:
+    duration_ns = info.metadata.duration_ns
+    if from_ns and duration_ns is not None and from_ns >= duration_ns:
         raise ReportError(
             f"There is nothing to report on: the session {info.location} ended at {duration_ns / 1e9:g} s, "
             f"and the part begins at {from_ns / 1e9:g} s."

@@ -48,7 +48,7 @@ class Report:
         found: dict[str, Any] = {
             **self.made.written(), "findings": findings_table(self.findings), **verdicts_table(self.verdicts),
         }  # fmt: skip
-        return {name: dated(table, name, self.info.metadata.get("started_at")) for name, table in found.items()}
+        return {name: dated(table, name, self.info.metadata.started_at) for name, table in found.items()}
 
     @property
     def outcome(self) -> Outcome:
@@ -71,7 +71,7 @@ class Report:
         else:
             (folder / TABLES).rmdir()
         if self.verdicts:
-            name = str(self.info.metadata.get("scenario") or self.info.location)
+            name = self.info.metadata.scenario or self.info.location
             (folder / JUNIT).write_bytes(junit(name, self.info.problems, self.verdicts))
         if "html" in formats:
             files = [word for name, word in (("csv", "CSV"), ("parquet", "Parquet")) if name in formats]

@@ -83,7 +83,7 @@ def tiny_session(work: Path) -> SessionInfo:
             writer.write_table(pa.Table.from_pylist(events, schema.EVENT_SCHEMA))
         parts[folder] = [f"file://{path.resolve().as_posix()}"]
     count = len(_MESSAGES) + len(_CONTROL)
-    return SessionInfo(str(work), {"events": count, "duration_ns": count * _S}, (), parts)
+    return SessionInfo(str(work), schema.Metadata(events=count, duration_ns=count * _S), (), parts)
 
 
 class WarmSpark:

@@ -17,11 +17,6 @@ from spark_reports.request.parts import EVERY, PARTS, in_order, titles
 from spark_reports.rows import Rows, Tables
 from spark_reports.sessions.session import SessionInfo
 
-#: What a `session.json` of another program may lack.
-_EMPTY: dict[str, Any] = {
-    **dict.fromkeys(("scenario", "clock", "ended", "started_at", "session_id"), ""),
-    **{"seed": None, "versions": {}},
-}
 MOST_OPEN = 3  # findings that the page begins with, with what to do about them
 OVER_TIME = ("throughput", "latency", "lag", "queues", "backpressure")
 _MEASURES = ("delivered", "acknowledged", "replayed", "replayed and acknowledged")
@@ -47,7 +42,7 @@ def render(
         most_open=MOST_OPEN,
         overview=not scale.is_moment and any(data["overview"].values()),
         info=info,
-        session=_EMPTY | info.metadata,
+        session=info.metadata,
         tables={**tables, "latency_all": _latencies(tables) if "latency" in parts else []},
         parts=parts,
         sections=[
@@ -78,7 +73,7 @@ def render(
 
 def _cluster(info: SessionInfo) -> dict[str, Any]:
     """A cluster as the recorder has noted it from the events: see `ClusterTally.summary`; {} for none."""
-    noted = (info.metadata.get("extra") or {}).get(CLUSTER)
+    noted = info.metadata.extra.get(CLUSTER)
     return noted if isinstance(noted, dict) and isinstance(noted.get("nodes"), dict) else {}
 
 

@@ -70,7 +70,7 @@ def make_tables(
     parts: frozenset[str] = EVERY,
 ) -> Made:
     """The tables of these parts, as far as the session knows of them. Raises `ReportError` if it knows nothing."""
-    unknown = frozenset() if info.knows("deliveries") else parts - KNOWN_WITHOUT_DELIVERIES
+    unknown = frozenset() if info.metadata.knows("deliveries") else parts - KNOWN_WITHOUT_DELIVERIES
     if parts == unknown:
         raise ReportError(f"This cannot be known from outside a cluster: {', '.join(titles(unknown))}.")
     parts = parts - unknown

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -272,44 +272,33 @@ class Frames:
 
 def read_frames(spark: SparkSession, info: SessionInfo, from_ns: int | None = None, to_ns: int | None = None) -> Frames:
     """The frames of the session `info`, or of its part; a part has no totals of the broker to be compared with."""
+    known = info.metadata
     messages, scans = read_events(spark, info, MESSAGES), [scan_events(info, folder) for folder in (MESSAGES, CONTROL)]
-    if is_small(info.metadata.get("events")):
+    if is_small(info.events):
         messages = messages.coalesce(1)  # one task for each pass: nothing is shuffled, and no stage waits for another
-    duration_ns = _duration_ns(info, scans)
-    scale, deliveries = scale_of(duration_ns, from_ns, to_ns), info.knows("deliveries")
+    last_ns = (scan.select(pl.col("time_ns").max()).collect().item() or 0 for scan in scans)
+    duration_ns = known.duration_ns or max(1, *last_ns)
+    scale, deliveries = scale_of(duration_ns, from_ns, to_ns), known.knows("deliveries")
     if not deliveries:
         # All that a look finds has its time: in shorter buckets rates would rise and fall with the looks.
         scale = Scale(scale.from_ns, scale.to_ns, max(scale.width_ns, LOOK_NS))
     if to_ns is not None:
         messages = messages.where(f"time_ns < {to_ns}")
         scans = [scan.filter(pl.col("time_ns") < to_ns) for scan in scans]
-    summary = _summary(info) if from_ns is None and to_ns is None else {}
-    recorded = (_summary(info).get("events", 0), duration_ns)
-    lacks = info.events is not None and info.events < recorded[0]
+    summary = (known.totals or {}) | ({} if known.events is None else {"events": known.events})
+    lacks = info.events < (known.events or 0)
     return Frames(
         messages,
         (scans[0], scans[1]),
         scale,
-        summary,
-        _noted(info),
-        recorded,
-        missing=(*(() if info.knows("beginning") else (FROM_THE_MIDDLE,)), *(info.problems if lacks else ())),
+        summary if from_ns is None and to_ns is None else {},
+        _noted(known.extra.get("cost")),
+        (known.events or 0, duration_ns),
+        missing=(*(() if known.knows("beginning") else (FROM_THE_MIDDLE,)), *(info.problems if lacks else ())),
         deliveries=deliveries,
     )
 
 
-def _duration_ns(info: SessionInfo, scans: Iterable[pl.LazyFrame]) -> int:
-    if known := info.metadata.get("duration_ns"):
-        return int(known)
-    return max(1, *(scan.select(pl.col("time_ns").max()).collect().item() or 0 for scan in scans))
-
-
-def _noted(info: SessionInfo) -> dict[str, float]:
-    noted = info.metadata.get("extra", {}).get("cost")
-    found = noted.items() if isinstance(noted, dict) else ()
+def _noted(cost: object) -> dict[str, float]:
+    found = cost.items() if isinstance(cost, dict) else ()
     return {str(name): float(value) for name, value in found if isinstance(value, int | float)}
-
-
-def _summary(info: SessionInfo) -> dict[str, int]:
-    events = info.metadata.get("events")
-    return {**(info.metadata.get("totals") or {}), **({} if events is None else {"events": events})}

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from datetime import datetime
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
-import msgspec
 import pyarrow.parquet as pq
 
 from broker_core.recording import schema
@@ -90,10 +88,10 @@ def _repeated(part: RecordedPart, before: list[RecordedPart]) -> str:
     return f"{part.name} repeats events of {twin.name}; it is left out." if twin else ""
 
 
-def counted(events: int, told: Mapping[str, Any]) -> Iterator[str]:
+def counted(events: int, told: schema.Metadata) -> Iterator[str]:
     """Are as many events there as `session.json` tells? To be asked if no part has a problem of its own."""
-    expected = told.get("events")
-    if not isinstance(expected, int) or told.get("ended") == "failed":  # that is reported, with its reason
+    expected = told.events
+    if expected is None or told.ended == "failed":  # that is reported, with its reason
         return
     if events < expected:
         yield f"{expected - events:,} of {expected:,} events are missing: a part is gone or was cut."
@@ -102,29 +100,3 @@ def counted(events: int, told: Mapping[str, Any]) -> Iterator[str]:
             f"{events - expected:,} events are there that are not part of the recording: a part belongs to another "
             "session."
         )
-
-
-def untrue(told: Mapping[str, Any]) -> Iterator[str]:
-    """The values of `session.json` that cannot be true; asked if its checksum holds."""
-    if problem := schema.metadata_problem(told):
-        yield problem
-        return
-    wrong = told.keys() - believed(told).keys()
-    if wrong:
-        names = ", ".join(name for name in _TYPES if name in wrong)
-        yield f"{schema.SESSION_FILE} contains impossible values ({names}), which are ignored."
-
-
-def believed(told: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in told.items() if name not in _TYPES or _fits(value, name)}
-
-
-_TYPES: Final = {field.name: field.type for field in msgspec.structs.fields(schema.Metadata)}
-
-
-def _fits(value: object, name: str) -> bool:
-    try:
-        found = msgspec.convert(value, _TYPES[name])
-        return not (name in ("started_at", "ended_at") and found) or bool(datetime.fromisoformat(found))
-    except ValueError:  # msgspec's own are such
-        return False

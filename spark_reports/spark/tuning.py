@@ -37,9 +37,9 @@ MANY = Tuning((_SERIAL,), _settings(adaptive=False, partitions=2))
 LARGE = Tuning((), _settings(adaptive=True, partitions=16))
 
 
-def is_small(events: object) -> bool:
+def is_small(events: int) -> bool:
     """Whether one task reads so many events soonest."""
-    return isinstance(events, int) and events < SMALL_EVENTS
+    return events < SMALL_EVENTS
 
 
 def serves(running: Tuning, wanted: Tuning) -> bool:
@@ -48,10 +48,10 @@ def serves(running: Tuning, wanted: Tuning) -> bool:
     return order.index(running.jvm_options) >= order.index(wanted.jvm_options)
 
 
-def tuning(events: object) -> Tuning:
-    """The one for a session with so many events; anything but a count means an unknown number."""
-    if not isinstance(events, int) or events >= LARGE_EVENTS:
-        return LARGE
+def tuning(events: int) -> Tuning:
+    """The one for a session with so many events."""
     if is_small(events):
         return SMALL
-    return MEDIUM if events < MANY_EVENTS else MANY
+    if events < MANY_EVENTS:
+        return MEDIUM
+    return MANY if events < LARGE_EVENTS else LARGE

@@ -57,7 +57,7 @@ class Truth:
         self.rows = rows_of(folder)
         self.scenario = scenario_of(folder)
         self.all = self.at(None)
-        self.end_ns = max(int(inspect(str(folder)).metadata["duration_ns"]), self.rows[-1]["time_ns"])
+        self.end_ns = max(inspect(str(folder)).metadata.duration_ns or 0, self.rows[-1]["time_ns"])
 
     def at(self, time_ns: int | None) -> Recount:
         """All that happened before that time."""

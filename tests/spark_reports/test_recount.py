@@ -233,7 +233,7 @@ def test_at_any_moment_the_report_says_what_a_recount_says(spark: SparkSession, 
     messages = of_messages.select(*series.TEXTS, *series.MESSAGES, "key").collect()
     control = of_control.select(EVENT_SCHEMA.names).collect()
     numbers = random.Random(name)
-    duration_ns = info.metadata["duration_ns"]
+    duration_ns = info.metadata.duration_ns or 0
     for to_ns in sorted(numbers.randrange(1, duration_ns) for _ in range(MOMENTS)):
         for row in rows[counted.events :]:
             if row["time_ns"] >= to_ns:

@@ -157,7 +157,7 @@ def test_after_a_gap_the_state_is_that_of_the_source(peer: MadeUpPeer, tmp_path:
     assert session.playback().at(100) == session.latest == state(100, 8, events=3)
     assert session.playback().at(50).topics[0].published == 1
     told = inspect(str(tmp_path / "s"))
-    assert told.metadata.get("totals") is None
+    assert told.metadata.totals is None
     assert told.problems == ("Not everything was observed: gaps are marked among the events and on the time axes.",)
 
 

@@ -16,6 +16,7 @@ from jinja2 import Environment
 from jinja2.meta import find_referenced_templates
 
 import resources
+from broker_core.recording.schema import Metadata
 from resources.colours import DARK_HUES, LIGHT_HUES, ink_on
 from spark_reports.findings.find import find
 from spark_reports.findings.finding import BAD, GOOD
@@ -39,7 +40,7 @@ def render(about: SessionInfo, whole: Made) -> str:
 
 
 def info(**metadata: Any) -> SessionInfo:
-    return SessionInfo("somewhere", {"scenario": "Test", "ended": "finished", **metadata})
+    return SessionInfo("somewhere", Metadata(**{"scenario": "Test", "ended": "finished", **metadata}))
 
 
 class _Elements(HTMLParser):
@@ -105,7 +106,7 @@ def hostile(**more: Any) -> dict[str, list[dict[str, Any]]]:
 
 @pytest.mark.promise("25")
 def test_nothing_of_a_session_is_markup() -> None:
-    page = render(info(scenario=EVIL, session_id=EVIL, started_at=EVIL, ended=EVIL, problems=()), made(**hostile()))
+    page = render(info(scenario=EVIL, session_id=EVIL, started_at=EVIL, ended=EVIL), made(**hostile()))
     elements = _Elements()
     elements.feed(page)
     tags = [tag for tag, _ in elements.found]
@@ -138,7 +139,7 @@ def test_a_moment_is_a_command_that_a_shell_takes_as_it_is_meant() -> None:
     assert shlex.split(at.command) == ["python", "main.py", "open", place, "--at", "42.5"]
     assert (at.words, at.link) == ("00:42.5", "brokerscope:/tmp/it%27s%20%24%28here%29%20%3Cb%3E?at=42.5")
     assert moment(place, None) is None
-    page = render(SessionInfo(place, {}), made(**hostile()))
+    page = render(SessionInfo(place, Metadata()), made(**hostile()))
     elements = _Elements()
     elements.feed(page)
     commands = [a["data-command"] for _, a in elements.found if "data-link" in a]
@@ -178,7 +179,7 @@ def test_what_adds_up_is_said_calmly() -> None:
 
 
 def test_problems_of_the_recording_are_on_top() -> None:
-    damaged = SessionInfo("x", {"scenario": "Test", "ended": "crashed"}, ("messages/part-00001.parquet is damaged.",))
+    damaged = SessionInfo("x", Metadata(scenario="Test", ended="crashed"), ("messages/part-00001.parquet is damaged.",))
     page = render(damaged, made())
     assert page.index("messages/part-00001.parquet is damaged.") < page.index(">Findings</h2>")
 

@@ -84,11 +84,11 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a negative length": (
         lambda s: _rewrite(s, duration_ns=-5),
-        "session.json contains impossible values (duration_ns), which are ignored.",
+        "session.json is damaged: the title, seed, times and totals are not known.",
     ),
     "words for numbers": (
-        lambda s: _rewrite(s, totals={"published": "many"}, seed=True, ended="well", started_at="soon"),
-        "session.json contains impossible values (seed, started_at, ended, totals), which are ignored.",
+        lambda s: _rewrite(s, totals={"published": "many"}, seed=True, ended="well"),
+        "session.json is damaged: the title, seed, times and totals are not known.",
     ),
 }
 
@@ -136,14 +136,6 @@ def test_nothing_is_judged_of_what_lacks_a_part(
     assert not any(judged.known.values()) and judged.problems
 
 
-def test_what_cannot_be_true_is_not_told(several: Path, tmp_path: Path) -> None:
-    session = tmp_path / "session"
-    shutil.copytree(several, session)
-    _rewrite(session, duration_ns="long", seed=7)
-    metadata = inspect(str(session)).metadata
-    assert "duration_ns" not in metadata and metadata["seed"] == 7
-
-
 def _judged(session: Path) -> SessionInfo | str:
     try:
         return inspect(str(session))
@@ -173,23 +165,12 @@ def test_every_flipped_bit_is_said(several: Path, tmp_path: Path, name: str, sha
                 assert told is not None and json.loads(bytes(data)) == told, (at, bit)
 
 
-@pytest.mark.parametrize(
-    ("version", "sentence"),
-    [
-        (7, "has format version 7, and this program reads 2: update Brokerscope."),
-        (0, "has format version 0, which does not exist"),
-        (-1, "has format version -1, which does not exist"),
-        ("2", "has format version 2, which does not exist"),
-    ],
-)
-def test_only_a_later_version_is_newer(several: Path, tmp_path: Path, version: object, sentence: str) -> None:
+def test_another_version_is_refused(several: Path, tmp_path: Path) -> None:
     session = tmp_path / "session"
     shutil.copytree(several, session)
-    _rewrite(session, format_version=version)
-    with pytest.raises(ReportError) as caught:
+    _rewrite(session, format_version=7)
+    with pytest.raises(ReportError, match="is version 7, this program reads 2"):
         inspect(str(session))
-    assert sentence in str(caught.value)
-    assert ("update" in str(caught.value)) is (version == 7)
 
 
 def test_a_part_that_may_not_be_read_is_not_called_damaged(

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from broker_core.recording.schema import EVENT_SCHEMA
-from spark_reports.errors import ReportError, reason
+from spark_reports.errors import reason
 from spark_reports.scale import MAX_BUCKETS, bucket_width_ns
 from spark_reports.sessions.events import EVENTS_SCHEMA, read_files
-from spark_reports.sessions.session import inspect, parse_metadata
+from spark_reports.sessions.session import inspect
 from tests.broker_core.recording.corruption import flip_unnoticed
 
 
@@ -29,20 +29,6 @@ def test_a_session_is_cut_into_a_readable_number_of_buckets(duration_ns: int) ->
 
 def test_the_columns_are_those_that_the_recorder_writes() -> None:
     assert [part.split("`")[1] for part in EVENTS_SCHEMA.split(", ")] == EVENT_SCHEMA.names
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("{", "cannot be read"),
-        ("[]", "describes something else"),
-        ('{"format": "x"}', "describes something else"),
-        ('{"format": "brokerscope-session", "format_version": 7}', "has format version 7, and this program reads 2"),
-    ],
-)
-def test_another_kind_or_version_is_refused(text: str, sentence: str) -> None:
-    with pytest.raises(ReportError, match=sentence):
-        parse_metadata("there", text)
 
 
 def test_a_damaged_segment_is_left_out_and_named(recorded: Path, tmp_path: Path) -> None:
@@ -81,22 +67,3 @@ def test_spark_refuses_a_damaged_page_where_nobody_else_can_look(
     with pytest.raises(Exception, match="CRC checksum verification failed") as caught:
         read_files(spark, [f"file://{part}"]).collect()
     assert reason(caught.value) == f"{part} cannot be read; it is damaged or was written by another program"
-
-
-def test_without_permission_nobody_is_told_of_damage(
-    recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Root may read everything, so the file system is asked for it."""
-
-    def refused(_path: Path, **_more: object) -> str:
-        raise PermissionError(13, "Permission denied")
-
-    folder = tmp_path / "session"
-    shutil.copytree(recorded, folder)
-    monkeypatch.setattr(Path, "read_text", refused)
-    (problem,) = (one for one in inspect(str(folder)).problems if "session.json" in one)
-    assert problem == "session.json may not be read (no permission): the title, seed, times and totals are not known."
-    for part in folder.rglob("part-*"):
-        part.unlink()
-    with pytest.raises(ReportError, match=r"^The session\.json of .* may not be read \(no permission\)\.$"):
-        inspect(str(folder))
