@@ -71,17 +71,9 @@ class _ApiCounts(msgspec.Struct):
     latencies_ns: deque[int] = msgspec.field(default_factory=lambda: deque(maxlen=KEPT_LATENCIES))
 
     def view(self, api: str) -> ApiView:
-        latencies = self.latencies_ns.copy()
-        return ApiView(
-            api,
-            self.requests,
-            quantile(latencies, 0.5),
-            quantile(latencies, 0.99),
-            self.request_bytes,
-            self.reply_bytes,
-            self.errors,
-            self.last_error,
-        )
+        counts = msgspec.structs.asdict(self)
+        latencies = counts.pop("latencies_ns").copy()
+        return ApiView(api, p50_ns=quantile(latencies, 0.5), p99_ns=quantile(latencies, 0.99), **counts)
 
 
 def quantile(values: Iterable[int], part: float) -> int:
@@ -90,8 +82,8 @@ def quantile(values: Iterable[int], part: float) -> int:
     return ordered[min(len(ordered) - 1, int(part * len(ordered)))] if ordered else 0
 
 
-_Counts = tuple[int, int, int, int, int]
-_NOTHING: _Counts = (0, 0, 0, 0, 0)
+_COUNTED = ("requests", "messages_in", "messages_out", "bytes_in", "bytes_out")
+_NOTHING = tuple(0 for _ in _COUNTED)
 
 
 class Connection(msgspec.Struct, eq=False):
@@ -116,8 +108,8 @@ class Connection(msgspec.Struct, eq=False):
     errors: int = 0
     last_error: str = ""
     _apis: dict[str, _ApiCounts] = {}
-    _then: tuple[int, _Counts] = (0, _NOTHING)  # counts at two earlier moments, for the rates
-    _now: tuple[int, _Counts] = (0, _NOTHING)
+    _then: tuple[int, tuple[int, ...]] = (0, _NOTHING)  # counts at two earlier moments, for the rates
+    _now: tuple[int, tuple[int, ...]] = (0, _NOTHING)
 
     def __post_init__(self) -> None:
         self._then = self._now = (self.opened_ns, _NOTHING)
@@ -141,38 +133,24 @@ class Connection(msgspec.Struct, eq=False):
 
     def view(self, now_ns: int) -> ConnectionView:
         """Its state now. Called under the lock of `Connections`: it moves the marks."""
-        counts: _Counts = (self.requests, self.messages_in, self.messages_out, self.bytes_in, self.bytes_out)
+        told = {name: getattr(self, name) for name in _TOLD}
+        counts = tuple(told[name] for name in _COUNTED)
         if now_ns - self._now[0] >= RATE_WINDOW_NS:
             self._then, self._now = self._now, (now_ns, counts)
         since_ns, before = self._then
         elapsed_s = max(now_ns - since_ns, RATE_WINDOW_NS) / NS_PER_S
-        requests, messages_in, messages_out, bytes_in, bytes_out = (
-            (count - old) / elapsed_s for count, old in zip(counts, before, strict=True)
-        )
-        return ConnectionView(
-            self.id,
-            self.listener,
-            self.peer,
-            self.client,
-            self.principal,
-            self.opened_ns,
-            self.heard_ns,
-            *counts,
-            requests,
-            messages_in,
-            messages_out,
-            bytes_in,
-            bytes_out,
-            self.errors,
-            self.last_error,
-            software=self.software,
-            group=self.group,
-        )
+        for name, count, old in zip(_COUNTED, counts, before, strict=True):
+            told[f"{name}_per_s"] = (count - old) / elapsed_s
+        return ConnectionView(**told)
 
     def api_views(self) -> tuple[ApiView, ...]:
         """Its APIs, the busiest first."""
         counted = sorted(self._apis.copy().items(), key=lambda each: -each[1].requests)
         return tuple(counts.view(api) for api, counts in counted)
+
+
+#: What a connection and its view have under the same names.
+_TOLD = frozenset(ConnectionView.__struct_fields__).intersection(Connection.__struct_fields__)
 
 
 class Connections:

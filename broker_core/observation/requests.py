@@ -11,7 +11,7 @@ from broker_core.operations.catalogue import CATALOGUE
 from broker_core.operations.faults import BeginFault, EndFault
 from broker_core.operations.groups import HoldMember, ReleaseMember
 from broker_core.operations.messages import PublishBatch, PublishMessages, Record, SendMessages
-from broker_core.operations.queues import Ack, Extend, Nack, Release, lease_token
+from broker_core.operations.queues import SettleLease
 from broker_core.operations.request import Request
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.access import CreateAcls, DeleteAcls, DeleteUser, RemoveQuota, SetQuota
@@ -125,27 +125,13 @@ def _sent(action: Produce, latest: Snapshot) -> Request[Any]:
     return PublishMessages(topic=action.to, batch=batch)
 
 
-def _leased(action: AckLease | NackLease | ExtendLease | ReleaseLease, _latest: Snapshot) -> Request[Any]:
-    queue, leases = action.queue, [lease_token(action.partition, action.offset, action.attempt, action.holder)]
-    match action:
-        case AckLease():
-            return Ack(queue=queue, leases=leases)
-        case NackLease():
-            return Nack(queue=queue, leases=leases, cause=action.cause, requeue=action.requeue)
-        case ExtendLease():
-            for_s = action.for_s
-            return Extend(queue=queue, leases=leases, lease_ms=None if for_s is None else round(for_s * 1_000))
-    return Release(queue=queue, leases=leases)
-
-
 _OTHERS: Final[dict[type[Any], tuple[type[Request[Any]], Callable[[Any, Snapshot], Request[Any]]]]] = {
     MoveConsumer: (HoldMember, _moved),
     Produce: (PublishMessages, _sent),
     BreakRequests: (BeginFault, lambda action, _latest: action.fault),
-    AckLease: (Ack, _leased),
-    NackLease: (Nack, _leased),
-    ExtendLease: (Extend, _leased),
-    ReleaseLease: (Release, _leased),
+    **dict.fromkeys(
+        (AckLease, NackLease, ExtendLease, ReleaseLease), (SettleLease, lambda action, _latest: action.request)
+    ),
     EndRequestFault: (EndFault, lambda action, _latest: EndFault(fault=action.name)),
 }
 _TOLD: Final = {

@@ -17,7 +17,7 @@ _PATIENCE_S, _PAUSE_S = 20.0, 0.3
 _AWAY_S: Final = 4.0  # while no broker answers at all
 GROUP, TRANSACTION = 0, 1  # kinds of coordinators
 # A moment later, or at another broker, it may succeed.
-AGAIN: Final = frozenset({3, 5, 6, 7, 8, 13, 14, 15, 16, 19, 20, 48, 49, 51, 56, 72, 74, 75, 88, 120})
+AGAIN: Final = frozenset({3, 5, 6, 7, 8, 9, 13, 14, 15, 16, 19, 20, 48, 49, 51, 56, 72, 74, 75, 78, 88, 120})
 _FENCED: Final = frozenset({47, 90})
 _DENIED: Final = {29: "the topic", 30: "the group", 31: "the cluster", 53: "the transactional id"}
 _SAID: Final = {10: "a message is larger than the topic allows", 12: "the metadata is too large", 68: "it has members"}
@@ -30,7 +30,8 @@ def check(code: int, api: str, about: str) -> None:
     if code in _FENCED:
         raise BrokerError(ErrorCode.PRODUCER_FENCED, f"another run of {about} has begun")
     if code in _DENIED:
-        raise BrokerError(ErrorCode.UNAUTHORIZED, f"{api} of {_DENIED[code]} {about} is denied")
+        missing = "; the READ permission is missing" if api == "Fetch" else ""
+        raise BrokerError(ErrorCode.UNAUTHORIZED, f"{api} of {_DENIED[code]} {about} is denied{missing}")
     if code:
         raise BrokerError(ErrorCode.INVALID_REQUEST, f"{api} of {about}: {_SAID.get(code, f'Kafka error {code}')}")
 

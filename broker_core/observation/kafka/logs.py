@@ -13,14 +13,14 @@ from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.batch import CONTROL_BIT, HEADER, LENGTH_FIELD_END, MAGIC, PLACE, TRANSACTIONAL_BIT, decode_batch
 from broker_core.messages import StoredMessage
+from broker_core.observation.kafka.calls import check
 from broker_core.observation.kafka.cluster import Call, Cluster
-from broker_core.observation.kafka.sweep import EARLIEST, LATEST
+from broker_core.observation.kafka.sweep import EARLIEST, LATEST, offsets_body
 from broker_core.operations import browse
 from broker_core.schemas.registry import SchemaRegistry
 
 _MAGIC_AT: Final = 16
-_OUT_OF_RANGE, _DENIED = 1, 29
-_MOVED: Final = frozenset({3, 5, 6, 7, 9, 74, 75, 76, 78})  # its leader is another, or is not known yet
+_OUT_OF_RANGE: Final = 1
 _NO_SCHEMAS: Final = SchemaRegistry()
 
 
@@ -85,7 +85,7 @@ class ClusterLogs:
         calls = [_list_offsets(leader, topic, numbers, when, isolation_level) for leader, numbers in by_leader.items()]
         for answer in _answers(self._cluster, calls):
             for each in answer.topics[0].partitions:
-                _check(each.error_code, "ListOffsets", topic)
+                check(each.error_code, "ListOffsets", topic)
                 yield each.partition_index, each.offset
 
 
@@ -116,7 +116,7 @@ class ClusterLog:
         at_ms = self._epoch_ms - (-time_ns // NS_PER_MS)
         (answer,) = _answers(self._cluster, [_list_offsets(self.leader, self.topic, (self.partition,), max(0, at_ms))])
         found = answer.topics[0].partitions[0]
-        _check(found.error_code, "ListOffsets", self.topic)
+        check(found.error_code, "ListOffsets", self.topic)
         offset: int = found.offset
         return self.end_offset if offset < 0 else offset
 
@@ -176,7 +176,7 @@ class ClusterLog:
         }
         while True:
             (answer,) = _answers(self._cluster, [Call(self.leader, "Fetch", body)])
-            _check(getattr(answer, "error_code", 0), "Fetch", self.topic)
+            check(getattr(answer, "error_code", 0), "Fetch", self.topic)
             if answer.responses or not answer.throttle_time:
                 break
             if self._cluster.wait_s(answer.throttle_time / 1_000):  # a quota holds us up
@@ -184,7 +184,7 @@ class ClusterLog:
         found = answer.responses[0].partitions[0]
         if found.error_code == _OUT_OF_RANGE:  # deleted a moment ago
             return None
-        _check(found.error_code, "Fetch", self.topic)
+        check(found.error_code, "Fetch", self.topic)
         return found
 
     def _decoded(self, records: bytes) -> Iterator[StoredMessage]:
@@ -209,8 +209,7 @@ class ClusterLog:
 
 
 def _list_offsets(leader: int, topic: str, partitions: Iterable[int], when: int, isolation_level: int = 0) -> Call:
-    parts = [{"partition_index": number, "current_leader_epoch": -1, "timestamp": when} for number in partitions]
-    body = {"replica_id": -1, "isolation_level": isolation_level, "topics": [{"name": topic, "partitions": parts}]}
+    body = offsets_body((((topic, number), when) for number in partitions), isolation_level)
     return Call(leader, "ListOffsets", body)
 
 
@@ -219,16 +218,6 @@ def _answers(cluster: Cluster, calls: list[Call]) -> Iterator[Any]:
         if isinstance(answer, BrokerError):
             raise answer
         yield answer
-
-
-def _check(code: int, api: str, topic: str) -> None:
-    if code == _DENIED:
-        about = f"{api} of the topic {topic} is denied; the READ permission is missing"
-        raise BrokerError(ErrorCode.UNAUTHORIZED, about)
-    if code:
-        later = code in _MOVED
-        about = f"{api} of {topic} failed with Kafka's error {code}"
-        raise BrokerError(ErrorCode.REQUEST_TIMED_OUT if later else ErrorCode.INVALID_REQUEST, about)
 
 
 BROWSED: Final[dict[type[Any], Callable[[ClusterLogs, Any, int], Any]]] = {

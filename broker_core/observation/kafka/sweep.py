@@ -239,7 +239,7 @@ class Reader:
             if (leader := self._leaders.get(place)) is not None and not self.is_denied("ListOffsets", place[0]):
                 by_leader.setdefault(leader, []).append((place, at))
         calls = [
-            Call(leader, "ListOffsets", _offsets_body(part))
+            Call(leader, "ListOffsets", offsets_body(part))
             for leader, places in by_leader.items()
             for part in _parts(places, _MOST_PARTITIONS)
         ]
@@ -507,19 +507,20 @@ def _descriptions(field: str, names: list[str]) -> list[Body]:
 
 
 def _offset_bodies(when: int, places: list[TopicPartition]) -> list[Body]:
-    return [_offsets_body((place, when) for place in part) for part in _parts(places, _MOST_PARTITIONS)]
+    return [offsets_body((place, when) for place in part) for part in _parts(places, _MOST_PARTITIONS)]
 
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def _offsets_body(places: Iterable[tuple[TopicPartition, int]]) -> Body:
+def offsets_body(places: Iterable[tuple[TopicPartition, int]], isolation_level: int = 0) -> Body:
+    """Of ListOffsets: (partition, Unix time in ms, or LATEST, EARLIEST...)."""
     rows: dict[str, list[dict[str, Any]]] = {}
     for (topic, partition), when in places:
         rows.setdefault(topic, []).append({"partition_index": partition, "current_leader_epoch": -1, "timestamp": when})
     topics = [{"name": topic, "partitions": parts} for topic, parts in rows.items()]
-    return {"replica_id": -1, "isolation_level": 0, "topics": topics}
+    return {"replica_id": -1, "isolation_level": isolation_level, "topics": topics}
 
 
 def _address(host: str, port: int) -> str:
