@@ -16,23 +16,8 @@ from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.events import EventStream
 from broker_core.groups.offsets import OffsetAndMetadata
+from broker_core.guarded import redrive
 from broker_core.guarded.deeds import Deed, outcome_of
-from broker_core.guarded.redrive import (
-    Choice,
-    Copy,
-    Judge,
-    LettersTo,
-    Progress,
-    RedrivePlan,
-    RedriveRun,
-    Test,
-    counts_by_topic,
-    must_hold,
-    previewed,
-    progress_group,
-    readers_of,
-    redrive_changes,
-)
 from broker_core.messages import Message, StoredMessage, TopicPartition
 from broker_core.runs import Runs
 from broker_core.timers import Timer, Timers
@@ -42,9 +27,9 @@ _STEPS_PER_S = 4  # of a redrive at a rate
 
 
 class _Running:
-    def __init__(self, plan: RedrivePlan, copies: Iterator[Copy], client: str) -> None:
+    def __init__(self, plan: redrive.RedrivePlan, copies: Iterator[redrive.Copy], client: str) -> None:
         self.plan, self.copies, self.client = plan, copies, client
-        self.run = RedriveRun(plan=plan, running=True)
+        self.run = redrive.RedriveRun(plan=plan, running=True)
         self.moved = Counter[TopicPartition]()
         self.timer: Timer | None = None
 
@@ -66,53 +51,55 @@ class TopicRedrives(msgspec.Struct, eq=False):
     def plan(
         self,
         now_ns: int,
-        choice: Choice,
-        test: Test | None,
+        choice: redrive.Choice,
+        test: redrive.Test | None,
         rate_per_s: float,
         spans: Mapping[int, tuple[int, int]] | None = None,
-    ) -> RedrivePlan:
+    ) -> redrive.RedrivePlan:
         """Raises UNKNOWN_TOPIC_OR_PARTITION, INVALID_REQUEST."""
         logs = self._logs.topic(choice.topic).log.partitions
         if spans is None:
             spans = {log.partition: (log.start_offset, log.last_stable_offset) for log in logs}
         groups = self._offsets.groups.views(now_ns)
-        return previewed(
+        return redrive.previewed(
             self._judge(choice, test),
             spans,
             partial(self._letters, choice.topic),
-            lambda name, counts: LettersTo(
-                name, counts, self._logs.partition_count(name), self._schema(name), readers_of(groups, name)
+            lambda name, counts: redrive.LettersTo(
+                name, counts, self._logs.partition_count(name), self._schema(name), redrive.readers_of(groups, name)
             ),
             cluster="",
             rate_per_s=rate_per_s,
             transactional=False,
         )
 
-    def start(self, now_ns: int, plan: RedrivePlan, test: Test | None, client: str) -> RedriveRun:
+    def start(
+        self, now_ns: int, plan: redrive.RedrivePlan, test: redrive.Test | None, client: str
+    ) -> redrive.RedriveRun:
         """Raises STALE_PLAN with what has changed, INVALID_REQUEST while another of the topic runs."""
         topic = plan.choice.topic
         last = self._last.get(topic)
         if last is not None and last.run.running:
             raise BrokerError(ErrorCode.INVALID_REQUEST, f"a redrive of {topic} is in progress; stop it first")
         spans = {part.partition: (part.start, part.end) for part in plan.parts}
-        must_hold(redrive_changes(plan, self.plan(now_ns, plan.choice, test, plan.rate_per_s, spans)))
+        redrive.must_hold(redrive.redrive_changes(plan, self.plan(now_ns, plan.choice, test, plan.rate_per_s, spans)))
         judge = self._judge(plan.choice, test)
         copies = (
             found
             for part in plan.parts
             for letter in self._letters(topic, part.partition, part.start, part.end)
-            if isinstance(found := judge.judge(letter), Copy)
+            if isinstance(found := judge.judge(letter), redrive.Copy)
         )
         running = self._last[topic] = _Running(plan, copies, client)
         self._tell(now_ns, running)
         self._step(now_ns, running)
         return running.run
 
-    def last(self, topic: str) -> RedriveRun:
+    def last(self, topic: str) -> redrive.RedriveRun:
         """Raises UNKNOWN_DEAD_LETTER."""
         return self._of(topic).run
 
-    def stop(self, now_ns: int, topic: str) -> RedriveRun:
+    def stop(self, now_ns: int, topic: str) -> redrive.RedriveRun:
         running = self._of(topic)
         if running.run.running:
             if running.timer is not None:
@@ -142,7 +129,7 @@ class TopicRedrives(msgspec.Struct, eq=False):
             if not count:
                 break
         self._commit(now_ns, running, done)
-        total, moved = running.moved.total(), counts_by_topic(running.moved)
+        total, moved = running.moved.total(), redrive.counts_by_topic(running.moved)
         running.run = msgspec.structs.replace(running.run, done=total, moved=moved, refused=tuple(refused))
         if running.run.done + len(refused) >= running.plan.letters or count:
             self._end(now_ns, running, stopped=False)
@@ -168,25 +155,25 @@ class TopicRedrives(msgspec.Struct, eq=False):
 
     def _commit(self, now_ns: int, running: _Running, done: Mapping[int, Runs[bool]]) -> None:
         topic = running.plan.choice.topic
-        values = {(topic, n): OffsetAndMetadata(runs.end, Progress(runs).encoded()) for n, runs in done.items()}
+        values = {(topic, n): OffsetAndMetadata(runs.end, redrive.Progress(runs).encoded()) for n, runs in done.items()}
         if values:
-            group = progress_group(topic)
+            group = redrive.progress_group(topic)
             self._offsets.commit(now_ns, group, running.client, None, -1, values, backwards=True, reader="")
 
     # -- what is there
 
     def _done(self, topic: str) -> dict[int, Runs[bool]]:
-        group = progress_group(topic)
+        group = redrive.progress_group(topic)
         return {
-            number: Progress.decoded(value.metadata, f"what {group} has committed").done
+            number: redrive.Progress.decoded(value.metadata, f"what {group} has committed").done
             for (name, number), value in self._offsets.state(group).items()
             if name == topic
         }
 
-    def _judge(self, choice: Choice, test: Test | None) -> Judge:
+    def _judge(self, choice: redrive.Choice, test: redrive.Test | None) -> redrive.Judge:
         logs = self._logs
         done, partitions_of = self._done(choice.topic), logs.partitions_there
-        return Judge(
+        return redrive.Judge(
             choice, done, test, partitions_of, lambda topic, key, _count: logs.partition_for(topic, Message(None, key))
         )
 

@@ -11,15 +11,7 @@ from typing import Any, Literal
 
 from broker_core.broker.broker import Broker
 from broker_core.broker.logs import Logs
-from broker_core.clients.membership import (
-    MOVED_ON,
-    ConsumerConfig,
-    Membership,
-    ReconcilingMembership,
-    next_offsets,
-    partition_runs,
-    within,
-)
+from broker_core.clients import membership
 from broker_core.clock import ns_from_ms
 from broker_core.engine.loop import Loop
 from broker_core.errors import BrokerError, ErrorCode
@@ -29,8 +21,6 @@ from broker_core.log.reserved_headers import expires_ns
 from broker_core.messages import StoredMessage, TopicPartition
 from broker_core.replies import Reply
 from broker_core.schemas.pattern import InvalidPatternError, Pattern
-
-__all__ = ["Consumer", "ConsumerConfig"]
 
 Reset = Literal["earliest", "latest", "none"]
 
@@ -45,7 +35,7 @@ class CommittedMessages:
 
     def only(self, messages: Sequence[StoredMessage]) -> list[StoredMessage]:
         found: list[StoredMessage] = []
-        for place, first, end in partition_runs(messages):
+        for place, first, end in membership.partition_runs(messages):
             start, stop = messages[first].offset, messages[end - 1].offset + 1
             aborted = self._logs.partition(*place).segments.aborted_ranges(start, stop)
             live = [each for each in messages[first:end] if not any(each.offset in span for span in aborted)]
@@ -104,7 +94,7 @@ class Consumer:
         client_id: str,
         group: str,
         topics: Sequence[str],
-        config: ConsumerConfig,
+        config: membership.ConsumerConfig,
         *,
         on_assigned: Listener = ignore,
         on_revoked: Listener = ignore,
@@ -117,7 +107,7 @@ class Consumer:
         self.topics = tuple(topics)
         self._config = config
         self._on_assigned, self._on_revoked, self._on_lost = on_assigned, on_revoked, on_lost
-        member_type = ReconcilingMembership if config.group_protocol == "consumer" else Membership
+        member_type = membership.ReconcilingMembership if config.group_protocol == "consumer" else membership.Membership
         self.member = member_type(broker, loop, client_id, group, config, self._heard)
         self._pattern: Pattern | None = None
         self._allowed: Callable[[str], bool] = bool
@@ -224,7 +214,7 @@ class Consumer:
             self._fetches_anew = False
             messages = await self._fetched(deadline_ns, max_messages or self._config.max_poll_messages)
         before = dict(self.positions)
-        self.positions.update(next_offsets(messages))
+        self.positions.update(membership.next_offsets(messages))
         if messages and self._config.guarantee == "at_most_once" and not self._commit_ahead(messages, before):
             return []
         live = messages
@@ -246,7 +236,7 @@ class Consumer:
             return live
         self.passed_over = True
         # What came before was handed out: where every message was aborted, there may be no other offset to commit.
-        for place in next_offsets(fetched):
+        for place in membership.next_offsets(fetched):
             if place in before:
                 self._processed.setdefault(place, before[place])
         offsets = {(message.topic, message.partition, message.offset) for message in kept}
@@ -283,13 +273,13 @@ class Consumer:
                 self._broker.fetches.cancel(self._fetch)
                 self._fetch = None
         # A seek or a loss may have come while it waited.
-        return within(messages, self.positions)
+        return membership.within(messages, self.positions)
 
     def hand(self, messages: Sequence[StoredMessage]) -> list[StoredMessage]:
         """The application gets `messages` now; what it had counts as processed. Returns those still owned."""
         self._processed.update(self._handed)
-        owned = within(messages, self.positions)
-        self._handed.update(next_offsets(owned))
+        owned = membership.within(messages, self.positions)
+        self._handed.update(membership.next_offsets(owned))
         return owned
 
     def take_back(self, offsets: Mapping[TopicPartition, int]) -> None:
@@ -349,7 +339,7 @@ class Consumer:
         try:
             self._commit(offsets, backwards=backwards)
         except BrokerError as error:
-            if error.code in MOVED_ON:
+            if error.code in membership.MOVED_ON:
                 self._moved_on(error)
             raise
 
@@ -365,9 +355,9 @@ class Consumer:
     def _commit_ahead(self, messages: Sequence[StoredMessage], before: dict[TopicPartition, int]) -> bool:
         """At most once: commit before delivery, so that no message is delivered again."""
         try:
-            self.commit_offsets(next_offsets(messages))
+            self.commit_offsets(membership.next_offsets(messages))
         except BrokerError as error:
-            if error.code not in MOVED_ON:
+            if error.code not in membership.MOVED_ON:
                 raise
             self.positions.update({place: at for place, at in before.items() if place in self.positions})
             return False
@@ -381,7 +371,7 @@ class Consumer:
         try:
             self.commit()
         except BrokerError as error:
-            if error.code not in MOVED_ON:
+            if error.code not in membership.MOVED_ON:
                 raise
 
     # -- closing
@@ -424,7 +414,7 @@ class Consumer:
                 await self._take_over(assigned)
                 owned = self.assignment
             except BrokerError as error:
-                if error.code not in MOVED_ON:
+                if error.code not in membership.MOVED_ON:
                     raise
                 self._moved_on(error)
                 await self._tell_lost()

@@ -12,15 +12,7 @@ from urllib.parse import urlencode
 
 import msgspec
 import urllib3
-from urllib3.exceptions import (
-    ConnectTimeoutError,
-    HTTPError,
-    LocationParseError,
-    NameResolutionError,
-    NewConnectionError,
-    ReadTimeoutError,
-    SSLError,
-)
+from urllib3 import exceptions
 from urllib3.util import parse_url
 
 from broker_core.closable import Closable
@@ -166,23 +158,23 @@ class HttpBroker(Closable):
             )
             data = _read(response, ends_s)
             if not data and response.status != 204 and "Content-Length" not in response.headers:
-                raise HTTPError("the end of the headers is missing")
+                raise exceptions.HTTPError("the end of the headers is missing")
             self._heard = True
             return _Response(response.status, response.headers, data)
-        except (ReadTimeoutError, TimeoutError) as error:
+        except (exceptions.ReadTimeoutError, TimeoutError) as error:
             about = f"{parts.verb} {parts.path} got no reply from {self.url}{doubt}"
             raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, about, possibly_stored=bool(doubt)) from error
-        except (NewConnectionError, ConnectTimeoutError) as error:
+        except (exceptions.NewConnectionError, exceptions.ConnectTimeoutError) as error:
             about = f"nothing listens at {self.url}; brokerscope serve opens a broker"
-            if isinstance(error, NameResolutionError):
+            if isinstance(error, exceptions.NameResolutionError):
                 about = f"the host of {self.url} is not known"
             raise BrokerError(ErrorCode.CONNECTION_LOST, about) from error
-        except SSLError as error:
+        except exceptions.SSLError as error:
             reason = _reason(error)
             if "WRONG_VERSION_NUMBER" in reason:
                 raise self._no_broker("it does not speak TLS; use an http address") from error
             raise self._no_broker(f"TLS fails: {reason}; trust its certificate with --tls-ca FILE") from error
-        except (HTTPError, OSError) as error:
+        except (exceptions.HTTPError, OSError) as error:
             if "BadStatusLine" in repr(error) or "LineTooLong" in repr(error):
                 raise self._no_broker("it does not speak HTTP") from error
             about = f"{self.url} broke off its reply to {parts.verb} {parts.path}{doubt}"
@@ -215,7 +207,7 @@ def checked_url(text: str) -> str:
     """`text` as a URL; the default scheme is http. Raises INVALID_CONFIG."""
     try:
         found = parse_url(text if "://" in text else f"http://{text}")
-    except LocationParseError as error:
+    except exceptions.LocationParseError as error:
         raise ConfigError(f"{text!r} is not a URL such as http://127.0.0.1:{DEFAULT_PORT}") from error
     if found.auth:
         raise ConfigError("a broker's URL has no user name or password; give a token with --token-file")
@@ -272,7 +264,7 @@ def _read(response: urllib3.BaseHTTPResponse, ends_s: float) -> bytes:
             pieces.append(piece)
             size_bytes += len(piece)
             if size_bytes > _MOST_BYTES:
-                raise HTTPError(f"a response of more than {_MOST_BYTES} bytes")
+                raise exceptions.HTTPError(f"a response of more than {_MOST_BYTES} bytes")
             if time.monotonic() > ends_s:
                 raise TimeoutError
         undo.pop_all()

@@ -4,23 +4,15 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from broker_core import settings
 from broker_core.errors import ConfigError
 from broker_core.flow.adaptive import AdaptiveConfig
 from broker_core.log.batch import MAX_BATCH_RECORDS
-from broker_core.settings import (
-    AtLeastOne,
-    NotNegative,
-    Positive,
-    PositiveNumber,
-    Settings,
-    TimeMsAboveZero,
-    TimeMsNumber,
-)
 
 Acks = Literal[0, 1, "all"]
 
 
-class ProducerConfig(Settings, frozen=True, kw_only=True):
+class ProducerConfig(settings.Settings, frozen=True, kw_only=True):
     """Settings with the names and meanings of Kafka's producer. Times are in milliseconds, sizes in bytes.
 
     `acks`: with 0 a receipt is settled at once; with 1 when the message is in the log; with "all" when it is as durable
@@ -35,18 +27,18 @@ class ProducerConfig(Settings, frozen=True, kw_only=True):
     """
 
     acks: Acks = "all"
-    linger_ms: TimeMsNumber = 5.0
-    batch_bytes: Positive = 65_536
+    linger_ms: settings.TimeMsNumber = 5.0
+    batch_bytes: settings.Positive = 65_536
     batch_messages: Annotated[int, Meta(ge=1, le=MAX_BATCH_RECORDS)] = MAX_BATCH_RECORDS
-    buffer_bytes: Positive = 32 * 1_048_576
-    max_block_ms: TimeMsNumber = 60_000.0
-    retries: NotNegative = 1_000_000
-    retry_backoff_ms: TimeMsNumber = 100.0
-    delivery_timeout_ms: TimeMsAboveZero = 120_000.0
+    buffer_bytes: settings.Positive = 32 * 1_048_576
+    max_block_ms: settings.TimeMsNumber = 60_000.0
+    retries: settings.NotNegative = 1_000_000
+    retry_backoff_ms: settings.TimeMsNumber = 100.0
+    delivery_timeout_ms: settings.TimeMsAboveZero = 120_000.0
     idempotent: bool = True
     name: str = ""
-    rate_per_s: PositiveNumber | None = None
-    burst: AtLeastOne = 1.0
+    rate_per_s: settings.PositiveNumber | None = None
+    burst: settings.AtLeastOne = 1.0
     adaptive: AdaptiveConfig | None = None
 
     def __post_init__(self) -> None:

@@ -18,18 +18,7 @@ from typing import NamedTuple
 
 import re2
 
-from broker_core.filters.condition import (
-    EVERYTHING,
-    Combined,
-    Compares,
-    Condition,
-    Contains,
-    Equals,
-    Fits,
-    Flag,
-    Not,
-    Words,
-)
+from broker_core.filters import condition
 from broker_core.filters.error import FilterError, Sentence
 from broker_core.filters.field import KIND_WORDS, Field, Fields, called
 from broker_core.filters.value import Value, is_unit, starts_with_number, value_of
@@ -105,9 +94,9 @@ class Parser:
         self._at = 0
         self._depth = 0
 
-    def parse(self) -> Condition:
+    def parse(self) -> condition.Condition:
         if self._next.part is Part.END:
-            return EVERYTHING
+            return condition.EVERYTHING
         found = self._either()
         if self._next.part is Part.CLOSE:
             raise FilterError(Sentence("This bracket was never opened; remove it."), self._next.column)
@@ -127,25 +116,25 @@ class Parser:
         token = self._next
         return token.part is Part.WORD and token.text.casefold() in words
 
-    def _either(self) -> Condition:
+    def _either(self) -> condition.Condition:
         parts = [self._both()]
         while self._is_word("or"):
             self._take()
             parts.append(self._both())
-        return parts[0] if len(parts) == 1 else Combined(tuple(parts), every=False)
+        return parts[0] if len(parts) == 1 else condition.Combined(tuple(parts), every=False)
 
-    def _both(self) -> Condition:
+    def _both(self) -> condition.Condition:
         parts = [self._single()]
         while not self._is_word("or") and self._next.part not in {Part.END, Part.CLOSE}:
             if self._is_word("and"):
                 self._take()
             parts.append(self._single())
-        return parts[0] if len(parts) == 1 else Combined(tuple(parts), every=True)
+        return parts[0] if len(parts) == 1 else condition.Combined(tuple(parts), every=True)
 
-    def _single(self) -> Condition:
+    def _single(self) -> condition.Condition:
         token = self._take()
         if token.part is Part.NOT or (token.part is Part.WORD and token.text.casefold() == "not"):
-            return Not(self._deeper(token, self._single))
+            return condition.Not(self._deeper(token, self._single))
         if token.part is Part.OPEN:
             found = self._deeper(token, self._either)
             if self._next.part is not Part.CLOSE:
@@ -155,14 +144,14 @@ class Parser:
         if token.part is Part.FLAG:
             return self._flag(token)
         if token.part is Part.WORD and token.text.casefold() not in _KEYWORDS:
-            return self._comparison(token) if self._is_compared(token) else Words(token.text)
+            return self._comparison(token) if self._is_compared(token) else condition.Words(token.text)
         if token.part is Part.TEXT:
             if self._next.part is Part.OPERATOR:
                 raise FilterError(Sentence("The name of a field is written without quotes."), token.column)
-            return Words(token.text)
+            return condition.Words(token.text)
         raise FilterError(_expected(token), token.column)
 
-    def _deeper(self, token: Token, read: Callable[[], Condition]) -> Condition:
+    def _deeper(self, token: Token, read: Callable[[], condition.Condition]) -> condition.Condition:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise FilterError(Sentence("The brackets are nested too deeply; write it with fewer."), token.column)
@@ -170,13 +159,13 @@ class Parser:
         self._depth -= 1
         return found
 
-    def _flag(self, token: Token) -> Condition:
+    def _flag(self, token: Token) -> condition.Condition:
         if self._fields is None:
-            return Flag(token.text)
+            return condition.Flag(token.text)
         field = self._fields.get(token.text)
         if field is None or field.kind != "flag":
             raise FilterError(self._fields.unknown_flag(token.text), token.column)
-        return Flag(field.name)
+        return condition.Flag(field.name)
 
     def _is_compared(self, token: Token) -> bool:
         if self._next.part is Part.OPERATOR:
@@ -195,7 +184,7 @@ class Parser:
         compared = operator.part is Part.OPERATOR or operator.text.casefold() == "contains"
         return name.part in {Part.WORD, Part.TEXT} and close.part is Part.CLOSE and compared
 
-    def _comparison(self, token: Token) -> Condition:
+    def _comparison(self, token: Token) -> condition.Condition:
         field = None
         if self._fields is not None:
             field = self._fields.get(token.text)
@@ -214,19 +203,19 @@ class Parser:
         if word.part not in {Part.WORD, Part.TEXT}:
             raise FilterError(Sentence("After {words} comes a value.", words=operator.text), word.column)
         if operator.text.casefold() == "contains":
-            return Contains(name, word.text)
+            return condition.Contains(name, word.text)
         if operator.text == "~=":
-            return Fits(name, _search(word))
+            return condition.Fits(name, _search(word))
         value = self._value(word, field)
         if field is not None:
             _check(field, value, word)
             if field.words and not value.is_none:
                 value = _word(field, word)
         if operator.text in {"=", "=="}:
-            return Equals(name, value)
+            return condition.Equals(name, value)
         if operator.text in {"!=", "<>"}:
-            return Not(Equals(name, value))
-        return Compares(name, operator.text, value)
+            return condition.Not(condition.Equals(name, value))
+        return condition.Compares(name, operator.text, value)
 
     def _argument(self, name: str, example: str) -> str:
         bracket, word, end = self._take(), self._take(), self._take()

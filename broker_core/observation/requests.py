@@ -13,28 +13,8 @@ from broker_core.operations.groups import HoldMember, ReleaseMember
 from broker_core.operations.messages import PublishBatch, PublishMessages, Record, SendMessages
 from broker_core.operations.queues import SettleLease
 from broker_core.operations.request import Request
-from broker_core.simulation.actions import UserAction
-from broker_core.simulation.actions.access import CreateAcls, DeleteAcls, DeleteUser, RemoveQuota, SetQuota
+from broker_core.simulation.actions import UserAction, access, dead_letters, faults, groups, queues, topics
 from broker_core.simulation.actions.action import Action
-from broker_core.simulation.actions.dead_letters import (
-    PurgeDeadLetters,
-    Redrive,
-    RedriveTopic,
-    StopTopicRedrive,
-    UndoPurgeDeadLetters,
-    UndoRedrive,
-)
-from broker_core.simulation.actions.faults import BreakRequests, EndRequestFault
-from broker_core.simulation.actions.groups import ConfigureGroup, MoveConsumer, ResetOffsets, SetPlannedOffsets
-from broker_core.simulation.actions.queues import (
-    AckLease,
-    ExtendLease,
-    NackLease,
-    PurgeQueue,
-    ReleaseLease,
-    UndoPurgeQueue,
-)
-from broker_core.simulation.actions.topics import ConfigureTopic, Produce, RegisterSchema
 from broker_core.snapshots import Snapshot
 
 
@@ -65,14 +45,14 @@ def requested(action: UserAction, latest: Snapshot, epoch_ms: int) -> Request[An
     if other is not None:
         return other[1](action, latest)
     fields = {name: getattr(action, name) for name in kind.__struct_fields__}
-    if isinstance(action, ResetOffsets) and action.form == "timestamp":
+    if isinstance(action, groups.ResetOffsets) and action.form == "timestamp":
         fields["timestamp_ms"] += epoch_ms
     return kind(**fields)
 
 
 def stopped_for(action: UserAction, latest: Snapshot) -> list[dict[str, str]]:
     """The group and client of each member that stops before it, and starts again after it."""
-    if not isinstance(action, ResetOffsets) or not action.restart_members:
+    if not isinstance(action, groups.ResetOffsets) or not action.restart_members:
         return []
     members = (member for group in latest.groups if group.name == action.group for member in group.members)
     return [{"group": action.group, "client": client} for client in sorted({member.client for member in members})]
@@ -80,8 +60,8 @@ def stopped_for(action: UserAction, latest: Snapshot) -> list[dict[str, str]]:
 
 def undone_by(action: UserAction) -> UserAction | None:
     """The action that undoes it; None if there is none."""
-    if isinstance(action, SetPlannedOffsets):
-        return SetPlannedOffsets(group=action.group, plan=action.plan.undo())
+    if isinstance(action, groups.SetPlannedOffsets):
+        return groups.SetPlannedOffsets(group=action.group, plan=action.plan.undo())
     found = _UNDO.get(type(action))
     return None if found is None else found(queue=action.queue)  # type: ignore[attr-defined]
 
@@ -91,14 +71,14 @@ def tells_itself(action: UserAction) -> bool:
     return type(action) in _TOLD
 
 
-def _moved(action: MoveConsumer, latest: Snapshot) -> Request[None]:
+def _moved(action: groups.MoveConsumer, latest: Snapshot) -> Request[None]:
     if action.group:
         return ReleaseMember(group=action.group, client=action.consumer)
     of = {member.client: group.name for group in latest.groups for member in group.members}
     return HoldMember(group=of.get(action.consumer, ""), client=action.consumer)
 
 
-def _sent(action: Produce, latest: Snapshot) -> Request[Any]:
+def _sent(action: topics.Produce, latest: Snapshot) -> Request[Any]:
     if action.rate_per_s is not None:
         raise BrokerError(
             ErrorCode.INVALID_REQUEST, "sending at a rate is possible only in a session that runs in this window"
@@ -126,29 +106,30 @@ def _sent(action: Produce, latest: Snapshot) -> Request[Any]:
 
 
 _OTHERS: Final[dict[type[Any], tuple[type[Request[Any]], Callable[[Any, Snapshot], Request[Any]]]]] = {
-    MoveConsumer: (HoldMember, _moved),
-    Produce: (PublishMessages, _sent),
-    BreakRequests: (BeginFault, lambda action, _latest: action.fault),
+    groups.MoveConsumer: (HoldMember, _moved),
+    topics.Produce: (PublishMessages, _sent),
+    faults.BreakRequests: (BeginFault, lambda action, _latest: action.fault),
     **dict.fromkeys(
-        (AckLease, NackLease, ExtendLease, ReleaseLease), (SettleLease, lambda action, _latest: action.request)
+        (queues.AckLease, queues.NackLease, queues.ExtendLease, queues.ReleaseLease),
+        (SettleLease, lambda action, _latest: action.request),
     ),
-    EndRequestFault: (EndFault, lambda action, _latest: EndFault(fault=action.name)),
+    faults.EndRequestFault: (EndFault, lambda action, _latest: EndFault(fault=action.name)),
 }
 _TOLD: Final = {
-    *(CreateAcls, DeleteAcls, SetQuota, RemoveQuota, DeleteUser),
+    *(access.CreateAcls, access.DeleteAcls, access.SetQuota, access.RemoveQuota, access.DeleteUser),
     AdvanceClock,
-    ConfigureGroup,
-    ConfigureTopic,
-    RedriveTopic,
-    RegisterSchema,
-    SetPlannedOffsets,
-    StopTopicRedrive,
-    UndoPurgeQueue,
-    UndoPurgeDeadLetters,
-    UndoRedrive,
+    groups.ConfigureGroup,
+    topics.ConfigureTopic,
+    dead_letters.RedriveTopic,
+    topics.RegisterSchema,
+    groups.SetPlannedOffsets,
+    dead_letters.StopTopicRedrive,
+    queues.UndoPurgeQueue,
+    dead_letters.UndoPurgeDeadLetters,
+    dead_letters.UndoRedrive,
 }
 _UNDO: Final[dict[type[Any], Callable[..., UserAction]]] = {
-    Redrive: UndoRedrive,
-    PurgeQueue: UndoPurgeQueue,
-    PurgeDeadLetters: UndoPurgeDeadLetters,
+    dead_letters.Redrive: dead_letters.UndoRedrive,
+    queues.PurgeQueue: queues.UndoPurgeQueue,
+    dead_letters.PurgeDeadLetters: dead_letters.UndoPurgeDeadLetters,
 }

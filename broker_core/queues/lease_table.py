@@ -12,15 +12,7 @@ from collections.abc import Iterator
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.log.partition_log import PartitionLog
 from broker_core.messages import MessageRun
-from broker_core.queues.delivery import (
-    CommittedPartition,
-    ReadPartition,
-    Skipped,
-    Taken,
-    by_priority,
-    neighbours,
-    read_live,
-)
+from broker_core.queues import delivery
 from broker_core.queues.due_heap import DueHeap, Place
 from broker_core.queues.lease import Held, Lease
 from broker_core.queues.spans import LeaseSpan, SpanIndex, SpanLease, part_of, shares_of
@@ -68,7 +60,7 @@ class LeaseTable:
     """
 
     def __init__(self, log: PartitionLog, priorities: int = 1, *, committed: bool = False) -> None:
-        self.log: ReadPartition = CommittedPartition(log) if committed else log
+        self.log: delivery.ReadPartition = delivery.CommittedPartition(log) if committed else log
         self._whole = log
         self.next_offset = log.start_offset
         self.end_offset = log.start_offset
@@ -208,17 +200,17 @@ class LeaseTable:
 
     def take(
         self, now_ns: int, holder: str, deadline: Place, wanted: int, priority: int | None = None
-    ) -> tuple[list[Taken], list[Skipped]]:
+    ) -> tuple[list[delivery.Taken], list[delivery.Skipped]]:
         """Lease up to `wanted` messages of `priority` (default: the most urgent), the lowest offsets first."""
-        taken: list[Taken] = []
-        skipped: list[Skipped] = []
+        taken: list[delivery.Taken] = []
+        skipped: list[delivery.Skipped] = []
         if self.log.start_offset > self._trimmed_to:
             self.trim()
         self._sort()
         while wanted > 0 and self.ready and (priority is None or self._ready.first(priority) is not None):
             piece = self._pop_ready(wanted, priority)
             try:
-                messages = read_live(self.log, now_ns, piece, skipped)
+                messages = delivery.read_live(self.log, now_ns, piece, skipped)
             except BrokerError:
                 self.insert(piece)
                 if taken or skipped:
@@ -227,7 +219,7 @@ class LeaseTable:
             wanted -= len(messages)
             state, last = NEXT_STATE[piece.state, LeaseAction.TAKE], piece.lease
             lease = SpanLease(last.attempts + 1, holder, now_ns, deadline[0], last.history, priority=last.priority)
-            for first, end in neighbours(messages):
+            for first, end in delivery.neighbours(messages):
                 group = messages[first:end]
                 span = LeaseSpan(
                     group[0].offset,
@@ -241,7 +233,7 @@ class LeaseTable:
                     deadline[1],
                 )
                 self.insert(span)
-                taken.append(Taken(span, group))
+                taken.append(delivery.Taken(span, group))
         self.was_read = self.was_read or bool(taken)
         return taken, skipped
 
@@ -441,7 +433,7 @@ class LeaseTable:
         """With priorities: move new messages to ready spans by their priority."""
         while self.has_priorities and self.next_offset < self.end_offset:
             piece = self._pop_fresh(self.end_offset - self.next_offset)
-            for span in by_priority(self.log, piece, len(self._ready) - 1):
+            for span in delivery.by_priority(self.log, piece, len(self._ready) - 1):
                 self.insert(span)
 
     def _pop_ready(self, most: int, priority: int | None) -> LeaseSpan:

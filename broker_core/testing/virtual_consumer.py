@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from broker_core.clients.consumer import Consumer, ConsumerConfig
+from broker_core.clients.consumer import Consumer
 from broker_core.clients.effects import SqliteEffects
+from broker_core.clients.membership import ConsumerConfig
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.messages import Headers, StoredMessage
 from broker_core.messages import TopicPartition as Place

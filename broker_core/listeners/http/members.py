@@ -9,7 +9,8 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 
-from broker_core.clients.consumer import Consumer, ConsumerConfig
+from broker_core.clients.consumer import Consumer
+from broker_core.clients.membership import ConsumerConfig
 from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.groups.offsets import OffsetAndMetadata
 from broker_core.listeners.awaiting import ServedHost

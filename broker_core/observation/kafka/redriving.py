@@ -15,25 +15,8 @@ from itertools import chain
 from typing import Any, Final
 
 from broker_core.errors import BrokerError, ErrorCode
+from broker_core.guarded import redrive
 from broker_core.guarded.offsets import Committed
-from broker_core.guarded.redrive import (
-    Choice,
-    Copy,
-    Judge,
-    LettersTo,
-    Part,
-    Progress,
-    RedrivePlan,
-    RedriveRun,
-    Test,
-    counts_by_topic,
-    must_hold,
-    previewed,
-    progress_group,
-    redrive_changes,
-    run_of,
-    source_of,
-)
 from broker_core.log.batch import ProducerStamp, encode_copies
 from broker_core.log.partitioners import murmur2_partition
 from broker_core.messages import StoredMessage, TopicPartition
@@ -55,12 +38,12 @@ GroupsOf = Callable[[str], tuple[str, ...]]
 class TopicLetters:
     """The letters of one dead-letter topic, and what is known about them."""
 
-    def __init__(self, calls: Calls, logs: ClusterLogs, choice: Choice, test: Test | None) -> None:
+    def __init__(self, calls: Calls, logs: ClusterLogs, choice: redrive.Choice, test: redrive.Test | None) -> None:
         self.calls, self.choice = calls, choice
         self._logs = logs
-        self.progress: dict[int, Progress] = {}
+        self.progress: dict[int, redrive.Progress] = {}
         self.done: dict[int, Runs[bool]] = {}
-        self.judge = Judge(
+        self.judge = redrive.Judge(
             choice,
             self.done,
             test,
@@ -71,9 +54,9 @@ class TopicLetters:
     def look(self, *, stable: bool = True) -> None:
         """Which were redriven, as of now; without what an open transaction has redriven if not `stable`."""
         topic = self.choice.topic
-        group = progress_group(topic)
+        group = redrive.progress_group(topic)
         self.progress = {
-            number: Progress.decoded(value.metadata, f"what {group} has committed in {name}/{number}")
+            number: redrive.Progress.decoded(value.metadata, f"what {group} has committed in {name}/{number}")
             for (name, number), value in self.calls.committed(group, stable=stable).items()
             if name == topic
         }
@@ -95,7 +78,7 @@ class TopicLetters:
             found, at = log.read_committed(at, stop, _READ_BYTES)
             yield found
 
-    def plan(self, **how: Any) -> RedrivePlan:
+    def plan(self, **how: Any) -> redrive.RedrivePlan:
         """Reads all letters, and keeps none; `how` as of `_plan`. Raises as a connection does."""
         return self.calls.patiently(lambda: self._plan(**how))
 
@@ -106,17 +89,17 @@ class TopicLetters:
         transactional: bool,
         groups_of: GroupsOf,
         spans: Mapping[int, tuple[int, int]] | None = None,
-    ) -> RedrivePlan:
+    ) -> redrive.RedrivePlan:
         if self.choice.topic not in self.calls.partitions:
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, self.choice.topic)
         self.look(stable=False)  # a killed run's transaction is open for up to a minute, and the next run ends it
         there = self.spans()
         spans = there if spans is None else {n: (max(at, there[n][0]), end) for n, (at, end) in spans.items()}
-        return previewed(
+        return redrive.previewed(
             self.judge,
             spans,
             lambda *span: chain.from_iterable(self.read(self.choice.topic, *span)),
-            lambda name, counts: LettersTo(name, counts, self.calls.partitions[name], groups=groups_of(name)),
+            lambda name, counts: redrive.LettersTo(name, counts, self.calls.partitions[name], groups=groups_of(name)),
             cluster=self.calls.cluster.name,
             rate_per_s=rate_per_s,
             transactional=transactional,
@@ -126,27 +109,27 @@ class TopicLetters:
 class Redriving:
     """One run of a plan; `run` in a thread of its own. `state` says how far it is, `stop` ends it after a batch."""
 
-    def __init__(self, letters: TopicLetters, plan: RedrivePlan, guard: Guard, groups_of: GroupsOf) -> None:
+    def __init__(self, letters: TopicLetters, plan: redrive.RedrivePlan, guard: Guard, groups_of: GroupsOf) -> None:
         self._letters, self._calls, self._plan, self._guard = letters, letters.calls, plan, guard
         self._groups_of = groups_of
-        self._group = progress_group(plan.choice.topic)
+        self._group = redrive.progress_group(plan.choice.topic)
         self._stopping = threading.Event()
         self._producer, self._sequences = ProducerStamp(-1, -1, 0), Counter[TopicPartition]()
         self._ends: dict[TopicPartition, int] = {}
         self._moved = Counter[TopicPartition]()
         self._uncertain: list[tuple[int, Runs[bool], str]] = []  # partition, letters sent again, where copies are
         self._duplicates: list[str] = []
-        self._batch: list[Copy] = []  # under way
+        self._batch: list[redrive.Copy] = []  # under way
         self._since_s = self._moved_s = 0.0
         self.running, self._error = True, ""
 
     @property
-    def state(self) -> RedriveRun:
-        return RedriveRun(
+    def state(self) -> redrive.RedriveRun:
+        return redrive.RedriveRun(
             plan=self._plan,
             running=self.running,
             done=self._moved.total(),
-            moved=counts_by_topic(self._moved),
+            moved=redrive.counts_by_topic(self._moved),
             duplicates=tuple(self._duplicates),
             stopped=self._stopping.is_set() and self._moved.total() < self._plan.letters,
             error=self._error,
@@ -165,9 +148,9 @@ class Redriving:
             groups_of=self._groups_of,
             spans={part.partition: (part.start, part.end) for part in plan.parts},
         )
-        must_hold(redrive_changes(plan, now))
+        redrive.must_hold(redrive.redrive_changes(plan, now))
 
-    def run(self) -> RedriveRun:
+    def run(self) -> redrive.RedriveRun:
         """Raises nothing: the error is in what comes back."""
         topic, plan = self._plan.choice.topic, self._plan
         permit = Permit(
@@ -228,16 +211,16 @@ class Redriving:
                             progress.done.put(offset, offset + 1, True)
                             topic, partition, _ = _place(progress.target)
                             self._moved[topic, partition] += 1
-                left = run_of(o for a, b, _ in progress.sending for o in range(a, b) if not there[o])
+                left = redrive.run_of(o for a, b, _ in progress.sending for o in range(a, b) if not there[o])
                 self._uncertain.append((number, left, progress.target))
-                self._commit(number, Progress(progress.done))
+                self._commit(number, redrive.Progress(progress.done))
 
     def _copies(self, number: int, target: str) -> Counter[int]:
         """How many copies of each letter of a partition are at `target`, TOPIC/PARTITION@OFFSET, and behind it."""
         prefix = f"{self._plan.choice.topic}/{number}@"
         found: Counter[int] = Counter()
         for messages in self._letters.read(*_place(target)):
-            sources = (source_of(each) for each in messages)
+            sources = (redrive.source_of(each) for each in messages)
             found.update(int(each.removeprefix(prefix)) for each in sources if each.startswith(prefix))
         return found
 
@@ -248,15 +231,15 @@ class Redriving:
             self._duplicates += [f"{self._plan.choice.topic}/{number}@{offset}" for offset in twice]
         self._uncertain.clear()
 
-    def _part(self, part: Part) -> None:
+    def _part(self, part: redrive.Part) -> None:
         most = max(1, min(_MOST_BATCH, int(self._plan.rate_per_s / _BATCHES_PER_S)))
-        batch: list[Copy] = []
+        batch: list[redrive.Copy] = []
         size = 0
         send = partial(self._send, part.partition)
         for letters in self._letters.read(self._plan.choice.topic, part.partition, part.start, part.end):
             for letter in letters:
                 copy = self._letters.judge.judge(letter)
-                if not isinstance(copy, Copy):
+                if not isinstance(copy, redrive.Copy):
                     continue
                 elsewhere = batch and (copy.topic, copy.partition) != (batch[0].topic, batch[0].partition)
                 if len(batch) >= most or size >= _BATCH_BYTES or (elsewhere and not self._plan.transactional):
@@ -268,7 +251,7 @@ class Redriving:
         if batch:
             send(batch)
 
-    def _send(self, number: int, batch: list[Copy]) -> bool:
+    def _send(self, number: int, batch: list[redrive.Copy]) -> bool:
         """False if it is to stop: the batch was not sent then."""
         due_s = self._since_s + self._moved.total() / self._plan.rate_per_s
         if self._stopping.wait(max(0.0, due_s - time.monotonic())):
@@ -276,19 +259,19 @@ class Redriving:
         by_target: dict[TopicPartition, list[StoredMessage]] = {}
         for copy in batch:
             by_target.setdefault((copy.topic, copy.partition), []).append(copy.message)
-        offsets = run_of(copy.source for copy in batch)
+        offsets = redrive.run_of(copy.source for copy in batch)
         self._batch, before = batch, self._letters.done.get(number, Runs())
         done = before.copy()
         for first, end, _ in offsets:
             done.put(first, end, True)
         if self._plan.transactional:
-            self._in_transaction(number, by_target, Progress(done))
+            self._in_transaction(number, by_target, redrive.Progress(done))
         else:
             ((place, _messages),) = by_target.items()
             at = self._ends.get(place) or self._letters.end_of(place)
-            self._commit(number, Progress(before, offsets, f"{place[0]}/{place[1]}@{at}"))
+            self._commit(number, redrive.Progress(before, offsets, f"{place[0]}/{place[1]}@{at}"))
             self._produce(by_target)
-            self._commit(number, Progress(done))
+            self._commit(number, redrive.Progress(done))
         self._letters.done[number] = done
         self._arrived()
         return True
@@ -311,7 +294,7 @@ class Redriving:
         }
 
     def _in_transaction(
-        self, number: int, by_target: Mapping[TopicPartition, list[StoredMessage]], progress: Progress
+        self, number: int, by_target: Mapping[TopicPartition, list[StoredMessage]], progress: redrive.Progress
     ) -> None:
         ask, who = partial(self._calls.coordinated, TRANSACTION, self._group), self._who()
         old = {f"v3_and_below_{name}": value for name, value in who.items()}
@@ -327,10 +310,10 @@ class Redriving:
         check_rows(self._calls.coordinated(GROUP, self._group, "TxnOffsetCommit", body), "TxnOffsetCommit", self._group)
         check(ask("EndTxn", {**who, "committed": True}).error_code, "EndTxn", self._group)
 
-    def _committing(self, number: int, progress: Progress) -> list[dict[str, Any]]:
+    def _committing(self, number: int, progress: redrive.Progress) -> list[dict[str, Any]]:
         return commit_rows({(self._plan.choice.topic, number): Committed(progress.offset, progress.encoded())})
 
-    def _commit(self, number: int, progress: Progress) -> None:
+    def _commit(self, number: int, progress: redrive.Progress) -> None:
         body = {"group_id": self._group, "generation_id_or_member_epoch": -1, "member_id": ""}
         body |= {"group_instance_id": None, "topics": self._committing(number, progress)}
         check_rows(self._calls.coordinated(GROUP, self._group, "OffsetCommit", body), "OffsetCommit", self._group)

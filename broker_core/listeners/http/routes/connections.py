@@ -22,17 +22,9 @@ from broker_core.listeners.access import changes
 from broker_core.listeners.awaiting import ServedHost
 from broker_core.listeners.http.context import ByHand, HttpCall, Routes
 from broker_core.listeners.http.gate import problem_of
+from broker_core.operations import observe
 from broker_core.operations.entry import READ
 from broker_core.operations.faults import BeginFault, FaultAnswer
-from broker_core.operations.observe import (
-    BrokerAnswer,
-    CutConnection,
-    DescribeBroker,
-    EventQuery,
-    ListConnections,
-    ObserveBroker,
-    Observed,
-)
 from broker_core.operations.values import text_of
 from broker_core.snapshots import ConnectionView
 from broker_core.version import program_version
@@ -141,9 +133,9 @@ def row_of(event: Event) -> dict[str, object]:
     return row
 
 
-async def _describe_broker(call: HttpCall, _request: DescribeBroker) -> BrokerAnswer:
+async def _describe_broker(call: HttpCall, _request: observe.DescribeBroker) -> observe.BrokerAnswer:
     totals, damage = call.host.call(lambda _now: (call.broker.views.totals(), list(call.broker.corruption.sentences)))
-    return BrokerAnswer(
+    return observe.BrokerAnswer(
         version=program_version(),
         uptime_ms=call.host.now_ns // NS_PER_MS,
         durability=call.host.config.log.durability,
@@ -154,11 +146,11 @@ async def _describe_broker(call: HttpCall, _request: DescribeBroker) -> BrokerAn
     )
 
 
-async def _list_connections(call: HttpCall, _request: ListConnections) -> list[ConnectionView]:
+async def _list_connections(call: HttpCall, _request: observe.ListConnections) -> list[ConnectionView]:
     return list(call.context.connections.views())
 
 
-async def _observe_broker(call: HttpCall, request: ObserveBroker) -> Observed:
+async def _observe_broker(call: HttpCall, request: observe.ObserveBroker) -> observe.Observed:
     found = await call.ask(request)
     acls = changes.with_file(call.context.access, found.snapshot.acls)
     snapshot = msgspec.structs.replace(found.snapshot, acls=acls)
@@ -168,7 +160,7 @@ async def _observe_broker(call: HttpCall, request: ObserveBroker) -> Observed:
     return msgspec.structs.replace(found, snapshot=snapshot, connections=connections, refused=refused)
 
 
-async def _cut_connection(call: HttpCall, request: CutConnection) -> None:
+async def _cut_connection(call: HttpCall, request: observe.CutConnection) -> None:
     if not call.context.connections.cut(request.connection, f"cut by {call.principal.name}"):
         raise HTTPException(404, "there is no such connection")
 
@@ -187,10 +179,10 @@ async def _begin_fault(call: HttpCall, request: BeginFault) -> FaultAnswer:
 
 HANDLERS: ByHand = {
     BeginFault: _begin_fault,
-    DescribeBroker: _describe_broker,
-    ListConnections: _list_connections,
-    ObserveBroker: _observe_broker,
-    CutConnection: _cut_connection,
+    observe.DescribeBroker: _describe_broker,
+    observe.ListConnections: _list_connections,
+    observe.ObserveBroker: _observe_broker,
+    observe.CutConnection: _cut_connection,
 }
 
 
@@ -208,10 +200,10 @@ async def metrics(call: HttpCall) -> Response:
 streams = Routes("Events")
 
 
-@streams("GET", "/v1/events", query=EventQuery, media_type="text/event-stream")
+@streams("GET", "/v1/events", query=observe.EventQuery, media_type="text/event-stream")
 async def stream_events(call: HttpCall) -> Response:
     """Events of the broker from now on, as server-sent events."""
-    query = call.query(EventQuery)
+    query = call.query(observe.EventQuery)
     everything = call.may(READ, "broker")
     kinds = frozenset(query.kinds.split(",")) if query.kinds else None
 

@@ -5,18 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from broker_core.operations.fields import (
-    Client,
-    Count,
-    Encoding,
-    JsonValue,
-    MaxMessages,
-    Name,
-    NewName,
-    Offset,
-    Partition,
-    PartitionCount,
-)
+from broker_core.operations import fields
 from broker_core.operations.request import Result
 
 # Shorter than the usual timeout of HTTP clients, so that they get an answer: 429, and try again.
@@ -40,8 +29,8 @@ class Health(Result, frozen=True, kw_only=True):
 class RegisterTopic(Asked, frozen=True, kw_only=True):
     """A topic that is to be there; `partitions` counts for a new one."""
 
-    topic: NewName
-    partitions: PartitionCount = 1
+    topic: fields.NewName
+    partitions: fields.PartitionCount = 1
 
 
 class TopicRegistered(Result, frozen=True, kw_only=True):
@@ -50,8 +39,8 @@ class TopicRegistered(Result, frozen=True, kw_only=True):
 
 
 class RegisterProducer(Asked, frozen=True, kw_only=True):
-    topic: NewName
-    producer_id: Client | None = None
+    topic: fields.NewName
+    producer_id: fields.Client | None = None
 
 
 class ProducerRegistered(TopicRegistered, frozen=True, kw_only=True):
@@ -67,8 +56,8 @@ class RegisterConsumer(Asked, frozen=True, kw_only=True):
     rest again after a restart of the broker.
     """
 
-    topic: NewName
-    consumer_id: Name | None = None
+    topic: fields.NewName
+    consumer_id: fields.Name | None = None
     reset: bool = False
     auto_commit: bool = True
 
@@ -85,12 +74,12 @@ class Produce(Asked, frozen=True, kw_only=True):
     It waits `timeout_ms` for room in a topic that blocks.
     """
 
-    topic: Name
-    value: JsonValue
+    topic: fields.Name
+    value: fields.JsonValue
     key: str | None = None
-    encoding: Encoding = "text"
-    partition: Partition | None = None
-    producer_id: Client = ""
+    encoding: fields.Encoding = "text"
+    partition: fields.Partition | None = None
+    producer_id: fields.Client = ""
     timeout_ms: TimeoutMs = PRODUCE_TIMEOUT_MS
 
 
@@ -105,10 +94,10 @@ class Produced(Result, frozen=True, kw_only=True):
 class Consume(Asked, frozen=True, kw_only=True):
     """The next message, or, with `max_messages`, a list of them; it waits `timeout_ms` for one to come."""
 
-    consumer_id: Name
-    max_messages: MaxMessages | None = None
+    consumer_id: fields.Name
+    max_messages: fields.MaxMessages | None = None
     timeout_ms: TimeoutMs = 0
-    encoding: Encoding = "text"
+    encoding: fields.Encoding = "text"
 
 
 class Consumed(Result, frozen=True, kw_only=True):
@@ -116,9 +105,9 @@ class Consumed(Result, frozen=True, kw_only=True):
 
     topic: str
     offset: int
-    value: JsonValue
+    value: fields.JsonValue
     key: str | None
-    encoding: Encoding | UnsetType = UNSET
+    encoding: fields.Encoding | UnsetType = UNSET
     partition: int | UnsetType = UNSET
 
 
@@ -129,9 +118,9 @@ class ConsumedMany(Result, frozen=True, kw_only=True):
 class Commit(Asked, frozen=True, kw_only=True):
     """Everything that the consumer was given is done; or, with `offset`, everything below it in `partition`."""
 
-    consumer_id: Name
-    offset: Offset | None = None
-    partition: Partition = 0
+    consumer_id: fields.Name
+    offset: fields.Offset | None = None
+    partition: fields.Partition = 0
 
 
 class Committed(Result, frozen=True, kw_only=True):
@@ -150,5 +139,5 @@ class ConsumerStats(Result, frozen=True, kw_only=True):
 
 
 class Stats(Result, frozen=True, kw_only=True):
-    topics: dict[str, Count]
+    topics: dict[str, fields.Count]
     consumers: dict[str, ConsumerStats]

@@ -18,17 +18,9 @@ from starlette.responses import Response
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.http.context import SLASH, HttpCall, RouteHandler, Routes, path_names
 from broker_core.names import CLUSTER_ID
+from broker_core.operations import schemas
 from broker_core.operations.entry import ADMIN, READ, WRITE
 from broker_core.operations.fields import Subject
-from broker_core.operations.schemas import (
-    CompatibilityMode,
-    DeleteSubject,
-    DeleteVersion,
-    RegisterSchema,
-    SchemaText,
-    SetCompatibility,
-    SetDefaultCompatibility,
-)
 from broker_core.schemas.compatibility import Compatibility, SchemaKind
 from broker_core.schemas.problem import InvalidSchemaError
 from broker_core.schemas.registry import References, SchemaMetadata, SchemaRegistry, SchemaVersion
@@ -114,10 +106,10 @@ class CompatibilityCheck(msgspec.Struct, frozen=True, omit_defaults=True):
 class CompatibilityLevel(msgspec.Struct, frozen=True):
     compatibility: str
 
-    def mode(self) -> CompatibilityMode:
+    def mode(self) -> schemas.CompatibilityMode:
         """Raises `_Refused`."""
         try:
-            found: CompatibilityMode = msgspec.convert(self.compatibility.upper(), CompatibilityMode)
+            found: schemas.CompatibilityMode = msgspec.convert(self.compatibility.upper(), schemas.CompatibilityMode)
         except msgspec.ValidationError:
             known = "none, backward, forward, full, backward_transitive, forward_transitive, and full_transitive"
             raise _Refused(422, 42203, f"Invalid compatibility level. Valid values are {known}") from None
@@ -207,7 +199,7 @@ async def delete_whole_subject(call: HttpCall, asked: Any) -> list[int]:
         raise _Refused(404, 40405, f"Subject '{name}' was not deleted first before being permanently deleted")
     if not asked.permanent and name not in live and name in _registry(call).subjects(deleted=True):
         raise _Refused(404, 40404, f"Subject '{name}' was soft deleted.Set permanent=true to delete permanently")
-    return await call.ask(DeleteSubject(subject=name, permanent=asked.permanent))
+    return await call.ask(schemas.DeleteSubject(subject=name, permanent=asked.permanent))
 
 
 @_serve("GET", "/subjects/{subject}/metadata", RegisteredSchema, "deleted format")
@@ -236,8 +228,8 @@ async def list_versions(call: HttpCall, asked: Any) -> Sequence[int]:
 @_serve("POST", "/subjects/{subject}/versions", RegisteredSchema, "format", Candidate)
 async def register_version(call: HttpCall, asked: Any) -> RegisteredSchema:
     name = _subject(call, WRITE)
-    text = SchemaText.of(*await _candidate(call))
-    return _described(call, await call.ask(RegisterSchema(subject=name, text=text)), asked)
+    text = schemas.SchemaText.of(*await _candidate(call))
+    return _described(call, await call.ask(schemas.RegisterSchema(subject=name, text=text)), asked)
 
 
 @_serve("GET", "/subjects/{subject}/versions/{version}", RegisteredSchema, "deleted format")
@@ -267,7 +259,7 @@ async def delete_one_version(call: HttpCall, asked: Any) -> int:
             raise _Refused(404, 40407, f"{named} not deleted first before being permanently deleted")
     elif not asked.permanent:
         raise _Refused(404, 40406, f"{named} soft deleted.Set permanent=true to delete permanently")
-    await call.ask(DeleteVersion(subject=name, version=number, permanent=asked.permanent))
+    await call.ask(schemas.DeleteVersion(subject=name, version=number, permanent=asked.permanent))
     return number
 
 
@@ -342,7 +334,7 @@ async def get_default_compatibility(call: HttpCall) -> SetLevel:
 async def put_default_compatibility(call: HttpCall) -> CompatibilityLevel:
     call.must(ADMIN, "broker")
     level = (await call.body(CompatibilityLevel)).mode()
-    await call.ask(SetDefaultCompatibility(mode=level))
+    await call.ask(schemas.SetDefaultCompatibility(mode=level))
     return CompatibilityLevel(level)
 
 
@@ -350,7 +342,7 @@ async def put_default_compatibility(call: HttpCall) -> CompatibilityLevel:
 async def reset_default_compatibility(call: HttpCall) -> SetLevel:
     call.must(ADMIN, "broker")
     before = _registry(call).compatibility
-    await call.ask(SetDefaultCompatibility(mode="BACKWARD"))
+    await call.ask(schemas.SetDefaultCompatibility(mode="BACKWARD"))
     return SetLevel(before)
 
 
@@ -366,7 +358,7 @@ async def get_compatibility(call: HttpCall, asked: Any) -> SetLevel:
 async def put_compatibility(call: HttpCall) -> CompatibilityLevel:
     name = _subject(call, ADMIN)
     level = (await call.body(CompatibilityLevel)).mode()
-    await call.ask(SetCompatibility(subject=name, mode=level))
+    await call.ask(schemas.SetCompatibility(subject=name, mode=level))
     return CompatibilityLevel(level)
 
 
@@ -374,7 +366,7 @@ async def put_compatibility(call: HttpCall) -> CompatibilityLevel:
 async def reset_compatibility(call: HttpCall) -> SetLevel:
     name = _subject(call, ADMIN)
     before = _registry(call).compatibility_of(name)
-    await call.ask(SetCompatibility(subject=name, mode=None))
+    await call.ask(schemas.SetCompatibility(subject=name, mode=None))
     return SetLevel(before)
 
 
