@@ -285,11 +285,8 @@ class _StateField(NamedTuple):
     kinds: tuple[str, ...]
 
 
-def _replicated(name: str, about: str, words: frozenset[str]) -> _StateField:
-    def get(state: State, _name: str = "") -> int:
-        return state.replicated(words)
-
-    return _StateField(Field(name, "number", about), lambda at: get(at.state), get, ())
+def _everywhere(name: str, about: str, get: Callable[[State], int]) -> _StateField:
+    return _StateField(Field(name, "number", about), lambda at: get(at.state), lambda state, _name: get(state), ())
 
 
 _QUEUE, _READER = ("queue",), ("group", "queue")
@@ -327,23 +324,17 @@ _STATE_FIELDS = (
         lambda state, name: state.members(name),
         ("group",),
     ),
-    _StateField(
-        Field("transactions", "number", "Transactions that are open."),
-        lambda at: at.state.transactions(),
-        lambda state, _name: state.transactions(),
-        (),
+    _everywhere("transactions", "Transactions that are open.", lambda state: state.transactions()),
+    _everywhere("leaderless", "Partitions without a leader.", lambda state: state.replicated({LEADERLESS})),
+    _everywhere(
+        "under_replicated", "Partitions with a replica that is not in sync.", lambda state: state.replicated(UNDER)
     ),
-    _replicated("leaderless", "Partitions without a leader.", frozenset({LEADERLESS})),
-    _replicated("under_replicated", "Partitions with a replica that is not in sync.", UNDER),
-    _replicated(
-        "below_min_insync", "Partitions with fewer in-sync replicas than min.insync.replicas.", frozenset({BELOW_MIN})
+    _everywhere(
+        "below_min_insync",
+        "Partitions with fewer in-sync replicas than min.insync.replicas.",
+        lambda state: state.replicated({BELOW_MIN}),
     ),
-    _StateField(
-        Field("nodes_gone", "number", "Brokers of a cluster that are not seen."),
-        lambda at: at.state.nodes_gone(),
-        lambda state, _name: state.nodes_gone(),
-        (),
-    ),
+    _everywhere("nodes_gone", "Brokers of a cluster that are not seen.", lambda state: state.nodes_gone()),
 )
 _BY_NAME = {each.field.name: each for each in _STATE_FIELDS}
 
