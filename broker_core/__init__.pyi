@@ -65,7 +65,6 @@ from broker_core.operations.request import Request as Request
 from broker_core.operations.entry import Operation as Operation
 from broker_core.queues.config import QueueConfig as QueueConfig
 from broker_core.queues.dead_letter_record import DeadLetterEdit as DeadLetterEdit
-from broker_core.queues.dead_letters import DeadLetterFilter as DeadLetterFilter
 from broker_core.queues.dead_letters import (
     PurgeResult as PurgeResult,
     Redrivable as Redrivable,

@@ -7,7 +7,6 @@ from broker_core.log.partitioners import PartitionerKind
 from broker_core.operations.queues import CreateQueue
 from broker_core.operations.topics import CreateTopic, LogSettings
 from broker_core.queues.config import QueueConfig
-from broker_core.queues.dead_letters import DeadLetterFilter
 from broker_core.schemas.rule import SchemaRule
 from broker_core.settings import Count, checked_class
 from broker_core.snapshots import DeadLetterView, GroupView, OffsetView, QueueView, TopicView
@@ -77,11 +76,9 @@ class Admin:
 
     # -- dead letters
 
-    def dead_letters(
-        self, queue: str, only: DeadLetterFilter | None = None, *, offset: int = 0, limit: Count | None = 100
-    ) -> tuple[DeadLetterView, ...]:
+    def dead_letters(self, queue: str, *, offset: int = 0, limit: Count | None = 100) -> tuple[DeadLetterView, ...]:
         """At most `limit` dead letters from `offset` on, the oldest first. Raises UNKNOWN_QUEUE."""
-        return self._host.call(lambda _now: self._broker.queues.dead_letters(queue).list(only, offset, limit))
+        return self._host.call(lambda _now: self._broker.queues.dead_letters(queue).list(None, offset, limit))
 
     # -- groups
 

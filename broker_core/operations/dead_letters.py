@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import msgspec
@@ -12,7 +13,7 @@ from broker_core.operations.queues import Messages
 from broker_core.operations.request import Input, Request, Result
 from broker_core.operations.values import bytes_of, retyped, shown, stored_value
 from broker_core.queues.dead_letter_record import DeadLetterEdit
-from broker_core.queues.dead_letters import DeadLetterFilter, PurgeResult, RedrivePreview, RedriveResult, Refused
+from broker_core.queues.dead_letters import PurgeResult, RedrivePreview, RedriveResult, Refused
 from broker_core.queues.paced_redrive import PacedRedrive
 from broker_core.settings import about
 from broker_core.snapshots import AttemptView, DeadLetterView
@@ -155,9 +156,22 @@ class Conditions(Input, frozen=True, kw_only=True):
         Annotated[int, Meta(ge=0, le=1_000_000)] | None, about("only those redriven at most this many times")
     ] = None
 
-    @property
-    def filter(self) -> DeadLetterFilter:
-        return DeadLetterFilter(**{name: getattr(self, name) for name in Conditions.__struct_fields__})
+    def accepts(self, dead_letter: DeadLetterView) -> bool:
+        wanted, most = self.text.encode(), self.max_redrives
+        return (
+            dead_letter.queue == self.queue
+            and self.cause in {"", dead_letter.cause}
+            and self.min_redrives <= dead_letter.redrives <= (dead_letter.redrives if most is None else most)
+            and any(wanted in part for part in _parts(dead_letter))
+        )
+
+
+def _parts(dead_letter: DeadLetterView) -> Iterator[bytes]:
+    yield dead_letter.key or b""
+    yield dead_letter.value or b""
+    for name, value in dead_letter.headers:
+        yield name.encode()
+        yield value
 
 
 ENTRIES: list[Entry] = []

@@ -13,44 +13,8 @@ from broker_core.limits import UNDO_WINDOW_MS
 from broker_core.log.topic_log import TopicLog
 from broker_core.messages import Message, StoredMessage
 from broker_core.queues.dead_letter_record import Edits, decode, encode, with_redrive
-from broker_core.settings import CallArguments, Count, NotNegative, Whole, checked
+from broker_core.settings import Count, checked
 from broker_core.snapshots import AttemptView, DeadLetterView
-
-
-class DeadLetterFilter(CallArguments, frozen=True):
-    """A conjunction of conditions; "" and None match any. `text` is searched in key, value and headers, as UTF-8.
-
-    `since_ns` and `until_ns` (inclusive, session time) refer to the time of dead-lettering.
-    """
-
-    queue: str = ""
-    cause: str = ""
-    text: str = ""
-    min_redrives: NotNegative = 0
-    max_redrives: NotNegative | None = None
-    since_ns: Whole | None = None
-    until_ns: Whole | None = None
-
-    def accepts(self, dead_letter: DeadLetterView) -> bool:
-        wanted = self.text.encode()
-        return (
-            (not self.queue or dead_letter.queue == self.queue)
-            and (not self.cause or dead_letter.cause == self.cause)
-            and dead_letter.redrives >= self.min_redrives
-            and (self.max_redrives is None or dead_letter.redrives <= self.max_redrives)
-            and (self.since_ns is None or dead_letter.dead_ns >= self.since_ns)
-            and (self.until_ns is None or dead_letter.dead_ns <= self.until_ns)
-            and (not wanted or any(wanted in part for part in _parts(dead_letter)))
-        )
-
-
-def _parts(dead_letter: DeadLetterView) -> Iterator[bytes]:
-    yield dead_letter.key or b""
-    yield dead_letter.value or b""
-    for name, value in dead_letter.headers:
-        yield name.encode()
-        yield value
-
 
 Owner = tuple[str, str]  # (queue, cause)
 
@@ -243,14 +207,11 @@ class DeadLetters:
 
     @checked
     def list(
-        self, only: DeadLetterFilter | None = None, offset: int = 0, limit: Count | None = 100
+        self, accepts: Callable[[DeadLetterView], bool] | None = None, offset: int = 0, limit: Count | None = 100
     ) -> tuple[DeadLetterView, ...]:
         """Up to `limit` dead letters from `offset` on, the oldest first, without corrupt ones."""
         self._trim()
-        dead_letters = self._decoded(place for place in self._live if place >= offset)
-        return tuple(
-            islice((dead_letter for dead_letter in dead_letters if only is None or only.accepts(dead_letter)), limit)
-        )
+        return tuple(islice(filter(accepts, self._decoded(place for place in self._live if place >= offset)), limit))
 
     def offsets(self, queue: str) -> Sequence[int]:
         self._trim()

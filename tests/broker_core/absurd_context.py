@@ -111,7 +111,6 @@ MADE: dict[str, Callable[[BrokerFixture], Any]] = {
     "RetryPolicy": lambda fixture: RetryPolicy("exponential_jitter"),
     "QueueConfig": lambda fixture: QueueConfig(),
     "DeadLetterEdit": lambda fixture: broker_core.DeadLetterEdit(),
-    "DeadLetterFilter": lambda fixture: broker_core.DeadLetterFilter(text="1"),
     "Access": lambda fixture: Access.of_token("0123456789abcdef"),
     "Dedupe": lambda fixture: Dedupe(),
     "Filter": lambda fixture: Filter(bool),

@@ -43,7 +43,7 @@ from broker_core.operations.topics import (
 )
 from broker_core.queues.config import QueueConfig
 from broker_core.queues.dead_letter_record import Edits
-from broker_core.queues.dead_letters import DeadLetterFilter, PurgeResult, RedrivePreview
+from broker_core.queues.dead_letters import PurgeResult, RedrivePreview
 from broker_core.queues.paced_redrive import PacedRedrive
 from broker_core.queues.subscription import BacklogPolicy
 from broker_core.schemas.compatibility import Compatibility, SchemaKind, SchemaProblem
@@ -151,23 +151,15 @@ class Admin(broker_core.Admin):
         return self._host.call(lambda _now: self._broker.queues.dead_letters(queue).preview(offsets, edits))
 
     def redrive(
-        self,
-        queue: str,
-        offsets: Sequence[int] | None = None,
-        edits: Edits | None = None,
-        *,
-        only: DeadLetterFilter | None = None,
+        self, queue: str, offsets: Sequence[int] | None = None, edits: Edits | None = None, *, cause: str = ""
     ) -> Redriven:
-        """Publish these dead letters, or all that `only` accepts, to their origin again.
+        """Publish these dead letters, or all, or those of a `cause`, to their origin again.
 
         `edits` holds a message to publish in place of one, or a `DeadLetterEdit` of it, by offset.
         """
-
-        if offsets is None:
-            letters = self.dead_letters(queue, only or DeadLetterFilter(queue=queue), limit=None)
-            offsets = [letter.offset for letter in letters]
         changed = tuple(StoredEdit(offset=offset, edit=edit) for offset, edit in (edits or {}).items())
-        return self._host.ask(Redrive(queue=queue, offsets=list(offsets), edits=changed))
+        chosen = None if offsets is None else list(offsets)
+        return self._host.ask(Redrive(queue=queue, cause=cause, offsets=chosen, edits=changed))
 
     def purge_dead_letters(self, queue: str, offsets: Iterable[int] | None = None) -> PurgeResult:
         """Remove these dead letters, or all."""

@@ -87,7 +87,6 @@ INSIDE = {
     *(("Chain", each) for each in ("outgoing", "failed", "incoming", "incoming_many")),
     ("HttpListener", "in_loop"),
     *(("KafkaListener", each) for each in ("in_loop", "in_worker", "later")),
-    ("DeadLetterFilter", "accepts"),
     ("Refused", "of"),
     ("SchemaRegistry", "restore"),
 }

@@ -70,7 +70,7 @@ def _list_dead_letters(
     broker: Broker, _now_ns: int, request: dead_letters.ListDeadLetters, _client: str
 ) -> dead_letters.Letters:
     kept = broker.queues.dead_letters(request.queue)
-    found = kept.list(request.filter, request.offset, request.limit)
+    found = kept.list(request.accepts, request.offset, request.limit)
     return dead_letters.Letters(
         count=kept.count(request.queue), dead_letters=[dead_letters.Letter.of(each, request.encoding) for each in found]
     )
@@ -98,7 +98,7 @@ def _redrive(broker: Broker, now_ns: int, request: dead_letters.Redrive, client:
 def _offsets(broker: Broker, request: dead_letters.Redrive | dead_letters.PurgeLetters) -> list[int]:
     if request.offsets is not None:
         return request.offsets
-    return [each.offset for each in broker.queues.dead_letters(request.queue).list(request.filter, limit=None)]
+    return [each.offset for each in broker.queues.dead_letters(request.queue).list(request.accepts, limit=None)]
 
 
 def _redrive_progress(

@@ -36,7 +36,7 @@ class DeadLetterHandler(Handler):
 
     def _matching(self, action: Redrive | PurgeLetters) -> list[int]:
         """Offsets of the dead letters that match. Raises UNKNOWN_DEAD_LETTER if none does."""
-        found = [letter.offset for letter in self._letters(action.queue).list(action.filter, limit=None)]
+        found = [letter.offset for letter in self._letters(action.queue).list(action.accepts, limit=None)]
         if not found:
             raise refuse(f"no dead letter of {action.queue} matches", ErrorCode.UNKNOWN_DEAD_LETTER)
         return found

@@ -20,7 +20,6 @@ from broker_core.groups.offset_reset import Target
 from broker_core.log.config import LogConfig
 from broker_core.messages import Message
 from broker_core.queues.config import QueueConfig
-from broker_core.queues.dead_letters import DeadLetterFilter
 from tests.broker_core.admin import Admin
 
 
@@ -85,7 +84,7 @@ def test_queues_dead_letters_and_purges():
                 producer.publish("jobs", value)
             for delivery in worker.take_many(2):
                 delivery.nack("boom")
-            letters = admin.dead_letters("jobs", DeadLetterFilter(cause="boom"))
+            letters = admin.dead_letters("jobs")
             assert [letter.value for letter in letters] == [b"a", b"b"]
             edited = {letters[0].offset: Message(b"mended")}
             preview = admin.preview_redrive("jobs", [letters[0].offset], edited)
@@ -168,7 +167,7 @@ def test_messages_are_looked_at_without_being_taken_and_filtered_letters_are_red
         with QueueConsumer(host, "jobs") as consumer:
             for delivery in consumer.take_many(5):
                 delivery.nack("odd" if delivery.message.partition else "even")
-        assert len(admin.redrive("jobs", only=DeadLetterFilter(queue="jobs", cause="odd")).redriven) == 2
+        assert len(admin.redrive("jobs", cause="odd").redriven) == 2
         assert admin.dead_letters_by_cause("jobs") == {"even": 3}
         assert [message.value for message in admin.peek_queue("jobs")] == [b"1", b"3"]
 
