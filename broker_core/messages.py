@@ -11,6 +11,14 @@ TTL_HEADER = "brokerscope.ttl_ms"
 PRIORITY_HEADER = "brokerscope.priority"
 
 
+class OffsetAndMetadata(msgspec.Struct, frozen=True, gc=False):
+    """A committed offset, the next one to read. `leader_epoch` is -1 if the client sent none."""
+
+    offset: int
+    metadata: str = ""
+    leader_epoch: int = -1
+
+
 class Message(msgspec.Struct, frozen=True, gc=False):
     """A message to publish. Keys, values and header values are bytes.
 

@@ -16,12 +16,12 @@ from broker_core.events import READ_OUTSIDE, SET_BY_TOOL, EventStream, reader_by
 from broker_core.groups import offset_reset
 from broker_core.groups.coordinator import GroupCoordinator
 from broker_core.groups.offset_reset import Change, Target
-from broker_core.groups.offsets import OffsetAndMetadata, OffsetStore
+from broker_core.groups.offsets import OffsetStore
 from broker_core.guarded.deeds import Deed
-from broker_core.guarded.offsets import Committed, OffsetsPlan, offset_changes, offsets_plan
+from broker_core.guarded.offsets import OffsetsPlan, offset_changes, offsets_plan
 from broker_core.guarded.redrive import must_hold
 from broker_core.log.partition_log import PartitionLog
-from broker_core.messages import TopicPartition
+from broker_core.messages import OffsetAndMetadata, TopicPartition
 from broker_core.operations.groups import PartitionPlace
 
 CommitsOf = tuple[tuple[str, int, OffsetAndMetadata], ...]  # group, partition, what it has committed
@@ -100,9 +100,8 @@ class GroupOffsets(msgspec.Struct, eq=False):
 
     # -- as planned
 
-    def state(self, group: str) -> dict[TopicPartition, Committed]:
-        found = self.store.fetch_all(group).items()
-        return {place: Committed(value.offset, value.metadata, value.leader_epoch) for place, value in found}
+    def state(self, group: str) -> dict[TopicPartition, OffsetAndMetadata]:
+        return dict(self.store.fetch_all(group))
 
     def plan(self, now_ns: int, group: str, target: Target | None, partitions: Iterable[TopicPartition]) -> OffsetsPlan:
         """Without a target the undo of the last reset that was planned. Raises GROUP_ID_NOT_FOUND, INVALID_REQUEST."""
@@ -130,10 +129,7 @@ class GroupOffsets(msgspec.Struct, eq=False):
         there = [each.place for each in plan.changes if each.partition < logs.partitions_there(each.topic)]
         bounds = {place: (logs.start_offset(*place), logs.end_offset(*place)) for place in there}
         must_hold(offset_changes(plan, self.state(group), self._clients(now_ns, group), "", topics, bounds))
-        new = {each.place: each.new for each in plan.changes if each.new is not None}
-        values = {
-            place: OffsetAndMetadata(each.offset, each.metadata, each.leader_epoch) for place, each in new.items()
-        }
+        values = {each.place: each.new for each in plan.changes if each.new is not None}
         if values:
             self.commit(now_ns, group, client, None, -1, values, backwards=True, reader="")
         if gone := [each.place for each in plan.changes if each.new is None]:

@@ -15,10 +15,9 @@ from broker_core.broker.schemas import Schemas
 from broker_core.clock import NS_PER_MS, NS_PER_S
 from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.events import EventStream
-from broker_core.groups.offsets import OffsetAndMetadata
 from broker_core.guarded import redrive
 from broker_core.guarded.deeds import Deed, outcome_of
-from broker_core.messages import Message, StoredMessage, TopicPartition
+from broker_core.messages import Message, OffsetAndMetadata, StoredMessage, TopicPartition
 from broker_core.runs import Runs
 from broker_core.timers import Timer, Timers
 

@@ -18,13 +18,12 @@ from broker_core.broker.logs import Logs
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode, must
 from broker_core.events import EventKind, EventStream
-from broker_core.groups.offsets import OffsetAndMetadata
 from broker_core.limits import MAX_WAIT_MS
 from broker_core.log.batch import NO_PRODUCER_ID, ProducerStamp
 from broker_core.log.growth import Growth
 from broker_core.log.partition_log import PartitionLog
 from broker_core.log.producers import MAX_EPOCH, ProducerIds
-from broker_core.messages import TopicPartition
+from broker_core.messages import OffsetAndMetadata, TopicPartition
 from broker_core.replies import Reply, all_done
 from broker_core.snapshots import TransactionView
 from broker_core.timers import Timers

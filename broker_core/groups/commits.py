@@ -9,9 +9,9 @@ import msgspec
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups.offset_reset import Change
-from broker_core.groups.offsets import OffsetAndMetadata, OffsetStore
+from broker_core.groups.offsets import OffsetStore
 from broker_core.limits import MAX_COMMIT_METADATA_BYTES
-from broker_core.messages import TopicPartition
+from broker_core.messages import OffsetAndMetadata, TopicPartition
 from broker_core.snapshots import OffsetView
 
 Advance = tuple[str, int, int | None, int]

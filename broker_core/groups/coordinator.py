@@ -26,12 +26,12 @@ from broker_core.groups.members import (
 )
 from broker_core.groups.mixed_group import MixedGroups
 from broker_core.groups.offset_reset import Change
-from broker_core.groups.offsets import OffsetAndMetadata, OffsetStore
+from broker_core.groups.offsets import OffsetStore
 from broker_core.groups.rebalancing import Rebalancer, rebalancing
 from broker_core.groups.reconciling import Reconciler
 from broker_core.groups.states import GroupState
 from broker_core.limits import MAX_METADATA_BYTES
-from broker_core.messages import TopicPartition
+from broker_core.messages import OffsetAndMetadata, TopicPartition
 from broker_core.names import check_name
 from broker_core.replies import Reply
 from broker_core.snapshots import GroupView

@@ -12,16 +12,8 @@ from broker_core.errors import BrokerError
 from broker_core.files import DiskFiles, FileSystem
 from broker_core.groups.offset_journal import NUMBERS, Changes, GroupRow, MembersRow, OffsetJournal, OffsetRow
 from broker_core.groups.offset_table import MEMORY, CorruptTable, OffsetTable, quarantine, salvage
-from broker_core.messages import TopicPartition
+from broker_core.messages import OffsetAndMetadata, TopicPartition
 from broker_core.replies import Reply
-
-
-class OffsetAndMetadata(msgspec.Struct, frozen=True, gc=False):
-    """A committed offset, the next one to read. `leader_epoch` is -1 if the client sent none."""
-
-    offset: int
-    metadata: str = ""
-    leader_epoch: int = -1
 
 
 class GroupNumbers(msgspec.Struct, frozen=True, gc=False):

@@ -7,19 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import msgspec
 
 from broker_core.clock import NS_PER_S
-from broker_core.messages import TopicPartition
+from broker_core.messages import OffsetAndMetadata, TopicPartition
 from broker_core.plurals import counted
 
-
-class Committed(msgspec.Struct, frozen=True):
-    """All that is committed for a partition. `leader_epoch` is -1 if none is known."""
-
-    offset: int
-    metadata: str = ""
-    leader_epoch: int = -1
-
-
-State = Mapping[TopicPartition, Committed]
+State = Mapping[TopicPartition, OffsetAndMetadata]
 
 
 class OffsetChange(msgspec.Struct, frozen=True):
@@ -30,8 +21,8 @@ class OffsetChange(msgspec.Struct, frozen=True):
 
     topic: str
     partition: int
-    old: Committed | None
-    new: Committed | None
+    old: OffsetAndMetadata | None
+    new: OffsetAndMetadata | None
     messages: int | None = None
     traffic_s: float | None = None
 
@@ -84,7 +75,7 @@ def changes_of(before: State, after: Mapping[TopicPartition, int]) -> tuple[Offs
         old = before.get((topic, partition))
         if old is None or old.offset != offset:
             messages = None if old is None else offset - old.offset
-            found.append(OffsetChange(topic, partition, old, Committed(offset), messages))
+            found.append(OffsetChange(topic, partition, old, OffsetAndMetadata(offset), messages))
     return tuple(found)
 
 

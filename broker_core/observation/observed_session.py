@@ -12,13 +12,12 @@ from typing import Any, Final
 import msgspec
 
 from broker_core.broker.occurrences import SnapshotState
-from broker_core.errors import BrokerError, ErrorCode
+from broker_core.errors import BrokerError
 from broker_core.events import Event, EventKind, EventStream, Sink
 from broker_core.observation.cluster_tally import ClusterTally
 from broker_core.observation.peer import KNOWABLE, Look, Peer
 from broker_core.observation.requests import kind_requested, requested, stopped_for, tells_itself, undone_by
 from broker_core.operations.groups import HoldMember, ReleaseMember
-from broker_core.operations.queues import LeasesDone
 from broker_core.recording.hidden_hosts import HiddenHosts
 from broker_core.recording.keyframes import Cadence
 from broker_core.recording.metadata import OBSERVED, STOPPED, utc
@@ -129,8 +128,6 @@ class ObservedSession:
             answer: Any = self.peer.ask(requested(action, self.latest, self.peer.epoch_ms))
         sentence, refused = action.sentence, getattr(answer, "refused", ())
         if refused:
-            if isinstance(answer, LeasesDone):
-                raise BrokerError(ErrorCode.INVALID_REQUEST, refused[0].message.rstrip("."))
             sentence += f"; {len(refused)} stay, the first because: {refused[0].message.rstrip('.')}"
         if not tells_itself(action):
             with self._lock:

@@ -12,9 +12,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from broker_core.clients.consumer import Consumer
 from broker_core.clients.membership import ConsumerConfig
 from broker_core.errors import BrokerError, ErrorCode, must
-from broker_core.groups.offsets import OffsetAndMetadata
 from broker_core.listeners.awaiting import ServedHost
-from broker_core.messages import StoredMessage, TopicPartition
+from broker_core.messages import OffsetAndMetadata, StoredMessage, TopicPartition
 from broker_core.operations.groups import DeleteGroup
 from broker_core.replies import Reply
 

@@ -7,7 +7,6 @@ from kio.schema.errors import ErrorCode as KafkaError
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import reader_by_hand
-from broker_core.groups.offsets import OffsetAndMetadata
 from broker_core.kafka_messages.writing import Body
 from broker_core.listeners.kafka.call import (
     ADMIN,
@@ -22,7 +21,7 @@ from broker_core.listeners.kafka.call import (
     named,
     outcomes,
 )
-from broker_core.messages import TopicPartition
+from broker_core.messages import OffsetAndMetadata, TopicPartition
 from broker_core.operations.groups import ForgetOffsets, PartitionPlace
 
 if TYPE_CHECKING:

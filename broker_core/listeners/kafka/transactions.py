@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from broker_core.broker.transactions import NOBODY
 from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.groups.offsets import OffsetAndMetadata
 from broker_core.groups.reconciling import compiled
 from broker_core.kafka_messages.writing import Body
 from broker_core.listeners.kafka.call import (
@@ -24,7 +23,7 @@ from broker_core.listeners.kafka.call import (
     outcome,
 )
 from broker_core.log.batch import ProducerStamp
-from broker_core.messages import TopicPartition
+from broker_core.messages import OffsetAndMetadata, TopicPartition
 from broker_core.replies import Reply, all_done
 from broker_core.transactions.transaction import Identity, PendingOffset, TransactionState
 

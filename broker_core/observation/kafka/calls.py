@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeVar
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.guarded.offsets import Committed
 from broker_core.kafka_messages.writing import Body
-from broker_core.messages import TopicPartition
+from broker_core.messages import OffsetAndMetadata, TopicPartition
 from broker_core.observation.kafka.cluster import Call, Cluster
 
 T = TypeVar("T")
@@ -84,7 +83,7 @@ class Calls:
             node = self._coordinators[kind, name] = found.node_id
         return self.one(node, api, body)
 
-    def committed(self, group: str, *, stable: bool = True) -> dict[TopicPartition, Committed]:
+    def committed(self, group: str, *, stable: bool = True) -> dict[TopicPartition, OffsetAndMetadata]:
         """All that a group has committed. Raises as `check`: if a transaction is open, ask later, or not `stable`, for
         what it had committed before.
         """
@@ -97,12 +96,12 @@ class Calls:
             for each in topic.partitions:
                 check(each.error_code, "OffsetFetch", f"{group} in {topic.name}")
                 if each.committed_offset >= 0:
-                    value = Committed(each.committed_offset, each.metadata or "", each.committed_leader_epoch)
+                    value = OffsetAndMetadata(each.committed_offset, each.metadata or "", each.committed_leader_epoch)
                     state[topic.name, each.partition_index] = value
         return state
 
 
-def commit_rows(offsets: Mapping[TopicPartition, Committed]) -> list[dict[str, Any]]:
+def commit_rows(offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> list[dict[str, Any]]:
     """The topics of OffsetCommit and TxnOffsetCommit."""
     return by_topic(
         offsets,

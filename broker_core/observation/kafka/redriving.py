@@ -16,10 +16,9 @@ from typing import Any, Final
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.guarded import redrive
-from broker_core.guarded.offsets import Committed
 from broker_core.log.batch import ProducerStamp, encode_copies
 from broker_core.log.partitioners import murmur2_partition
-from broker_core.messages import StoredMessage, TopicPartition
+from broker_core.messages import OffsetAndMetadata, StoredMessage, TopicPartition
 from broker_core.observation.guard import Guard, Permit
 from broker_core.observation.kafka.calls import GROUP, TRANSACTION, Calls, by_topic, check, check_rows, commit_rows
 from broker_core.observation.kafka.logs import ClusterLogs
@@ -311,7 +310,7 @@ class Redriving:
         check(ask("EndTxn", {**who, "committed": True}).error_code, "EndTxn", self._group)
 
     def _committing(self, number: int, progress: redrive.Progress) -> list[dict[str, Any]]:
-        return commit_rows({(self._plan.choice.topic, number): Committed(progress.offset, progress.encoded())})
+        return commit_rows({(self._plan.choice.topic, number): OffsetAndMetadata(progress.offset, progress.encoded())})
 
     def _commit(self, number: int, progress: redrive.Progress) -> None:
         body = {"group_id": self._group, "generation_id_or_member_epoch": -1, "member_id": ""}

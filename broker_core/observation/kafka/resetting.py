@@ -9,9 +9,9 @@ from broker_core.clock import NS_PER_MS
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups import offset_reset
 from broker_core.groups.offset_reset import Target
-from broker_core.guarded.offsets import Committed, OffsetsPlan, offset_changes, offsets_plan
+from broker_core.guarded.offsets import OffsetsPlan, offset_changes, offsets_plan
 from broker_core.guarded.redrive import must_hold
-from broker_core.messages import TopicPartition
+from broker_core.messages import OffsetAndMetadata, TopicPartition
 from broker_core.observation.guard import Guard, Permit
 from broker_core.observation.kafka.calls import GROUP, Calls, by_topic, check, check_rows, commit_rows
 from broker_core.observation.kafka.logs import ClusterLog, ClusterLogs
@@ -37,7 +37,7 @@ class Resetting:
         chosen = list(state) if places is None else [each for place in places for each in self._named(place)]
         self._open(chosen)
         other = self._calls.committed(target.group) if target.group else {}
-        here: dict[str, Mapping[TopicPartition, Committed]] = {group: state, target.group: other}
+        here: dict[str, Mapping[TopicPartition, OffsetAndMetadata]] = {group: state, target.group: other}
 
         def committed(name: str, topic: str, partition: int) -> int | None:
             found = here[name].get((topic, partition))

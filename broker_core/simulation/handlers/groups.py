@@ -9,9 +9,8 @@ import msgspec
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.groups import offset_reset
 from broker_core.groups.offset_reset import Change, Target
-from broker_core.groups.offsets import OffsetAndMetadata
 from broker_core.groups.states import GroupState
-from broker_core.messages import TopicPartition
+from broker_core.messages import OffsetAndMetadata, TopicPartition
 from broker_core.names import check_name
 from broker_core.operations.groups import GroupChanges, HoldMember, PartitionPlace, ReleaseMember, ResetOffsets
 from broker_core.plurals import counted

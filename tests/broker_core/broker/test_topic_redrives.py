@@ -8,10 +8,9 @@ import pytest
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
-from broker_core.groups.offsets import OffsetAndMetadata
 from broker_core.guarded.deeds import deed_of
 from broker_core.guarded.redrive import HEADER, RedriveRun, progress_group
-from broker_core.messages import Message, StoredMessage
+from broker_core.messages import Message, OffsetAndMetadata, StoredMessage
 from broker_core.operations import guarded
 from broker_core.operations.groups import PartitionPlace
 from broker_core.recording.fold import Fold

@@ -4,7 +4,7 @@ import pytest
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
-from broker_core.groups.offsets import OffsetAndMetadata
+from broker_core.messages import OffsetAndMetadata
 from tests.broker_core.groups.group_setup import GROUP, GroupSetup
 
 

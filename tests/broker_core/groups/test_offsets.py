@@ -13,7 +13,8 @@ from broker_core.errors import BrokerError, ErrorCode
 from broker_core.files import DiskFiles
 from broker_core.groups.offset_journal import Changes, GroupRow, OffsetJournal, OffsetRow
 from broker_core.groups.offset_table import CorruptTable
-from broker_core.groups.offsets import GroupNumbers, OffsetAndMetadata, OffsetStore
+from broker_core.groups.offsets import GroupNumbers, OffsetStore
+from broker_core.messages import OffsetAndMetadata
 from tests.broker_core.groups.group_setup import GROUP, GroupSetup
 from tests.long_form import both, form
 

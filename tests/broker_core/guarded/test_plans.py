@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.guarded.offsets import Committed, OffsetChange, OffsetsPlan, State, changes_of, offset_changes, whole
+from broker_core.guarded.offsets import OffsetChange, OffsetsPlan, State, changes_of, offset_changes, whole
 from broker_core.guarded.redrive import (
     HEADER,
     MOST_TIMES,
@@ -26,12 +26,12 @@ from broker_core.guarded.redrive import (
     times_redriven,
 )
 from broker_core.log.partitioners import murmur2_partition
-from broker_core.messages import StoredMessage, TopicPartition
+from broker_core.messages import OffsetAndMetadata, StoredMessage, TopicPartition
 from broker_core.runs import Runs
 from tests.long_form import examples
 
 
-def after(state: State, changes: Iterable[OffsetChange]) -> dict[TopicPartition, Committed]:
+def after(state: State, changes: Iterable[OffsetChange]) -> dict[TopicPartition, OffsetAndMetadata]:
     """What is committed once the changes are made."""
     found = dict(state)
     for each in changes:
@@ -43,7 +43,7 @@ def after(state: State, changes: Iterable[OffsetChange]) -> dict[TopicPartition,
 
 
 PLACES = st.tuples(st.sampled_from(["orders", "payments", "mail"]), st.integers(0, 5))
-COMMITTED = st.builds(Committed, st.integers(0, 1 << 40), st.text(max_size=9), st.integers(-1, 9))
+COMMITTED = st.builds(OffsetAndMetadata, st.integers(0, 1 << 40), st.text(max_size=9), st.integers(-1, 9))
 
 
 @pytest.mark.promise("48")
@@ -61,12 +61,12 @@ def test_an_undo_puts_back_exactly_what_was(state, wanted):
     # It comes back whole from where it is kept.
     assert msgspec.json.decode(msgspec.json.encode(plan), type=OffsetsPlan) == plan
     for each in plan.changes:
-        moved = {**there, each.place: Committed(there[each.place].offset + 1)}
+        moved = {**there, each.place: OffsetAndMetadata(there[each.place].offset + 1)}
         assert len(offset_changes(back, moved, (), "c", topics, {})) == 1
 
 
 def test_a_plan_of_offsets_says_what_has_changed():
-    state = {("orders", 0): Committed(5), ("orders", 1): Committed(7)}
+    state = {("orders", 0): OffsetAndMetadata(5), ("orders", 1): OffsetAndMetadata(7)}
     changes = changes_of(state, {("orders", 0): 2, ("orders", 1): 9})
     plan = OffsetsPlan(cluster="c", group="shop", says="", changes=changes, topics={"orders": "a"})
     assert (plan.read_again, plan.skipped) == (3, 2)
@@ -76,7 +76,13 @@ def test_a_plan_of_offsets_says_what_has_changed():
         "this is the cluster d": (state, (), "d", {"orders": "a"}, {}),
         "made anew": (state, (), "c", {"orders": "b"}, {}),
         "the topic orders is gone": (state, (), "c", {}, {}),
-        "shop is at 6 in orders/0, it was at 5": ({**state, ("orders", 0): Committed(6)}, (), "c", {"orders": "a"}, {}),
+        "shop is at 6 in orders/0, it was at 5": (
+            {**state, ("orders", 0): OffsetAndMetadata(6)},
+            (),
+            "c",
+            {"orders": "a"},
+            {},
+        ),
         "there is no 9": (state, (), "c", {"orders": "a"}, {("orders", 1): (0, 8)}),
     }.items():
         (said,) = offset_changes(plan, *arguments)

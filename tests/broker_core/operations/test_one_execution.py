@@ -21,10 +21,9 @@ from broker_core.clients.http_broker import HttpBroker
 from broker_core.clock import NS_PER_MS
 from broker_core.events import EventKind
 from broker_core.flow.config import FlowConfig
-from broker_core.groups.offsets import OffsetAndMetadata
 from broker_core.listeners.http.listener import HttpListener
 from broker_core.listeners.kafka.listener import KafkaListener
-from broker_core.messages import Message
+from broker_core.messages import Message, OffsetAndMetadata
 from broker_core.operations.groups import (
     ConfigureGroup,
     DeleteGroup,

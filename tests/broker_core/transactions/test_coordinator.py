@@ -6,10 +6,9 @@ import pytest
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import EventKind
-from broker_core.groups.offsets import OffsetAndMetadata
 from broker_core.log.batch import ProducerStamp
 from broker_core.log.producers import MAX_EPOCH
-from broker_core.messages import Message
+from broker_core.messages import Message, OffsetAndMetadata
 from broker_core.queues.config import QueueConfig
 from broker_core.replies import Reply
 from broker_core.transactions.transaction import Identity, PendingOffset, TransactionState
