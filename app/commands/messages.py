@@ -7,6 +7,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 
 from app.commands.context import CommandContext, Handlers
+from app.commands.forms import choice, form_of
 from app.presenters.message_facts import message_json, request_of
 from app.presenters.segments import LogOnDiskPanel
 from app.sessions.history.life import Place, place_of
@@ -157,9 +158,10 @@ class MessageHandlers(Handlers):
             for queue in snapshot.queues
             if queue.name not in known and (queue.name in own_logs or not own_logs)
         ]
-        dialog = ProduceDialog([*topics, *queues], target or self._panel.where().topic, context.window)
-        dialog.produceRequested.connect(lambda produced: self._produce(dialog, produced))
-        dialog.setModal(False)
+        targets = [*topics, *queues]
+        to = choice([name for name, _, _ in targets], target or self._panel.where().topic)
+        dialog = ProduceDialog(*form_of("produce", {"to": to})[:4], targets, context.window)
+        dialog.chosen.connect(lambda produced: self._produce(dialog, produced))
         dialog.show()
         return dialog
 

@@ -1446,10 +1446,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Broker eines Clusters</translation>
   </message>
   <message>
-   <source>Brokers of a cluster that are not seen.</source>
-   <translation>Broker eines Clusters, die nicht zu sehen sind.</translation>
-  </message>
-  <message>
    <source>Brokers, leaders, replicas</source>
    <translation>Broker, Leader, Replikate</translation>
   </message>
@@ -8516,10 +8512,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
    <translation>Zeit, seit der Client zuletzt etwas gesendet hat, einschließlich des Wartens auf Nachrichten.</translation>
   </message>
   <message>
-   <source>Time to live</source>
-   <translation>Lebensdauer</translation>
-  </message>
-  <message>
    <source>Time until the lag is gone, at the pace of the last five seconds; n/a if the lag is not known.</source>
    <translation>Zeit, bis der Rückstand abgebaut ist, beim Tempo der letzten fünf Sekunden; n/a, wenn der Rückstand nicht bekannt ist.</translation>
   </message>
@@ -8634,10 +8626,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>Transactions are open, and their messages are in the log already.</source>
    <translation>Transaktionen sind offen, und ihre Nachrichten stehen schon im Log.</translation>
-  </message>
-  <message>
-   <source>Transactions that are open.</source>
-   <translation>Transaktionen, die offen sind.</translation>
   </message>
   <message>
    <source>Trend</source>

@@ -167,7 +167,7 @@ def test_a_message_is_produced_and_found_again(panel, hand):
     assert not dialog.accept_button.isEnabled()
     assert "colon" in dialog.problem.text()
     dialog.form.headers.setPlainText("trace: 7")
-    dialog.count.setValue(3)
+    dialog.set_values({"count": 3})
     hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     dialog.close()
     hand.show()
@@ -187,7 +187,7 @@ def test_the_dialog_says_what_came_of_its_message(panel, hand):
     hand.show()
     assert dialog.problem.text() == "Sent 1 message to builds."
     assert dialog.problem.property("role") == "muted", "red is for what is wrong"
-    dialog.produceRequested.emit({**dialog.produced(), "priority": 7})
+    dialog.chosen.emit({**dialog.values(), "priority": 7})
     hand.show()
     assert dialog.problem.text() == "The message was refused: builds has priority 0 only, and none of 7."
     dialog.close()

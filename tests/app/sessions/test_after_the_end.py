@@ -32,9 +32,7 @@ def states(hand: Hand) -> set[str]:
 
 
 @pytest.mark.parametrize("record", [True, False])
-def test_after_the_end_everybody_has_stopped(
-    open_workbench: Callable[..., Hand], record: bool
-) -> None:
+def test_after_the_end_everybody_has_stopped(open_workbench: Callable[..., Hand], record: bool) -> None:
     hand = open_workbench(record=record)
     hand.pass_time(12)
     assert states(hand) & {"running", "processing", "waiting"}
