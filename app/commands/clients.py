@@ -199,10 +199,10 @@ class ClientHandlers(Handlers):
         bind("set_processing", SetProcessingTime, self.ask_processing, self._reader, no_reader)
 
     def _client(self) -> str:
-        return next((name for role in ROLES if (name := self._context.selected(role))), "")
+        return self._context.selected(*ROLES)
 
     def _reader(self) -> str:
-        return self._context.selected("consumer") or self._context.selected("worker")
+        return self._context.selected("consumer", "worker")
 
     def _producers(self) -> dict[str, ActorView]:
         return {actor.name: actor for actor in self._snapshot.actors if actor.role == "producer"}
@@ -229,7 +229,7 @@ class ClientHandlers(Handlers):
             )
             return AddProducer(v["name"], v["to"], arrivals, linger_ms=v["linger_ms"] or 0)
 
-        chosen = to or selected("topic") or selected("queue") or targets[0]
+        chosen = to or selected("topic", "queue") or targets[0]
         self._form("producer", made, {"to": choice(targets, chosen)})
 
     def ask_worker(self, queue: str = "") -> None:

@@ -98,9 +98,13 @@ class CommandContext:
         actors = self.controller.snapshot.actors if consumer else ()
         return self.selected("group") or next((each.target for each in actors if each.name == consumer), "")
 
-    def selected(self, kind: str) -> str:
+    def selected(self, *kinds: str) -> str:
+        """The name of what is selected, if it is of one of these kinds."""
         found, _, name = self.views.selected.partition(":")
-        return name if found == kind else ""
+        return name if found in kinds else ""
+
+    def selected_topic(self) -> str:
+        return self.selected("topic") or self.selected("lane").rpartition("/")[0]
 
 
 def lacking(needs: Callable[[], object], otherwise: str) -> Callable[[], str]:

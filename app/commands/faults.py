@@ -74,7 +74,7 @@ class FaultHandlers(Handlers):
         return [fault for fault in self._snapshot.faults if (fault.client, fault.since_ns) not in benched]
 
     def _client(self, roles: tuple[str, ...] = CLIENTS) -> ActorView | None:
-        name = next((name for role in roles if (name := self._context.selected(role))), "")
+        name = self._context.selected(*roles)
         return next((actor for actor in self._snapshot.actors if actor.name == name), None)
 
     def _why_not(self, fault: str) -> str:
@@ -117,8 +117,8 @@ class FaultHandlers(Handlers):
         groups = [group.name for group in snapshot.groups]
         places = dict.fromkeys([*queue_names(snapshot), *groups, *topic_names(snapshot), *readers])
         actor = self._client(READERS)
-        selected = [context.selected(kind) for kind in ("queue", "workers", "group", "topic")]
-        chosen = ("" if actor is None else actor.name) or next((name for name in selected if name), "")
+        selected = context.selected("queue", "workers", "group", "topic")
+        chosen = selected if actor is None else actor.name
         fields: Given = {"at": choice(as_is(places), chosen), "cause": {"value": tr("failed by a rule")}}
         self.form("fail_matching", _rule, fields, tell=lambda v: sentence(rule_text(_rule(v).what)))
 
@@ -207,7 +207,7 @@ class ClientFaultHandlers(Handlers):
         ours = {actor.name for actor in snapshot.actors}
         members = {member.client for group in snapshot.groups for member in group.members} - ours
         producers = {other.name for other in other_producers(snapshot, context.views.rates)}
-        selected = context.selected("consumer") or context.selected("producer")
+        selected = context.selected("consumer", "producer")
         self.form(
             "break_requests",
             lambda values: BreakRequests(_fault(values)),

@@ -52,7 +52,7 @@ class QueueHandlers(Handlers):
 
     def _queue(self) -> QueueView | None:
         context = self._context
-        name = context.selected("queue") or context.selected("dlq") or context.selected("workers")
+        name = context.selected("queue", "dlq", "workers")
         queues = context.controller.snapshot.queues
         if not name and len(queues) == 1:
             return queues[0]
@@ -159,10 +159,8 @@ class DuplicateHandlers(Handlers):
         self.bind_action("duplicate_place", None, self.ask, lambda: self._selected()[1], select)
 
     def _selected(self) -> tuple[str, str]:
-        context = self._context
-        lane = context.selected("lane").rpartition("/")[0]
-        found = ((kind, context.selected(kind)) for kind in KINDS)
-        return next(((kind, name) for kind, name in found if name), ("topic", lane))
+        kind, _, name = self._context.views.selected.partition(":")
+        return (kind, name) if kind in KINDS else ("topic", self._context.selected_topic())
 
     def ask(self) -> None:
         (kind, name), show = self._selected(), self._context.show_message

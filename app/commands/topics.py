@@ -38,7 +38,7 @@ class TopicHandlers(Handlers):
 
     def _topic(self) -> TopicView | None:
         context = self._context
-        name = context.selected("topic") or context.selected("lane").rpartition("/")[0]
+        name = context.selected_topic()
         queues = {queue.name for queue in context.controller.snapshot.queues}
         own = (topic for topic in context.controller.snapshot.topics if topic.name not in queues)
         if name:
@@ -165,8 +165,7 @@ class FlowHandlers(Handlers):
         context = self._context
         producer = context.selected("producer")
         of_producer = next((each.target for each in context.controller.snapshot.actors if each.name == producer), "")
-        lane = context.selected("lane").rpartition("/")[0]
-        return context.selected("topic") or lane or context.selected("queue") or of_producer
+        return context.selected_topic() or context.selected("queue") or of_producer
 
     def ask_limits(self) -> None:
         targets = self._targets()

@@ -142,6 +142,23 @@ class ObservedSource(Source):
             on_keyframe=self.collectors.keyframe,
         )
         self.recorder = self.session.recorder
+        self.passing = peer.clients if isinstance(peer, Passing) else None
+        guarded = getattr(peer, "guarded", None)
+        self.guarded = guarded if isinstance(guarded, Guardable) else None
+        listens, rights = peer.facts.listens, peer.facts.rights
+        self.clients_come = tr("Programs connect to the broker where it runs.")
+        if listens:
+            self.clients_come = tr(
+                "Clients with bootstrap.servers={listens} are passed on to {where}, and what they do is seen.",
+                listens=listens,
+                where=peer.address,
+            )
+        if rights:
+            self.rights = tr(
+                "Whoever connects to {listens} has the rights of {rights} at the cluster.",
+                listens=listens,
+                rights=rights,
+            )
         self.started_at = datetime.fromtimestamp(peer.epoch_ms / 1_000, UTC)
         self._worker = ThreadPoolExecutor(2, thread_name_prefix="attached")
         self._ended = False
@@ -187,38 +204,6 @@ class ObservedSource(Source):
         return Standing("attached", tr("BETWEEN {listens}", listens=facts.listens), tip, brief)
 
     @property
-    def guarded(self) -> Guardable | None:
-        found = getattr(self.session.peer, "guarded", None)
-        return found if isinstance(found, Guardable) and not self._ended else None
-
-    @property
-    def passing(self) -> Connections | None:
-        peer = self.session.peer
-        return peer.clients if isinstance(peer, Passing) and not self._ended else None
-
-    @property
-    def rights(self) -> str:
-        facts = self.session.peer.facts
-        if not facts.rights:
-            return ""
-        return tr(
-            "Whoever connects to {listens} has the rights of {rights} at the cluster.",
-            listens=facts.listens,
-            rights=facts.rights,
-        )
-
-    @property
-    def clients_come(self) -> str:
-        peer = self.session.peer
-        if not peer.facts.listens:
-            return tr("Programs connect to the broker where it runs.")
-        return tr(
-            "Clients with bootstrap.servers={listens} are passed on to {where}, and what they do is seen.",
-            listens=peer.facts.listens,
-            where=peer.address,
-        )
-
-    @property
     def connections(self) -> Sequence[ConnectionView]:
         return () if self._ended else self.session.connections
 
@@ -256,7 +241,7 @@ class ObservedSource(Source):
 
     def close(self, *, finished: bool = False) -> None:
         if not self._ended:
-            self._ended = True
+            self._ended, self.passing, self.guarded = True, None, None
             self._worker.shutdown(wait=False)  # what is asked for still gets its answer
             try:
                 self.session.close()

@@ -81,6 +81,14 @@ class Source:
     seed: int | None = None
     #: The wall time of session time 0.
     started_at = datetime.fromtimestamp(0, UTC)
+    #: The clients that are passed on to a broker elsewhere, with their requests; None if none are.
+    passing: Connections | None = None
+    #: A sentence that says whose rights they have there; "" if each has its own.
+    rights = ""
+    #: How programs come to a broker elsewhere, in a sentence; "" if a listener of this window may be opened.
+    clients_come = ""
+    #: What may be unlocked for a while: a cluster that is not ours.
+    guarded: Guardable | None = None
     #: How to make something happen, in a sentence.
     goes_on = ""
     #: None if time is not ours to drive.
@@ -116,26 +124,6 @@ class Source:
     def connections(self) -> Sequence[ConnectionView]:
         """Those of clients of a broker elsewhere, as they are now."""
         return ()
-
-    @property
-    def passing(self) -> Connections | None:
-        """The clients that are passed on to a broker elsewhere, with their requests; None if none are."""
-        return None
-
-    @property
-    def rights(self) -> str:
-        """A sentence that says whose rights clients that are passed on have there; "" if each has its own."""
-        return ""
-
-    @property
-    def clients_come(self) -> str:
-        """How programs come to a broker elsewhere, in a sentence; "" if a listener of this window may be opened."""
-        return ""
-
-    @property
-    def guarded(self) -> Guardable | None:
-        """What may be unlocked for a while: a cluster that is not ours; None if there is none."""
-        return None
 
     def open_playback(self) -> Playback:
         raise AssertionError("no session is open")
