@@ -56,9 +56,12 @@ FAULTS: dict[str, tuple[tuple[str, ...], type[UserAction]]] = {
     "jump_clock": ((), JumpClock),
     "advance_clock": ((), AdvanceClock),
 }
+_OF_REQUESTS = "fault "  # as the core begins their names
 
 
 class FaultHandlers(Handlers):
+    MENU = ((("consumer", "producer", "topic", "group", ""), ("break_requests",)),)
+
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         for fault, (_roles, does) in FAULTS.items():
@@ -67,6 +70,12 @@ class FaultHandlers(Handlers):
         self.bind_action("fail_matching", FailMatching, self.ask_rule)
         none = tr("No fault is active.")
         self.bind_action("end_faults", EndRequestFault, self.ask_end, self._lasting, none)
+        self.bind_action("break_requests", BreakRequests, self.ask_break)
+        none = tr("No program meets a fault.")
+        self.bind_action("stop_faults", EndRequestFault, self.stop_faults, self._active, none)
+        self._banner = ""
+        context.views.refreshed.connect(self._tell)
+        context.controller.opened.connect(self._tell)
 
     def _lasting(self) -> list[FaultView]:
         """All faults, but for those that hold clients on the bench: from there they are let in."""
@@ -132,6 +141,10 @@ class FaultHandlers(Handlers):
         self.form("end_faults", lambda v: _ending(faults[v["fault"]]), fields)
 
     def _add_to_menu(self, kind: str, name: str, menu: QMenu) -> None:
+        self._add_faults(kind, name, menu)
+        super()._add_to_menu(kind, name, menu)
+
+    def _add_faults(self, kind: str, name: str, menu: QMenu) -> None:
         action = self._context.registry.action
         if kind in {"queue", "workers", "group", "topic", "lane"}:
             menu.addAction(action("fail_matching"))
@@ -150,37 +163,10 @@ class FaultHandlers(Handlers):
         for command in (*commands, "end_faults"):
             faults.addAction(action(command))
 
-
-def _rule(values: Values) -> FailMatching:
-    return FailMatching(**{**values, "key": values["key"] or None, "cause": values["cause"] or "failed by a rule"})
-
-
-def _ending(fault: FaultView) -> UserAction:
-    if fault.fault.startswith("rule "):
-        return EndRule(fault.fault.removeprefix("rule "))
-    if fault.fault.startswith("fault "):
-        return EndRequestFault(fault.fault.removeprefix("fault "))
-    return Restart(fault.client) if fault.fault == "crash" else EndFaults(fault.client)
-
-
-_OF_REQUESTS = "fault "  # as the core begins their names
-
-
-class ClientFaultHandlers(Handlers):
-    MENU = ((("consumer", "producer", "topic", "group", ""), ("break_requests",)),)
-
-    def __init__(self, context: CommandContext) -> None:
-        super().__init__(context)
-        self.bind_action("break_requests", BreakRequests, self.ask)
-        self.bind_action("stop_faults", EndRequestFault, self.stop, self._active, tr("No program meets a fault."))
-        self._banner = ""
-        context.views.refreshed.connect(self._tell)
-        context.controller.opened.connect(self._tell)
-
     def _active(self) -> list[FaultView]:
         return [each for each in self._snapshot.faults if each.fault.startswith(_OF_REQUESTS)]
 
-    def stop(self) -> None:
+    def stop_faults(self) -> None:
         for each in self._active():
             self._controller.perform(EndRequestFault(each.fault.removeprefix(_OF_REQUESTS)))
 
@@ -202,7 +188,7 @@ class ClientFaultHandlers(Handlers):
             offer = tr("Stop all faults") if faults else ""
             hint.show_notice(Notice(told, offer, stops, look="problem" if faults else "hint", pinned=True))
 
-    def ask(self) -> None:
+    def ask_break(self) -> None:
         context, snapshot = self._context, self._snapshot
         ours = {actor.name for actor in snapshot.actors}
         members = {member.client for group in snapshot.groups for member in group.members} - ours
@@ -222,6 +208,18 @@ class ClientFaultHandlers(Handlers):
             of=(ClientFault,),
             tell=lambda values: sentence(rule_text(_fault(values).what)),
         )
+
+
+def _rule(values: Values) -> FailMatching:
+    return FailMatching(**{**values, "key": values["key"] or None, "cause": values["cause"] or "failed by a rule"})
+
+
+def _ending(fault: FaultView) -> UserAction:
+    if fault.fault.startswith("rule "):
+        return EndRule(fault.fault.removeprefix("rule "))
+    if fault.fault.startswith("fault "):
+        return EndRequestFault(fault.fault.removeprefix("fault "))
+    return Restart(fault.client) if fault.fault == "crash" else EndFaults(fault.client)
 
 
 def _fault(values: Values) -> BeginFault:

@@ -36,11 +36,15 @@ from widgets.formats import sentence
 from widgets.i18n import mark, tr
 
 NO_GROUP = mark("There is no group; create one first.")
+ALL = ""
+A = TypeVar("A", ResetOffsets, Seek)
 
 
 class GroupHandlers(Handlers):
     MENU = (
         (("group",), ("what_if", "subscribe_group", "unsubscribe_group", "configure_group", "delete_group")),
+        (("group",), ("reset_offsets",)),
+        (("consumer",), ("seek",)),
         (("topic",), ("subscribe_group",)),
         (("",), ("create_group",)),
     )
@@ -58,6 +62,9 @@ class GroupHandlers(Handlers):
         context.registry.bind("what_if", self.show_what_if, self._why_no_members)
         bind("delete_group", DeleteGroup, self._delete, self._group, select, why_not=self._why_no_delete)
         context.canvas.topicDropped.connect(self.subscribe)
+        no_group, no_owner = tr("There is no group."), tr("No consumer owns a partition now.")
+        self.bind_action("reset_offsets", PlanOffsets, self.ask_reset, lambda: self._snapshot.groups, no_group)
+        self.bind_action("seek", Seek, self.ask_seek, self._is_any_owned, no_owner)
 
     def _only_or_selected(self) -> str:
         groups = group_names(self._snapshot)
@@ -154,40 +161,13 @@ class GroupHandlers(Handlers):
         dialog.chosen.connect(lambda name: self._controller.perform(SetAssignor(found.name, name)))
         dialog.open()
 
-
-def _setting(name: str) -> Field:
-    label = sentence(tr(field_info(GroupSettings, name).about).partition(" (")[0]).rstrip(".")
-    return request_field(GroupSettings, name, label, hint="", suffix=" ms" if name.endswith("_ms") else "")
-
-
-def _why_not_unsubscribed(group: str, topic: str, reads: tuple[str, ...]) -> str:
-    if topic not in reads:
-        return tr("{group} does not read {topic}.", group=group, topic=topic)
-    if len(reads) == 1:
-        return tr("{group} would read nothing; move its consumers out and delete it.", group=group)
-    return ""
-
-
-ALL = ""
-A = TypeVar("A", ResetOffsets, Seek)
-
-
-class OffsetHandlers(Handlers):
-    MENU = ((("group",), ("reset_offsets",)), (("consumer",), ("seek",)))
-
-    def __init__(self, context: CommandContext) -> None:
-        super().__init__(context)
-        no_group, no_owner = tr("There is no group."), tr("No consumer owns a partition now.")
-        self.bind_action("reset_offsets", PlanOffsets, self.ask_reset, lambda: self._snapshot.groups, no_group)
-        self.bind_action("seek", Seek, self.ask_seek, self._is_any_owned, no_owner)
-
     def _row(self) -> tuple[str, str, int] | None:
         """(group, topic, partition) of the row that is chosen in the panel, while that is in front."""
         window = self._context.window
         key = window.tab(OffsetsPanel).current_key() if window.shown_tab() == "offsets" else None
         return key if isinstance(key, tuple) and len(key) == 3 else None
 
-    def _group(self) -> GroupView | None:
+    def _group_of_offsets(self) -> GroupView | None:
         row, groups = self._row(), self._snapshot.groups
         name = self._context.selected_group() or (row[0] if row else "")
         return group_of(self._snapshot, name) or next(iter(groups), None)
@@ -200,7 +180,7 @@ class OffsetHandlers(Handlers):
         return round(self._controller.source.started_at.timestamp() * 1_000)
 
     def ask_reset(self) -> None:
-        snapshot, found = self._snapshot, self._group()
+        snapshot, found = self._snapshot, self._group_of_offsets()
         groups, row = group_names(snapshot), self._row()
         topics = sorted({at.topic for each in snapshot.groups for at in each.offsets})
         has_members = bool(found is not None and found.members)
@@ -279,6 +259,19 @@ class OffsetHandlers(Handlers):
         }
         form = form_of("seek", {"place": choice(known, first or next(iter(keys), "")), "other": None})
         self._review(form, made, seek_preview, seek_review, Seek)
+
+
+def _setting(name: str) -> Field:
+    label = sentence(tr(field_info(GroupSettings, name).about).partition(" (")[0]).rstrip(".")
+    return request_field(GroupSettings, name, label, hint="", suffix=" ms" if name.endswith("_ms") else "")
+
+
+def _why_not_unsubscribed(group: str, topic: str, reads: tuple[str, ...]) -> str:
+    if topic not in reads:
+        return tr("{group} does not read {topic}.", group=group, topic=topic)
+    if len(reads) == 1:
+        return tr("{group} would read nothing; move its consumers out and delete it.", group=group)
+    return ""
 
 
 def _target(values: Values) -> Target:

@@ -33,6 +33,16 @@ from broker_core.snapshots import LeaseView, QueueView, TopicView
 from widgets.dialogs.form import Values
 from widgets.i18n import tr
 
+_ACTS: dict[str, type[UserAction]] = {
+    "ack": AckLease,
+    "nack": NackLease,
+    "dead": NackLease,
+    "extend": ExtendLease,
+    "release": ReleaseLease,
+}
+_GIVES_UP = {"cause": "given up by hand", "requeue": False}
+KINDS = ("topic", "queue", "group")
+
 
 class QueueHandlers(Handlers):
     MENU = (
@@ -49,6 +59,10 @@ class QueueHandlers(Handlers):
         bind("create_subscription", CreateSubscription, self.ask_subscription, topics, no_topic)
         bind("purge_queue", PurgeQueue, self.ask_purge, self._queue, no_queue, why_not=self._why_no_purge)
         bind("delete_queue", DeleteQueue, self.ask_delete, self._queue, no_queue)
+        self._in_flight = context.window.tab(InFlightPanel)
+        none = tr("Select messages in flight first.")
+        for act, does in _ACTS.items():
+            self.bind_action(f"{act}_lease", does, partial(self.act, act), self._in_flight.selected_count, none)
 
     def _queue(self) -> QueueView | None:
         context = self._context
@@ -112,27 +126,8 @@ class QueueHandlers(Handlers):
                 dead=f"{queue.dead:,}",
             )
 
-
-_ACTS: dict[str, type[UserAction]] = {
-    "ack": AckLease,
-    "nack": NackLease,
-    "dead": NackLease,
-    "extend": ExtendLease,
-    "release": ReleaseLease,
-}
-_GIVES_UP = {"cause": "given up by hand", "requeue": False}
-
-
-class LeaseHandlers(Handlers):
-    def __init__(self, context: CommandContext) -> None:
-        super().__init__(context)
-        self._panel = context.window.tab(InFlightPanel)
-        none = tr("Select messages in flight first.")
-        for act, does in _ACTS.items():
-            self.bind_action(f"{act}_lease", does, partial(self.act, act), self._panel.selected_count, none)
-
     def act(self, act: str) -> None:
-        keys: list[Any] = self._panel.selected_keys()
+        keys: list[Any] = self._in_flight.selected_keys()
         wanted = set(keys)
         leases = [
             row for row in self._context.views.presenter(InFlightPresenter).model.rows if isinstance(row, LeaseView)
@@ -145,9 +140,6 @@ class LeaseHandlers(Handlers):
         more = _GIVES_UP if act == "dead" else {}
         for row in rows:
             self._controller.perform(_ACTS[act](row.queue, row.partition, row.offset, row.holder, row.attempt, **more))
-
-
-KINDS = ("topic", "queue", "group")
 
 
 class DuplicateHandlers(Handlers):

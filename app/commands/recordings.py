@@ -32,6 +32,8 @@ from widgets.i18n import tr
 
 MOST_RECENT = 20
 
+_BREATH_S = 0.001  # between two moments, for the window to draw
+
 
 class RecordingHandlers(Handlers):
     def __init__(self, context: CommandContext) -> None:
@@ -47,6 +49,7 @@ class RecordingHandlers(Handlers):
         bind("record", self._toggle_record)
         context.registry.set_checked("record", context.controller.record)
         context.controller.opened.connect(lambda: context.registry.set_checked("record", context.controller.record))
+        context.registry.bind("session_page", self._ask_page, self._why_no_page)
 
     def _choose(self) -> None:
         opened = [Path(name) for name in self._context.settings.recent_sessions]
@@ -202,33 +205,19 @@ class RecordingHandlers(Handlers):
             this = tr(" This one will still be recorded to its end.") if recorded else ""
             self._context.show_message(tr("New sessions are not recorded.{this}", this=this))
 
-
-def line_of(entry: Entry) -> SessionLine:
-    texts = (entry.title, entry.started, entry.lasted, entry.end, str(entry.folder))
-    return SessionLine(str(entry.folder), texts)
-
-
-_BREATH_S = 0.001  # between two moments, for the window to draw
-
-
-class SessionPageHandlers(Handlers):
-    def __init__(self, context: CommandContext) -> None:
-        super().__init__(context)
-        context.registry.bind("session_page", self._ask, self._why_not)
-
-    def _why_not(self) -> str:
+    def _why_no_page(self) -> str:
         nothing = "" if self._controller.source.end_ns else tr("Nothing has happened yet.")
         return self._context.why_not_recorded() or nothing
 
-    def _ask(self) -> None:
+    def _ask_page(self) -> None:
         end_s = s_from_ns(self._controller.source.end_ns)
         form = form_of("session_page", {"from_s": {"most": end_s}, "to_s": {"value": end_s, "most": end_s}})
         backwards = tr("The end is before the beginning.")
         dialog = form.dialog(self._context.window, lambda v: backwards if v["from_s"] > v["to_s"] else "")
-        dialog.chosen.connect(self._ask_target)
+        dialog.chosen.connect(self._ask_page_target)
         dialog.open()
 
-    def _ask_target(self, values: Values) -> None:
+    def _ask_page_target(self, values: Values) -> None:
         folder = self._controller.source.folder
         assert folder is not None
         proposed = Path.home() / f"{folder.name}{SUFFIX}"
@@ -236,9 +225,9 @@ class SessionPageHandlers(Handlers):
             without = tuple(name for name in (KEYS, HOSTS) if not values[name])
             # Up to the end is up to the last event, which a field of tenths may miss.
             to_s = None if values["to_s"] >= round(s_from_ns(self._controller.source.end_ns), 1) else values["to_s"]
-            self.make(target, PagePart(values["from_s"], to_s, without))
+            self.make_page(target, PagePart(values["from_s"], to_s, without))
 
-    def make(self, target: Path, wanted: PagePart) -> None:
+    def make_page(self, target: Path, wanted: PagePart) -> None:
         """Write the page, as a job; of a session that is being recorded, as far as it has come."""
         folder = self._controller.source.folder
         assert folder is not None
@@ -254,13 +243,18 @@ class SessionPageHandlers(Handlers):
 
             return share(folder, target, wanted, report)
 
-        self._context.jobs.work(tr("Page of {name}", name=folder.name), work, self._told)
+        self._context.jobs.work(tr("Page of {name}", name=folder.name), work, self._page_told)
         self._context.show_message(tr("Making the page {target}.", target=target))
 
-    def _told(self, made: WrittenPage) -> str:
+    def _page_told(self, made: WrittenPage) -> str:
         sentence = tr("Written to {path}, {size}.", path=made.path, size=byte_size(made.size_bytes))
         if made.problems:
             sentence = f"{sentence} {tr('The recording is incomplete: {problem}', problem=made.problems[0])}"
         opens = partial(QDesktopServices.openUrl, QUrl.fromLocalFile(str(made.path.absolute())))
         self._context.window.hint.show_notice(Notice(sentence, tr("Open it"), opens))
         return sentence
+
+
+def line_of(entry: Entry) -> SessionLine:
+    texts = (entry.title, entry.started, entry.lasted, entry.end, str(entry.folder))
+    return SessionLine(str(entry.folder), texts)

@@ -67,46 +67,6 @@ class RunUntil:
         return tr("It never happened: the session has ended.") if done else ""
 
 
-class UntilHandlers(Handlers):
-    def __init__(self, context: CommandContext) -> None:
-        super().__init__(context)
-        self._last = ""
-        context.registry.bind("run_until", self._ask, context.why_not_simulated)
-
-    def _ask(self) -> None:
-        dialog = RunUntilDialog(
-            why_no_condition,
-            help_rows(FIELDS),
-            text=self._last,
-            why_not_here=self._controller.why_not(),
-            parent=self._context.window,
-        )
-        dialog.chosen.connect(self._begin)
-        dialog.open()
-
-    def _begin(self, text: str, beginning: str) -> None:
-        def anew() -> None:
-            if self._context.attempt(lambda: self._controller.restart(new_seed=beginning == NEW_SEED)):
-                self.run(text)
-
-        if beginning == HERE:
-            self.run(text)
-        else:
-            self._context.leaving.then(anew)
-
-    def run(self, text: str) -> None:
-        self._last = text
-        condition = parse(text, FIELDS)
-        source = self._controller.simulated
-        if source is None:
-            return
-        task = RunUntil(source.session.simulation, condition, ns_from_s(source.scenario.until_s))
-        self._controller.time.run_background(task.go_on, task.summary)
-        message = tr("Running until {words}; Space stops it.", words=text)
-        absent = not_there(self._controller.snapshot, condition)  # it may come yet
-        self._context.show_message(" ".join(filter(None, (message, absent))))
-
-
 def why_no_condition(text: str) -> str:
     if not text.strip():
         return tr("A condition is needed.")
@@ -141,6 +101,8 @@ class SessionHandlers(Handlers):
         bind("open_session_folder", self._open_folder, context.why_not_recorded)
         bind("quit", context.window.close)
         context.window.toolbar.speedChosen.connect(self._choose_speed)
+        self._last_until = ""
+        context.registry.bind("run_until", self._ask_until, context.why_not_simulated)
 
     def _pause(self) -> None:
         if self._controller.time.moving:
@@ -173,3 +135,36 @@ class SessionHandlers(Handlers):
     def _open_folder(self) -> None:
         if self._controller.source.folder is not None:
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._controller.source.folder)))
+
+    def _ask_until(self) -> None:
+        dialog = RunUntilDialog(
+            why_no_condition,
+            help_rows(FIELDS),
+            text=self._last_until,
+            why_not_here=self._controller.why_not(),
+            parent=self._context.window,
+        )
+        dialog.chosen.connect(self._run_from)
+        dialog.open()
+
+    def _run_from(self, text: str, beginning: str) -> None:
+        def anew() -> None:
+            if self._context.attempt(lambda: self._controller.restart(new_seed=beginning == NEW_SEED)):
+                self.run_until(text)
+
+        if beginning == HERE:
+            self.run_until(text)
+        else:
+            self._context.leaving.then(anew)
+
+    def run_until(self, text: str) -> None:
+        self._last_until = text
+        condition = parse(text, FIELDS)
+        source = self._controller.simulated
+        if source is None:
+            return
+        task = RunUntil(source.session.simulation, condition, ns_from_s(source.scenario.until_s))
+        self._controller.time.run_background(task.go_on, task.summary)
+        message = tr("Running until {words}; Space stops it.", words=text)
+        absent = not_there(self._controller.snapshot, condition)  # it may come yet
+        self._context.show_message(" ".join(filter(None, (message, absent))))

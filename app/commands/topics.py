@@ -24,6 +24,7 @@ _LOG = {"segment_bytes": {"value": SEGMENT_BYTES // 1_024}}
 class TopicHandlers(Handlers):
     MENU = (
         (("topic", "lane"), (None, "add_partitions", "configure_topic", "delete_records", "delete_topic")),
+        (("topic", "lane", "queue"), ("set_flow",)),
         (("",), ("create_topic",)),
     )
 
@@ -35,6 +36,13 @@ class TopicHandlers(Handlers):
         bind("configure_topic", ConfigureTopic, self.ask_settings, self._topic, select)
         bind("delete_records", DeleteRecords, self.ask_records, self._topic, select)
         bind("delete_topic", DeleteTopic, self.ask_delete, self._topic, select)
+        none = tr("There is no topic or queue to limit; create one first.")
+        self.bind_action("set_flow", ConfigureTopic, self.ask_limits, self._targets, none)
+        panel = context.window.tab(BackpressurePanel)
+        panel.followed.connect(self._follow)
+        panel.limitsChosen.connect(self._set_limits)
+        shown = context.registry.action("set_flow")
+        shown.changed.connect(lambda: panel.forbid(str(shown.data() or "")))
 
     def _topic(self) -> TopicView | None:
         context = self._context
@@ -131,37 +139,12 @@ class TopicHandlers(Handlers):
                 read=tr(" It is read by {groups}.", groups=", ".join(readers)) if readers else "",
             )
 
-
-def _log(values: Values) -> LogSettings:
-    return LogSettings(**{name: values.get(name) for name in part_names("log")})
-
-
-def _why_not_trimmed(values: Values, parts: dict[str, PartitionView]) -> str:
-    part = parts.get(values["partition"])
-    if part is not None and values["offset"] > part.end_offset:
-        return tr("The partition ends at {end}.", end=f"{part.end_offset:,}")
-    return ""
-
-
-class FlowHandlers(Handlers):
-    MENU = ((("topic", "lane", "queue"), ("set_flow",)),)
-
-    def __init__(self, context: CommandContext) -> None:
-        super().__init__(context)
-        none = tr("There is no topic or queue to limit; create one first.")
-        self.bind_action("set_flow", ConfigureTopic, self.ask_limits, self._targets, none)
-        panel = context.window.tab(BackpressurePanel)
-        panel.followed.connect(self._follow)
-        panel.limitsChosen.connect(self._set_limits)
-        shown = context.registry.action("set_flow")
-        shown.changed.connect(lambda: panel.forbid(str(shown.data() or "")))
-
     def _targets(self) -> list[str]:
         snapshot = self._snapshot
         topics = {topic.name for topic in snapshot.topics}
         return topic_names(snapshot) + [queue.name for queue in snapshot.queues if queue.name not in topics]
 
-    def _selected(self) -> str:
+    def _limited(self) -> str:
         context = self._context
         producer = context.selected("producer")
         of_producer = next((each.target for each in context.controller.snapshot.actors if each.name == producer), "")
@@ -169,7 +152,7 @@ class FlowHandlers(Handlers):
 
     def ask_limits(self) -> None:
         targets = self._targets()
-        chosen = choice(targets, self._selected() or next(iter(targets), ""))
+        chosen = choice(targets, self._limited() or next(iter(targets), ""))
         self.form(
             "set_flow",
             _action,
@@ -200,6 +183,17 @@ class FlowHandlers(Handlers):
         self._context.canvas.reveal(link)
         self._context.views.select(link)
         self._context.registry.refresh()
+
+
+def _log(values: Values) -> LogSettings:
+    return LogSettings(**{name: values.get(name) for name in part_names("log")})
+
+
+def _why_not_trimmed(values: Values, parts: dict[str, PartitionView]) -> str:
+    part = parts.get(values["partition"])
+    if part is not None and values["offset"] > part.end_offset:
+        return tr("The partition ends at {end}.", end=f"{part.end_offset:,}")
+    return ""
 
 
 def _action(values: Values) -> ConfigureTopic:

@@ -4,7 +4,6 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
-from app.commands.view import FilterHandlers
 from app.environment.paths import find_scenario
 from app.presenters.assignments import AssignmentsPresenter
 from app.presenters.charts import ChartsPresenter
@@ -99,9 +98,8 @@ def test_a_filter_belongs_to_its_session(hand):
 
 
 def test_saved_filters_belong_to_the_user(qapp, hand, tmp_path):
-    saved = hand.workbench.family(FilterHandlers).saved
-    saved.save("a", "b")
-    assert list(saved) == [("a", "b")]
-    assert hand.workbench.settings.saved_filters == {"a": "b"}
-    saved.delete("a")
-    assert list(saved) == []
+    panel, settings = hand.workbench.window.tab(OffsetsPanel), hand.workbench.settings
+    panel.filterSaved.emit("a", "b")
+    assert settings.saved_filters == {"a": "b"}
+    panel.filterDeleted.emit("a")
+    assert settings.saved_filters == {}

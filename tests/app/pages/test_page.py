@@ -19,7 +19,7 @@ import pytest
 
 import resources
 from app.cli.main import main
-from app.commands.recordings import SessionPageHandlers
+from app.commands.recordings import RecordingHandlers
 from app.environment.paths import find_scenario
 from app.pages import page
 from app.pages.happenings import Happenings
@@ -251,7 +251,7 @@ def test_it_is_made_from_the_window(open_workbench: Callable[..., Hand], tmp_pat
     hand = open_workbench(record=True)
     hand.pass_time(2)
     workbench = hand.workbench
-    workbench.family(SessionPageHandlers).make(tmp_path / "page.html", PagePart())
+    workbench.family(RecordingHandlers).make_page(tmp_path / "page.html", PagePart())
     hand.wait_until(lambda: not workbench.jobs.running)
     shown = Page((tmp_path / "page.html").read_text(encoding="utf-8"))
     assert shown.moments_ms[-1] > 1_000 and "The session was still running when this page was made." in shown.text

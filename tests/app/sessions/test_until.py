@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 
-from app.commands.session import RunUntil, UntilHandlers, why_no_condition
+from app.commands.session import RunUntil, SessionHandlers, why_no_condition
 from app.environment.paths import find_scenario
 from broker_core.broker.occurrences import FIELDS
 from broker_core.clock import NS_PER_S
@@ -138,7 +138,7 @@ def test_the_dialog_runs_from_here_or_from_the_beginning(hand: Hand) -> None:
 
 
 def test_space_stops_it(hand: Hand) -> None:
-    hand.workbench.family(UntilHandlers).run('topic = "nowhere"')
+    hand.workbench.family(SessionHandlers).run_until('topic = "nowhere"')
     hand.workbench.controller.time.grant(0.001)
     hand.workbench.controller.time.pause()
     hand.qtbot.waitUntil(lambda: not hand.workbench.controller.time.moving, timeout=5_000)
@@ -147,7 +147,7 @@ def test_space_stops_it(hand: Hand) -> None:
 
 def test_what_is_not_there_is_told_and_waited_for(hand: Hand) -> None:
     """A group may come yet; a name that is mistyped does not."""
-    hand.workbench.family(UntilHandlers).run('lag("indexer") > 5')
+    hand.workbench.family(SessionHandlers).run_until('lag("indexer") > 5')
     assert said(hand) == (
         'Running until lag("indexer") > 5; Space stops it. indexer has no lag here; did you mean indexers?'
     )
