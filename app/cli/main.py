@@ -92,19 +92,14 @@ def _check_first(arguments: Sequence[str]) -> None:
     if not arguments or arguments[0].startswith("-"):
         return
     word = arguments[0]
-    with contextlib.suppress(ScenarioError):
-        find_scenario(word)
-        return
     if (Path(word) / "session.json").is_file():
         raise CommandError(f"{word} is a recorded session; brokerscope open {word} shows it.")
-    if Path(word).is_dir():
-        raise CommandError(
-            f"{word} is a folder; a scenario is a YAML file or a name listed by brokerscope scenarios list."
-        )
-    if Path(word).suffix in SCENARIO_SUFFIXES:
-        raise CommandError(
-            f"There is no file {word}; brokerscope scenarios list shows the bundled scenarios.", Exit.NOT_FOUND
-        )
+    try:
+        find_scenario(word)
+        return
+    except NoSuchScenario:
+        if Path(word).suffix in SCENARIO_SUFFIXES:
+            raise
     near = meant(word, [*COMMANDS, *(path.stem for path in shipped_scenarios()), "--help", "--version"])
     raise CommandError(
         f"{word} is neither a command nor a scenario{near}; the commands are {', '.join(COMMANDS)}, and a scenario is "

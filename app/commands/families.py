@@ -8,7 +8,7 @@ from app.commands.context import Handlers
 _MODULES = (
     *("session", "attach", "undo", "alerts", "audit", "compare", "timeline", "recordings", "scenarios", "lesson"),
     *("reports", "clients", "groups", "topics", "queues", "faults", "messages", "dead_letters"),
-    *("view", "appearance", "events", "listeners", "help"),
+    *("view", "appearance", "listeners", "help"),
 )
 _MADE = (import_module(f"app.commands.{name}") for name in _MODULES)
 FAMILIES: tuple[type[Handlers], ...] = tuple(

@@ -106,8 +106,8 @@ def test_files_and_folders_that_are_no_scenario_are_told_by_what_they_are(tmp_pa
     session.mkdir()
     mine = str(tmp_path / "mine.yaml")
     for word, code, told in (
-        (mine, 3, f"There is no file {mine}; brokerscope scenarios list shows "),
-        (str(session), 2, f"{session} is a folder; a scenario is a YAML file or "),
+        (mine, 3, f"{mine} is neither a file nor a bundled scenario; give a YAML file or one of"),
+        (str(session), 2, f"{session} is a folder; give a YAML file or one of"),
     ):
         assert main([word]) == code
         assert capsys.readouterr().err.startswith(f"brokerscope: {told}")
