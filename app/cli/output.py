@@ -166,7 +166,9 @@ PATIENCE_S = 1.0  # what comes sooner needs no explanation
 
 
 def note(sentence: str, *, as_json: bool = False) -> None:
-    """Print `sentence` on standard error; with `as_json` only on a terminal, for a program may join the streams."""
+    """Print `sentence` on standard error, so that standard output has results only; with `as_json` only on a terminal,
+    for a program may join the streams.
+    """
     if not as_json or sys.stderr.isatty():
         print(sentence, file=sys.stderr, flush=True)
 

@@ -1,3 +1,9 @@
+"""Verbs over requests of the catalogue. A request's fields are options, with their types, ranges, choices and help.
+
+A field that says what it means is an option. One that is not given is not in the namespace, so that the request's own
+default holds; `none` is null.
+"""
+
 from __future__ import annotations
 
 import argparse

@@ -22,6 +22,7 @@ from widgets.dialogs.form import FormDialog, Values
 from widgets.i18n import tr
 
 MOST_RECENT = 10
+UNLOCKED_S = 15 * 60.0
 
 
 class AttachDialog(FormDialog):
@@ -53,6 +54,8 @@ class AttachHandlers(Handlers):
         parts = context.window.parts
         parts.rebalances.between_wanted.connect(self.ask_between)
         parts.navigator.filterChanged.connect(self._keep_filter)
+        context.registry.bind("unlock", self.ask_unlock, self._why_not_guarded)
+        context.registry.bind("lock", self._lock, self._why_not_open)
 
     def ask(self) -> None:
         form = form_of("attach", {"address": choice(self._context.settings.recent_addresses)})
@@ -136,36 +139,13 @@ class AttachHandlers(Handlers):
                 told = tr("bootstrap.servers={listens} leads to {where} from now on.", listens=listens, where=address)
             self._context.show_message(told)
 
-
-def _config(values: Values) -> Path | None:
-    return Path(values["config"]) if values["config"] else None
-
-
-def _observer(values: Values) -> Peer:
-    given = {name: values[name] for name in ("token", "ca_file")}
-    return peer_at(values["address"], config=_config(values), journal=DeedJournal(deeds_file()), **given)
-
-
-def _why_no_cluster(address: str) -> str:
-    return why_no_address(address) if is_cluster(address) else tr("It has to be HOST:PORT of a Kafka cluster.")
-
-
-UNLOCKED_S = 15 * 60.0
-
-
-class GuardHandlers(Handlers):
-    def __init__(self, context: CommandContext) -> None:
-        super().__init__(context)
-        context.registry.bind("unlock", self.ask_unlock, self._why_not)
-        context.registry.bind("lock", self._lock, self._why_not_open)
-
-    def _why_not(self) -> str:
+    def _why_not_guarded(self) -> str:
         there = self._controller.source.guarded is not None
         return "" if there else tr("Only a Kafka cluster that runs elsewhere is locked.")
 
     def _why_not_open(self) -> str:
         guarded = self._controller.source.guarded
-        return self._why_not() or ("" if guarded and guarded.guard.verbs else tr("It is locked."))
+        return self._why_not_guarded() or ("" if guarded and guarded.guard.verbs else tr("It is locked."))
 
     def ask_unlock(self) -> FormDialog:
         guarded = self._controller.source.guarded
@@ -190,3 +170,16 @@ class GuardHandlers(Handlers):
         if guarded is not None:
             guarded.guard.lock()
             self._context.show_message(tr("{name} is locked.", name=guarded.name))
+
+
+def _config(values: Values) -> Path | None:
+    return Path(values["config"]) if values["config"] else None
+
+
+def _observer(values: Values) -> Peer:
+    given = {name: values[name] for name in ("token", "ca_file")}
+    return peer_at(values["address"], config=_config(values), journal=DeedJournal(deeds_file()), **given)
+
+
+def _why_no_cluster(address: str) -> str:
+    return why_no_address(address) if is_cluster(address) else tr("It has to be HOST:PORT of a Kafka cluster.")

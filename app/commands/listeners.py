@@ -19,6 +19,8 @@ from widgets.dialogs.form import Values
 from widgets.i18n import tr
 from widgets.panels.connections import ConnectionsPanel, ListenerFacts
 
+_NAMED = ("kind", tuple(kind for kind in KINDS if kind != "broker"))
+
 
 class ListenerHandlers(Handlers):
     def __init__(self, context: CommandContext) -> None:
@@ -41,6 +43,11 @@ class ListenerHandlers(Handlers):
             self._apis,
             self._how,
         )
+        self.bind_action("create_acl", CreateAcls, self.ask_acl)
+        self.bind_action("set_quota", SetQuota, self.ask_quota)
+        nothing = tr("Select a row of the panel Access first.")
+        self.bind_action("remove_access", DeleteAcls, self.ask_remove, self._selected_row, nothing)
+        context.window.tab(ConnectionsPanel).accessWanted.connect(lambda: context.window.show_tab("access"))
 
     def _connected(self) -> tuple[ConnectionView, ...]:
         passing = self._controller.source.passing
@@ -88,20 +95,7 @@ class ListenerHandlers(Handlers):
         self._context.window.tab(ConnectionsPanel).set_listeners(self._facts())
         self._context.registry.refresh()
 
-
-_NAMED = ("kind", tuple(kind for kind in KINDS if kind != "broker"))
-
-
-class AccessHandlers(Handlers):
-    def __init__(self, context: CommandContext) -> None:
-        super().__init__(context)
-        self.bind_action("create_acl", CreateAcls, self.ask_acl)
-        self.bind_action("set_quota", SetQuota, self.ask_quota)
-        nothing = tr("Select a row of the panel Access first.")
-        self.bind_action("remove_access", DeleteAcls, self.ask_remove, self._selected, nothing)
-        context.window.tab(ConnectionsPanel).accessWanted.connect(lambda: context.window.show_tab("access"))
-
-    def _selected(self) -> AccessRow | None:
+    def _selected_row(self) -> AccessRow | None:
         key = self._context.window.tab(AccessPanel).current_key()
         return next((row for row in self._snapshot.access if row.identity == key), None)
 
@@ -117,7 +111,7 @@ class AccessHandlers(Handlers):
         self.form("set_quota", made, of=(ClientQuota,))
 
     def ask_remove(self) -> None:
-        if row := self._selected():
+        if row := self._selected_row():
             told = ", ".join(filter(None, (who(row), what(row), details(row))))
             self.form("remove_access", lambda _v: _removal(row), what=told)
 

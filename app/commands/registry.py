@@ -249,6 +249,7 @@ def _moves_within(focus: QWidget, key: int) -> bool:
 # A line, a command, or a menu within a menu: its title and what it holds.
 Entry = QAction | None | tuple[str, list[QAction | None]]
 
+# As `resources/menus.toml` declares them.
 _BAR: dict[str, Any] = tomllib.loads(resources.path("menus.toml").read_text(encoding="utf-8"))
 #: The menus of the bar in order, each with the menus within it.
 BAR: dict[str, tuple[str, ...]] = {title: tuple(held) if isinstance(held, dict) else () for title, held in _BAR.items()}

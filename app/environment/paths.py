@@ -101,7 +101,7 @@ def _all_ports() -> dict[str, list[int]]:
 
 
 def kept_ports(cluster: str) -> list[int]:
-    """The node ids in the order of their ports."""
+    """The node ids of a cluster in the order of their ports of `brokerscope between`, the same after a restart."""
     return _all_ports().get(cluster, [])
 
 

@@ -81,7 +81,9 @@ def folders_of(kinds: Collection[EventKind]) -> tuple[str, ...]:
 
 
 class Recorded:
-    """The recording in `folder`, as far as it has been written: while it runs, the last half second may be missing."""
+    """The recording in `folder`, as far as it has been written: while it runs, the last half second may be missing. Too
+    slow for the window's thread.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
