@@ -136,7 +136,9 @@ class DeadLetterHandlers(Handlers):
             ("purge_all", purge, lambda: self.ask_purge(shown()), lambda: panel.why_not_own(selected=False)),
         ):
             self.bind_action(command, does, do, why_not=self._or_unseen(why_not))
-        self.bind_action("edit_letter", EditDeadLetter, self._edit_current, why_not=panel.why_not_current)
+        self.bind_action(
+            "edit_letter", EditDeadLetter, lambda: self.ask_edit(panel.current_key()), why_not=panel.why_not_current
+        )
         self.bind_action("stop_redrive", plan, self._stop)
         context.registry.bind("show_redriven", self._show_redriven)
         topic = tr("Choose a topic first.")
@@ -219,9 +221,6 @@ class DeadLetterHandlers(Handlers):
 
     def _redrive_tried(self, queue: str, offsets: tuple[int, ...], values: Values, _tried: Redriven) -> None:
         self._redrives.add({queue: offsets}, values["rate"])
-
-    def _edit_current(self) -> None:
-        self.ask_edit(self._panel.current_key())
 
     def ask_edit(self, key: Hashable) -> None:
         if not isinstance(key, tuple):

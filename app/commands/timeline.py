@@ -118,9 +118,8 @@ class TimelineHandlers(Handlers):
 
     def _mark(self) -> None:
         time_ns = self._controller.snapshot.time_ns
-        mark = self.bookmarks.at(time_ns)
-        if mark is None:
-            mark = self.add_bookmark(time_ns, tr("Bookmark {number}", number=len(self.bookmarks.all()) + 1))
+        name = tr("Bookmark {number}", number=len(self.bookmarks.all()) + 1)
+        mark = self.bookmarks.at(time_ns) or self.add_bookmark(time_ns, name)
         if mark is not None:
             self._name.edit(mark.time_ns, mark.name)
 

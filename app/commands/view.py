@@ -88,6 +88,18 @@ _OPENS = {
 }
 
 
+# What an action makes: its kind, and the field with its name.
+_MADE: dict[type[UserAction], tuple[str, str]] = {
+    AddConsumer: ("consumer", "consumer"),
+    AddProducer: ("producer", "producer"),
+    AddWorker: ("worker", "worker"),
+    CreateTopic: ("topic", "name"),
+    CreateQueue: ("queue", "name"),
+    CreateSubscription: ("queue", "name"),
+    CreateGroup: ("group", "group"),
+}
+
+
 class ViewHandlers(Handlers):
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
@@ -181,23 +193,11 @@ class ViewHandlers(Handlers):
         self._new = "" if performed is None or source else self._made(performed.action)
 
     def _made(self, action: UserAction) -> str:
-        match action:
-            case AddConsumer(consumer=name):
-                return f"consumer:{name}"
-            case AddProducer(producer=name):
-                return f"producer:{name}"
-            case AddWorker(worker=name):
-                return f"worker:{name}"
-            case DuplicateClient(client=original, name=name):
-                actors = self._snapshot.actors
-                return next((f"{actor.role}:{name}" for actor in actors if actor.name == original), "")
-            case CreateTopic(name=name):
-                return f"topic:{name}"
-            case CreateQueue(name=name) | CreateSubscription(name=name):
-                return f"queue:{name}"
-            case CreateGroup(group=name):
-                return f"group:{name}"
-        return ""
+        if isinstance(action, DuplicateClient):
+            kind = next((actor.role for actor in self._snapshot.actors if actor.name == action.client), "")
+            return f"{kind}:{action.name}" if kind else ""
+        kind, name = _MADE.get(type(action), ("", ""))
+        return f"{kind}:{getattr(action, name)}" if kind else ""
 
     def _choose_new(self) -> None:
         if self._new and self._context.canvas.draws(self._new):

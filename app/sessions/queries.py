@@ -33,7 +33,13 @@ class Replies(QObject):
         self._round += 1
 
     def bring(self, found: Future[T], then: Callable[[Future[T]], object]) -> None:
-        """Call `then(found)` when it is done."""
+        """Call `then(found)` when it is done, at once if it is."""
+        if found.done():
+            then(found)
+        else:
+            self._queue(found, then)
+
+    def _queue(self, found: Future[T], then: Callable[[Future[T]], object]) -> None:
         now = self._round
 
         def report(done: Future[T]) -> None:
@@ -56,7 +62,7 @@ class Replies(QObject):
             else:
                 raise error
 
-        self.bring(found, answer)
+        self._queue(found, answer)
 
     def _answer(self, came: tuple[int, Future[Any], Callable[[Future[Any]], object]]) -> None:
         asked_in, done, then = came
