@@ -534,14 +534,16 @@ class Account:
     ) -> None:
         """From `base` to `new`; by itself if `owner` has committed backwards."""
         backwards = cause == "committed backwards" and owner != ""
-        for offset in self.logs[topic, partition].messages:
+        log = self.logs[topic, partition]
+        passes_over = log.aborted if not self._takes_aborted(log, reading) else ()
+        for offset in log.messages:
             message = reading.fates[offset]
             if message.settled:
                 continue
             if base <= offset < new and not message.deleted and not message.acknowledged:
                 if cause == "read outside the group" and message.given:
                     message.acknowledged, message.owner, message.back = True, "", ""
-                elif not (offset in self.logs[topic, partition].aborted and not message.given):
+                elif offset not in passes_over or message.given:
                     message.passed, message.owner = "by a reset", ""
             elif new <= offset < base and (message.acknowledged or message.passed):
                 message.acknowledged, message.passed = False, ""
