@@ -1,7 +1,7 @@
 from broker_core.access import Acl as Acl, ClientQuota as ClientQuota
 from broker_core.broker.publishing import Published as Published
 from broker_core.clients.admin import Admin as Admin
-from broker_core.clients.batches import Receipt as Receipt, Sent as Sent
+from broker_core.clients.batches import Receipt as Receipt
 from broker_core.clients.effects import SqliteEffects as SqliteEffects, resume_from as resume_from
 from broker_core.clients.group_consumer import GroupConsumer as GroupConsumer
 from broker_core.clients.http_broker import HttpBroker as HttpBroker

@@ -221,16 +221,7 @@ class Queues(msgspec.Struct, eq=False, dict=True):
         self.create(now_ns, entry.name, entry.config, flow=entry.flow, log=entry.log, restored=True, kept_id=kept_id)
 
     def restore_subscription(self, now_ns: int, entry: SubscriptionEntry) -> None:
-        self.subscribe(
-            now_ns,
-            entry.name,
-            entry.topic,
-            entry.config,
-            max_messages=entry.max_messages,
-            policy=entry.policy,
-            from_end=False,
-            restored=True,
-        )
+        self.subscribe(now_ns, **msgspec.structs.asdict(entry), from_end=False, restored=True)
 
     # -- leases
 

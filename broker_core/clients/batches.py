@@ -20,14 +20,6 @@ NO_OFFSET = -1
 FORMAT_BYTES = 16  # overhead of a message in the batch format, roughly
 
 
-class Sent(msgspec.Struct, frozen=True, gc=False):
-    """Where a message was stored. `offset` is -1 with acks 0."""
-
-    topic: str
-    partition: int
-    offset: int
-
-
 class Batch(msgspec.Struct, eq=False):
     """Messages for one partition that are sent together. `settled` is the reply with their outcome."""
 
@@ -63,8 +55,8 @@ class Receipt(msgspec.Struct, eq=False, gc=False):
     def done(self) -> bool:
         return isinstance(self._batch, Batch) and self._batch.settled.done
 
-    def result(self, timeout_s: float | None = None) -> Sent:
-        """Wait until the message is stored. Raises the error that kept it from being stored.
+    def result(self, timeout_s: float | None = None) -> Published:
+        """Wait until the message is stored, at offset -1 with acks 0. Raises the error that kept it from being stored.
 
         Raises REQUEST_TIMED_OUT (`possibly_stored`) while the outcome is unknown; `result` can be called again then.
         """
@@ -81,7 +73,7 @@ class Receipt(msgspec.Struct, eq=False, gc=False):
             about = f"a message for {batch.topic}, after {timeout_s:g} s; it may still be stored; call result again"
             raise BrokerError(error.code, about, possibly_stored=True) from None
         offset = published.offset + self._place if published.offset >= 0 else NO_OFFSET
-        return Sent(published.topic, published.partition, offset)
+        return Published(published.topic, published.partition, offset)
 
     def error(self, timeout_s: float | None = None) -> BrokerError | None:
         """The error that kept the message from being stored, or None. Raises REQUEST_TIMED_OUT while unknown."""
