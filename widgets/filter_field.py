@@ -78,10 +78,13 @@ class FilterPopup(QFrame):
         self.resize(POPUP_WIDTH, POPUP_HEIGHT)
 
     def show_below(
-        self, field: QWidget, text: str, fields: Sequence[FilterHelp], kept: Sequence[tuple[str, str]]
+        self, field: QWidget, text: str, fields: Sequence[FilterHelp], kept: Sequence[tuple[str, str]] | None
     ) -> None:
+        """Without `kept` ones, nothing is kept here."""
         self._fields, self._text = fields, text
-        self.set_kept(kept)
+        self.set_kept(kept or ())
+        for part in (self.name, self.keep):
+            part.setVisible(kept is not None)
         self.name.clear()
         self._show_keep()
         place = field.mapToGlobal(QPoint(field.width() - self.width(), field.height() + 2))

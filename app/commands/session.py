@@ -9,7 +9,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog
 
 from app.commands.context import CommandContext, Handlers
-from app.commands.forms import not_there
+from app.commands.forms import Given, choice, form_of, not_there
 from app.presenters.filters import help_rows
 from app.sessions.event_text import event_line
 from broker_core.broker.occurrences import FIELDS, BrokerState, occurrences, tester
@@ -18,9 +18,17 @@ from broker_core.engine.runner import Engine
 from broker_core.events import Event
 from broker_core.filters import Filter, FilterError, parse
 from broker_core.simulation.simulation import Simulation
-from widgets.dialogs.run_until import HERE, NEW_SEED, RunUntilDialog
+from widgets.dialogs.form import Values
 from widgets.hint_bar import Notice
-from widgets.i18n import tr
+from widgets.i18n import mark, tr
+
+HERE, SAME_SEED, NEW_SEED = "here", "same seed", "new seed"
+BEGINNINGS = {
+    HERE: mark("From here"),
+    SAME_SEED: mark("From the beginning, with the same seed"),
+    NEW_SEED: mark("From the beginning, with a new seed"),
+}
+EXAMPLES = mark('kind = dead_lettered and cause contains timeout; lag > 100 and group = "billing"; time >= 00:31')
 
 
 class RunUntil:
@@ -137,22 +145,27 @@ class SessionHandlers(Handlers):
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._controller.source.folder)))
 
     def _ask_until(self) -> None:
-        dialog = RunUntilDialog(
-            why_no_condition,
-            help_rows(FIELDS),
-            text=self._last_until,
-            why_not_here=self._controller.why_not(),
-            parent=self._context.window,
+        why_not_here = self._controller.why_not()
+        known = {name: tr(words) for name, words in BEGINNINGS.items() if name != HERE or not why_not_here}
+        given: Given = {
+            "condition": {"value": self._last_until, "fields": help_rows(FIELDS)},
+            "beginning": choice(known),
+        }
+        form = form_of("run_until", given, examples=tr(EXAMPLES))
+        dialog = form.dialog(
+            self._context.window, lambda values: why_no_condition(values["condition"]), lambda _values: why_not_here
         )
         dialog.chosen.connect(self._run_from)
         dialog.open()
 
-    def _run_from(self, text: str, beginning: str) -> None:
+    def _run_from(self, values: Values) -> None:
+        text = values["condition"]
+
         def anew() -> None:
-            if self._context.attempt(lambda: self._controller.restart(new_seed=beginning == NEW_SEED)):
+            if self._context.attempt(lambda: self._controller.restart(new_seed=values["beginning"] == NEW_SEED)):
                 self.run_until(text)
 
-        if beginning == HERE:
+        if values["beginning"] == HERE:
             self.run_until(text)
         else:
             self._context.leaving.then(anew)

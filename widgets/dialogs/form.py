@@ -19,11 +19,12 @@ from PySide6.QtWidgets import (
 from widgets.boxes import vbox
 from widgets.dialogs.dialog import MARGINS, Dialog
 from widgets.facts import LinkButton, named, plain_label, polish_again, set_plain_tip, set_why_not
+from widgets.filter_field import FilterField, FilterHelp, FilterPopup
 from widgets.i18n import tr
 from widgets.theme import px
 
 Values = dict[str, Any]
-Kind = Literal["text", "secret", "known", "choice", "whole", "decimal", "check"]
+Kind = Literal["text", "secret", "filter", "known", "choice", "whole", "decimal", "check"]
 WIDTH = 520
 
 
@@ -31,10 +32,10 @@ WIDTH = 520
 class Field:
     """One line of a form.
 
-    A `secret` text is not shown; a `known` one can also be chosen among `choices`, which are (value, words). Where
-    `none` has words, the least number shows them and means None. `shown_for` hides the field unless the choice
-    `(field, values)` names is one of them; a hidden field has no value. One of what a number shows is `unit` of what
-    the form gives, as 1000 for seconds of a value in milliseconds.
+    A `secret` text is not shown; a `filter` may ask for `fields`; a `known` one can also be chosen among `choices`,
+    which are (value, words). Where `none` has words, the least number shows them and means None. `shown_for` hides the
+    field unless the choice `(field, values)` names is one of them; a hidden field has no value. One of what a number
+    shows is `unit` of what the form gives, as 1000 for seconds of a value in milliseconds.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Field:
     grouped: bool = True
     none: str = ""
     hint: str = ""
+    fields: tuple[FilterHelp, ...] = ()
     shown_for: tuple[str, tuple[str, ...]] | None = None
 
 
@@ -139,6 +141,16 @@ class FormDialog(Dialog):
                 line.textEdited.connect(lambda _text: self._touch())
                 line.textChanged.connect(lambda _text: self._judge())
                 return line
+            case "filter":
+                condition, popup = FilterField(field.hint, self), FilterPopup(self)
+                condition.setText(str(field.value or ""))
+                condition.textEdited.connect(lambda _text: self._touch())
+                condition.textChanged.connect(lambda _text: self._judge())
+                condition.helpWanted.connect(lambda: popup.show_below(condition, "", field.fields, None))
+                popup.picked.connect(
+                    lambda text: condition.setText(" and ".join(filter(None, (condition.text().strip(), text))))
+                )
+                return condition
             case "choice":
                 choice = QComboBox(self)
                 # A long entry is cut, where it would push its label away.
@@ -236,7 +248,7 @@ class FormDialog(Dialog):
         self.note.setVisible(bool(told))
         # A field that was not typed into yet is not wrong yet.
         untouched = not self._touched and any(
-            field.kind in {"text", "known"} and not values.get(field.name) for field in self.fields
+            field.kind in {"text", "filter", "known"} and not values.get(field.name) for field in self.fields
         )
         self.problem.setText("" if untouched else why)
         set_why_not(self.accept_button, why)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 
-from app.commands.session import RunUntil, SessionHandlers, why_no_condition
+from app.commands.session import HERE, NEW_SEED, SAME_SEED, RunUntil, SessionHandlers, why_no_condition
 from app.environment.paths import find_scenario
 from broker_core.broker.occurrences import FIELDS
 from broker_core.clock import NS_PER_S
@@ -20,7 +20,7 @@ from broker_core.simulation.simulation import Simulation
 from tests.app.conftest import Hand
 from tests.app.dialogs import said
 from tests.app.sessions.open_dialog import open_dialog
-from widgets.dialogs.run_until import RunUntilDialog
+from widgets.dialogs.form import FormDialog
 
 
 def simulated() -> tuple[Simulation, list[Event]]:
@@ -117,10 +117,10 @@ def test_the_dialog_runs_from_here_or_from_the_beginning(hand: Hand) -> None:
         hand.show()
 
     workbench.registry.trigger("run_until")
-    dialog = open_dialog(workbench.window, RunUntilDialog)
-    dialog.field.setText("lagg > 3")
+    dialog = open_dialog(workbench.window, FormDialog)
+    dialog.set_values({"condition": "lagg > 3"})
     assert "did you mean lag" in dialog.problem.text() and not dialog.accept_button.isEnabled()
-    dialog.field.setText("time >= 00:12 and kind = delivered")
+    dialog.set_values({"condition": "time >= 00:12 and kind = delivered"})
     hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     finish()
     assert 12 <= controller.snapshot.time_ns / NS_PER_S < 13
@@ -128,13 +128,21 @@ def test_the_dialog_runs_from_here_or_from_the_beginning(hand: Hand) -> None:
     assert controller.live and not controller.time.moving
     seed = controller.source.seed
     workbench.registry.trigger("run_until")
-    dialog = open_dialog(workbench.window, RunUntilDialog)
-    assert dialog.field.text() == "time >= 00:12 and kind = delivered"
-    dialog.field.setText("~dlq")
-    dialog.beginnings.button(2).setChecked(True)
+    dialog = open_dialog(workbench.window, FormDialog)
+    assert dialog.values() == {"condition": "time >= 00:12 and kind = delivered", "beginning": HERE}
+    dialog.set_values({"condition": "~dlq", "beginning": NEW_SEED})
     hand.qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     finish()
     assert controller.source.seed != seed and controller.snapshot.totals.dead_lettered >= 1
+
+
+def test_a_condition_cannot_run_from_where_the_session_has_ended(hand: Hand) -> None:
+    hand.workbench.controller.stop()
+    hand.workbench.registry.trigger("run_until")
+    dialog = open_dialog(hand.workbench.window, FormDialog)
+    dialog.set_values({"condition": "~dlq"})
+    assert dialog.values()["beginning"] == SAME_SEED and "ended" in dialog.note.text()
+    dialog.close()
 
 
 def test_space_stops_it(hand: Hand) -> None:

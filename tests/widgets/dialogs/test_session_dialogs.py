@@ -9,7 +9,6 @@ from pytestqt.qtbot import QtBot
 
 from widgets.dialogs.choose_session import ChooseSessionDialog, SessionLine
 from widgets.dialogs.facts_table import FactsTable, FactsTableDialog
-from widgets.dialogs.run_until import HERE, SAME_SEED, RunUntilDialog
 from widgets.theme import current_theme, qcolour
 
 ROWS = tuple((f"<b>row {number}</b>", f"{number:,}") for number in range(20))
@@ -120,16 +119,3 @@ def test_an_empty_list_says_how_there_will_be_something(qtbot: QtBot) -> None:
     qtbot.addWidget(dialog)
     dialog.show()
     assert dialog.empty.isVisible() and not dialog.list.isVisible() and not dialog.accept_button.isEnabled()
-
-
-def test_a_condition_cannot_run_from_where_the_session_has_ended(qtbot: QtBot) -> None:
-    ended = RunUntilDialog(lambda _text: "", [], text="x", why_not_here="The session has ended.")
-    open_one = RunUntilDialog(lambda _text: "", [], text="x")
-    chosen: list[tuple[str, str]] = []
-    for dialog in (ended, open_one):
-        qtbot.addWidget(dialog)
-        dialog.chosen.connect(lambda text, beginning: chosen.append((text, beginning)))
-        dialog.show()
-        dialog._accept()
-    assert not ended.beginnings.button(0).isEnabled()
-    assert chosen == [("x", SAME_SEED), ("x", HERE)]
