@@ -263,13 +263,6 @@ class PartitionLog:
                 break
         return found
 
-    def published_ns(self, offset: int) -> int:
-        """The publishing time of the message at `offset`. Raises OFFSET_OUT_OF_RANGE if there is none."""
-        runs = self.runs(offset, offset + 1)
-        if not runs:
-            raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE, f"there is no message {offset} in {self.name}")
-        return runs[0].published_ns
-
     def published_from_ns(self, offset: int) -> int | None:
         """The publishing time of the first message at `offset` or later; None if there is none."""
         for _segment, index in self.segments.indexes(max(offset, self.start_offset)):

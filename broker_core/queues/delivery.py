@@ -24,7 +24,7 @@ class CommittedPartition:
         self._log = log
         self.topic, self.partition = log.topic, log.partition
         self.read, self.message = log.read, log.message
-        self.published_ns, self.batch_end = log.published_ns, log.batch_end
+        self.published_from_ns, self.batch_end = log.published_from_ns, log.batch_end
         self.messages_between = log.messages_between
 
     @property

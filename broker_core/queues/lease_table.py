@@ -125,9 +125,9 @@ class LeaseTable:
         spans = [(priority, self._ready.first(priority)) for priority in self._ready.filled()]
         found = [(at, span.published_ns, next(self.index.segments(span))[0]) for at, span in spans if span is not None]
         if not found and self.next_offset < self.end_offset:
-            # What retention has deleted since the last take is still counted, and cannot be read.
+            # What retention or compaction has removed since the last take is still counted, and cannot be read.
             first = max(self.next_offset, self.log.start_offset)
-            return [(0, self.log.published_ns(first), first)] if first < self.end_offset else []
+            return [(0, self.log.published_from_ns(first) or 0, first)] if first < self.end_offset else []
         return found
 
     def head(self) -> tuple[int, int] | None:

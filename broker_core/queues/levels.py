@@ -172,6 +172,6 @@ class TopicLevels(Levels):
         for level, table in enumerate(self.tables):
             newest = table.newest_ready()
             if newest is not None:
-                found.append((newest[0], table.log.published_ns(newest[1]), newest[1], level))
+                found.append((newest[0], table.log.published_from_ns(newest[1]) or 0, newest[1], level))
         level = max(found)[3]
         return level, self._newest_of(level)

@@ -73,7 +73,7 @@ def test_runs_join_what_was_published_at_the_same_moment(files):
     assert log.runs(0, 6) == [MessageRun(0, 3, 9, 10), MessageRun(3, 3, 9, 20)]
     assert log.runs(1, 4) == [MessageRun(1, 2, 6, 10), MessageRun(3, 1, 3, 20)]
     assert log.runs(6, 9) == []
-    assert log.published_ns(4) == 20
+    assert log.published_from_ns(4) == 20
     assert [log.offset_for_time(time_ns) for time_ns in (0, 10, 11, 20, 21)] == [0, 0, 3, 3, 6]
 
 
@@ -85,7 +85,7 @@ def test_reopening_finds_everything(tmp_path):
     again = open_log(DiskFiles(tmp_path), segment_bytes=150)
     assert values(again) == [b"value %d" % n for n in range(7)]
     assert again.append_batch(9_000_000, batch("more")).base_offset == 7
-    assert again.published_ns(3) == 3_000_000
+    assert again.published_from_ns(3) == 3_000_000
 
 
 def test_a_repeated_batch_is_stored_once(files):

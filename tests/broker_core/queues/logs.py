@@ -94,8 +94,8 @@ class MemoryPartition:
                 runs.append(MessageRun(message.offset, 1, message.size_bytes, message.published_ns))
         return runs
 
-    def published_ns(self, offset: int) -> int:
-        return self.message(offset).published_ns
+    def published_from_ns(self, offset: int) -> int | None:
+        return next((each.published_ns for each in self.read(offset, max_messages=1)), None)
 
 
 class MemoryTopic:

@@ -356,6 +356,14 @@ def test_what_compaction_has_removed_is_passed_over_and_is_no_damage():
     assert [(event.offset, event.cause) for event in setup.of(EventKind.PURGED)] == [(1, "compacted")]
 
 
+def test_what_compaction_has_removed_in_front_of_all_is_passed_over_where_there_are_several_partitions():
+    setup = QueueSetup(priorities=2)
+    setup.publish("one", "two", "three")
+    setup.log.partitions[0].compacted.update((0, 2))
+    assert setup.values() == ["two"] and setup.values() == []
+    assert [event.offset for event in setup.of(EventKind.PURGED)] == [0, 2]
+
+
 def test_what_compaction_removes_from_its_holder_is_no_damage_if_it_fails_for_the_last_time():
     setup = QueueSetup(max_attempts=1)
     setup.publish("one", "two")
