@@ -12,15 +12,13 @@ from typing import Any, Final
 import msgspec
 
 from broker_core.clock import NS_PER_S
-from broker_core.errors import BrokerError
 from broker_core.events import EventKind, EventStream
 from broker_core.groups.members import JOINING
-from broker_core.groups.protocol import decode_assignment, decode_subscription
 from broker_core.groups.states import GroupState
 from broker_core.listeners.between.seen import Seen
 from broker_core.messages import TopicPartition
 from broker_core.observation.kafka.changes import Changes
-from broker_core.observation.kafka.seen import GroupSeen, MemberSeen
+from broker_core.observation.kafka.seen import GroupSeen, MemberSeen, partitions_of, topics_of
 
 _REBALANCES: Final = 27
 _TO_REQUIRE_IDS: Final = 4  # from this version on a first JoinGroup only brings an id
@@ -133,10 +131,10 @@ class SeenGroups:
         member.session_ms = asked.session_timeout
         self._hears(asked.group_id, answer.member_id, seen)
         metadata = {each.name: each.metadata for each in asked.protocols}
-        member.topics = _topics(metadata.get(answer.protocol_name or "", b"")) or member.topics
+        member.topics = topics_of(metadata.get(answer.protocol_name or "", b"")) or member.topics
         for each in answer.members:  # the leader is told of all
             other = group.members.setdefault(each.member_id, _Member(_client_of(each.member_id)))
-            other.topics = _topics(each.metadata) or other.topics
+            other.topics = topics_of(each.metadata) or other.topics
             other.instance_id = getattr(each, "group_instance_id", None) or ""
         before = self._changes.groups.get(asked.group_id, _NOBODY)
         self._tell(asked.group_id, GroupState.COMPLETING, before.members)
@@ -155,9 +153,9 @@ class SeenGroups:
         if before.state is GroupState.STABLE and before.generation == group.generation and group.assigned:
             return
         if group.assigned:
-            members = [self._member(group, each, _partitions(data)) for each, data in group.assigned.items()]
+            members = [self._member(group, each, partitions_of(data)) for each, data in group.assigned.items()]
         else:  # its leader does not come through here
-            mine = self._member(group, asked.member_id, _partitions(answer.assignment))
+            mine = self._member(group, asked.member_id, partitions_of(answer.assignment))
             members = [mine, *(each for each in before.members if each.member_id != asked.member_id)]
         self._tell(asked.group_id, GroupState.STABLE, members)
         for member_id in group.members.keys() - group.assigned.keys() if group.assigned else ():
@@ -304,20 +302,6 @@ class SeenGroups:
         seen = GroupSeen(state, max(0, group.generation), group.assignor, tuple(sorted(members)))
         for event in self._changes.told(name, seen, self.now_ns, cause, left or {}):
             self._events.pass_on(event)
-
-
-def _topics(metadata: bytes) -> tuple[str, ...]:
-    try:
-        return tuple(sorted(decode_subscription(metadata).topics)) if metadata else ()
-    except BrokerError:
-        return ()
-
-
-def _partitions(assignment: bytes) -> tuple[TopicPartition, ...]:
-    try:
-        return decode_assignment(assignment).partitions
-    except BrokerError:
-        return ()
 
 
 def _client_of(member_id: str) -> str:

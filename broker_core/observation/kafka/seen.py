@@ -7,7 +7,8 @@ from typing import Any, Final, NamedTuple, TypeVar
 from uuid import UUID
 
 from broker_core.errors import BrokerError
-from broker_core.groups.protocol import decode_assignment, decode_subscription
+from broker_core.groups.members import read_subscription
+from broker_core.groups.protocol import decode_assignment
 from broker_core.groups.states import GroupState
 from broker_core.messages import TopicPartition
 from broker_core.snapshots import CLASSIC, STREAMS, ShareGroupView, ShareMemberView
@@ -103,21 +104,28 @@ def offsets_of(group: Any) -> tuple[dict[TopicPartition, int], set[tuple[int, st
     }, errors
 
 
+def topics_of(metadata: bytes) -> tuple[str, ...]:
+    """What a classic member subscribes to; nothing of a client that is no consumer."""
+    return tuple(sorted(read_subscription(CONSUMER, metadata).topics))
+
+
+def partitions_of(assignment: bytes) -> tuple[TopicPartition, ...]:
+    """What a classic member is assigned; nothing of a client that is no consumer."""
+    try:
+        return tuple(sorted(decode_assignment(assignment).partitions))
+    except BrokerError:
+        return ()
+
+
 def classic(each: Any) -> GroupSeen | None:
     state = STATES.get(each.group_state)
     if state is None:
         return None
     members = []
     for member in each.members:
-        try:
-            topics = decode_subscription(member.member_metadata).topics if member.member_metadata else ()
-            partitions = decode_assignment(member.member_assignment).partitions
-        except BrokerError:  # of a client that is no consumer
-            topics, partitions = (), ()
         instance = getattr(member, "group_instance_id", None) or ""
-        members.append(
-            MemberSeen(member.member_id, member.client_id, instance, tuple(sorted(topics)), tuple(sorted(partitions)))
-        )
+        topics, partitions = topics_of(member.member_metadata), partitions_of(member.member_assignment)
+        members.append(MemberSeen(member.member_id, member.client_id, instance, topics, partitions))
     return GroupSeen(state, None, each.protocol_data, tuple(sorted(members)), CLASSIC)
 
 
