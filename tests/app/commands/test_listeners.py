@@ -377,7 +377,7 @@ def test_in_a_small_window_the_buttons_keep_their_height(hand: Hand, listeners: 
         assert line.button.height() >= line.button.sizeHint().height()
         assert line.port.height() >= line.port.sizeHint().height()
         assert line.button.visibleRegion().boundingRect().height() == line.button.height()
-    assert not lines[0].port.geometry().intersects(lines[1].port.geometry())
+    assert not lines[0].geometry().intersects(lines[1].geometry())
 
 
 def test_what_ends_a_session_that_programs_use_asks_first(hand: Hand, listeners: ListenerHandlers) -> None:

@@ -230,7 +230,7 @@ def test_a_window_between_says_whose_rights_it_gives_away_and_how_programs_come(
         shown = workbench.window.tab(kind).empty_state._how
         workbench.window.show_tab(kind.info.name)
         window.wait(functools.partial(_says, shown, f"bootstrap.servers={peer.bootstrap_servers}"))
-    assert not workbench.window.tab(ConnectionsPanel)._bar.isVisible()
+    assert not any(line.isVisible() for line in workbench.window.tab(ConnectionsPanel).listeners.values())
     window.hand.workbench.controller.open(find_scenario("first-session"))
     window.hand.show()
     assert not workbench.window.hint.isVisible()

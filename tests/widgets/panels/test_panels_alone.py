@@ -109,6 +109,6 @@ def test_listeners_stand_below_each_other_where_a_line_has_no_room(qtbot):
         panel.resize(width, 400)
         panel.show()
         QApplication.processEvents()
-        kafka, http = (panel.listeners[kind].port.geometry() for kind in ("kafka", "http"))
+        kafka, http = (panel.listeners[kind].geometry() for kind in ("kafka", "http"))
         assert (http.top() >= kafka.bottom()) is below
         assert min(kafka.height(), http.height()) >= panel.listeners["http"].port.sizeHint().height()
