@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ import polars as pl
 from broker_core.events import EventKind
 from broker_core.recording.schema import CONTROL, MESSAGES
 from spark_reports.errors import TooMany
-from spark_reports.passes import counts, durations, fates, folded, lookups
+from spark_reports.passes import counts, durations, fates, folded
 from spark_reports.passes.series import Series
 from spark_reports.scale import Scale, scale_of
 from spark_reports.sessions.events import read_events, scan_events
@@ -108,6 +108,12 @@ class Frames:
         names = self._rolled[1]
         return self._all if names is None else capped(self._all, names)
 
+    @property
+    def _scanned(self) -> pl.LazyFrame:
+        """The same for Polars, which looks up a few moments sooner."""
+        names = self._rolled[1]
+        return self._scans[0] if names is None else named(self._scans[0], names)
+
     @cached_property
     def control(self) -> pl.DataFrame:
         found = self._scans[1].select(counts.CONTROL_COLUMNS).head(counts.MOST_CONTROL + 1).collect().sort("seq")
@@ -137,7 +143,8 @@ class Frames:
 
     @cached_property
     def latency_buckets(self) -> pl.DataFrame:
-        replays = self._local(latency.replays(self.control))
+        since = latency.replays(self.control)
+        replays = local(self.messages.sparkSession, since) if since.height else None
         return bring(durations.latency_buckets(self.messages, replays, self.scale))
 
     @cached_property
@@ -160,28 +167,17 @@ class Frames:
 
     @cached_property
     def held(self) -> pl.DataFrame:
-        asked = transactions.asked(self.transactions, self.scale)
-        return self._looked_up(lookups.held, asked, transactions.HELD_SCHEMA)
+        return transactions.held(self._scanned, transactions.asked(self.transactions, self.scale))
 
     @cached_property
     def published_in_pauses(self) -> pl.DataFrame:
         """The messages that were published to partitions without a reader, by pause."""
-        pauses = self.pauses.select("pause", "topic", "partition", "from_ns", "to_ns")
-        return self._looked_up(lookups.published_in, pauses, ownership.PUBLISHED_SCHEMA)
+        return ownership.published_in(self._scanned, self.pauses)
 
     def _first(self, found: pl.DataFrame, most: int, what: str) -> pl.DataFrame:
         if found.height > most:
             self.notes.append(f"Only the first {most:,} {what} are listed.")
         return found.head(most)
-
-    def _local(self, frame: pl.DataFrame) -> DataFrame | None:
-        """`frame` for the executors; None if it is empty."""
-        return local(self.messages.sparkSession, frame) if frame.height else None
-
-    def _looked_up(self, query: Callable[..., DataFrame], asked: pl.DataFrame, schema: str) -> pl.DataFrame:
-        """The result of `query` for `asked` in the row groups of its moments; no query if nothing is asked."""
-        found = self._local(asked)
-        return rows(schema, []) if found is None else bring(query(self.messages, found, ownership.windows(asked)))
 
     # What several tables share.
 

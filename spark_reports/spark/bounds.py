@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import polars as pl
 
@@ -13,6 +13,7 @@ MOST_ROWS = 1_000_000  # of one pass: some hundred MB
 MOST_CLIENTS = 200
 MOST_GROUPS = 100
 OTHERS = "(others)"
+F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
 
 
 def bring(frame: DataFrame, most: int = MOST_ROWS) -> pl.DataFrame:
@@ -76,11 +77,11 @@ def _most(messages: DataFrame, column: str, most: int) -> tuple[str, ...]:
     return tuple(bring(counted)[column])
 
 
-def named(series: pl.DataFrame, names: Names) -> pl.DataFrame:
-    """What `capped` does to events, of `series` of them."""
+def named(events: F, names: Names) -> F:
+    """What `capped` does, for Polars."""
     client, group = pl.col("client"), pl.col("group")
     known = group.is_in([*names.groups, ""]) | (group == pl.col("topic"))
-    return series.with_columns(
+    return events.with_columns(
         client=pl.when(client.is_in([*names.clients, ""])).then(client).otherwise(pl.lit(OTHERS)),
         group=pl.when(known).then(group).otherwise(pl.lit(OTHERS)),
     )

@@ -4,7 +4,6 @@ reducer (`broker_core.recording.ownership`) says it.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import polars as pl
@@ -37,8 +36,7 @@ UNSERVED_SCHEMA = (
     "cause STRING"
 )
 PAUSES_SCHEMA = UNSERVED_SCHEMA.replace("published BIGINT, ", "") + ", pause BIGINT"
-PUBLISHED_SCHEMA = "pause BIGINT, published BIGINT"  # what `passes.unserved` brings home
-MOST_WINDOWS = 50
+PUBLISHED_SCHEMA = "pause BIGINT, published BIGINT"
 
 
 def pauses(ownership: Ownership, rebalances: pl.DataFrame, scale: Scale) -> pl.DataFrame:
@@ -60,18 +58,20 @@ def pauses(ownership: Ownership, rebalances: pl.DataFrame, scale: Scale) -> pl.D
     return rows(PAUSES_SCHEMA, found).with_columns(pause=pl.int_range(pl.len()))
 
 
-def windows(pauses: pl.DataFrame) -> list[tuple[int, int]]:
-    """The times of `pauses`, few enough to be written into a filter; nearby ones are joined if there are many."""
-    joined: list[tuple[int, int]] = []
-    for from_ns, to_ns in sorted(pauses.select("from_ns", "to_ns").iter_rows()):
-        if joined and from_ns <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(joined[-1][1], to_ns))
-        else:
-            joined.append((from_ns, to_ns))
-    # The widest gaps stay, as many as there may be windows.
-    gaps = sorted(range(1, len(joined)), key=lambda at: joined[at - 1][1] - joined[at][0])[: MOST_WINDOWS - 1]
-    bounds = [0, *sorted(gaps), len(joined)] if joined else []
-    return [(joined[first][0], joined[end - 1][1]) for first, end in pairwise(bounds)]
+def published_in(messages: pl.LazyFrame, pauses: pl.DataFrame) -> pl.DataFrame:
+    """Per pause the messages that were published in it."""
+    at, begins, ends = pl.col("time_ns"), pl.col("from_ns"), pl.col("to_ns")
+    if not pauses.height:
+        return rows(PUBLISHED_SCHEMA, [])
+    return (
+        messages.filter(pl.col("kind") == "published", at >= pauses["from_ns"].min(), at < pauses["to_ns"].max())
+        .select("topic", "partition", "time_ns", "count")
+        .join(pauses.lazy().select("pause", "topic", "partition", "from_ns", "to_ns"), on=["topic", "partition"])
+        .filter((at >= begins) & (at < ends))
+        .group_by("pause")
+        .agg(published=pl.col("count").sum())
+        .collect(engine="streaming")
+    )
 
 
 def unserved(pauses: pl.DataFrame, published: pl.DataFrame) -> pl.DataFrame:

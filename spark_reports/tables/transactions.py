@@ -24,7 +24,6 @@ WAITS_SCHEMA = (
     "`group` STRING, topic STRING, partition INT, transactional_id STRING, client STRING, outcome STRING, "
     "from_ns BIGINT, to_ns BIGINT, waited_ns BIGINT, messages BIGINT"
 )
-#: What `passes.lookups` brings home.
 HELD_SCHEMA = (
     "transaction BIGINT, topic STRING, partition INT, group STRING, first BIGINT, first_ns BIGINT, end BIGINT, "
     "reached BIGINT, last_ns BIGINT"
@@ -83,7 +82,7 @@ def transaction_list(each: pl.DataFrame) -> pl.DataFrame:
 
 
 def asked(each: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """The transactions that `passes.lookups.held` looks at, each from the beginning of its first time bucket."""
+    """The transactions that `held` looks at, each from the beginning of its first time bucket."""
     return (
         transaction_list(each)
         .head(LOOKED_AT)
@@ -93,6 +92,33 @@ def asked(each: pl.DataFrame, scale: Scale) -> pl.DataFrame:
             producer="client",
         )
     )
+
+
+def held(messages: pl.LazyFrame, asked: pl.DataFrame) -> pl.DataFrame:
+    """Per transaction of `asked`, topic, partition and group, before it ended: how far the group had `reached`, and
+    when it was given the last of that (`last_ns`). Rows of the log (group ""): the transaction's `first` offset, when
+    that came, and the `end` of the partition.
+    """
+    at, after, published = pl.col("time_ns"), pl.col("offset") + pl.col("count"), pl.col("kind") == "published"
+    told = messages.filter(pl.col("kind").is_in(["published", "delivered"]), pl.col("offset").is_not_null())
+    looks = []
+    for one in asked.iter_rows(named=True):
+        own = published & (pl.col("client") == one["producer"]) & (pl.col("seq") > one["start_seq"])
+        looks.append(
+            told.filter(at.is_between(one["from_ns"], one["to_ns"]), pl.col("seq") < one["end_seq"])
+            .group_by("topic", "partition", group=pl.when(published).then(pl.lit("")).otherwise("group"))
+            .agg(
+                first=pl.col("offset").filter(own).min(),
+                first_ns=at.filter(own).min(),
+                end=after.filter(published).max(),
+                reached=after.filter(~published).max(),
+                last_ns=at.filter(~published).max(),
+            )
+            .with_columns(transaction=pl.lit(one["transaction"], pl.Int64))
+        )
+    nothing = rows(HELD_SCHEMA, [])
+    found = pl.collect_all(looks, engine="streaming")
+    return pl.concat([nothing, *(each.select(nothing.columns) for each in found)])
 
 
 class _Passed:

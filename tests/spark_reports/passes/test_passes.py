@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 from pyspark.sql import SparkSession
 
 from spark_reports.errors import TooMany
-from spark_reports.passes import counts, fates, lookups
+from spark_reports.passes import counts, fates
 from spark_reports.pipeline.frames import Frames
 from spark_reports.scale import Scale
 from spark_reports.spark import bounds
@@ -104,16 +104,6 @@ def test_rollup_sums_ranges_and_keeps_the_last_offset(events: Events) -> None:
             (S, "published", "t", 0, "p", "", None, "", "", None, 1, 1, 10, 6, None, S, S, 2, 5, 6),
         ],
     )
-
-
-def test_what_came_while_nobody_read_ends_where_somebody_reads_again(spark: SparkSession, events: Events) -> None:
-    came = (
-        *(published(10 * S - 1, 0, 0, 7), published(10 * S, 0, 7), published(13 * S - 1, 0, 8, 2)),
-        *(published(13 * S, 0, 10, 5), published(11 * S, 1, 0, 9)),
-    )
-    pause = {"pause": [4], "topic": ["t"], "partition": [0], "from_ns": [10 * S], "to_ns": [13 * S]}
-    pauses = local(spark, pl.DataFrame(pause, schema_overrides={"partition": pl.Int32}))
-    assert bring(lookups.published_in(events(*came), pauses, [(10 * S, 13 * S)])).rows() == [(4, 3)]
 
 
 def test_dead_letters_by_cause_by_key_and_each_with_what_its_redrive_came_to(events: Events) -> None:

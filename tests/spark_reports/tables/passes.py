@@ -1,6 +1,6 @@
 """The frames of a session without Spark: what its passes bring home, made with Polars from events in memory.
 
-What no session of these tests has is not made: redrives, transactions, events that are missing.
+What no session of these tests has is not made: redrives, events that are missing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from spark_reports.passes import counts
 from spark_reports.pipeline.frames import Frames
 from spark_reports.scale import Scale
 from spark_reports.spark.bounds import Names
-from spark_reports.tables import dead_letters, transactions
+from spark_reports.tables import dead_letters
 from spark_reports.tables.schema import columns, rows
 from tests.spark_reports.tables import rows as by_hand
 
@@ -35,10 +35,6 @@ class InMemory(Frames):
     @cached_property
     def latency_buckets(self) -> pl.DataFrame:
         return by_hand.late(self._messages, self.scale, self.control)
-
-    @cached_property
-    def held(self) -> pl.DataFrame:
-        return rows(transactions.HELD_SCHEMA, [])
 
     @cached_property
     def hot_keys(self) -> pl.DataFrame:
@@ -86,15 +82,3 @@ class InMemory(Frames):
         schema = rows(dead_letters.COUNTED_SCHEMA, []).schema
         names = [name for name, _ in columns(dead_letters.COUNTED_SCHEMA)]
         return found.select(pl.col(name).cast(schema[name]) for name in names)
-
-    @cached_property
-    def published_in_pauses(self) -> pl.DataFrame:
-        pauses = self.pauses.select("pause", "topic", "partition", "from_ns", "to_ns")
-        return (
-            self._messages.filter(pl.col("kind") == "published")
-            .select("topic", "partition", "time_ns", "count")
-            .join(pauses, on=["topic", "partition"])
-            .filter((pl.col("time_ns") >= pl.col("from_ns")) & (pl.col("time_ns") < pl.col("to_ns")))
-            .group_by("pause")
-            .agg(pl.col("count").sum().alias("published"))
-        )

@@ -119,14 +119,15 @@ def test_partitions_without_a_reader_and_what_came_meanwhile() -> None:
     )
 
 
-def test_many_pauses_are_few_windows() -> None:
-    spans: list[tuple] = [(at * 100, at * 100 + (10 if at else 150)) for at in range(200)]
-    schema = "from_ns BIGINT, to_ns BIGINT"
-    found = ownership.windows(rows(schema, spans))
-    assert len(found) == ownership.MOST_WINDOWS and found[0][0] == 0
-    assert all(any(begin <= span[0] and span[1] <= end for begin, end in found) for span in spans)
-    assert ownership.windows(rows(schema, spans[:3])) == [(0, 150), (200, 210)]
-    assert ownership.windows(rows(schema, [])) == []
+def test_what_came_while_nobody_read_ends_where_somebody_reads_again() -> None:
+    came = events(
+        *(published(10 * S - 1, 0, 0, 7), published(10 * S, 0, 7), published(13 * S - 1, 0, 8, 2)),
+        *(published(13 * S, 0, 10, 5), published(11 * S, 1, 0, 9)),
+    )
+    pauses = rows(ownership.PAUSES_SCHEMA, []).select("pause", "topic", "partition", "from_ns", "to_ns")
+    one = pl.DataFrame([(4, "t", 0, 10 * S, 13 * S)], pauses.schema, orient="row")
+    assert ownership.published_in(came.lazy(), one).rows() == [(4, 3)]
+    assert ownership.published_in(came.lazy(), pauses).rows() == []
 
 
 def test_a_group_in_one_row() -> None:
