@@ -20,7 +20,7 @@ from broker_core.recording.columns import events_of
 from broker_core.recording.event_index import EventIndex
 from broker_core.recording.playback import FolderPlayback
 from broker_core.recording.recorder import Recorder
-from broker_core.recording.session_figures import QUANTILES, SessionFigures
+from broker_core.recording.session_figures import FIRST, QUANTILES, SessionFigures
 from broker_core.simulation.strict_yaml import Document, YamlError
 from broker_core.snapshots import GateView, Snapshot
 from resources.measures import MEASURES, TELLING, Measure, Unit, Verdict, unlike, verdict
@@ -187,8 +187,8 @@ def figures_of(folder: Path, work: Work, part: tuple[float, float], recorder: Re
         found.add(MEASURES[name], "", value)
     _ends(found, end)
     _moments(found, playback)
-    for reader, waits in sorted(reduced.first_deliveries.items()):
-        for name, quantile in QUANTILES.items():
+    for (kind, reader), waits in sorted(reduced.durations.items()):
+        for name, quantile in QUANTILES.items() if kind == FIRST and reader else ():
             found.add(MEASURES[name], reader, waits.quantile_ns(quantile))
     for group, counts in reduced.groups.items():
         for name in ("rebalances", "moved", "rebalancing_ns"):

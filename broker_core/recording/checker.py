@@ -71,9 +71,7 @@ class Checker:
         self._rules: dict[EventKind, Callable[[Event], object]] = {
             EventKind.PUBLISHED: self._published,
             EventKind.REDRIVEN: self._redriven,
-            EventKind.NACKED: self._gives_back,
-            EventKind.LEASE_EXPIRED: self._gives_back,
-            EventKind.RELEASED: self._gives_back,
+            **dict.fromkeys((EventKind.NACKED, EventKind.LEASE_EXPIRED, EventKind.RELEASED), self._gives_back),
             EventKind.LEASE_EXTENDED: self._held,
             EventKind.DEAD_LETTERED: self._dead_lettered,
             EventKind.PURGED: self._purged,

@@ -112,10 +112,6 @@ class FoldedBroker:
             self.groups.create(str(event.told.get("group", "")), event.time_ns)
 
 
-def never_published(_place: TopicPartition, _offset: int, _time_ns: int) -> int | None:
-    return None
-
-
 class Fold:
     """A snapshot that moves on with every event: `Fold(keyframe)`, `add` for each later event, `snapshot`."""
 
@@ -123,7 +119,7 @@ class Fold:
         self,
         keyframe: Snapshot,
         find_letter: FindLetter = nobody_knows,
-        published_before: FindPublished = never_published,
+        published_before: FindPublished = lambda _place, _offset, _time_ns: None,
     ) -> None:
         """`find_letter(queue, offset)` finds dead letters, `published_before(place, offset, time_ns)` older ones."""
         self._time_ns = keyframe.time_ns

@@ -57,7 +57,7 @@ class FoldedGroup:
             place = (offset.topic, offset.partition)
             at = self._readings[place] = _Reading(offset.committed, offset.start, offset.position)
             if at.begin is not None:
-                begin = max(at.begin, topics.start_offset(*place))
+                begin = max(at.begin, topics.part(*place).start_offset)
                 if offset.lag is not None:
                     at.older = max(0, offset.end_offset - begin - offset.lag)
                 if offset.lag_ns is not None and offset.lag:
@@ -206,7 +206,7 @@ class FoldedGroup:
     def first_left(self, place: TopicPartition) -> int | None:
         """Where the messages begin that it has not committed: none below the beginning of the log."""
         begin = self.begin(place)
-        return None if begin is None else max(begin, self._logs.start_offset(*place))
+        return None if begin is None else max(begin, self._logs.part(*place).start_offset)
 
     def deleted(self, event: Event, gone: int) -> None:
         """Of the markers that lie behind the committed offset, `gone` older ones went with the messages."""
@@ -238,7 +238,7 @@ class FoldedGroup:
         """The lag of each partition that it reads, None if not known, and whether its members subscribe to it."""
         wanted = self._wanted()
         for place in self._places():
-            end = self._logs.end_offset(*place)
+            end = self._logs.part(*place).end_offset
             lag, _ = lag_behind(0, end - self.markers_left(place, end), self.first_left(place), lambda _offset: None)
             yield place, None if self._view.state == NOT_SEEN else lag, place[0] in wanted
 
@@ -274,14 +274,14 @@ class FoldedGroup:
     def _offset_now(self, time_ns: int, place: TopicPartition, owner: str, published_ns: PublishedNs) -> OffsetView:
         at = self._at(place)
         shown = at.shown
-        if shown is not None and shown.end_offset == self._logs.end_offset(*place) and shown.owner == owner:
+        if shown is not None and shown.end_offset == self._logs.part(*place).end_offset and shown.owner == owner:
             return shown
         found = self._offset(time_ns, place, owner, published_ns)
         at.shown = None if found.lag else found
         return found
 
     def _offset(self, time_ns: int, place: TopicPartition, owner: str, published_ns: PublishedNs) -> OffsetView:
-        end, at = self._logs.end_offset(*place), self._at(place)
+        end, at = self._logs.part(*place).end_offset, self._at(place)
         committed = at.committed
         left = self.first_left(place)
         published = partial(self._oldest_ns, place, published_ns)

@@ -172,17 +172,12 @@ class FoldedTopics:
         found = self.by_name.get(topic)
         return None if found is None else found.shown
 
-    def start_offset(self, topic: str, partition: int) -> int:
-        found = self._part(topic, partition)
-        return 0 if found is None else found.start_offset
-
-    def end_offset(self, topic: str, partition: int) -> int:
-        found = self._part(topic, partition)
-        return 0 if found is None else found.end_offset
-
-    def _part(self, topic: str, partition: int) -> PartitionView | None:
+    def part(self, topic: str, partition: int) -> PartitionView:
+        """As it is now; an empty one if it is not listed."""
         found = self.by_name.get(topic)
-        return None if found is None or partition >= len(found.partitions) else found.partitions[partition]
+        if found is None or partition >= len(found.partitions):
+            return PartitionView(partition, 0, 0, 0)
+        return found.partitions[partition]
 
     def views(self, time_ns: int, deepest: Deepest) -> tuple[TopicView, ...]:
         return tuple(self._view(name, topic, time_ns, deepest) for name, topic in self.by_name.items())

@@ -18,7 +18,7 @@ from broker_core.events import Event, EventKind, is_users
 from resources.measures import DURATION_GROWTH, MEASURES, REPLAY_GRACE_NS, TURNED_AWAY, ZERO_BUCKET
 
 QUANTILES = {"p50_ns": 0.5, "p99_ns": 0.99, "p999_ns": 0.999}
-_FIRST, _DONE = "delivered", "acknowledged"
+FIRST, _DONE = "delivered", "acknowledged"
 _WAITS = ["kind", "group", "attempt", "time_ns", "published_ns", "count"]
 
 
@@ -47,8 +47,8 @@ class SessionFigures:
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self.groups: dict[str, Counter[str]] = defaultdict(Counter)  # rebalances, rebalancing_ns, moved
-        self.first_deliveries: dict[str, Durations] = defaultdict(Durations)  # by group or queue
-        self.acknowledgements: dict[str, Durations] = defaultdict(Durations)
+        #: By kind (`FIRST` deliveries or acknowledgements) and group or queue, "" for all.
+        self.durations: dict[tuple[str, str], Durations] = defaultdict(Durations)
         self._joined_ns: dict[str, int] = {}
         self._reset_ns: dict[str, int] = {}
         self._blocked: dict[tuple[str, str], int] = {}
@@ -84,9 +84,9 @@ class SessionFigures:
             self.counts["turned_away" if kind in TURNED_AWAY else kind] += count
             if kind == EventKind.PUBLISHED:
                 self.counts["bytes"] += row["size_bytes_sum"]
-            if kind == _FIRST and not row["first"]:
+            if kind == FIRST and not row["first"]:
                 self.counts["redelivered"] += count
-        waits = pc.or_(pc.and_(pc.equal(table["kind"], _FIRST), first), pc.equal(table["kind"], _DONE))
+        waits = pc.or_(pc.and_(pc.equal(table["kind"], FIRST), first), pc.equal(table["kind"], _DONE))
         self._waits(table.select(_WAITS).filter(pc.and_(waits, pc.is_valid(table["published_ns"]))))
 
     def values(self, length_ns: int) -> dict[str, float | None]:
@@ -97,7 +97,7 @@ class SessionFigures:
         seconds = length_ns / NS_PER_S
         for name, count in (("published", "published"), ("delivered", "delivered"), ("bytes", "bytes")):
             found[f"{name}_per_s"] = self.counts[count] / seconds if seconds else None
-        first, done = _merged(self.first_deliveries), _merged(self.acknowledgements)
+        first, done = self.durations[FIRST, ""], self.durations[_DONE, ""]
         found |= {name: first.quantile_ns(quantile) for name, quantile in QUANTILES.items()}
         found["max_ns"] = first.max_ns if first.buckets else None
         found["acknowledged_p99_ns"] = done.quantile_ns(QUANTILES["p99_ns"])
@@ -145,14 +145,6 @@ class SessionFigures:
                 .aggregate([("count", "sum"), ("took_ns", "max")])
             )
             for row in counted.to_pylist():
-                durations = (self.first_deliveries if row["kind"] == _FIRST else self.acknowledgements)[group]
-                durations.buckets[row["bucket"]] += row["count_sum"]
-                durations.max_ns = max(durations.max_ns, row["took_ns_max"])
-
-
-def _merged(durations: dict[str, Durations]) -> Durations:
-    merged = Durations()
-    for each in durations.values():
-        merged.buckets.update(each.buckets)
-        merged.max_ns = max(merged.max_ns, each.max_ns)
-    return merged
+                for durations in (self.durations[row["kind"], group], self.durations[row["kind"], ""]):
+                    durations.buckets[row["bucket"]] += row["count_sum"]
+                    durations.max_ns = max(durations.max_ns, row["took_ns_max"])

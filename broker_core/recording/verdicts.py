@@ -210,13 +210,10 @@ def not_known(account: Account, order: Order | None = None) -> list[Sentence]:
         for group in sorted(account.outside)
     ]
     if account.gaps:
-        told.append(
-            Sentence(
-                "{count} times the broker was not seen for a while: what it did then is missing.", count=account.gaps
-            )
-            if account.gaps > 1
-            else Sentence("1 time the broker was not seen for a while: what it did then is missing.")
-        )
+        words = mark("1 time the broker was not seen for a while: what it did then is missing.")
+        if account.gaps > 1:
+            words = mark("{count} times the broker was not seen for a while: what it did then is missing.")
+        told.append(Sentence(words, count=account.gaps))
     if order is not None and order.unknown:
         told.append(
             Sentence(

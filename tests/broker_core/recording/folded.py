@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from broker_core.events import Event
-from broker_core.recording.fold import FindPublished, Fold, never_published
+from broker_core.recording.fold import FindPublished, Fold
 from broker_core.recording.fold_queues import FindLetter, nobody_knows
 from broker_core.snapshots import Snapshot
 
@@ -16,7 +16,7 @@ def fold(
     *,
     time_ns: int | None = None,
     find_letter: FindLetter = nobody_knows,
-    published_before: FindPublished = never_published,
+    published_before: FindPublished = lambda _place, _offset, _time_ns: None,
 ) -> Snapshot:
     """`keyframe` with the `events` after it: the state at `time_ns`, or at the last event's time."""
     folded = Fold(keyframe, find_letter, published_before)
