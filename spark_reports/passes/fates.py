@@ -1,137 +1,81 @@
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F
+import re
+
+import polars as pl
 
 from broker_core.events import WITHDRAWN
-from spark_reports.passes.counts import key_text
 from spark_reports.scale import Scale
-from spark_reports.tables.dead_letters import BY_CAUSE, BY_KEY, DIED_AGAIN, EACH, LISTED, RECOVERED, TOP_KEYS, WAITING
+from spark_reports.tables.dead_letters import DIED_AGAIN, RECOVERED, WAITING
 
-MOST_CAUSES = 1_000
 WORD = 64
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_KIND, _PARTITION = pl.col("kind"), pl.col("partition").fill_null(0)
+_BIN = ("bin", "bin_partition", "bin_offset")  # where a dead letter lies
+_SENT = ("to_topic", "to_partition", "to_offset")  # where a redrive has put it
 
 
-def dead_letters(dead: DataFrame) -> DataFrame:
-    """What died, counted in three `way`s: `BY_CAUSE` and group, `BY_KEY` and group, and `EACH` message. Bound: the
-    `MOST_CAUSES` of which most died, and one that says there are more; `TOP_KEYS` keys; the first `LISTED` messages.
-    """
-    of_message = ("time_ns", "topic", "partition", "attempt", "published_ns", "bin", "bin_offset", "redriven_ns")
-    ways = F.array(
-        F.struct(F.lit(BY_CAUSE).alias("way"), F.lit(-1).cast("bigint").alias("number")),
-        F.struct(F.lit(BY_KEY).alias("way"), F.lit(-1).cast("bigint").alias("number")),
-        F.struct(F.lit(EACH).alias("way"), F.col("seq").alias("number")),
+def dead_letters(messages: pl.LazyFrame, scale: Scale) -> pl.DataFrame:
+    """One row per message that died in `scale`, in order, with the time of its first redrive and what came of it."""
+    died = _each(messages, (_KIND == "dead_lettered") & (pl.col("time_ns") >= scale.from_ns)).select(
+        *("seq", "time_ns", "group", "topic", "partition", "offset", "cause", "attempt", "published_ns"),
+        key=pl.col("key").map_elements(_key_text, return_dtype=pl.String),
+        bin="to_topic",
+        bin_partition="to_partition",
+        bin_offset="to_offset",
     )
-    way = F.col("way.way")
-    counted = (
-        dead.withColumn("way", F.explode(ways))
-        .groupBy(
-            way.alias("way"),
-            F.col("way.number").alias("seq"),
-            F.when(way == EACH, F.col("offset")).alias("offset"),
-            "group",
-            F.when(way == BY_CAUSE, F.col("cause")).alias("of_cause"),
-            F.when(way != BY_CAUSE, F.col("key")).alias("key"),
-        )
-        .agg(
-            F.count("*").alias("dead_lettered"),
-            F.count("redriven_ns").alias("redriven"),
-            *(
-                F.count_if(F.col("fate") == fate).alias(name)
-                for fate, name in ((RECOVERED, "recovered"), (DIED_AGAIN, "died_again"), (WAITING, "waiting"))
-            ),
-            F.min("time_ns").alias("first_ns"),
-            F.max("time_ns").alias("last_ns"),
-            F.min_by("cause", F.struct(dead["seq"], dead["offset"])).alias("cause"),
-            *(F.first(name).alias(name) for name in (*of_message, "fate", "fate_ns")),
-        )
-    )
-    most = F.when(F.col("way") == BY_CAUSE, MOST_CAUSES + 1).when(F.col("way") == BY_KEY, TOP_KEYS).otherwise(LISTED)
-    first = F.when(F.col("way") == EACH, F.col("seq")).otherwise(-F.col("dead_lettered"))
-    order = Window.partitionBy("way").orderBy(first, "offset", "group", F.asc_nulls_first("key"), "cause")
-    return counted.withColumn("place", F.row_number().over(order)).where(F.col("place") <= most).drop("of_cause")
-
-
-def dead(messages: DataFrame, scale: Scale, redriven: bool = True) -> DataFrame:
-    """One row per message that died in `scale`, with the time of its first redrive and what came of it; without looking
-    for that if nothing was `redriven`. Stays on the executors.
-    """
-    died = messages.where(
-        (F.col("kind") == "dead_lettered") & (F.col("count") > 0) & (F.col("time_ns") >= scale.from_ns)
-    )
-    each = died.select("*", _step()).select(
-        *("seq", "time_ns", "group", "topic", "partition"),
-        (F.col("offset") + F.col("step")).alias("offset"),
-        key_text("key").alias("key"),
-        *("cause", "attempt", "published_ns"),
-        F.col("to_topic").alias("bin"),
-        F.coalesce("to_partition", F.lit(0)).alias("bin_partition"),
-        (F.col("to_offset") + F.col("step")).alias("bin_offset"),
-    )
-    if not redriven:
-        nothing = F.lit(None)
-        return each.select(
-            "*", *(nothing.cast(kind).alias(name) for name, kind in
-                   (("redriven_ns", "bigint"), ("fate", "string"), ("fate_ns", "bigint")))
-        )  # fmt: skip
     sent = _redriven(messages)
-    back = sent.join(F.broadcast(_fates(messages, sent)), ["to_topic", "to_partition", "to_offset"], "left").select(
-        *("bin", "bin_partition", "bin_offset", "redriven_ns", "fate_ns"),
-        F.coalesce("fate", F.lit(WAITING)).alias("fate"),
+    back = sent.join(_fates(messages, sent), on=_SENT, how="left").select(
+        *_BIN, "redriven_ns", pl.col("fate").fill_null(WAITING), "fate_ns"
     )
-    return each.join(back, ["bin", "bin_partition", "bin_offset"], "left").select(
-        *(each[name] for name in each.columns), "redriven_ns", "fate", "fate_ns"
+    return died.join(back, on=_BIN, how="left").sort("seq", "offset").collect()
+
+
+def _each(messages: pl.LazyFrame, which: pl.Expr) -> pl.LazyFrame:
+    """A row a message of these events."""
+    some = messages.filter(which & (pl.col("count") > 0)).with_columns(step=pl.int_ranges(0, pl.col("count")))
+    return some.explode("step", empty_as_null=False, keep_nulls=False).with_columns(
+        pl.col("offset", "to_offset") + pl.col("step"), pl.col("to_partition").fill_null(0)
     )
 
 
-def _step() -> Column:
-    return F.explode(F.sequence(F.lit(0).cast("bigint"), F.col("count") - 1)).alias("step")
+def _key_text(key: bytes) -> str:
+    """As `counts.key_text`."""
+    try:
+        text = key.decode()
+    except UnicodeDecodeError:
+        return f"0x{key.hex().upper()}"
+    return f"0x{key.hex().upper()}" if _CONTROL.search(text) else text
 
 
-def _redriven(messages: DataFrame) -> DataFrame:
+def _redriven(messages: pl.LazyFrame) -> pl.LazyFrame:
     """The first redrive of each dead letter that was not undone: from its place in the bin to where it was sent."""
-    each = messages.where(F.col("count") > 0).select("*", _step())
-    place = ("to_topic", "to_partition", "to_offset")
-    undone = each.where((F.col("kind") == "purged") & (F.col("cause") == WITHDRAWN)).select(
-        F.col("topic").alias("to_topic"),
-        F.coalesce("partition", F.lit(0)).alias("to_partition"),
-        (F.col("offset") + F.col("step")).alias("to_offset"),
-    )
-    sent = each.where(F.col("kind") == "redriven").select(
-        *("time_ns", "seq", "group", "to_topic", F.coalesce("to_partition", F.lit(0)).alias("to_partition")),
-        (F.col("to_offset") + F.col("step")).alias("to_offset"),
-        F.col("topic").alias("bin"),
-        F.coalesce("partition", F.lit(0)).alias("bin_partition"),
-        (F.col("offset") + F.col("step")).alias("bin_offset"),
-    )
-    return (
-        sent.join(F.broadcast(undone), [*place], "left_anti")
-        .groupBy("bin", "bin_partition", "bin_offset")
-        .agg(F.min("time_ns").alias("redriven_ns"), F.min_by(F.struct(*place, "group"), "seq").alias("to"))
-        .select("bin", "bin_partition", "bin_offset", "redriven_ns", "to.*")
+    undone = _each(messages, (_KIND == "purged") & (pl.col("cause") == WITHDRAWN))
+    places = undone.select(to_topic="topic", to_partition=_PARTITION, to_offset="offset")
+    sent = _each(messages, _KIND == "redriven").join(places, on=_SENT, how="anti").sort("seq")
+    return sent.group_by(bin="topic", bin_partition=_PARTITION, bin_offset="offset").agg(
+        pl.col("time_ns").min().alias("redriven_ns"), pl.col(*_SENT, "group").first()
     )
 
 
-def _fates(messages: DataFrame, redriven: DataFrame) -> DataFrame:
+def _fates(messages: pl.LazyFrame, redriven: pl.LazyFrame) -> pl.LazyFrame:
     """How each redriven message ended in the group that had given it up. Ranges meet in words of 64 offsets."""
-    first, last = F.floor(F.col("offset") / WORD), F.floor((F.col("offset") + F.col("count") - 1) / WORD)
-    ends = messages.where(
-        F.col("kind").isin("acknowledged", "dead_lettered") & F.col("offset").isNotNull() & (F.col("count") > 0)
+    first, at, end = pl.col("offset"), pl.col("to_offset"), pl.col("offset") + pl.col("count")
+    ends = messages.filter(
+        _KIND.is_in(["acknowledged", "dead_lettered"]) & first.is_not_null() & (pl.col("count") > 0)
     ).select(
-        *("time_ns", "kind", "offset", "count", F.col("topic").alias("to_topic"), F.col("group").alias("by")),
-        F.coalesce("partition", F.lit(0)).alias("to_partition"),
-        F.explode(F.when(first == last, F.array(first)).otherwise(F.sequence(first, last))).alias("word"),
+        *("kind", "offset", "count"),
+        word=pl.int_ranges(first // WORD, (end - 1) // WORD + 1),
+        to_topic="topic",
+        to_partition=_PARTITION,
+        by="group",
+        fate_ns="time_ns",
     )
-    places = redriven.select(
-        "to_topic", "to_partition", "to_offset", F.floor(F.col("to_offset") / WORD).alias("word"), "group"
-    ).distinct()
-    inside = (F.col("to_offset") >= F.col("offset")) & (F.col("to_offset") < F.col("offset") + F.col("count"))
+    died = (_KIND == "dead_lettered").any()
     return (
-        ends.join(places, ["to_topic", "to_partition", "word"])
-        .where(inside & F.col("group").isin("", F.col("by")))
-        .groupBy("to_topic", "to_partition", "to_offset")
-        .agg(
-            F.when(F.bool_or(F.col("kind") == "dead_lettered"), DIED_AGAIN).otherwise(RECOVERED).alias("fate"),
-            F.max("time_ns").alias("fate_ns"),
-        )
+        ends.explode("word", empty_as_null=False, keep_nulls=False)
+        .join(redriven.select(*_SENT, "group", word=at // WORD).unique(), on=["to_topic", "to_partition", "word"])
+        .filter((at >= first) & (at < end) & ((pl.col("group") == "") | (pl.col("group") == pl.col("by"))))
+        .group_by(_SENT)
+        .agg(pl.when(died).then(pl.lit(DIED_AGAIN)).otherwise(pl.lit(RECOVERED)).alias("fate"), pl.col("fate_ns").max())
     )

@@ -154,16 +154,13 @@ class Frames:
 
     @cached_property
     def dead_letters(self) -> pl.DataFrame:
-        """Dead letters, counted by cause and key, and the first ones; no query if there are none."""
-        kinds = set(self.rollup["kind"].unique())
-        if "dead_lettered" not in kinds:
-            return rows(dead_letters.COUNTED_SCHEMA, [])
-        most = fates.MOST_CAUSES
-        found = bring(fates.dead_letters(fates.dead(self.messages, self.scale, "redriven" in kinds)))
-        beyond = (pl.col("way") == dead_letters.BY_CAUSE) & (pl.col("place") > most)
-        if found.filter(beyond).height:
+        """One row per message that died."""
+        most = dead_letters.MOST_CAUSES
+        any_died = "dead_lettered" in self.rollup["kind"]
+        found = fates.dead_letters(self._scanned if any_died else self._scanned.head(0), self.scale)
+        if found.select("group", "cause").n_unique() > most:
             self.notes.append(f"Only the {most:,} most frequent causes of dead letters are listed, by group.")
-        return found.filter(~beyond)
+        return found
 
     @cached_property
     def held(self) -> pl.DataFrame:

@@ -10,34 +10,41 @@ LIST_SCHEMA = (
     "time_ns BIGINT, `group` STRING, topic STRING, partition INT, offset BIGINT, `key` STRING, cause STRING, "
     "attempt INT, published_ns BIGINT, bin STRING, bin_offset BIGINT, redriven_ns BIGINT, fate STRING, fate_ns BIGINT"
 )
-#: What `passes.fates` brings home.
-COUNTED_SCHEMA = (
-    f"way INT, seq BIGINT, offset BIGINT, group STRING, key STRING, {_RESULTS}, first_ns BIGINT, last_ns BIGINT, "
-    "cause STRING, time_ns BIGINT, topic STRING, partition INT, attempt INT, published_ns BIGINT, bin STRING, "
-    "bin_offset BIGINT, redriven_ns BIGINT, fate STRING, fate_ns BIGINT, place INT"
-)
 LISTED = 500
+MOST_CAUSES = 1_000
 TOP_KEYS = 50
 RECOVERED, DIED_AGAIN, WAITING = "acknowledged", "died again", "waiting"
-BY_CAUSE, BY_KEY, EACH = range(3)  # the ways in which `passes.fates` counts
+_FATES = {"recovered": RECOVERED, "died_again": DIED_AGAIN, "waiting": WAITING}
 
 
-def _counted(dead: pl.DataFrame, way: int) -> pl.DataFrame:
-    return dead.filter(pl.col("way") == way).sort("place")
+def _counted(dead: pl.DataFrame, by: str, most: int) -> pl.DataFrame:
+    """By group or queue and `by`, the most often first."""
+    first = [] if by == "cause" else [pl.col("cause").first()]
+    return (
+        dead.group_by("group", by, maintain_order=True)
+        .agg(
+            pl.len().alias("dead_lettered"),
+            pl.col("redriven_ns").count().alias("redriven"),
+            *((pl.col("fate") == fate).sum().alias(name) for name, fate in _FATES.items()),
+            *(pl.col("time_ns").min().alias("first_ns"), pl.col("time_ns").max().alias("last_ns"), *first),
+        )
+        .sort("dead_lettered", "group", by, descending=[True, False, False])
+        .head(most)
+    )
 
 
 def dead_letter_list(dead: pl.DataFrame) -> pl.DataFrame:
-    """The first `LISTED` dead letters in order."""
-    return _counted(dead, EACH)
+    """The first `LISTED` dead letters in order. `dead` is from `passes.fates`."""
+    return dead.head(LISTED)
 
 
 def dead_letters(dead: pl.DataFrame) -> pl.DataFrame:
-    return _counted(dead, BY_CAUSE)
+    return _counted(dead, "cause", MOST_CAUSES)
 
 
 def dead_letter_keys(dead: pl.DataFrame) -> pl.DataFrame:
     """The `TOP_KEYS` keys that died most often, by group or queue; `cause` is the first. No key is one row."""
-    return _counted(dead, BY_KEY)
+    return _counted(dead, "key", TOP_KEYS)
 
 
 def dead_letters_over_time(rollup: pl.DataFrame) -> pl.DataFrame:

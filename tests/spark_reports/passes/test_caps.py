@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import polars as pl
 import pytest
 from pyspark.sql import DataFrame
 
-from spark_reports.passes import counts, fates, folded
+from spark_reports.passes import counts, folded
 from spark_reports.pipeline.frames import Frames
 from spark_reports.scale import scale_of
 from spark_reports.spark.bounds import bring
@@ -30,7 +29,7 @@ def _died(events: Events, causes: int) -> DataFrame:
 
 
 def test_causes_that_are_too_many_are_cut_off_aloud(events: Events, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fates, "MOST_CAUSES", 3)
+    monkeypatch.setattr(tables, "MOST_CAUSES", 3)
     cut = _frames(_died(events, 4), events())
     assert tables.dead_letters(cut.dead_letters)["cause"].to_list() == ["cause 0", "cause 1", "cause 2"]
     assert cut.notes == ["Only the 3 most frequent causes of dead letters are listed, by group."]
@@ -62,15 +61,15 @@ def test_events_beside_the_messages_that_are_too_many_are_cut_off_aloud(
 
 
 def test_dead_letters_and_their_keys_are_listed_up_to_a_bound(events: Events, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fates, "LISTED", 3)
-    monkeypatch.setattr(fates, "TOP_KEYS", 2)
+    monkeypatch.setattr(tables, "LISTED", 3)
+    monkeypatch.setattr(tables, "TOP_KEYS", 2)
     died = [leased("dead_lettered", at * S, at, key=f"key {at}".encode(), cause="poison", to_topic="d", to_partition=0,
                    to_offset=at) for at in range(5)]  # fmt: skip
     found = _frames(events(*died), events()).dead_letters
-    ways = {way: found.filter(pl.col("way") == way) for way in (tables.EACH, tables.BY_KEY, tables.BY_CAUSE)}
-    assert sorted(ways[tables.EACH]["offset"]) == [0, 1, 2]
-    assert ways[tables.BY_KEY].height == 2
-    assert ways[tables.BY_CAUSE]["dead_lettered"].to_list() == [5], "those that are not listed are counted"
+    assert tables.dead_letter_list(found)["offset"].to_list() == [0, 1, 2]
+    assert tables.dead_letter_keys(found).height == 2
+    counted = tables.dead_letters(found)["dead_lettered"].to_list()
+    assert counted == [5], "those that are not listed are counted"
 
 
 def test_each_topic_has_its_hottest_keys_and_no_more(events: Events) -> None:

@@ -106,14 +106,14 @@ def test_rollup_sums_ranges_and_keeps_the_last_offset(events: Events) -> None:
     )
 
 
-def test_dead_letters_by_cause_by_key_and_each_with_what_its_redrive_came_to(events: Events) -> None:
+def test_dead_letters_by_cause_by_key_and_each_with_what_its_redrive_came_to() -> None:
     def redriven(at: int, offset: int, to: int, count: int = 1) -> dict:
         return {
             "kind": "redriven", "time_ns": at, "topic": "q.dlq", "partition": 0, "offset": offset, "count": count,
             "group": "q", "to_topic": "q", "to_partition": 0, "to_offset": to,
         }  # fmt: skip
 
-    table = events(
+    table = written(
         leased("dead_lettered", S, 7, 2, cause="poison", attempt=3, to_topic="q.dlq", to_partition=0, to_offset=0,
                published_ns=5),
         leased("dead_lettered", 2 * S, 9, cause="=late", attempt=1, to_topic="q.dlq", to_partition=0, to_offset=2,
@@ -128,7 +128,7 @@ def test_dead_letters_by_cause_by_key_and_each_with_what_its_redrive_came_to(eve
         leased("dead_lettered", 6 * S, 21, cause="poison", to_topic="q.dlq", to_partition=0, to_offset=3),
         redriven(7 * S, 3, 22),
     )  # fmt: skip
-    dead = bring(fates.dead_letters(fates.dead(table, SCALE)))
+    dead = fates.dead_letters(table.lazy(), SCALE)
     check(
         dead_letters.dead_letters(dead),
         dead_letters.SCHEMA,
