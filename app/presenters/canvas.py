@@ -99,9 +99,11 @@ class CanvasModel:
         self._faults: tuple[FaultView, ...] = ()
         self._gone: frozenset[int] = frozenset()
 
-    def view(self, snapshot: Snapshot, selected: str = "", dimmed: frozenset[str] = frozenset()) -> CanvasView:
-        """What the canvas draws: at most `DRAWN_MAX` things of a kind, the `selected` one among them, and the `dimmed`
-        of a cluster last; the view says how many are left out.
+    def view(
+        self, snapshot: Snapshot, running: bool = True, selected: str = "", dimmed: frozenset[str] = frozenset()
+    ) -> CanvasView:
+        """What the canvas draws; `running` while session time advances. At most `DRAWN_MAX` things of a kind are drawn,
+        the `selected` one among them, and the `dimmed` of a cluster last; the view says how many are left out.
         """
         self._owners.update_all(snapshot)
         self._sizes = {topic.name: len(topic.partitions) for topic in snapshot.topics}
@@ -137,6 +139,7 @@ class CanvasModel:
             queues=queues,
             links=self._links(snapshot, others, queue_names),
             rests=_rests(excerpt, len(producers) - PRODUCERS_MAX),
+            running=running,
             nodes=nodes,
             notice=tr("This broker is empty: create a topic or a queue (menu Broker), or open another scenario."),
         )
@@ -331,6 +334,7 @@ class CanvasModel:
             for other in others
             for topic in other.targets
         ]
+        over = _stopped(snapshot.actors)
         for group in snapshot.groups:
             for name in group.topics:
                 if name in queue_names:
@@ -340,14 +344,16 @@ class CanvasModel:
                 owned = any(at.owner for at in group.offsets if at.topic == name)
                 stopped = group.state in REBALANCING and not owned
                 reason = tr("{name} is rebalancing", name=group.name) if stopped else ""
-                links.append(Link(f"topic:{name}", f"group:{group.name}", "consume", rate, stopped, reason))
+                links.append(
+                    Link(f"topic:{name}", f"group:{group.name}", "consume", rate, stopped, reason, group.name in over)
+                )
         for queue in snapshot.queues:
             taken = self._rate(delivered(queue.name))
             if topic := queue.reads:
-                links.append(Link(f"topic:{topic}", f"queue:{queue.name}", "consume", taken))
-            links.append(Link(f"queue:{queue.name}", f"workers:{queue.name}", "queue", taken))
+                links.append(Link(f"topic:{topic}", f"queue:{queue.name}", "consume", taken, over=queue.name in over))
+            links.append(Link(f"queue:{queue.name}", f"workers:{queue.name}", "queue", taken, over=queue.name in over))
             died = self._rate(dead_lettered(queue.name))
-            links.append(Link(f"queue:{queue.name}", f"dlq:{queue.name}", "dead-letter", died))
+            links.append(Link(f"queue:{queue.name}", f"dlq:{queue.name}", "dead-letter", died, over=queue.name in over))
         return tuple(links)
 
     def _publish_link(
@@ -364,7 +370,7 @@ class CanvasModel:
             reason += tr(": {slowest} is behind", slowest=gate.slowest)
         reason = reason if blocked else ""
         ends = f"producer:{producer}", f"{into}:{target}"
-        return Link(*ends, "publish", self._rate(key), blocked, reason)
+        return Link(*ends, "publish", self._rate(key), blocked, reason, state == "stopped")
 
 
 def _node(row: BrokerRow) -> NodeCard:
@@ -376,6 +382,11 @@ def _node(row: BrokerRow) -> NodeCard:
 
 def _since(time_ns: int | None) -> str:
     return "" if time_ns is None else tr("since {time}", time=session_time(time_ns))
+
+
+def _stopped(actors: tuple[ActorView, ...]) -> set[str]:
+    readers = [actor for actor in actors if actor.role != "producer"]
+    return {actor.target for actor in readers} - {actor.target for actor in readers if actor.state != "stopped"}
 
 
 def _rests(excerpt: Excerpt, producers: int) -> tuple[Rest, ...]:

@@ -126,9 +126,10 @@ class Views(QObject):
         self.lookups: dict[str, Lookup] = {}
         self.ways: dict[str, Callable[[str], object]] = {}
         self.about: InspectorFacts | None = None
+        self.running = True
         self.snapshot: Snapshot | None = None
         self._listed = Excerpts(LISTED_MAX)
-        self._drawn: tuple[str, frozenset[str]] | None = None
+        self._drawn: tuple[bool, str, frozenset[str]] | None = None
         self._looks_at_ns = _PRESENT
         self._travels = 0
         self._window: MainWindow | None = None
@@ -196,7 +197,7 @@ class Views(QObject):
     def refresh(self, snapshot: Snapshot, *, drawing: bool = True, panels: bool = True) -> None:
         """Show a snapshot: canvas, clock and status bar with `drawing`; with `panels`, whatever else is visible."""
         window = self._window
-        shown = self.selected, self.navigator.dimmed
+        shown = self.running, self.selected, self.navigator.dimmed
         # If the present has not changed, neither has any rate; those of the past may still be read from a file.
         is_drawn = self._controller.live and snapshot is self.snapshot and shown == self._drawn
         self.snapshot, self._drawn = snapshot, shown if drawing else None

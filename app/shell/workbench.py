@@ -142,6 +142,7 @@ class Workbench(QObject):
             moving=moving, express=moving and mode is Mode.EXPRESS, still=snapshot is self.views.snapshot
         )
         if canvas or panels:
+            self.views.running = moving
             self.views.timeline.set_bounds(
                 controller.source.end_ns,
                 looking_back=not controller.live,

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from html import escape
 
-from PySide6.QtCore import QElapsedTimer, QEvent, QPoint, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QElapsedTimer, QEvent, QPoint, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFocusEvent,
@@ -14,6 +14,7 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QResizeEvent,
+    QShowEvent,
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
@@ -23,6 +24,7 @@ from widgets.canvas.drag import START_PIXELS, Drag, TopicDrag
 from widgets.canvas.geometry import neighbour
 from widgets.canvas.layout import Shift
 from widgets.canvas.lettering import write_centred
+from widgets.canvas.link_item import DOT_TRAVEL_S
 from widgets.canvas.overlay_items import FrameItem
 from widgets.canvas.stage import Arranging, Stage
 from widgets.canvas.view import CanvasView, Ghost
@@ -49,6 +51,7 @@ def step(order: Sequence[str], current: str, forward: bool) -> str:
 
 
 EDGE_PIXELS, EDGE_STEP = 24, 12
+DOTS_TICK_MS = 40
 MENU_TWICE_MS = 150
 CANVAS_KEYS = (*DIRECTIONS, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_M)
 KEYS_SENTENCE = mark(
@@ -116,7 +119,11 @@ class Canvas(ZoomView):
         self._stage.addItem(self._focus_frame)
         self.focused_id = ""  # that the keyboard acts on
         self._by_keyboard = False
+        self._clock = QElapsedTimer()
+        self._clock.start()
         self._menu_clock = QElapsedTimer()
+        self._ticker = QTimer(self, interval=DOTS_TICK_MS)
+        self._ticker.timeout.connect(self._move_dots)
         self.setAccessibleName(tr("Canvas of the broker"))
         self._describe()
 
@@ -143,11 +150,13 @@ class Canvas(ZoomView):
         if was_empty or view.is_empty:
             self.viewport().update()
         self._drag.check()
+        self._run_dots()
 
     def set_reduced_motion(self, reduced: bool) -> None:
         self._stage.reduced_motion = reduced
         if reduced:
             self._stage.finish_motion()
+        self._run_dots()
 
     def set_dimmed(self, ids: frozenset[str]) -> None:
         if ids != self._stage.dimmed:
@@ -233,9 +242,27 @@ class Canvas(ZoomView):
         self._show_focus()
         self.set_bounds(self._stage.layout.bounds)
 
+    # Dots
+
+    def _run_dots(self) -> None:
+        wanted = self.view.running and self.isVisible() and not self._stage.reduced_motion
+        wanted = wanted and any(item.has_dots for item in self._stage.links.values())
+        if wanted != self._ticker.isActive():
+            self._ticker.start() if wanted else self._ticker.stop()
+
+    def _move_dots(self) -> None:
+        phase = (self._clock.elapsed() / 1000 / DOT_TRAVEL_S) % 1.0
+        for item in self._stage.links.values():
+            item.advance_to(phase)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._run_dots()
+
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._let_go(tr("The canvas was hidden."))
+        self._run_dots()
 
     # Pointer
 

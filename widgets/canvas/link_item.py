@@ -14,7 +14,9 @@ from widgets.canvas.view import Link
 from widgets.i18n import tr
 from widgets.theme import StateStyle, mix, qcolour, state_style
 
-SAMPLES = 48
+DOTS_UP_TO_PER_S = 20.0
+DOT_TRAVEL_S = 1.6
+DOT_SAMPLES = 48
 MARGIN = 12.0
 ARROW = 7.0
 THICKEST = 7.0
@@ -32,10 +34,17 @@ class LinkItem(BoxItem):
         self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
         self.link = link
         self.stalled = False
+        self.phase = 0.0
         self._path = QPainterPath()
         self._samples: list[QPointF] = []
         self._route: LinkPath | None = None
         self._shown = self._visible()
+
+    @property
+    def has_dots(self) -> bool:
+        """Whether single messages can be distinguished at this rate."""
+        link = self.link
+        return 0 < link.rate_per_s <= DOTS_UP_TO_PER_S and not (link.blocked or link.over or self.stalled)
 
     @property
     def thickness(self) -> float:
@@ -50,13 +59,13 @@ class LinkItem(BoxItem):
             self.update()
 
     def _visible(self) -> tuple[object, ...]:
-        return round(self.thickness * 4), self.link.blocked, self.stalled, self.link.rate_per_s > 0
+        return round(self.thickness * 4), self.link.blocked, self.stalled, self.has_dots, self.link.rate_per_s > 0
 
     def set_route(self, route: LinkPath) -> None:
         if route == self._route:
             return
         self._route = route
-        points = [point_at(route, at / (SAMPLES - 1)) for at in range(SAMPLES)]
+        points = [point_at(route, at / (DOT_SAMPLES - 1)) for at in range(DOT_SAMPLES)]
         left, top = min(x for x, _ in points) - MARGIN, min(y for _, y in points) - MARGIN
         self._samples = [QPointF(x - left, y - top) for x, y in points]
         path = QPainterPath(QPointF(route.x0 - left, route.y0 - top))
@@ -72,6 +81,11 @@ class LinkItem(BoxItem):
         self.setPos(left, top)
         self.resize_to(max(x for x, _ in points) - left + MARGIN, max(y for _, y in points) - top + MARGIN)
         self.update()
+
+    def advance_to(self, phase: float) -> None:
+        self.phase = phase
+        if self.has_dots:
+            self.update()
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:
         if self._route is None:
@@ -95,6 +109,8 @@ class LinkItem(BoxItem):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPath(self._path)
         self._draw_arrow(painter, colour)
+        if self.has_dots:
+            self._draw_dots(painter)
 
     def _draw_arrow(self, painter: QPainter, colour: str) -> None:
         tip, before = self._samples[-1], self._samples[-3]
@@ -106,6 +122,20 @@ class LinkItem(BoxItem):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(qcolour(colour))
         painter.drawPolygon(QPolygonF(corners))
+
+    def _draw_dots(self, painter: QPainter) -> None:
+        theme = self.look.theme
+        count = min(6, max(1, round(self.link.rate_per_s * DOT_TRAVEL_S / 3)))
+        painter.setPen(pen(theme.window, 1))
+        painter.setBrush(qcolour(theme.failure if self.link.kind == "dead-letter" else theme.accent))
+        last = DOT_SAMPLES - 4
+        for at in range(count):
+            share = (self.phase + at / count) % 1.0 * last
+            low = int(share)
+            part = share - low
+            one, two = self._samples[low], self._samples[low + 1]
+            x, y = one.x() + (two.x() - one.x()) * part, one.y() + (two.y() - one.y()) * part
+            painter.drawEllipse(QPointF(x, y), 3.5, 3.5)
 
     def is_near(self, x: float, y: float) -> bool:
         """Whether a point in item coordinates lies on the line or its word."""

@@ -195,7 +195,8 @@ class QueueBox(Thing):
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A flow between two ids. `kind` is publish, consume, queue or dead-letter; `reason` says why blocked.
+    """A flow between two ids. `kind` is publish, consume, queue or dead-letter; `reason` says why blocked. `over` where
+    its client has stopped: the rate is the last one.
 
     Links run between neighbouring columns (producers, topics and queues, groups and workers), from a topic to the queue
     of a subscription, or from a queue to its dead letters; any other pair is not drawn.
@@ -207,6 +208,7 @@ class Link:
     rate_per_s: float = 0.0
     blocked: bool = False
     reason: str = ""
+    over: bool = False
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -246,7 +248,10 @@ class Rest:
 
 @dataclass(frozen=True, slots=True)
 class CanvasView:
-    """All of it; `notice` replaces the sentence of the empty canvas. A cluster that is only looked at has no bench."""
+    """All of it. `running` while session time moves; `notice` replaces the sentence of the empty canvas.
+
+    A cluster that is only looked at has no bench.
+    """
 
     producers: tuple[ProducerCard, ...] = ()
     topics: tuple[TopicBox, ...] = ()
@@ -255,6 +260,7 @@ class CanvasView:
     queues: tuple[QueueBox, ...] = ()
     links: tuple[Link, ...] = ()
     rests: tuple[Rest, ...] = ()
+    running: bool = False
     notice: str = ""
     has_bench: bool = True
     nodes: tuple[NodeCard, ...] = ()

@@ -32,13 +32,29 @@ def states(hand: Hand) -> set[str]:
 
 
 @pytest.mark.parametrize("record", [True, False])
-def test_after_the_end_everybody_has_stopped(open_workbench: Callable[..., Hand], record: bool) -> None:
+def test_after_the_end_everybody_has_stopped_and_nothing_moves(
+    open_workbench: Callable[..., Hand], record: bool
+) -> None:
     hand = open_workbench(record=record)
+    hand.canvas.set_reduced_motion(False)
     hand.pass_time(12)
     assert states(hand) & {"running", "processing", "waiting"}
+    assert any(item.has_dots for item in hand.canvas._stage.links.values())
+    hand.workbench.controller.time.run()
+
+    def moves() -> bool:
+        draw(hand)
+        return hand.canvas._ticker.isActive()
+
+    hand.qtbot.waitUntil(moves)
+    hand.workbench.controller.time.pause()
+    hand.show()
+    assert not hand.canvas._ticker.isActive(), "time stands still, and so does all else"
     hand.workbench.controller.stop()
     draw(hand)
     assert states(hand) <= {"stopped", "idle"}
+    assert not hand.canvas.view.running and not hand.canvas._ticker.isActive()
+    assert not any(item.has_dots for item in hand.canvas._stage.links.values())
     end_ns = hand.workbench.controller.source.end_ns
     hand.workbench.controller.travel.to(6 * NS_PER_S)
     draw(hand)

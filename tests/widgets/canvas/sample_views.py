@@ -91,6 +91,7 @@ def first_view(shift: int = 0) -> CanvasView:
             Link("queue:builds", "workers:builds", "queue", 2.9),
             Link("queue:builds", "dlq:builds", "dead-letter", 0.1),
         ),
+        running=True,
     )  # fmt: skip
 
 
@@ -160,4 +161,5 @@ def wide_view(shift: int = 0, partitions: int = 100, consumers: int = 50, leases
             Link("queue:builds", "workers:builds", "queue", 28.0),
             Link("queue:builds", "dlq:builds", "dead-letter", 0.3),
         ),
+        running=True,
     )

@@ -154,8 +154,8 @@ def test_a_rebalance_is_seen(canvas: Canvas, theme: object) -> None:
     assert has_colour(picture(canvas), colours.rebalancing_soft, area_of(canvas, "group:indexers"))
     stopped = canvas._stage.links["topic:commits", "group:indexers", "consume"]
     running = canvas._stage.links["topic:commits", "group:statistics", "consume"]
-    assert stopped.stalled
-    assert not running.stalled
+    assert stopped.stalled and not stopped.has_dots
+    assert not running.stalled and running.has_dots
     words = {key[1]: word.style.word for key, word in canvas._stage._words.items()}
     assert words == {"group:indexers": "Stopped", "topic:audit": "Blocked"}
     canvas.set_view(after_rebalance(), colours)
@@ -195,6 +195,21 @@ def test_a_revoked_lane_remembers_who_had_it(canvas: Canvas) -> None:
 def test_reduced_motion_moves_nothing(canvas: Canvas) -> None:
     canvas.set_view(after_rebalance())
     assert canvas._stage.chips == [] and not canvas._stage._glide.is_running
+    assert not canvas._ticker.isActive()
+
+
+def test_dots_move_only_while_running_visible_and_slow(canvas: Canvas) -> None:
+    canvas.set_reduced_motion(False)
+    assert canvas._ticker.isActive()
+    canvas.set_view(replace(first_view(), running=False))
+    assert not canvas._ticker.isActive()
+    canvas.set_view(first_view())
+    canvas.hide()
+    assert not canvas._ticker.isActive()
+    canvas.show()
+    fast = tuple(replace(link, rate_per_s=5000.0) for link in first_view().links)
+    canvas.set_view(replace(first_view(), links=fast))
+    assert not canvas._ticker.isActive()
 
 
 def test_links_thicken_with_their_rate(canvas: Canvas) -> None:
