@@ -2,13 +2,20 @@ from __future__ import annotations
 
 import argparse
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from app.cli.output import print_rows
-from app.cli.parser import Command, arguments, described
-from app.environment.exits import Exit
+from app.cli.output import print_json, print_rows
+from app.cli.parser import Command, CommandError, arguments, described
+from app.environment.exits import Exit, exit_of
+from app.environment.paths import deeds_file
 from broker_core.clock import NS_PER_S
+from broker_core.errors import BrokerError
+from broker_core.events import EventKind
+from broker_core.guarded.deeds import Deed, deed_of
+from broker_core.observation.deed_journal import DeedJournal
+from broker_core.recording.reader import open_session
 from resources.account import STATES, VERDICTS
 
 
@@ -74,3 +81,36 @@ def _print(found: dict[str, Any], options: argparse.Namespace) -> None:
     print(f"delivered again: {again}; fetched again: {fetched}")
     for sentence in found["not_known"]:
         print(f"Not known: {sentence}")
+
+
+def deeds_command() -> Command:
+    parser = described("deeds")
+    arguments(parser, "deeds")
+    return parser, _list
+
+
+def _list(options: argparse.Namespace) -> int:
+    try:
+        deeds = DeedJournal(deeds_file()).read() if options.session is None else recorded_deeds(options.session)
+    except BrokerError as error:
+        raise CommandError(str(error), exit_of(error)) from error
+    if options.json:
+        for deed in deeds:
+            print_json(deed)
+        return 0
+    rows = [
+        {
+            "When": datetime.fromtimestamp(deed.at_ms / 1_000, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S"),
+            "Cluster": deed.plan.cluster,
+            "Deed": deed.sentence,
+        }
+        for deed in deeds
+    ]
+    print_rows(rows, options, none="Nothing was done.")
+    return 0
+
+
+def recorded_deeds(session: Path) -> list[Deed]:
+    """Raises NOT_A_SESSION and as a reader does."""
+    done = (event for event in open_session(session).index.events() if event.kind is EventKind.USER_ACTION)
+    return [deed for event in done if (deed := deed_of(event.detail)) is not None]

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 from app.cli.output import Quiet, note, print_json, stored, text_of
 from app.cli.parser import Command, CommandError, arguments, described
 from app.cli.signals import exit_of_interrupt
-from app.cli.target import Broker, add_target, client_name, opened
+from app.cli.target import Broker, add_target, client_name, is_running, opened
 from app.environment.exits import Exit
 from broker_core import BrokerHost, HttpBroker
 from broker_core.clients.group_consumer import GroupConsumer
@@ -29,6 +29,7 @@ from broker_core.plurals import counted
 from broker_core.snapshots import TopicView
 
 _POLL_S = 0.5
+_LONG_POLL_S = 20.0  # of one request to a running broker
 _SHARED_OUT_ANEW = {ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.ILLEGAL_GENERATION, ErrorCode.UNKNOWN_MEMBER_ID}
 
 
@@ -150,7 +151,7 @@ def _poll(broker: Broker, options: argparse.Namespace) -> int:
 
         quiet = Quiet(what, options.timeout, as_json=options.json)
         while not quiet.over() and shown != most:
-            wait_s = quiet.poll_s(_POLL_S, reader.long_poll_s)
+            wait_s = quiet.poll_s(_POLL_S, _LONG_POLL_S if is_running(broker) else _POLL_S)
             messages = reader.poll(wait_s, None if most is None else most - shown)
             if messages:
                 printed: list[StoredMessage] = []
@@ -190,7 +191,7 @@ def _take(broker: Broker, options: argparse.Namespace) -> int:
     shown, most = 0, options.count
     with queue_reader(broker, options.name, as_json=options.json) as reader:
         while not quiet.over() and shown != most:
-            wait_s = quiet.poll_s(_POLL_S, reader.long_poll_s)
+            wait_s = quiet.poll_s(_POLL_S, _LONG_POLL_S if is_running(broker) else _POLL_S)
             found = reader.take(wait_s, PAGE if most is None else min(PAGE, most - shown))
             if found:
                 before = shown
@@ -237,21 +238,10 @@ class Connection:
         return found
 
 
-class LocalGroupReader(GroupConsumer):
-    """One poll lasts `long_poll_s` at most; no messages if none came in time.
-
-    A commit is of everything polled, or of these offsets.
-    """
-
-    long_poll_s = 0.5
-
-
 class HttpGroupReader(Closable):
     """A member of a group of a remote broker. After a lost connection it joins again, and continues from the committed
     offsets.
     """
-
-    long_poll_s = 20.0
 
     def __init__(self, broker: HttpBroker, group: str, topic: str, reset: Reset, *, as_json: bool) -> None:
         self._broker, self._group, self._topic, self._reset = broker, group, topic, reset
@@ -314,9 +304,7 @@ class HttpGroupReader(Closable):
 
 
 class LocalQueueReader(Closable):
-    """Takes messages, each with its lease; none if none came in time. One wait lasts `long_poll_s` at most."""
-
-    long_poll_s = 0.5
+    """Takes messages, each with its lease; none if none came in time."""
 
     def __init__(self, host: BrokerHost, queue: str) -> None:
         self._consumer = QueueConsumer(host, queue)
@@ -332,8 +320,6 @@ class LocalQueueReader(Closable):
 
 
 class HttpQueueReader(Closable):
-    long_poll_s = 20.0
-
     def __init__(self, broker: HttpBroker, queue: str, *, as_json: bool) -> None:
         self._broker, self._queue = broker, queue
         self._connection = Connection(as_json=as_json)
@@ -365,13 +351,13 @@ class HttpQueueReader(Closable):
                 self._broker.ask(queues.Release(queue=self._queue, leases=list(self._held)))
 
 
-GroupReader = LocalGroupReader | HttpGroupReader
+GroupReader = GroupConsumer | HttpGroupReader
 
 
 def group_reader(broker: Broker, group: str, topic: str, reset: Reset, *, as_json: bool) -> GroupReader:
     if isinstance(broker, HttpBroker):
         return HttpGroupReader(broker, group, topic, reset, as_json=as_json)
-    return LocalGroupReader(broker, group, [topic], ConsumerConfig(auto_offset_reset=reset))
+    return GroupConsumer(broker, group, [topic], ConsumerConfig(auto_offset_reset=reset))
 
 
 def queue_reader(broker: Broker, queue: str, *, as_json: bool) -> LocalQueueReader | HttpQueueReader:

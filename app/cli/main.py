@@ -20,9 +20,8 @@ from app.cli.signals import exit_of_interrupt
 from app.environment import exits
 from app.environment.did_you_mean import meant
 from app.environment.exits import Exit, exit_of
-from app.environment.extras import why_missing
 from app.environment.paths import FIRST_SCENARIO, SCENARIO_SUFFIXES, NoSuchScenario, find_scenario, shipped_scenarios
-from app.environment.system_libraries import why_no_drawing, why_no_window
+from app.environment.system_libraries import why_missing, why_no_drawing, why_no_window
 from broker_core.errors import ArrivalError, BrokerError, ScenarioError
 from broker_core.version import program_version
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from app.cli.output import print_facts, print_rows, say
 from app.cli.parser import Command, about_verb, argument, described
-from app.environment.extras import why_missing
 from app.environment.paths import find_scenario, shipped_scenarios
+from app.environment.system_libraries import why_missing
 from broker_core.simulation.arrival_files import DataFiles, FileArrivals
 from broker_core.simulation.lesson import WindowNames
 from broker_core.simulation.scenario import Scenario, load_scenario

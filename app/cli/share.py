@@ -7,7 +7,7 @@ from pathlib import Path
 from app.cli.parser import Command, CommandError, arguments, described
 from app.environment.did_you_mean import meant
 from app.environment.exits import Exit
-from app.environment.extras import why_missing
+from app.environment.system_libraries import why_missing
 
 LEFT_OUT = ("keys", "hosts")
 

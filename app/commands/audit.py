@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject
 
 from app.commands.context import CommandContext, Handlers
 from app.commands.jobs import Job
-from app.sessions.work import Work
+from app.sessions.queries import Work
 from broker_core.events import Event
 from broker_core.recording.account import Account, Row
 from broker_core.recording.checker import Checker

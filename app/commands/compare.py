@@ -7,8 +7,8 @@ from app.commands.context import CommandContext, Handlers
 from app.commands.recordings import line_of
 from app.sessions.compare import comparison, figures_of
 from app.sessions.library import Entry, Library
+from app.sessions.queries import Work
 from app.sessions.stored import BRANCHED_FROM
-from app.sessions.work import Work
 from broker_core.errors import BrokerError
 from broker_core.recording.metadata import read_metadata
 from broker_core.recording.recorder import Recorder

@@ -17,7 +17,7 @@ from app.presenters.dead_letters import place_of as place_of_redriven
 from app.presenters.message_facts import request_of
 from app.presenters.reviews import redrive_review
 from app.sessions.history.life import place_of
-from app.sessions.work import Cancelled, Work
+from app.sessions.queries import Cancelled, Work
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.filters import quoted
 from broker_core.guarded.redrive import DEFAULT_RATE, RedriveRun

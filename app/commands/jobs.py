@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.reports.process import ReportError, ReportProcess
 from app.reports.warm_spark import WarmSpark
-from app.sessions.work import Cancelled, Work
+from app.sessions.queries import Cancelled, Work
 from spark_reports.jobs.outcome import Outcome
 from spark_reports.request.request import Request
 from widgets.i18n import tr

@@ -18,8 +18,8 @@ from app.pages.moments import HOSTS, KEYS, PagePart
 from app.pages.page import SUFFIX, WrittenPage, share
 from app.sessions.export import RecordedRun, save_scenario, save_test
 from app.sessions.library import Entry, Library
+from app.sessions.queries import Work
 from app.sessions.stored import StoredSession
-from app.sessions.work import Work
 from broker_core.clock import s_from_ns
 from broker_core.errors import BrokerError
 from broker_core.recording.copying import copy_session

@@ -1,13 +1,18 @@
-"""System libraries that Qt asks for by name. Standard library only: `.ci/bootstrap.py` asks for them, too."""
+"""What may be missing: system libraries that Qt asks for by name, and packages of extras.
+
+Standard library only: `.ci/bootstrap.py` asks, too.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import os
+import re
 import shutil
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal
 
 import resources
 
@@ -92,3 +97,52 @@ def why_no_window(
     if x11 and len(ways) == 1 and not answers(display):
         return f"There is no X server at DISPLAY={display} to open a window on; {_NO_DISPLAY}"
     return ""
+
+
+DISTRIBUTION = "brokerscope"
+Extra = Literal["gui", "report"]
+_NEEDED_BY: dict[Extra, str] = {"gui": "The window", "report": "The report"}
+
+
+def _requirements() -> Sequence[str]:
+    from importlib import metadata  # loads a mail parser: a sixth of what --help takes
+
+    try:
+        return metadata.requires(DISTRIBUTION) or ()
+    except metadata.PackageNotFoundError:  # a source tree that was never installed promises nothing
+        return ()
+
+
+def packages(
+    extra: Literal["", "gui", "report"], requirements: Callable[[], Sequence[str]] = _requirements
+) -> list[str]:
+    """The packages that pyproject.toml declares for an extra, or for no extra."""
+    marks = ((line, re.search(r"""extra == ['"](\w+)['"]""", line)) for line in requirements())
+    of_extra = [line for line, mark in marks if (mark[1] if mark else "") == extra]
+    return [re.split(r"[^A-Za-z0-9_.-]", line, maxsplit=1)[0] for line in of_extra]
+
+
+def version_of(distribution: str) -> str:
+    from importlib import metadata
+
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def why_missing(
+    extra: Extra,
+    requirements: Callable[[], Sequence[str]] = _requirements,
+    installed: Callable[[str], object] = version_of,
+) -> str:
+    """One sentence that names the missing packages of `extra` and the command to install them; "" if none is
+    missing."""
+    absent = [name for name in packages(extra, requirements) if not installed(name)]
+    if not absent:
+        return ""
+    verb = "is" if len(absent) == 1 else "are"
+    return (
+        f"{_NEEDED_BY[extra]} needs {' and '.join(absent)}, which {verb} not installed; install with: "
+        f"pip install '{DISTRIBUTION}[{extra}]'"
+    )

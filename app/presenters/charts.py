@@ -10,8 +10,7 @@ from app.presenters.lag_trend import counts_removed
 from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.presenters.rates import Rates
 from app.presenters.table import TableModel
-from app.sessions.collectors.collectors import Collectors
-from app.sessions.collectors.latencies import Bin, percentile_ns
+from app.sessions.collectors.collectors import Bin, Collectors, percentile_ns
 from app.sessions.history.series import BLOCKED, WINDOW_NS, published, stored_bytes
 from broker_core.clock import NS_PER_MS, NS_PER_S, s_from_ns
 from broker_core.snapshots import Snapshot, total_lag

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from app.environment.exits import Exit, exit_of
-from app.environment.extras import why_missing
 from app.environment.paths import logs_folder
+from app.environment.system_libraries import why_missing
 from app.reports.warm_spark import JOB_FOLDER, SharedSpark, WarmSpark, end_process
 from broker_core.errors import BrokerError
 from broker_core.recording.reader import seal

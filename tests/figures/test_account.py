@@ -14,7 +14,7 @@ from app.cli.audit import audited
 from app.commands.audit import audit as window_audit
 from app.commands.audit import table_of
 from app.presenters.in_flight import in_flight_words
-from app.sessions.work import Work
+from app.sessions.queries import Work
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, Sink
 from broker_core.recording.account import Account

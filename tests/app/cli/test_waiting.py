@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from app.cli.consume import HttpGroupReader, LocalGroupReader
+from app.cli.consume import HttpGroupReader
 from app.cli.main import main
 from app.cli.output import Quiet
 from app.environment.exits import Exit
@@ -193,7 +193,7 @@ def test_partitions_that_were_shared_out_anew_do_not_end_a_reader(
 ) -> None:
     shell("topics", "create", "orders")
     shell("produce", "orders", "a")
-    kind = HttpGroupReader if shell.running else LocalGroupReader
+    kind = HttpGroupReader if shell.running else GroupConsumer
     commit = kind.commit
 
     def refused(reader: Any, *_offsets: Any) -> None:

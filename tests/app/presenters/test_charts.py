@@ -11,7 +11,7 @@ from app.presenters.charts import POINTS_MAX, ChartsPresenter, RateTable
 from app.presenters.owners import Owners
 from app.presenters.panel_presenter import Sources
 from app.presenters.rates import Rates
-from app.sessions.collectors.latencies import BINS_MAX, LatencyCollector, bucket_of, latency_ns_of, percentile_ns
+from app.sessions.collectors.collectors import BINS_MAX, LatencyCollector, bucket_of, latency_ns_of, percentile_ns
 from app.sessions.history.history import History
 from app.sessions.history.series import published as key_of
 from app.sessions.session_controller import SessionController

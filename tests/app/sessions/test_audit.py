@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from app.commands.audit import Audit, audit, table_of
-from app.sessions.work import Cancelled, Work
+from app.sessions.queries import Cancelled, Work
 from broker_core.events import Event, EventKind
 from broker_core.recording.account import Account
 from broker_core.simulation import load_scenario

@@ -9,7 +9,7 @@ import pytest
 
 import resources
 from app.sessions.compare import _LAG_AT_END, Flows, cause_of, comparison, figures_of, words_of
-from app.sessions.work import Work
+from app.sessions.queries import Work
 from broker_core.clock import NS_PER_S
 from broker_core.recording.live_session import LiveSession
 from broker_core.simulation import parse_scenario

@@ -12,8 +12,8 @@ import pytest
 from app.cli.main import main
 from app.commands.audit import audit, table_of
 from app.environment.exits import Exit
+from app.sessions.queries import Work
 from app.sessions.stored import StoredSession
-from app.sessions.work import Work
 from broker_core.recording import schema
 from tests.broker_core.recording.corruption import flip
 from tests.spark_reports.conftest import record
