@@ -21,7 +21,6 @@ from broker_core.clients.batches import NO_OFFSET, Receipt
 from broker_core.clients.producer import Producer
 from broker_core.clients.producer_config import ProducerConfig
 from broker_core.errors import BrokerError, ErrorCode
-from broker_core.messages import Headers
 from broker_core.operations.messages import Placed, PublishBatch, PublishMessages, Record
 from broker_core.operations.queues import ListQueues
 from broker_core.operations.topics import ListTopics, TopicConfig
@@ -58,7 +57,7 @@ def typed_lines(before_waiting: Callable[[], object]) -> Iterator[bytes]:
 
 def command() -> Command:
     parser = described("produce")
-    arguments(parser, "produce", {"header": _header}, {"default": f"{TIMEOUT_S:g}"})
+    arguments(parser, "produce", said={"default": f"{TIMEOUT_S:g}"})
     add_target(parser)
 
     def run(options: argparse.Namespace) -> int:
@@ -68,28 +67,16 @@ def command() -> Command:
     return parser, run
 
 
-def _header(text: str) -> tuple[str, bytes]:
-    name, sign, value = text.partition("=")
-    if not sign or not name:
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
-    return name, _bytes(value)
-
-
-def _lines(options: argparse.Namespace, before_waiting: Callable[[], object]) -> Iterator[tuple[str | None, str]]:
-    """(key, value) of each message."""
-    if options.values:
-        yield from ((options.key, value) for value in options.values)
-        return
-    tell_typist("one message per line")
-    for raw in typed_lines(before_waiting):
-        line, key = raw.decode(errors="surrogateescape"), options.key
-        if options.key_separator and options.key_separator in line:
-            key, _, line = line.partition(options.key_separator)
-        yield key, line
-
-
 def _bytes(text: str) -> bytes:
     return text.encode(errors="surrogateescape")
+
+
+def _values(options: argparse.Namespace, before_waiting: Callable[[], object]) -> Iterator[bytes]:
+    if options.values:
+        yield from map(_bytes, options.values)
+        return
+    tell_typist("one message per line")
+    yield from typed_lines(before_waiting)
 
 
 def _produce(broker: Broker, options: argparse.Namespace) -> int:
@@ -99,8 +86,8 @@ def _produce(broker: Broker, options: argparse.Namespace) -> int:
             raise CommandError(f"--priority is for queues, but no queue reads {options.topic}; leave it out.")
     sender = publisher(broker, options)
     try:
-        for key, value in _lines(options, sender.finish):
-            sender.send(None if key is None else _bytes(key), _bytes(value))
+        for value in _values(options, sender.finish):
+            sender.send(value)
         sender.finish()
     except BaseException as error:
         sender.give_up()
@@ -126,6 +113,7 @@ _PAUSES_S = (0.1, 0.3, 1.0)  # before what was refused is sent again; the last o
 class Publisher:
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
+        self.key = None if options.key is None else _bytes(options.key)
         self.published = self.dead = 0
         self.is_waiting = False
 
@@ -168,10 +156,10 @@ class LocalPublisher(Publisher):
             config = msgspec.structs.replace(config, retries=0, linger_ms=0)
         self._producer = Producer(host, config)
 
-    def send(self, key: bytes | None, value: bytes) -> None:
+    def send(self, value: bytes) -> None:
         options = self.options
-        more = {"headers": tuple(options.header), "ttl_ms": options.ttl_ms, "priority": options.priority}
-        self._pending.append(self._producer.send(options.topic, value, key, partition=options.partition, **more))
+        more = {"ttl_ms": options.ttl_ms, "priority": options.priority, "partition": options.partition}
+        self._pending.append(self._producer.send(options.topic, value, self.key, **more))
         while self._pending and (self._pending[0].done or len(self._pending) > _MOST_UNTOLD):
             self._tell_first()
 
@@ -211,10 +199,9 @@ class HttpPublisher(Publisher):
         self._records: list[Record] = []
         self._bytes = 0
 
-    def send(self, key: bytes | None, value: bytes) -> None:
-        """Raises INVALID_RECORD for headers that HTTP cannot carry."""
-        self._records.append(_record(key, value, self.options))
-        self._bytes += len(key or b"") + len(value)
+    def send(self, value: bytes) -> None:
+        self._records.append(_record(self.key, value, self.options))
+        self._bytes += len(self.key or b"") + len(value)
         if len(self._records) >= _BATCH_MESSAGES or self._bytes >= _BATCH_BYTES:
             self.finish()
 
@@ -287,24 +274,10 @@ class HttpPublisher(Publisher):
 def _record(key: bytes | None, value: bytes, options: argparse.Namespace) -> Record:
     """Key and value as texts where both are, else as Base64."""
     more = {"ttl_ms": options.ttl_ms, "priority": options.priority, "partition": options.partition}
-    more["headers"] = _texts(options.header) or None
     try:
         return Record(value=value.decode(), key=None if key is None else key.decode(), **more)
     except UnicodeDecodeError:
         return Record(value=base64_of(value), key=base64_of(key), encoding="base64", **more)
-
-
-def _texts(headers: Headers) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for name, data in headers:
-        if name in found:
-            raise BrokerError(ErrorCode.INVALID_RECORD, f"the header {name} occurs twice; HTTP can carry it only once")
-        try:
-            found[name] = data.decode()
-        except UnicodeDecodeError:
-            about = f"the header {name} is not UTF-8 text; HTTP can carry only that"
-            raise BrokerError(ErrorCode.INVALID_RECORD, about) from None
-    return found
 
 
 def _withdrawn(count: int, options: argparse.Namespace) -> BrokerError:

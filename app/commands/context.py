@@ -19,7 +19,7 @@ from app.environment.settings import Settings
 from app.presenters.appearance import Appearance
 from app.presenters.views import Views
 from app.sessions.causes import error_text
-from app.sessions.history.history import History
+from app.sessions.history.past import History
 from app.sessions.queries import Answers
 from app.sessions.session_controller import SessionController
 from broker_core.errors import ArrivalError, BrokerError, ScenarioError

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.sessions.collectors.lesson import LessonCollector
+from app.sessions.collectors.collectors import LessonCollector
 from broker_core.simulation.lesson import Lesson, Step
 from widgets.formats import session_time
 from widgets.i18n import tr

@@ -14,9 +14,9 @@ from app.presenters.rates import Rates
 from app.presenters.rebalances import RebalanceCards
 from app.sessions.causes import cause_text
 from app.sessions.event_text import details, event_word, place_text
-from app.sessions.history.history import History
 from app.sessions.history.keys import KeyCounts, partition_keys
 from app.sessions.history.life import Life, Place, life_in, place_of, touching
+from app.sessions.history.past import History
 from app.sessions.queries import Answers
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event

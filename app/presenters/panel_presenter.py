@@ -12,7 +12,7 @@ from app.presenters.filters import help_rows
 from app.presenters.owners import Owners
 from app.presenters.rates import Rates
 from app.presenters.table import SnapshotModel, TableModel
-from app.sessions.history.history import History
+from app.sessions.history.past import History
 from app.sessions.session_controller import SessionController
 from broker_core.snapshots import Snapshot
 from widgets.formats import Times

@@ -29,8 +29,8 @@ from app.presenters.rebalances import RebalanceCards
 from app.presenters.schemas import SchemasPresenter
 from app.presenters.status import StatusModel
 from app.presenters.timeline import TimelineModel
-from app.sessions.history.history import History
 from app.sessions.history.life import place_of
+from app.sessions.history.past import History
 from app.sessions.session_controller import SessionController
 from broker_core.simulation.scenario import Scenario
 from broker_core.snapshots import Snapshot

@@ -3,10 +3,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from app.sessions.session_time import SessionTime
+from app.sessions.session_time import SessionTime, TimelinePosition
 from app.sessions.source import Inputs, Source
 from app.sessions.stored import BRANCHED_FROM, StoredSession
-from app.sessions.timeline_position import TimelinePosition
 from broker_core.clock import s_from_ns
 from broker_core.engine.runner import BackgroundTask, Engine
 from broker_core.errors import BrokerError, ErrorCode

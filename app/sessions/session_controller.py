@@ -14,11 +14,10 @@ from app.sessions.causes import cause_text, error_text
 from app.sessions.collectors.collectors import Collectors
 from app.sessions.observed import ObservedSource, attached_to_own
 from app.sessions.queries import Replies
-from app.sessions.session_time import SessionTime
+from app.sessions.session_time import SessionTime, TimelinePosition
 from app.sessions.simulated import SimulatedSource
 from app.sessions.source import Inputs, Source
 from app.sessions.stored import KEYFRAMES_MAX, SCENARIO_PATH, Reading, StoredSession
-from app.sessions.timeline_position import TimelinePosition
 from broker_core.engine.engine_host import EngineHost
 from broker_core.engine.runner import Engine, Mode
 from broker_core.errors import BrokerError, ErrorCode

@@ -23,7 +23,7 @@ from app.environment.paths import APP_NAME
 from app.environment.settings import Settings
 from app.presenters.appearance import SYSTEM, Appearance, apply_first_theme
 from app.presenters.views import Views
-from app.sessions.history.history import History
+from app.sessions.history.past import History
 from app.sessions.observed import ObservedSource
 from app.sessions.session_controller import SessionController
 from app.sessions.stored import StoredSession

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import takewhile
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from PySide6.QtCore import QObject
 
+from app.sessions.queries import Replies
 from broker_core.events import MESSAGE_KINDS, Event, EventKind
 from broker_core.recording import schema
 from broker_core.recording.columns import events_of
@@ -187,3 +190,38 @@ class Past(NamedTuple):
         ring = self.ring
         reached = min(end_seq, max(ring.end_seq, first_seq)) if ring.end_seq else end_seq
         return reached, [event for event in self.between(first_seq, reached, kinds) if test(event)]
+
+
+T = TypeVar("T")
+
+
+class History(Replies):
+    """The events of the session that the window shows. Answers come in the window's thread, by calling `then`."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.ring = EventRing()
+        self._recorded: Recorded | None = None
+        self._worker: ThreadPoolExecutor | None = None
+
+    def attach(self, ring: EventRing, folder: Path | None) -> None:
+        """Another session; answers to what was asked before do not come any more."""
+        self.drop()
+        self.ring = ring
+        self._recorded = None if folder is None else Recorded(folder)
+
+    def close(self) -> None:
+        self.drop()
+        if self._worker is not None:
+            self._worker.shutdown(cancel_futures=True)
+            self._worker = None
+
+    @property
+    def first_seq(self) -> int:
+        return 0 if self._recorded is not None else self.ring.first_seq
+
+    def ask(self, work: Callable[[Past], T], then: Callable[[T], object]) -> None:
+        if self._worker is None:
+            self._worker = ThreadPoolExecutor(1, thread_name_prefix="history")
+        ring, recorded = self.ring, self._recorded
+        self.follow(self._worker.submit(lambda: work(Past.of(ring, recorded))), then)

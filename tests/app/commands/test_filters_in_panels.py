@@ -16,7 +16,7 @@ from app.presenters.offsets import OffsetsPanel, OffsetsPresenter
 from app.presenters.schemas import SchemasPresenter
 from app.presenters.segments import LogOnDiskPresenter
 from app.presenters.views import Views
-from app.sessions.history.history import History
+from app.sessions.history.past import History
 from app.sessions.session_controller import SessionController
 from widgets.panels.assignments import AssignmentsPanel
 

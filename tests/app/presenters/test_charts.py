@@ -12,7 +12,7 @@ from app.presenters.owners import Owners
 from app.presenters.panel_presenter import Sources
 from app.presenters.rates import Rates
 from app.sessions.collectors.collectors import BINS_MAX, LatencyCollector, bucket_of, latency_ns_of, percentile_ns
-from app.sessions.history.history import History
+from app.sessions.history.past import History
 from app.sessions.history.series import published as key_of
 from app.sessions.session_controller import SessionController
 from broker_core.clock import NS_PER_MS, NS_PER_S

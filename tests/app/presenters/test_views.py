@@ -13,7 +13,7 @@ from app.presenters.assignments import AssignmentsPresenter
 from app.presenters.dead_letters import DeadLettersPresenter
 from app.presenters.offsets import OffsetsPresenter
 from app.presenters.views import Views
-from app.sessions.history.history import History
+from app.sessions.history.past import History
 from app.sessions.session_controller import SessionController
 from broker_core.snapshots import Totals
 from tests.app.presenters import made_up

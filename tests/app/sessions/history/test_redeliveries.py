@@ -4,8 +4,7 @@ from collections import Counter
 from functools import partial
 
 from app.environment.paths import find_scenario
-from app.sessions.history.history import History
-from app.sessions.history.past import EventRing
+from app.sessions.history.past import EventRing, History
 from app.sessions.history.redeliveries import redeliveries, redeliveries_of
 from broker_core.clock import NS_PER_S
 from broker_core.events import Event, EventKind
