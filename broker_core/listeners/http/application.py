@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import cache
+from typing import Any
 
 import msgspec
 from starlette import routing
@@ -13,13 +14,132 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, Response
 
 from broker_core.errors import BrokerError
+from broker_core.listeners.access.access import Access
 from broker_core.listeners.http.catalogue_routes import catalogue_routes
 from broker_core.listeners.http.context import GoneError, HttpCall, HttpContext, Route
 from broker_core.listeners.http.gate import OriginGuard, RequestGate, problem_of, problem_with
-from broker_core.listeners.http.openapi import document
 from broker_core.listeners.http.routes import connections, mini_broker, registry
+from broker_core.operations.request import Problem
 from broker_core.version import program_version
 from resources import path
+
+_REF = "#/components/schemas/{name}"
+_WHAT = {
+    401: "No token, or one that the broker does not know",
+    403: "The principal may not do this, or the Host or Origin is not allowed",
+    404: "Something that the request names does not exist",
+    409: "The current state does not allow it",
+    413: "The request or a message is too large",
+    415: "The body is not JSON",
+    422: "The request is malformed",
+    429: "A limit is reached; the header Retry-After says when to try again",
+    503: "The broker is closing, or its disk refuses",
+}
+
+
+def document(routes: Sequence[Route], access: Access, info: dict[str, str]) -> dict[str, Any]:
+    kinds: list[Any] = [Problem]
+    for each in routes:
+        kinds += [kind for kind in (*_answers(each), each.body, each.error) if kind is not None]
+    refs, components = msgspec.json.schema_components(kinds, ref_template=_REF)
+    _mark_base64(components)
+    schemas = {id(kind): ref for kind, ref in zip(kinds, refs, strict=True)}
+    paths: dict[str, dict[str, Any]] = {}
+    for each in routes:
+        paths.setdefault(each.path, {})[each.method.lower()] = _described(each, schemas)
+    return {
+        "openapi": "3.1.0",
+        "info": info,
+        "paths": paths,
+        "components": {"schemas": components, "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+        "tags": [{"name": tag} for tag in dict.fromkeys(each.tag for each in routes)],
+        "security": [{"token": []}, {}] if access.open else [{"token": []}],
+    }
+
+
+def _mark_base64(components: dict[str, Any]) -> None:
+    """Require in the schemas of messages that what is marked as Base64 is Base64."""
+    base64 = {
+        "anyOf": [
+            {"type": "string", "pattern": "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"},
+            {"type": "null"},
+        ]
+    }
+    for schema in components.values():
+        fields = schema.get("properties", {})
+        if {"encoding", "value", "key"} <= fields.keys():
+            marked = {"encoding": {"const": "base64"}, "value": base64, "key": base64}
+            schema["anyOf"] = [
+                {"properties": {"encoding": {"const": "text"}}},
+                {"properties": marked, "required": ["encoding"]},
+            ]
+
+
+def _answers(route: Route) -> tuple[Any, ...]:
+    return route.answer if isinstance(route.answer, tuple) else (route.answer,)
+
+
+def _described(route: Route, schemas: dict[int, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "tags": [route.tag],
+        "summary": route.title,
+        "operationId": route.name,
+        "parameters": [
+            {"name": name, "in": "path", "required": True, "schema": msgspec.json.schema(kind)}
+            for name, kind in route.parameters.items()
+        ],
+        "responses": _responses(route, schemas),
+    }
+    if route.details:
+        found["description"] = route.details
+    if route.query is not None:
+        found["parameters"] += _query_parameters(route.query)
+    if route.body is not None:
+        found["requestBody"] = {"required": True, "content": {"application/json": {"schema": schemas[id(route.body)]}}}
+    if route.open:
+        found["security"] = []
+    return found
+
+
+def _responses(route: Route, schemas: dict[int, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    status = str(route.status)
+    if route.answer is not None:
+        refs = [schemas[id(answer)] for answer in _answers(route)]
+        content = {route.media_type: {"schema": refs[0] if len(refs) == 1 else {"anyOf": refs}}}
+        found[status] = {"description": "Done", "content": content}
+    elif route.media_type != "application/json":
+        found[status] = {"description": "Done", "content": {route.media_type: {"schema": {"type": "string"}}}}
+    if route.empty or not found:
+        found["204"] = {"description": "Nothing is there" if found else "Done"}
+    errors = {403, 429, 503, *route.errors}
+    if not route.open:
+        errors.add(401)
+    if route.body is not None:
+        errors |= {413, 415, 422}
+    if route.query is not None or "{" in route.path:
+        errors.add(422)
+    if "{" in route.path:
+        errors.add(404)
+    problem = {"application/json": {"schema": {"$ref": _REF.format(name="Problem")}}}
+    if route.error is not None:  # for some errors the listener answers before the route
+        problem[route.media_type] = {"schema": schemas[id(route.error)]}
+    for error in sorted(errors):
+        found[str(error)] = {"description": _WHAT[error], "content": problem}
+        if error in {429, 503}:
+            seconds = {"description": "Seconds to wait", "schema": {"type": "integer", "minimum": 1}}
+            found[str(error)]["headers"] = {"Retry-After": seconds}
+    return found
+
+
+def _query_parameters(kind: Any) -> list[dict[str, Any]]:
+    _, components = msgspec.json.schema_components([kind], ref_template=_REF)
+    schema = components[kind.__name__]
+    return [
+        {"name": name, "in": "query", "required": name in schema.get("required", ()), "schema": found}
+        for name, found in schema["properties"].items()
+    ]
+
 
 _ENCODE = msgspec.json.Encoder().encode
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from broker_core.listeners.http.context import ByHand, HttpCall, Route, RouteHandler
-from broker_core.listeners.http.routes import access, connections, leases, members, publishing
+from broker_core.listeners.http.routes import access, connections, publishing, readers
 from broker_core.operations.catalogue import CATALOGUE
 from broker_core.operations.entry import READ, Entry
 from broker_core.operations.http_form import form_of
@@ -56,13 +56,7 @@ def _topic(field: str, each: Any) -> str | None:
 
 
 #: Operations that are more than asking the host.
-BY_HAND: ByHand = {
-    **publishing.HANDLERS,
-    **leases.HANDLERS,
-    **members.HANDLERS,
-    **connections.HANDLERS,
-    **access.HANDLERS,
-}
+BY_HAND: ByHand = {**publishing.HANDLERS, **readers.HANDLERS, **connections.HANDLERS, **access.HANDLERS}
 
 
 def catalogue_routes() -> list[Route]:

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from broker_core.errors import ErrorCode
 from broker_core.listeners.kafka import (  # noqa: F401 - each declares its APIs
-    acls,
-    classic_members,
-    client_quotas,
+    access,
     configs,
-    consumer_group_heartbeat,
     fetch,
+    group_members,
     groups,
     list_offsets,
     metadata,
@@ -22,7 +20,6 @@ from broker_core.listeners.kafka import (  # noqa: F401 - each declares its APIs
     one_broker,
     produce,
     sasl,
-    scram_users,
     share_fetch,
     share_groups,
     topics,

@@ -30,6 +30,7 @@ from broker_core.listeners.access.access import ANYBODY, Principal
 from broker_core.listeners.access.open_connections import STRANGERS_FRAME_BYTES, OpenConnections
 from broker_core.listeners.connections import Connection, Served
 from broker_core.listeners.kafka import sasl
+from broker_core.listeners.kafka.access import quota_throttle_ms
 from broker_core.listeners.kafka.apis import versions
 from broker_core.listeners.kafka.call import (
     MOST_ELEMENTS,
@@ -42,7 +43,6 @@ from broker_core.listeners.kafka.call import (
     WhenKept,
     failed,
 )
-from broker_core.listeners.kafka.client_quotas import quota_throttle_ms
 from broker_core.listeners.kafka.codec import Header, has_error_code, header_of, nearest_version, pieces, request_of
 from broker_core.listeners.kafka.pieces import send_pieces
 from broker_core.listeners.kafka.refused import client_request, refused

@@ -8,7 +8,7 @@ from broker_core.groups.members import LEAVING_FOR_A_WHILE
 from broker_core.groups.reconciling import DEFAULT_ASSIGNOR
 from broker_core.groups.states import GroupState
 from broker_core.listeners.kafka.call import ADMIN, READ, Answer, Call, api, failed, outcome
-from broker_core.listeners.kafka.consumer_group_heartbeat import by_topic
+from broker_core.listeners.kafka.group_members import by_topic
 from broker_core.operations.groups import DeleteGroup
 
 if TYPE_CHECKING:

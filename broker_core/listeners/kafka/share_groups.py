@@ -20,7 +20,7 @@ from broker_core.listeners.kafka.call import (
     failed,
     outcome,
 )
-from broker_core.listeners.kafka.consumer_group_heartbeat import by_topic, heartbeats
+from broker_core.listeners.kafka.group_members import by_topic, heartbeats
 from broker_core.listeners.kafka.groups import IN_PROCESS, with_operations
 from broker_core.operations.groups import ForgetShareOffsets, ResetShareOffsets, SubscribeShareGroup
 from broker_core.replies import Reply, all_done

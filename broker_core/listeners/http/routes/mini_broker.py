@@ -3,68 +3,206 @@
 from __future__ import annotations
 
 import secrets
+from typing import Annotated, Literal
 
-from msgspec import UNSET
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
 from starlette.responses import Response
 
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.listeners.http.context import HttpCall, Routes
-from broker_core.listeners.http.routes import mini_broker_models as models
 from broker_core.listeners.http.routes.publishing import publish
 from broker_core.messages import StoredMessage
+from broker_core.operations import fields
 from broker_core.operations.entry import READ, WRITE, Right
 from broker_core.operations.fields import Encoding
 from broker_core.operations.messages import Record
+from broker_core.operations.request import Result
 from broker_core.operations.topics import CreateTopic
 from broker_core.operations.values import shown_pair
 
+# Shorter than the usual timeout of HTTP clients, so that they get an answer: 429, and try again.
+PRODUCE_TIMEOUT_MS = 2_000
+
+TimeoutMs = Annotated[int, Meta(ge=0, le=60_000, description="How long to wait if there are no messages, or no room")]
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """A body. What is not known in it is passed over, as the mini broker does."""
+
+
+class Welcome(Result, frozen=True, kw_only=True):
+    message: str
+
+
+class Health(Result, frozen=True, kw_only=True):
+    status: Literal["ok"] = "ok"
+
+
+class RegisterTopic(Asked, frozen=True, kw_only=True):
+    """A topic that is to be there; `partitions` counts for a new one."""
+
+    topic: fields.NewName
+    partitions: fields.PartitionCount = 1
+
+
+class TopicRegistered(Result, frozen=True, kw_only=True):
+    status: str
+    topic: str
+
+
+class RegisterProducer(Asked, frozen=True, kw_only=True):
+    topic: fields.NewName
+    producer_id: fields.Client | None = None
+
+
+class ProducerRegistered(TopicRegistered, frozen=True, kw_only=True):
+    """The producer's id, made up if none was given."""
+
+    producer_id: str
+
+
+class RegisterConsumer(Asked, frozen=True, kw_only=True):
+    """A consumer of a topic, which is created if it is missing.
+
+    With `reset` it begins again at the start. Without `auto_commit` it says by /commit what it has done, and gets the
+    rest again after a restart of the broker.
+    """
+
+    topic: fields.NewName
+    consumer_id: fields.Name | None = None
+    reset: bool = False
+    auto_commit: bool = True
+
+
+class ConsumerRegistered(TopicRegistered, frozen=True, kw_only=True):
+    """The consumer's id, made up if none was given."""
+
+    consumer_id: str
+
+
+class Produce(Asked, frozen=True, kw_only=True):
+    """One message. A `value` that is no string is stored as JSON; with `encoding` base64, value and key are bytes.
+
+    It waits `timeout_ms` for room in a topic that blocks.
+    """
+
+    topic: fields.Name
+    value: fields.JsonValue
+    key: str | None = None
+    encoding: fields.Encoding = "text"
+    partition: fields.Partition | None = None
+    producer_id: fields.Client = ""
+    timeout_ms: TimeoutMs = PRODUCE_TIMEOUT_MS
+
+
+class Produced(Result, frozen=True, kw_only=True):
+    """Where the message is. `status` is ok; dropped (by the topic's flow policy); or dead-lettered (by its schema)."""
+
+    status: Literal["ok", "dropped", "dead-lettered"]
+    offset: int | None
+    partition: int | None
+
+
+class Consume(Asked, frozen=True, kw_only=True):
+    """The next message, or, with `max_messages`, a list of them; it waits `timeout_ms` for one to come."""
+
+    consumer_id: fields.Name
+    max_messages: fields.MaxMessages | None = None
+    timeout_ms: TimeoutMs = 0
+    encoding: fields.Encoding = "text"
+
+
+class Consumed(Result, frozen=True, kw_only=True):
+    """A message. `encoding` is there where value and key are Base64; `partition` if the topic has several."""
+
+    topic: str
+    offset: int
+    value: fields.JsonValue
+    key: str | None
+    encoding: fields.Encoding | UnsetType = UNSET
+    partition: int | UnsetType = UNSET
+
+
+class ConsumedMany(Result, frozen=True, kw_only=True):
+    messages: list[Consumed]
+
+
+class Commit(Asked, frozen=True, kw_only=True):
+    """Everything that the consumer was given is done; or, with `offset`, everything below it in `partition`."""
+
+    consumer_id: fields.Name
+    offset: fields.Offset | None = None
+    partition: fields.Partition = 0
+
+
+class Committed(Result, frozen=True, kw_only=True):
+    """On the disk, as durable as the broker is: the offset that is read next, by partition."""
+
+    status: Literal["ok"] = "ok"
+    consumer_id: str
+    offsets: dict[str, int]
+
+
+class ConsumerStats(Result, frozen=True, kw_only=True):
+    """How many messages the consumer has got past: with one partition, the offset that it reads next."""
+
+    topic: str
+    offset: int
+
+
+class Stats(Result, frozen=True, kw_only=True):
+    topics: dict[str, fields.Count]
+    consumers: dict[str, ConsumerStats]
+
+
 routes = Routes("Mini broker")
 
-CONSUMED = (models.Consumed, models.ConsumedMany)
+CONSUMED = (Consumed, ConsumedMany)
 
 
-@routes("GET", "/", models.Welcome, open=True)
-async def welcome(_call: HttpCall) -> models.Welcome:
+@routes("GET", "/", Welcome, open=True)
+async def welcome(_call: HttpCall) -> Welcome:
     """The name of the broker."""
-    return models.Welcome(message="Brokerscope is running; see /docs for what it can do")
+    return Welcome(message="Brokerscope is running; see /docs for what it can do")
 
 
-@routes("GET", "/health", models.Health, open=True)
-async def health(_call: HttpCall) -> models.Health:
+@routes("GET", "/health", Health, open=True)
+async def health(_call: HttpCall) -> Health:
     """Say that the broker is there."""
-    return models.Health()
+    return Health()
 
 
-@routes("POST", "/topics/register", models.TopicRegistered, body=models.RegisterTopic, errors=(409,))
-async def register_topic(call: HttpCall) -> models.TopicRegistered:
+@routes("POST", "/topics/register", TopicRegistered, body=RegisterTopic, errors=(409,))
+async def register_topic(call: HttpCall) -> TopicRegistered:
     """Create a topic if it is not there yet.
 
     Registering it again changes nothing.
     """
-    body = await call.body(models.RegisterTopic)
+    body = await call.body(RegisterTopic)
     call.must(WRITE, "topic", body.topic)
     created = await ensure(call, body.topic, body.partitions)
-    return models.TopicRegistered(status="created" if created else "exists", topic=body.topic)
+    return TopicRegistered(status="created" if created else "exists", topic=body.topic)
 
 
-@routes("POST", "/producers/register", models.ProducerRegistered, body=models.RegisterProducer, errors=(409,))
-async def register_producer(call: HttpCall) -> models.ProducerRegistered:
+@routes("POST", "/producers/register", ProducerRegistered, body=RegisterProducer, errors=(409,))
+async def register_producer(call: HttpCall) -> ProducerRegistered:
     """Name a producer, and create its topic if it is not there yet."""
-    body = await call.body(models.RegisterProducer)
+    body = await call.body(RegisterProducer)
     call.must(WRITE, "topic", body.topic)
     await ensure(call, body.topic)
     producer_id = body.producer_id or f"producer-{secrets.token_hex(6)}"
     call.named(producer_id)
-    return models.ProducerRegistered(status="registered", topic=body.topic, producer_id=producer_id)
+    return ProducerRegistered(status="registered", topic=body.topic, producer_id=producer_id)
 
 
-@routes("POST", "/consumers/register", models.ConsumerRegistered, body=models.RegisterConsumer, errors=(409,))
-async def register_consumer(call: HttpCall) -> models.ConsumerRegistered:
+@routes("POST", "/consumers/register", ConsumerRegistered, body=RegisterConsumer, errors=(409,))
+async def register_consumer(call: HttpCall) -> ConsumerRegistered:
     """Name a consumer of a topic, which is created if it is not there yet.
 
     A new consumer starts at the beginning; one that is registered again keeps its place, unless it asks for `reset`.
     """
-    body = await call.body(models.RegisterConsumer)
+    body = await call.body(RegisterConsumer)
     name = body.consumer_id or f"consumer-{secrets.token_hex(6)}"
     call.must(READ, "topic", body.topic)
     call.must(READ, "group", name)
@@ -74,32 +212,32 @@ async def register_consumer(call: HttpCall) -> models.ConsumerRegistered:
     call.context.consumers.register(name, body.topic, reset=body.reset, auto_commit=body.auto_commit)
     await call.wait(call.host.kept())
     call.named(name)
-    return models.ConsumerRegistered(status="registered", topic=body.topic, consumer_id=name)
+    return ConsumerRegistered(status="registered", topic=body.topic, consumer_id=name)
 
 
-@routes("POST", "/produce", models.Produced, body=models.Produce, errors=(404, 409))
-async def produce(call: HttpCall) -> models.Produced:
+@routes("POST", "/produce", Produced, body=Produce, errors=(404, 409))
+async def produce(call: HttpCall) -> Produced:
     """Publish one message.
 
     It is answered when the message is as durable as the broker promises. Under backpressure, if no room comes in
     `timeout_ms`, the answer is 429, with the time to wait in Retry-After.
     """
-    body = await call.body(models.Produce)
+    body = await call.body(Produce)
     call.must_have(Right(WRITE, "topic or queue", "topic"), {"topic": body.topic})
     record = Record(value=body.value, key=body.key, encoding=body.encoding, partition=body.partition)
     done = await publish(call, body.topic, [record], call.named(body.producer_id), call.wait_ms(body.timeout_ms))
     placed = done.messages[0]
     status = "ok" if placed.status == "stored" else "dropped" if placed.status == "dropped" else "dead-lettered"
-    return models.Produced(status=status, offset=placed.offset, partition=placed.partition)  # type: ignore[arg-type]
+    return Produced(status=status, offset=placed.offset, partition=placed.partition)  # type: ignore[arg-type]
 
 
-@routes("POST", "/consume", CONSUMED, body=models.Consume, empty=True, errors=(404, 409))
-async def consume(call: HttpCall) -> models.Consumed | models.ConsumedMany | Response:
+@routes("POST", "/consume", CONSUMED, body=Consume, empty=True, errors=(404, 409))
+async def consume(call: HttpCall) -> Consumed | ConsumedMany | Response:
     """Get the next message of a consumer, or, with `max_messages`, the next ones.
 
     If nothing is there, and nothing comes in `timeout_ms`, the answer is 204 without a body.
     """
-    body = await call.body(models.Consume)
+    body = await call.body(Consume)
     call.must(READ, "group", body.consumer_id)
     consumer = call.context.consumers.find(body.consumer_id)
     call.must(READ, "topic", consumer.topic)
@@ -110,13 +248,13 @@ async def consume(call: HttpCall) -> models.Consumed | models.ConsumedMany | Res
         return Response(status_code=204)
     several = len(consumer.offsets) > 1
     messages = [consumed(message, body.encoding, several) for message in found]
-    return messages[0] if body.max_messages is None else models.ConsumedMany(messages=messages)
+    return messages[0] if body.max_messages is None else ConsumedMany(messages=messages)
 
 
-@routes("POST", "/commit", models.Committed, body=models.Commit, errors=(404, 409))
-async def commit(call: HttpCall) -> models.Committed:
+@routes("POST", "/commit", Committed, body=Commit, errors=(404, 409))
+async def commit(call: HttpCall) -> Committed:
     """Commit what a consumer has done; answered when that is kept."""
-    body = await call.body(models.Commit)
+    body = await call.body(Commit)
     call.must(READ, "group", body.consumer_id)
     consumer = call.context.consumers.find(body.consumer_id)
     if body.offset is None:
@@ -130,11 +268,11 @@ async def commit(call: HttpCall) -> models.Committed:
         found = {number: call.broker.groups.committed(consumer.name, consumer.topic, number) for number in places}
         return {str(number): offset for number, offset in found.items() if offset is not None}
 
-    return models.Committed(consumer_id=body.consumer_id, offsets=call.host.call(look))
+    return Committed(consumer_id=body.consumer_id, offsets=call.host.call(look))
 
 
-@routes("GET", "/stats", models.Stats)
-async def stats(call: HttpCall) -> models.Stats:
+@routes("GET", "/stats", Stats)
+async def stats(call: HttpCall) -> Stats:
     """How many messages each topic holds, and where each consumer is."""
 
     def look(now_ns: int) -> dict[str, int]:
@@ -143,11 +281,11 @@ async def stats(call: HttpCall) -> models.Stats:
 
     topics = call.host.call(look)
     consumers = {
-        each.name: models.ConsumerStats(topic=each.topic, offset=sum(each.offsets.values()))
+        each.name: ConsumerStats(topic=each.topic, offset=sum(each.offsets.values()))
         for each in call.context.consumers.all()
         if call.may(READ, "group", each.name)
     }
-    return models.Stats(
+    return Stats(
         topics={name: count for name, count in topics.items() if call.may(READ, "topic", name)}, consumers=consumers
     )
 
@@ -165,9 +303,9 @@ async def ensure(call: HttpCall, topic: str, partitions: int = 1) -> bool:
     return True
 
 
-def consumed(message: StoredMessage, wanted: Encoding, several: bool) -> models.Consumed:
+def consumed(message: StoredMessage, wanted: Encoding, several: bool) -> Consumed:
     value, key, encoding = shown_pair(message, wanted)
-    return models.Consumed(
+    return Consumed(
         topic=message.topic,
         offset=message.offset,
         value=value,

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.access import ANY, ClientQuota, QuotaKey
+from broker_core.broker import access as client_quotas
+from broker_core.broker.access import ClientQuotas
 from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError
-from broker_core.flow import client_quotas
-from broker_core.flow.client_quotas import ClientQuotas
 
 RATE: QuotaKey = "producer_byte_rate"
 # The most precise first, with the seconds that 1,100 bytes cost of it.
