@@ -5900,8 +5900,8 @@ Darunter: der Buchstabe des Consumers, der jede Partition für sie liest.</trans
    <translation>Redrives</translation>
   </message>
   <message>
-   <source>Reduced motion: no sliding</source>
-   <translation>Weniger Bewegung: kein Gleiten</translation>
+   <source>Reduced motion: no sliding, no moving dots</source>
+   <translation>Weniger Bewegung: kein Gleiten, keine wandernden Punkte</translation>
   </message>
   <message>
    <source>Refused</source>
