@@ -9,6 +9,7 @@ from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
 
+from widgets.boxes import vbox
 from widgets.bytes_text import contained
 from widgets.icons import icon_pixmap
 from widgets.panels.cell_painter import as_plain, tabular_font
@@ -262,3 +263,28 @@ class FactsGrid(QWidget):
         self._grid.addWidget(value, row, 1)
         self._grid.addWidget(link, row, 1, Qt.AlignmentFlag.AlignLeft)
         self._rows.append((name, value, link))
+
+
+class SectionsView(QWidget):
+    """Facts in sections, each under its title, if it has one. `linkFollowed(target)`."""
+
+    linkFollowed = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._column = vbox(on=self, margins=(0, 0, 0, 0), spacing=6)
+        self.parts: list[tuple[QLabel, FactsGrid]] = []
+
+    def set_sections(self, sections: Sequence[tuple[str, Sequence[Fact]]], tips: Sequence[str] = ()) -> None:
+        while len(self.parts) < len(sections):
+            heading, grid = plain_label("", "section", self), FactsGrid(self)
+            grid.linkFollowed.connect(self.linkFollowed)
+            for part in (heading, grid):
+                self._column.addWidget(part)
+            self.parts.append((heading, grid))
+        for place, (heading, grid) in enumerate(self.parts):
+            title, facts = sections[place] if place < len(sections) else ("", ())
+            heading.setVisible(bool(title))
+            grid.setVisible(place < len(sections))
+            heading.setText(title)
+            grid.set_facts(facts, tips)

@@ -41,25 +41,21 @@ def icon_pixmap(name: str, colour: str, size: int, scale: float = 1.0) -> QPixma
     return pixmap
 
 
-def icon(name: str, theme: Theme, token: str = "text", checked_token: str = "") -> QIcon:
-    """The icon in a colour token of the theme, greyed where disabled, `checked_token` on a checked button.
+def icon(name: str, theme: Theme, token: str = "text") -> QIcon:
+    """The icon in a colour token of the theme, greyed where disabled.
 
     It is crisp at the scale of the type of now, on each screen there is. KeyError for an unknown icon or token.
     """
     sizes = (*FIXED_SIZES, *map(px, SCALED_SIZES))
     ratios = {screen.devicePixelRatio() for screen in QGuiApplication.screens()}
     pixels = tuple(sorted({round(size * ratio) for size in sizes for ratio in ratios}))
-    return _icon(name, theme, token, checked_token, pixels)
+    return _icon(name, theme, token, pixels)
 
 
 @lru_cache(maxsize=512)
-def _icon(name: str, theme: Theme, token: str, checked_token: str, sizes: tuple[int, ...]) -> QIcon:
+def _icon(name: str, theme: Theme, token: str, sizes: tuple[int, ...]) -> QIcon:
     result = QIcon()
-    tints = [(QIcon.Mode.Normal, QIcon.State.Off, theme.colour(token))]
-    tints.append((QIcon.Mode.Disabled, QIcon.State.Off, theme.disabled))
-    if checked_token:
-        tints.append((QIcon.Mode.Normal, QIcon.State.On, theme.colour(checked_token)))
-    for mode, state, colour in tints:
+    for mode, colour in ((QIcon.Mode.Normal, theme.colour(token)), (QIcon.Mode.Disabled, theme.disabled)):
         for pixels in sizes:
-            result.addPixmap(icon_pixmap(name, colour, pixels), mode, state)
+            result.addPixmap(icon_pixmap(name, colour, pixels), mode)
     return result

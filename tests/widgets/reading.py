@@ -21,7 +21,7 @@ def facts_of(grid: FactsGrid) -> list[tuple[str, str]]:
 
 
 def _links(inspector: InspectorPanel) -> list[LinkButton]:
-    grids = [grid for _heading, grid in inspector._sections if not grid.isHidden()]
+    grids = [grid for _heading, grid in inspector.sections.parts if not grid.isHidden()]
     return [link for grid in grids for _name, _value, link in _rows(grid) if not link.isHidden()]
 
 

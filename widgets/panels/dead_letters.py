@@ -6,20 +6,18 @@ from dataclasses import dataclass
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QRect, Qt, Signal
 from PySide6.QtGui import QAction, QPainter
 from PySide6.QtWidgets import (
-    QFrame,
     QListWidget,
     QListWidgetItem,
     QMenu,
     QPlainTextEdit,
     QPushButton,
-    QScrollArea,
     QStackedWidget,
     QToolButton,
     QWidget,
 )
 
-from widgets.boxes import vbox
-from widgets.facts import FactsGrid, named, plain_label, set_why_not, toggle_button
+from widgets.boxes import scrolled, vbox
+from widgets.facts import SectionsView, named, plain_label, set_why_not, toggle_button
 from widgets.i18n import mark, tr
 from widgets.long_text import wrap_for
 from widgets.panels.cell_painter import CellDelegate, Index
@@ -44,54 +42,38 @@ class DeadLetterFacts:
     payload: str
 
 
-class DeadLetterDetails(QScrollArea):
+class DeadLetterDetails(QStackedWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMinimumWidth(220)
         self.shown: DeadLetterFacts | None = None
-        self._inner = inner = QWidget(self)
+        inner = QWidget(self)
         self.cause = plain_label("", "heading", inner, wrap=True, selectable=True)
         self.payload = named(QPlainTextEdit(inner, readOnly=True), tr("Payload"))
         self.payload.setFont(mono_font())
         self.payload.setFixedHeight(self.payload.fontMetrics().lineSpacing() * PAYLOAD_LINES)
-        self.facts = FactsGrid(inner)
-        self.headers = FactsGrid(inner)
-        self.attempts = FactsGrid(inner)
-        self._headers_title = plain_label(tr("Headers"), "section", inner)
-        self._attempts_title = plain_label(tr("Attempts"), "section", inner)
-        payload, facts = plain_label(tr("Payload"), "section", inner), plain_label(tr("Facts"), "section", inner)
-        upper = (self.cause, self._attempts_title, self.attempts, payload, self.payload)
-        lower = (facts, self.facts, self._headers_title, self.headers)
-        vbox(*upper, *lower, 1, on=inner, margins=(12, 6, 12, 12), spacing=6)
-        self.setWidget(inner)
-        self._nothing = plain_label(tr("Select a dead letter to read it here."), "hint", self.viewport(), wrap=True)
-        self.set_facts(None)
+        self.attempts, self.sections = SectionsView(inner), SectionsView(inner)
+        title = plain_label(tr("Payload"), "section", inner)
+        parts = (self.cause, self.attempts, title, self.payload, self.sections, 1)
+        vbox(*parts, on=inner, margins=(12, 6, 12, 12), spacing=6)
+        self.addWidget(plain_label(tr("Select a dead letter to read it here."), "hint", self, wrap=True))
+        self.addWidget(scrolled(inner, self))
 
     def set_facts(self, facts: DeadLetterFacts | None) -> None:
-        if facts == self.shown and self._inner.isVisibleTo(self) == (facts is not None):
+        if facts == self.shown:
             return
         self.shown = facts
-        self._inner.setVisible(facts is not None)
-        self._nothing.setVisible(facts is None)
+        self.setCurrentIndex(int(facts is not None))
         if facts is None:
             return
         self.cause.setText(facts.cause)
         if self.payload.toPlainText() != facts.payload:
             wrap_for(self.payload, facts.payload)
             self.payload.setPlainText(facts.payload)
-        self.facts.set_facts(facts.facts)
-        self.headers.set_facts(facts.headers)
-        self._headers_title.setVisible(bool(facts.headers))
-        self._attempts_title.setText(tr("Attempts ({count})", count=len(facts.attempts)))
-        self._attempts_title.setVisible(bool(facts.attempts))
-        self.attempts.set_facts(facts.attempts, facts.hints)
-
-    def resizeEvent(self, event: object) -> None:
-        super().resizeEvent(event)  # type: ignore[arg-type]
-        self._nothing.setGeometry(self.viewport().rect())
+        attempts = (tr("Attempts ({count})", count=len(facts.attempts)), facts.attempts)
+        self.attempts.set_sections([attempts] if facts.attempts else [], facts.hints)
+        headers = [(tr("Headers"), facts.headers)] if facts.headers else []
+        self.sections.set_sections([(tr("Facts"), facts.facts), *headers])
 
 
 NONE_REDRIVEN = (

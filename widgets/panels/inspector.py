@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QToolButton, QWi
 
 from widgets.boxes import FADE_PIXELS, SoftArea, hbox, vbox
 from widgets.bytes_text import contained
-from widgets.facts import Fact, FactsGrid, LinkButton, named, plain_label, set_plain_tip, show_state
+from widgets.facts import Fact, LinkButton, SectionsView, named, plain_label, set_plain_tip, show_state
 from widgets.i18n import tr
 from widgets.icons import icon, icon_pixmap
 from widgets.panels.cell_painter import tabular_font
@@ -180,7 +180,8 @@ class InspectorPanel(Panel):
         self._icon = QLabel(self)
         self._state = plain_label("", "", self)
         self._note = plain_label("", "muted", self, fill=True)
-        self._sections: list[tuple[QLabel, FactsGrid]] = []
+        self.sections = SectionsView(self)
+        self.sections.linkFollowed.connect(self._follow)
         self._life_title = plain_label(tr("History"), "section", self)
         self.life = LifePath(self)
         self.life.momentChosen.connect(self.momentChosen)
@@ -205,9 +206,8 @@ class InspectorPanel(Panel):
         state_row = hbox(self._icon, (self._state, 1), spacing=6)
         # The history of a message comes before its other facts.
         head = (self._name, state_row, self._note, self._life_title, self.life)
-        self._sections_end = len(head)
-        parts = (*head, self._payload_title, self.payload, 1)
-        self._column = vbox(*parts, on=inner, margins=(8, 0, 12, FADE_PIXELS), spacing=6)
+        parts = (*head, self.sections, self._payload_title, self.payload, 1)
+        vbox(*parts, on=inner, margins=(8, 0, 12, FADE_PIXELS), spacing=6)
         self._area.setWidget(inner)
         self.stack.addWidget(self._area)
 
@@ -233,7 +233,7 @@ class InspectorPanel(Panel):
         self._note.setText(contained(facts.note))
         self._note.setVisible(bool(facts.note))
         self._show_state()
-        self._show_sections(facts.sections)
+        self.sections.set_sections(facts.sections)
         self._life_title.setVisible(bool(facts.steps))
         self.life.setVisible(bool(facts.steps))
         self.life.set_steps(facts.steps)
@@ -243,22 +243,6 @@ class InspectorPanel(Panel):
             self.payload.set_data(facts.payload)
         if old is None or (old.kind, old.name) != (facts.kind, facts.name):
             self._area.verticalScrollBar().setValue(0)
-
-    def _show_sections(self, sections: tuple[Section, ...]) -> None:
-        while len(self._sections) < len(sections):
-            heading, grid = plain_label("", "section", self), FactsGrid(self)
-            grid.linkFollowed.connect(self._follow)
-            self._column.insertWidget(self._sections_end, heading)
-            self._column.insertWidget(self._sections_end + 1, grid)
-            self._sections_end += 2
-            self._sections.append((heading, grid))
-        for place, (heading, grid) in enumerate(self._sections):
-            shown = place < len(sections)
-            heading.setVisible(shown and bool(sections[place][0]))
-            grid.setVisible(shown)
-            if shown:
-                heading.setText(sections[place][0])
-                grid.set_facts(sections[place][1])
 
     def _follow(self, target: str) -> None:
         if target.startswith(MOMENT):

@@ -8,7 +8,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QComboBox, QLineEdit, QToolButton, QWidget
 
 from widgets.boxes import scrolled, vbox
-from widgets.facts import Fact, FactsGrid, mark_wrong, named, plain_label, push_button, set_plain_tip
+from widgets.facts import Fact, SectionsView, mark_wrong, named, plain_label, push_button, set_plain_tip
 from widgets.formats import time_of
 from widgets.i18n import mark, tr
 from widgets.icons import icon
@@ -28,11 +28,9 @@ class MessageDetails(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setMinimumWidth(250)
-        self.facts = FactsGrid()
-        self.headers_title = plain_label(tr("Headers"), "section")
-        self.headers = FactsGrid()
+        self.sections = SectionsView()
         upper = QWidget()
-        vbox(self.facts, self.headers_title, self.headers, 1, on=upper, margins=(2, 0, 8, 4))
+        vbox(self.sections, 1, on=upper, margins=(2, 0, 8, 4))
         self.payload = PayloadView()
         self.payload.add_page(tr("Facts"), scrolled(upper))
         self.payload.copy.hide()
@@ -64,9 +62,7 @@ class MessageDetails(QWidget):
     def set_message(self, facts: Sequence[Fact], headers: Sequence[tuple[str, str]], payload: bytes | None) -> None:
         self._hint.hide()
         self.payload.show()
-        self.facts.set_facts(facts)
-        self.headers_title.setVisible(bool(headers))
-        self.headers.set_facts(headers)
+        self.sections.set_sections([("", facts), (tr("Headers"), headers)] if headers else [("", facts)])
         self.payload.set_data(payload)
 
 

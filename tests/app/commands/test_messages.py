@@ -177,7 +177,7 @@ def test_a_message_is_produced_and_found_again(panel, hand):
     hand.wait_until(lambda: "<b>one</b>" in panel.details.payload.text.toPlainText())
     text = panel.details.payload.text.toPlainText()
     assert text == "<b>one</b> 2 \\u202e \U0001f600"
-    assert facts_of(panel.details.headers) == [("trace", "7")]
+    assert facts_of(panel.details.sections.parts[1][1]) == [("trace", "7")]
 
 
 def test_the_dialog_says_what_came_of_its_message(panel, hand):
