@@ -8,7 +8,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QToolButton, QWidget
 
-from widgets.boxes import SoftArea, hbox, vbox
+from widgets.boxes import hbox, scrolled, vbox
 from widgets.canvas.view import Party
 from widgets.facts import plain_label, set_plain_tip
 from widgets.i18n import tr
@@ -297,11 +297,10 @@ class RebalancesPanel(Panel):
         super().__init__(parent)
         self._facts: tuple[RebalanceFacts, ...] = ()
         self._cards: list[RebalanceCard] = []
-        self._area = area = SoftArea(self)
-        inner = QWidget(area)
+        inner = QWidget(self)
         self._column = vbox(1, on=inner, margins=(8, 0, 8, 8), spacing=8)
-        area.setWidget(inner)
-        self.stack.addWidget(area)
+        self._area = scrolled(inner, self)
+        self.stack.addWidget(self._area)
         self.set_count("0")
 
     def set_rebalances(self, facts: Sequence[RebalanceFacts]) -> None:

@@ -7,10 +7,10 @@ from PySide6.QtCore import QEvent, QObject, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QDialogButtonBox, QLineEdit, QListWidget, QListWidgetItem, QSplitter, QWidget
 
-from widgets.boxes import SoftArea, vbox
+from widgets.boxes import scrolled, vbox
 from widgets.bytes_text import contained
 from widgets.dialogs.dialog import Dialog
-from widgets.facts import FactsGrid, named, plain_label
+from widgets.facts import SectionsView, named, plain_label
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
 from widgets.name_search import fit
@@ -110,22 +110,15 @@ class ScenarioPicker(Dialog):
         self.filter_field.setFocus()
 
     def _reading(self) -> QWidget:
-        area = SoftArea(self)
-        inner = QWidget(area)
+        inner = QWidget(self)
         self.title = plain_label("", "title", inner, wrap=True)
         self.holds = plain_label("", "muted", inner, fill=True)
         self.progress = plain_label("", "muted", inner)
         self.about = plain_label("", "", inner, fill=True)
-        self.watch, self.try_ = FactsGrid(inner), FactsGrid(inner)
-        self._heads = (
-            plain_label(tr("What to watch"), "section", inner),
-            plain_label(tr("What to try"), "section", inner),
-        )
+        self.lists = SectionsView(inner)
         texts = (self.title, self.holds, self.progress, self.about)
-        lists = (self._heads[0], self.watch, self._heads[1], self.try_)
-        vbox(*texts, *lists, 1, on=inner, margins=(16, 0, 8, 8), spacing=8)
-        area.setWidget(inner)
-        return area
+        vbox(*texts, self.lists, 1, on=inner, margins=(16, 0, 8, 8), spacing=8)
+        return scrolled(inner, self)
 
     def current(self) -> str:
         item = self.list.currentItem()
@@ -166,9 +159,10 @@ class ScenarioPicker(Dialog):
         self.progress.setText(facts.progress)
         self.progress.setVisible(bool(facts.progress))
         self.about.setText(contained(facts.about))
-        for head, grid, lines in zip(self._heads, (self.watch, self.try_), (facts.watch, facts.try_), strict=True):
-            head.setVisible(bool(lines))
-            grid.set_facts([(f"{number}.", line) for number, line in enumerate(lines, 1)])
+        lists = ((tr("What to watch"), facts.watch), (tr("What to try"), facts.try_))
+        self.lists.set_sections(
+            [(title, [(f"{at}.", line) for at, line in enumerate(lines, 1)]) for title, lines in lists if lines]
+        )
 
     def _accept(self) -> None:
         if chosen := self.current():

@@ -6,7 +6,7 @@ from PySide6.QtCore import QRectF, QSize, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
-from widgets.boxes import FADE_PIXELS, SoftArea, hbox, vbox
+from widgets.boxes import hbox, scrolled, vbox
 from widgets.bytes_text import contained
 from widgets.facts import Fact, LinkButton, SectionsView, named, plain_label, set_plain_tip, show_state
 from widgets.i18n import tr
@@ -201,14 +201,13 @@ class InspectorPanel(Panel):
         return button
 
     def _compose(self) -> None:
-        self._area = SoftArea(self)
-        inner = QWidget(self._area)
+        inner = QWidget(self)
         state_row = hbox(self._icon, (self._state, 1), spacing=6)
         # The history of a message comes before its other facts.
         head = (self._name, state_row, self._note, self._life_title, self.life)
         parts = (*head, self.sections, self._payload_title, self.payload, 1)
-        vbox(*parts, on=inner, margins=(8, 0, 12, FADE_PIXELS), spacing=6)
-        self._area.setWidget(inner)
+        vbox(*parts, on=inner, margins=(8, 0, 12, 12), spacing=6)
+        self._area = scrolled(inner, self)
         self.stack.addWidget(self._area)
 
     def set_title_alone(self, on: bool) -> None:

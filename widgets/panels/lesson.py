@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QToolButton, QWidget
 
-from widgets.boxes import FADE_PIXELS, SoftArea, hbox, vbox
+from widgets.boxes import hbox, scrolled, vbox
 from widgets.bytes_text import contained
 from widgets.facts import plain_label, push_button, set_plain_tip, set_property
 from widgets.fold_button import FoldButton
@@ -54,7 +54,7 @@ class NextStep(QFrame):
         self._icon.setPixmap(pixmap)
 
 
-INDENT = 8  # where the rows of steps begin
+INDENT, END = 8, 14  # where the rows of steps begin, and what is left free below them
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +210,7 @@ class LessonPanel(Panel):
         self.fold.clicked.connect(self._fold)
         self.title_row.addWidget(self._over)
         self.title_row.addWidget(self.fold)
-        self._area = SoftArea(self)
-        self._inner = QWidget(self._area)
+        self._inner = QWidget(self)
         self.question = plain_label("", "heading", self, fill=True)
         self.answer = plain_label("", "", self, fill=True)
         self.show_answer = push_button(tr("Show the answer"), self, pressed=self._answer, by_tab=True)
@@ -223,8 +222,8 @@ class LessonPanel(Panel):
         # Buttons on rows of their own: two side by side are wider than the panel.
         rows = (hbox(button, 1, margins=(8, 6, 4, 0)) for button in (self.show_answer, self.next))
         parts = (self.question, self.answer, next(rows), self.next_title, next(rows), 1)
-        self._column = vbox(*parts, on=self._inner, margins=(4, 0, 8, FADE_PIXELS // 2), spacing=2)
-        self._area.setWidget(self._inner)
+        self._column = vbox(*parts, on=self._inner, margins=(4, 0, 8, END), spacing=2)
+        self._area = scrolled(self._inner, self)
         self.stack.addWidget(self._area)
         self._show_fold()
         follow_theme(self._follow_type)
@@ -291,7 +290,7 @@ class LessonPanel(Panel):
         ]
         # If there is not room for all of the end, the question is what is read first.
         for part in current or [*end[:1], *end[-1:]]:
-            self._area.ensureWidgetVisible(part, 0, FADE_PIXELS)
+            self._area.ensureWidgetVisible(part, 0, END)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Lower, it may have hidden what is to be done next."""

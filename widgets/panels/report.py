@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QAbstractItemModel, Qt, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
-from widgets.boxes import SoftArea, hbox, vbox
+from widgets.boxes import hbox, scrolled, vbox
 from widgets.facts import plain_label, set_why_not
 from widgets.i18n import tr
 from widgets.icons import icon_pixmap
@@ -54,12 +54,10 @@ class ReportPanel(TablePanel):
         self._show_buttons()
 
     def body(self) -> QWidget:
-        self._area = SoftArea(self)
-        self._inner = QWidget(self._area)
+        self._inner = QWidget(self)
         self._column = vbox(1, on=self._inner, margins=(12, 6, 12, 12), spacing=8)
-        self._area.setWidget(self._inner)
         self.set_findings(None)
-        return side_by_side(self, self.table, self._area, stretch=(2, 3), widths=(520, 760))
+        return side_by_side(self, self.table, scrolled(self._inner), stretch=(2, 3), widths=(520, 760))
 
     def _show_buttons(self) -> None:
         chosen = self.current_key() is not None

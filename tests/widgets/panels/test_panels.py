@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QApplication, QLabel
 from app.presenters.in_flight import InFlightPanel
 from app.presenters.offsets import OffsetsPanel
 from tests.widgets.panels.table_of import columns_of, table_of
-from widgets.boxes import SoftArea
 from widgets.canvas.view import Party
 from widgets.cards import CARDS_MAX, Move, RebalanceFacts, RebalancesPanel
 from widgets.panels.assignments import AssignmentsPanel
@@ -242,21 +241,6 @@ def test_panels_take_on_another_theme(qtbot, qapp):
     assert inspector._state.styleSheet() == f"color: {DARK.stable};"
     assert jobs.rows()[0]._state.styleSheet() == f"color: {DARK.failure};"
     apply_theme(qapp, LIGHT)
-
-
-def test_what_goes_on_below_fades_and_what_ends_does_not(qtbot):
-    panel = show(qtbot, InspectorPanel(), 300, 200)
-    panel.set_facts(InspectorFacts("Group", "indexers", "", (("", tuple((f"Fact {n}", "x") for n in range(40))),)))
-    area = panel.findChild(SoftArea)
-    bar = area.verticalScrollBar()
-    qtbot.waitUntil(lambda: bar.maximum() > 0)
-    assert area.fade.isVisible()
-    assert area.fade.geometry().bottom() == area.viewport().geometry().bottom()
-    bar.setValue(bar.maximum())
-    assert not area.fade.isVisible()
-    panel.set_facts(InspectorFacts("Group", "indexers", "", (("", (("Fact", "x"),)),)))
-    qtbot.waitUntil(lambda: bar.maximum() == 0)
-    assert not area.fade.isVisible()
 
 
 class NamesPanel(TablePanel):
