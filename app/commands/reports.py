@@ -11,7 +11,6 @@ from app.commands.jobs import Job
 from app.presenters.reports import ReportsPresenter
 from app.reports.recent import Reports
 from app.sessions.library import Entry, Library
-from broker_core.clock import ns_from_s
 from spark_reports.errors import ReportError
 from spark_reports.request.assertions import check
 from spark_reports.request.parts import PARTS
@@ -110,15 +109,8 @@ class ReportHandlers(Handlers):
 
     def _start_report(self, wish: ReportWish, habits: ReportHabits) -> None:
         self._context.settings.report_habits = habits
-        request = Request(
-            Path(wish.session),
-            Path(wish.folder),
-            None if wish.from_s is None else ns_from_s(wish.from_s),
-            None if wish.to_s is None else ns_from_s(wish.to_s),
-            wish.formats,
-            wish.parts,
-            wish.assertions,
-        )
+        folders = Path(wish.session), Path(wish.folder)
+        request = Request(*folders, wish.from_ns, wish.to_ns, wish.formats, wish.parts, wish.assertions)
         job = self._jobs.report(request, tr("Report of {name}", name=request.session.name))
         if wish.open_when_finished:
             self._open_when_finished.add(job.facts.id)

@@ -112,16 +112,16 @@ class SessionChoice:
 
 @dataclass(frozen=True, slots=True)
 class ReportWish:
-    """The chosen report. Times are seconds of session time, None for the beginning or the end."""
+    """The chosen report, to be written into `folder`. Times are of the session, None for its beginning or end."""
 
     session: str
-    from_s: float | None
-    to_s: float | None
+    folder: str
+    from_ns: int | None
+    to_ns: int | None
     formats: frozenset[str]
     parts: frozenset[str]
-    folder: str
+    assertions: tuple[str, ...]
     open_when_finished: bool
-    assertions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,10 +253,11 @@ class ExportReportDialog(Dialog):
     def _problem(self) -> str:
         if not self.chosen():
             return tr("Choose a session.")
-        if any(field.text().strip() and _seconds(field) is None for field in (self.from_time, self.to_time)):
+        begin, end = self.from_time.text().strip(), self.to_time.text().strip()
+        from_ns, to_ns = time_of(begin), time_of(end)
+        if (begin and from_ns is None) or (end and to_ns is None):
             return tr("A time is mm:ss, or a number of seconds.")
-        from_s, to_s = _seconds(self.from_time), _seconds(self.to_time)
-        if from_s is not None and to_s is not None and from_s >= to_s:
+        if from_ns is not None and to_ns is not None and from_ns >= to_ns:
             return tr("The time range is empty: it ends before it begins.")
         if not self.parts.chosen():
             return tr("Choose at least one part.")
@@ -286,17 +287,12 @@ class ExportReportDialog(Dialog):
         self.exportRequested.emit(
             ReportWish(
                 self.chosen(),
-                _seconds(self.from_time),
-                _seconds(self.to_time),
+                str(Path(self.folder.text().strip()).expanduser()),
+                time_of(self.from_time.text()),
+                time_of(self.to_time.text()),
                 habits.formats,
                 self.parts.chosen(),
-                str(Path(self.folder.text().strip()).expanduser()),
-                habits.open_when_finished,
                 self.assertions.assertions(),
+                habits.open_when_finished,
             )
         )
-
-
-def _seconds(field: QLineEdit) -> float | None:
-    time_ns = time_of(field.text())
-    return None if time_ns is None else time_ns / 1e9

@@ -171,7 +171,7 @@ def test_the_report_goes_where_it_is_told(qtbot, tmp_path):
     with qtbot.waitSignal(dialog.exportRequested) as told:
         qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     usual, parts = frozenset({"html", "csv", "parquet"}), frozenset({"throughput", "lag"})
-    assert told.args == [ReportWish("/sessions/one", None, None, usual, parts, str(tmp_path / "report"), False)]
+    assert told.args == [ReportWish("/sessions/one", str(tmp_path / "report"), None, None, usual, parts, (), False)]
 
 
 def test_in_a_small_window_its_buttons_stay_in_sight_and_the_rest_scrolls(qtbot, tmp_path):
@@ -197,7 +197,7 @@ def test_session_part_and_forms_are_what_was_asked_for(qtbot, tmp_path):
         qtbot.mouseClick(dialog.accept_button, Qt.MouseButton.LeftButton)
     (wish,) = told.args
     assert wish.session == "/sessions/three"
-    assert (wish.from_s, wish.to_s) == (30.0, 95.5)
+    assert (wish.from_ns, wish.to_ns) == (30_000_000_000, 95_500_000_000)
     assert wish.formats == {"html", "parquet"}
 
 
