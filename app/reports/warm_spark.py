@@ -131,8 +131,6 @@ class SharedSpark:
         self._socket = Path(platformdirs.user_cache_dir("brokerscope")) / "spark.sock"
 
     def take(self) -> bool:
-        if not hasattr(socket, "AF_UNIX"):
-            return False
         try:
             private.make_directory(self._socket.parent)
             self._connection = self._connected() or self._started()

@@ -236,8 +236,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     listen = parser.parse_args(argv).listen
     output = private_stdout()
     silence_libraries()
-    if hasattr(os, "nice"):
-        os.nice(NICENESS)  # Java gets it from us
+    os.nice(NICENESS)  # Java gets it from us
     cancellation = Cancellation()
     cancellation.listen_to_signals()
     work = Path(tempfile.mkdtemp(prefix=f"{_WORK}{os.getpid()}-"))

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from broker_core.recording import schema
@@ -33,12 +32,8 @@ def scan_events(info: SessionInfo, folder: str) -> pl.LazyFrame:
 
 
 def read_events(spark: SparkSession, info: SessionInfo, folder: str) -> DataFrame:
-    """The same table, read by Spark."""
-    files = info.parts.get(folder, [])
-    return read_files(spark, files) if files else local(spark, scan_events(info, folder).collect())
-
-
-def read_files(spark: SparkSession, files: Sequence[str]) -> DataFrame:
-    """The events of `files`, whose names are taken as they are: a * in one is a *. A damaged page is an error."""
-    reader = spark.read.schema(EVENTS_SCHEMA).option("parquet.page.verify-checksum.enabled", "true")
-    return reader.parquet(*(re.sub(r"([\[\]{}*?\\])", r"\\\1", file) for file in files))
+    """The same table, read by Spark: names of files are taken as they are, a * is a *. A damaged page is an error."""
+    files = [re.sub(r"([\[\]{}*?\\])", r"\\\1", file) for file in info.parts.get(folder, [])]
+    if not files:
+        return local(spark, scan_events(info, folder).collect())
+    return spark.read.schema(EVENTS_SCHEMA).option("parquet.page.verify-checksum.enabled", "true").parquet(*files)

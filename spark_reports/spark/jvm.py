@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spark_reports.errors import ReportError
-from spark_reports.spark.java import Java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -98,7 +97,7 @@ def class_path(home: Path, work: Path) -> Path:
 class Jvm:
     """A JVM with Spark's gateway. It ends when its standard input closes, so it never outlives us."""
 
-    def __init__(self, java: Java, work: Path, log: Path, options: Sequence[str] = ()) -> None:
+    def __init__(self, java: Path, work: Path, log: Path, options: Sequence[str] = ()) -> None:
         """Start it; its files go to `work`, all it says to `log`. Returns before it is ready: see `connect`."""
         home = spark_home()
         self._connection = work / "gateway"
@@ -116,7 +115,7 @@ class Jvm:
             "PYSPARK_PYTHON": sys.executable,
         }
         command = [
-            str(java.executable),
+            str(java),
             *MODULE_OPTIONS,
             *_OWN_OPTIONS,
             *options,
@@ -135,7 +134,7 @@ class Jvm:
                 stderr=output,
                 env=environment,
                 cwd=work,
-                process_group=0 if os.name == "posix" else None,  # Ctrl+C is ours to handle
+                process_group=0,  # Ctrl+C is ours to handle
             )
 
     def connect(self) -> None:

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from broker_core.recording.schema import EVENT_SCHEMA
+from broker_core.recording.schema import EVENT_SCHEMA, Metadata
 from spark_reports.errors import reason
 from spark_reports.scale import MAX_BUCKETS, bucket_width_ns
-from spark_reports.sessions.events import EVENTS_SCHEMA, read_files
-from spark_reports.sessions.session import inspect
+from spark_reports.sessions.events import EVENTS_SCHEMA, read_events
+from spark_reports.sessions.session import SessionInfo, inspect
 from tests.broker_core.recording.corruption import flip_unnoticed
 
 
@@ -62,8 +62,9 @@ def test_spark_refuses_a_damaged_page_where_nobody_else_can_look(
 ) -> None:
     part = tmp_path / "part-00000.parquet"
     shutil.copy(recorded / "messages" / part.name, part)
-    assert read_files(spark, [f"file://{part}"]).collect()
+    info = SessionInfo(str(tmp_path), Metadata(), parts={"messages": [f"file://{part}"]})
+    assert read_events(spark, info, "messages").collect()
     flip_unnoticed(part)
     with pytest.raises(Exception, match="CRC checksum verification failed") as caught:
-        read_files(spark, [f"file://{part}"]).collect()
+        read_events(spark, info, "messages").collect()
     assert reason(caught.value) == f"{part} cannot be read; it is damaged or was written by another program"

