@@ -14,8 +14,6 @@ from broker_core.listeners.kafka import (  # noqa: F401 - each declares its APIs
     fetch,
     group_members,
     groups,
-    list_offsets,
-    metadata,
     offsets,
     one_broker,
     produce,

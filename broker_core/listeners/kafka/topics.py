@@ -1,17 +1,38 @@
+"""Topics: what there is and who answers for it, and their making, growth and end."""
+
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from kio.schema.errors import ErrorCode as KafkaError
 
+from broker_core.access import ResourceKind
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.kafka_messages.writing import Body
-from broker_core.listeners.kafka.call import ADMIN, Answer, Call, KafkaOnlyError, Later, api, outcome, outcomes, paced
+from broker_core.listeners.kafka.call import (
+    ADMIN,
+    LEADER_EPOCH,
+    NO_TOPIC_ID,
+    NODE_ID,
+    READ,
+    Answer,
+    Call,
+    KafkaOnlyError,
+    Later,
+    api,
+    kafka_code,
+    outcome,
+    outcomes,
+    paced,
+)
 from broker_core.listeners.kafka.configs import SOURCE_TOPIC, setting_rows, topic_defaults
 from broker_core.listeners.kafka.one_broker import check_replicas
 from broker_core.listeners.kafka.setting_table import TOPIC_SETTINGS
+from broker_core.names import CLUSTER_ID, check_name
 from broker_core.operations.topics import AddPartitions, CreateTopic, DeleteRecords, DeleteTopic, LogSettings
 
 if TYPE_CHECKING:
@@ -19,6 +40,172 @@ if TYPE_CHECKING:
     from kio.schema.create_topics.v7.request import CreateTopicsRequest
     from kio.schema.delete_records.v2.request import DeleteRecordsRequest
     from kio.schema.delete_topics.v6.request import DeleteTopicsRequest
+    from kio.schema.describe_topic_partitions.v0.request import DescribeTopicPartitionsRequest
+    from kio.schema.find_coordinator.v6.request import FindCoordinatorRequest
+    from kio.schema.metadata.v13.request import MetadataRequest
+
+_UNKNOWN_TOPIC_ID = 100
+Wanted = tuple[str | None, UUID | None]  # a topic by name or by id
+
+
+@api("Metadata", 3, 0, 13)
+def _metadata(call: Call, request: MetadataRequest) -> Answer:
+    """The cluster of one broker, its topics and their partitions.
+
+    Topics that do not exist are created if the listener is told to, and the client asks for it. A work queue is
+    described where it is asked for by name, since share groups take from it; dead letters are no topics here. Where
+    there are topic ids, names are not looked at: Java sends an empty one beside each id.
+    """
+    if request.topics is None or (call.version == 0 and not request.topics):
+        there = call.broker.topics
+        rows = (topic_body(call, name, request) for name in there.names() if call.sees(name) and name in there)
+        return call.sliced("topics", rows, **_cluster(call, request))
+    # One of each, as in Kafka.
+    ids = dict.fromkeys(each.topic_id for each in request.topics if each.topic_id not in {None, NO_TOPIC_ID})
+    names = () if ids else dict.fromkeys(each.name for each in request.topics)
+    wanted: list[Wanted] = [*((None, each) for each in ids), *((each, None) for each in names)]
+    missing = [name for name in names if name and name not in call.broker.topics]
+    may_create = call.context.create_topics and request.allow_auto_topic_creation
+    if missing and may_create:
+        return Later(lambda: _create_missing(call, request, wanted, missing))
+    return call.sliced("topics", _named(call, request, wanted), **_cluster(call, request))
+
+
+def _create_missing(call: Call, request: MetadataRequest, wanted: Sequence[Wanted], missing: Sequence[str]) -> Body:
+    """Create missing topics, as far as that is allowed; the response calls the others unknown."""
+    with call.context.host.saved_at_end():
+        for name in paced(missing):
+            if call.may(ADMIN, "topic", name):
+                # Another client may have created it, and a name may not be allowed: the response shows both.
+                with contextlib.suppress(BrokerError):
+                    call.ask(CreateTopic(name=name, partitions=call.context.create_topics))
+    return {"topics": call.gathered(_named(call, request, wanted)), **_cluster(call, request)}
+
+
+def _cluster(call: Call, request: Any) -> Body:
+    cluster = {"brokers": [call.this_node], "cluster_id": CLUSTER_ID, "controller_id": NODE_ID}
+    if getattr(request, "include_cluster_authorized_operations", False):  # v8 to v10; DescribeCluster since
+        cluster["cluster_authorized_operations"] = call.operations("broker")
+    return cluster
+
+
+def _named(call: Call, request: MetadataRequest, wanted: Sequence[Wanted]) -> Iterator[dict[str, Any]]:
+    topics, logs = call.broker.topics, call.broker.logs
+    for given, topic_id in wanted:
+        name = call.topic_with(topic_id, queues=True) if given is None else given
+        if name is None:
+            yield {"error_code": _UNKNOWN_TOPIC_ID, "name": None, "topic_id": topic_id}
+            continue
+        try:
+            if not call.sees(name):
+                call.must(READ, "topic", name)
+            if name not in topics and ((log := logs.get(name)) is None or log.queue is None):
+                check_name(name, "topic")
+                raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
+            yield topic_body(call, name, request)
+        except BrokerError as error:
+            yield {"error_code": kafka_code(error), "name": name}
+
+
+# Java reads them without a look whether they are null.
+_NOT_ELIGIBLE: Body = {"eligible_leader_replicas": (), "last_known_elr": ()}
+
+
+def topic_body(call: Call, name: str, request: MetadataRequest | None = None) -> dict[str, Any]:
+    """One topic, as this API and DescribeTopicPartitions describe it; what the client may do if the request asks."""
+    asks = request is None or request.include_topic_authorized_operations
+    more = _NOT_ELIGIBLE if request is None else {}
+    return {
+        **({"topic_authorized_operations": call.operations("topic", name)} if asks else {}),
+        "name": name,
+        "topic_id": call.topic_id(name),
+        "partitions": [
+            {
+                "partition_index": number,
+                "leader_id": NODE_ID,
+                "leader_epoch": LEADER_EPOCH,
+                "replica_nodes": (NODE_ID,),
+                "isr_nodes": (NODE_ID,),
+                **more,
+            }
+            for number in range(call.broker.logs.partition_count(name))
+        ],
+    }
+
+
+_MOST_PARTITIONS = 2_000
+
+
+@api("DescribeTopicPartitions", 75, 0, 0)
+def _describe_topic_partitions(call: Call, request: DescribeTopicPartitionsRequest) -> Answer:
+    """Topics page by page, at most so many partitions a page, and the cursor at which the next page begins."""
+    names = sorted({each.name for each in request.topics} or call.broker.topics.names())
+    first_name, first_partition = "", 0
+    if request.cursor is not None:
+        first_name, first_partition = request.cursor.topic_name, request.cursor.partition_index
+    room = max(1, min(request.response_partition_limit, _MOST_PARTITIONS))
+    topics: list[dict[str, Any]] = []
+    for name in names:
+        if name < first_name or not (request.topics or call.sees(name)):
+            continue
+        try:
+            if not call.sees(name):
+                call.must(READ, "topic", name)
+            found = topic_body(call, name)
+        except BrokerError as error:
+            may = call.operations("topic", name)
+            topics.append({"error_code": kafka_code(error), "name": name, "topic_authorized_operations": may})
+            continue
+        start = first_partition if name == first_name else 0
+        left = found["partitions"][start:]
+        if room <= 0 or len(left) > room:
+            if room > 0:
+                topics.append({**found, "partitions": left[:room]})
+            cursor = {"topic_name": name, "partition_index": start + max(room, 0)}
+            return {"topics": topics, "next_cursor": cursor}
+        room -= len(left)
+        topics.append({**found, "partitions": left})
+    return {"topics": topics}
+
+
+_KINDS: dict[int, ResourceKind] = {0: "group", 1: "transactional_id"}
+_SHARE = 2
+_NOBODY: dict[str, Any] = {"node_id": -1, "port": -1, "error_message": ""}
+_FIRST_WITH_KEYS, _FIRST_WITH_SHARES = 4, 6
+
+
+@api("FindCoordinator", 10, 0, 6)
+def _find_coordinator(call: Call, request: FindCoordinatorRequest) -> Answer:
+    """This broker coordinates every group, every transaction and, from v6 on, every share partition.
+
+    The key of a share partition is "group:topic id:partition" (KIP-932), and who may read the group may ask for it.
+    """
+    if call.version < _FIRST_WITH_KEYS:
+        older: Any = request
+        return outcome(_coordinator, call, request.key_type, older.key, **_NOBODY)
+    keys = dict.fromkeys(request.coordinator_keys)
+    rows = (outcome(_coordinator, call, request.key_type, key, key=key, **_NOBODY) for key in keys)
+    return call.sliced("coordinators", rows)
+
+
+def _coordinator(call: Call, kind: int, key: str) -> dict[str, Any]:
+    if kind == _SHARE and call.version >= _FIRST_WITH_SHARES:
+        call.must(READ, "group", _group_of(key))
+    elif kind in _KINDS:
+        call.must(READ, _KINDS[kind], key)
+    else:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"there is no key type {kind}")
+    if _KINDS.get(kind) == "group":
+        call.context.readers.asks_for(call.connection.id, call.client, key)
+    return {**call.this_node, "error_message": "" if call.version >= _FIRST_WITH_KEYS else "NONE"}  # as in Kafka
+
+
+def _group_of(key: str) -> str:
+    group, *place = key.rsplit(":", 2)
+    if not group or len(place) != len(("topic id", "partition")):
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"{key[:249]!r} is not group:topic id:partition")
+    return group
+
 
 _SAID_OF_SETTINGS = ("name", "value", "read_only", "config_source")
 _END = -1  # of a partition

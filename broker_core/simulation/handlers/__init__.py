@@ -7,11 +7,10 @@ from typing import Any, cast
 
 from broker_core.simulation.context import SimulationContext
 from broker_core.simulation.handlers.clients import AccessHandler, ClientHandler
-from broker_core.simulation.handlers.dead_letters import DeadLetterHandler
 from broker_core.simulation.handlers.faults import AlertHandler, FaultHandler
 from broker_core.simulation.handlers.groups import GroupHandler
 from broker_core.simulation.handlers.plan import Performed, Plan, planning
-from broker_core.simulation.handlers.queues import QueueHandler
+from broker_core.simulation.handlers.queues import DeadLetterHandler, QueueHandler
 from broker_core.simulation.handlers.topics import TopicHandler
 
 __all__ = ["Performed", "Plan", "planners"]

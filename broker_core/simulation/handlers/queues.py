@@ -1,14 +1,22 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
+import msgspec
+
 from broker_core.clock import NS_PER_MS
+from broker_core.errors import BrokerError, ErrorCode
+from broker_core.operations.dead_letters import PurgeLetters, Redrive, StoredEdit
 from broker_core.plurals import counted
 from broker_core.queues.config import QueueConfig
+from broker_core.queues.dead_letters import DeadLetters, RedriveResult
 from broker_core.queues.lease import Held
+from broker_core.queues.paced_redrive import PacedRedrive
 from broker_core.queues.subscription import BacklogConfig
-from broker_core.simulation.actions import queues
+from broker_core.simulation.actions import dead_letters, queues
 from broker_core.simulation.actions.topics import RestoreDeleted
+from broker_core.simulation.context import SimulationContext
 from broker_core.simulation.handlers.plan import Handler, Plan, refuse
 
 LeaseAction = queues.AckLease | queues.NackLease | queues.ExtendLease | queues.ReleaseLease
@@ -79,3 +87,166 @@ class QueueHandler(Handler):
             return f"extended the lease of {action.place} by {(until_ns - span.lease.deadline_ns) / NS_PER_MS:,.0f} ms"
 
         return Plan(action, do, final="The holder of a lease sees its outcome at once.", client=action.holder)
+
+
+class DeadLetterHandler(Handler):
+    """`edits` holds the changes that a redrive makes, by queue and offset of the dead letter."""
+
+    def __init__(self, context: SimulationContext) -> None:
+        super().__init__(context)
+        self.edits: dict[tuple[str, int], dead_letters.EditDeadLetter] = {}
+
+    # -- redrive
+
+    def _redrive(self, action: dead_letters.Redrive) -> Plan:
+        letters = self._letters(action.queue)
+        if action.offsets is None:
+            return self._redriving(action, self._matching(action))
+        if not action.offsets:
+            raise refuse("no dead letters are selected")
+        # A second click finds them gone: what is recorded is what is really redriven.
+        there = _still_there(letters, action.offsets)
+        return self._redriving(msgspec.structs.replace(action, offsets=there), there)
+
+    def _matching(self, action: Redrive | PurgeLetters) -> list[int]:
+        """Offsets of the dead letters that match. Raises UNKNOWN_DEAD_LETTER if none does."""
+        found = [letter.offset for letter in self._letters(action.queue).list(action.accepts, limit=None)]
+        if not found:
+            raise refuse(f"no dead letter of {action.queue} matches", ErrorCode.UNKNOWN_DEAD_LETTER)
+        return found
+
+    def _redriving(self, action: dead_letters.Redrive, offsets: Sequence[int]) -> Plan:
+        self._context.broker.redrives.paced.check(action.queue)
+        if action.rate_per_s is not None:
+            begin = partial(self._begin, action.queue, offsets, action.rate_per_s)
+            return Plan(action, begin, dead_letters.StopRedrive(queue=action.queue))
+        withdrawn = self._context.broker.redrives.can_be_undone(action.queue)
+        return Plan(
+            action,
+            lambda: self._redrive_now(action, offsets),
+            dead_letters.UndoRedrive(queue=action.queue) if withdrawn else None,
+            f"They went back to a topic, where the readers of {action.queue} already have them.",
+        )
+
+    def _redrive_now(self, action: dead_letters.Redrive, offsets: Sequence[int]) -> str | None:
+        result = self._append(action.queue, offsets)
+        if not result.refused:
+            return f"redrove {counted(len(offsets), 'dead letter')} of {action.queue}"
+        first = result.refused[0]
+        return (
+            f"redrove {len(result.redriven)} of {len(offsets)} dead letters of {action.queue}; "
+            f"the one at {first.offset} stays: {first.message}"
+        ).rstrip(".")
+
+    def _append(self, queue: str, offsets: Sequence[int]) -> RedriveResult:
+        edits = tuple(
+            StoredEdit(offset=offset, edit=self.edits[queue, offset].edit())
+            for offset in offsets
+            if (queue, offset) in self.edits
+        )
+        result = self._context.handle(Redrive(queue=queue, offsets=list(offsets), edits=edits)).result()
+        for redriven in result.redriven:
+            self.edits.pop((queue, redriven.offset), None)
+        return result
+
+    def _begin(self, queue: str, offsets: Sequence[int], rate_per_s: float) -> None:
+        # Each is a request of its own, which takes the edits of its time.
+        paced = PacedRedrive(
+            self._context.loop.timers, offsets, rate_per_s, lambda _now_ns, offset: self._append(queue, [offset])
+        )
+        self._context.broker.redrives.paced.start(self._context.now_ns, queue, paced)
+
+    def _stop(self, action: dead_letters.StopRedrive) -> Plan:
+        paced = self._context.broker.redrives.paced.of(action.queue)
+        if paced is None:
+            raise refuse(f"no redrive of {action.queue} is in progress")
+
+        def do() -> str:
+            self._context.handle(action)
+            return f"stopped the redrive of {action.queue} after {paced.done:,} of {paced.total:,}"
+
+        return Plan(action, do, final="Redrive the rest to continue.")
+
+    def _redrive_topic(self, action: dead_letters.RedriveTopic | dead_letters.StopTopicRedrive) -> Plan:
+        return Plan(
+            action,
+            lambda: self._context.handle(action),
+            final="The copies are in a topic, whose readers already have them.",
+            reported=True,
+        )
+
+    def _undo_redrive(self, action: dead_letters.UndoRedrive) -> Plan:
+        letters = self._letters(action.queue)
+        if not self._context.broker.redrives.can_be_undone(action.queue):
+            raise refuse(f"the dead letters of {action.queue} went back to a topic, whose readers already have them")
+        if not letters.can_undo_redrive(self._context.now_ns):
+            raise refuse(f"the redrive of {action.queue} was too long ago, or there was none")
+
+        def do() -> str:
+            back = self._context.handle(action).messages
+            if not back:
+                return f"the redrive of {action.queue} could not be undone: all messages were already taken"
+            return f"took {counted(back, 'dead letter')} of {action.queue} back"
+
+        return Plan(action, do, final="Redrive them again.")
+
+    # -- edits
+
+    def _edit(self, action: dead_letters.EditDeadLetter) -> Plan:
+        letters = self._letters(action.queue)
+        if not letters.holds(action.offset):
+            raise BrokerError(ErrorCode.UNKNOWN_DEAD_LETTER, f"{action.offset} of {action.queue}")
+        place = (action.queue, action.offset)
+        return Plan(
+            action,
+            partial(self.edits.__setitem__, place, action),
+            self.edits.get(place) or dead_letters.RevertDeadLetter(*place),
+        )
+
+    def _revert(self, action: dead_letters.RevertDeadLetter) -> Plan:
+        place = (action.queue, action.offset)
+        before = self.edits.get(place)
+        if before is None:
+            raise refuse(f"dead letter {action.offset} of {action.queue} is not edited")
+        return Plan(action, partial(self.edits.pop, place), before)
+
+    # -- purge
+
+    def _purge(self, action: dead_letters.PurgeDeadLetters) -> Plan:
+        letters = self._letters(action.queue)
+        if action.offsets is not None:
+            offsets = _still_there(letters, action.offsets)
+            action = msgspec.structs.replace(action, offsets=offsets)
+        else:
+            offsets = self._matching(action)
+
+        def do() -> str:
+            result = self._context.handle(PurgeLetters(queue=action.queue, offsets=offsets))
+            return f"purged {counted(result.purged, 'dead letter')} of {action.queue}"
+
+        return Plan(action, do, dead_letters.UndoPurgeDeadLetters(queue=action.queue))
+
+    def _undo_purge(self, action: dead_letters.UndoPurgeDeadLetters) -> Plan:
+        letters = self._letters(action.queue)
+        if not letters.can_undo_purge(self._context.now_ns):
+            raise refuse(f"the purge of dead letters of {action.queue} was too long ago, or there was none")
+
+        def do() -> str:
+            count = self._context.handle(action).messages
+            return f"brought {counted(count, 'dead letter')} of {action.queue} back"
+
+        return Plan(action, do, final="Purge them again.", reported=True)
+
+    def _letters(self, queue: str) -> DeadLetters:
+        return self._context.broker.queues.dead_letters(queue)
+
+
+def _still_there(letters: DeadLetters, offsets: Sequence[int]) -> list[int]:
+    """Those of `offsets` that are dead letters. Raises UNKNOWN_DEAD_LETTER if none is."""
+    there = [offset for offset in dict.fromkeys(offsets) if letters.holds(offset)]
+    if not there:
+        count = len(offsets)
+        raise refuse(
+            f"{'it is' if count == 1 else f'all {count} are'} already redriven or purged", ErrorCode.UNKNOWN_DEAD_LETTER
+        )
+    return there
