@@ -167,6 +167,10 @@ class BetweenPeer(KafkaPeer):
     def _looked(self, now_ns: int) -> str:
         """Begin a sweep where one is due, and take the one that has ended; why something was missed."""
         if self._sweep is None:
+            if (
+                self._eye.closes
+            ):  # the last sweep is not this thread's, and whoever failed here would lose what it has read
+                return ""
             hurries = self._eye.hurries and not self._changes.misses and self._look_s < _SOON_S * MOST_SHARE
             if time.monotonic() >= self._pace.due_s - (self._every_s - _SOON_S if hurries else 0):
                 self._eye.hurries = False

@@ -283,6 +283,20 @@ def test_what_is_sent_again_and_was_taken_before_it_began_is_counted(
     assert [message.value for message in broker.messages("orders")] == [b"once", b"new"]
 
 
+def test_what_was_read_as_it_closes_is_told_where_a_sweep_would_be_due(
+    broker: EmbeddedBroker, watched: Watched, clients
+):
+    broker.create_topic("orders", 1)
+    producer = clients(Producer, "shop")
+    producer.produce("orders", b"x", partition=0)
+    assert producer.flush(PATIENCE_S) == 0
+    peer = watched.peer
+    peer._eye.closes = True
+    peer._sweeper.shutdown()  # as `close` does, in another thread
+    peer._pace.due_s = 0.0
+    watched.until(lambda: watched.of("published"), "what was published")
+
+
 def test_who_comes_past_it_is_seen_by_looking(broker: EmbeddedBroker, watched: Watched):
     broker.create_topic("orders")
     broker.publish("orders", 1, 2, 3)
