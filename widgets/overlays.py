@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QMargins, QObject, QRect, QRectF, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QRect, QRectF, Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QRegion
 from PySide6.QtWidgets import QWidget
 
@@ -15,7 +15,17 @@ _VEIL = 150  # of 255
 _COLOURS = {"attached": "accent", "branch": "branch", "replay": "replay", "live": "window"}
 
 
-class FrameTint(QWidget):
+class _Overlay(QWidget):
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.hide()
+
+    def border(self, width: int) -> QRegion:
+        return QRegion(self.rect()).subtracted(QRegion(self.rect().adjusted(width, width, -width, -width)))
+
+
+class FrameTint(_Overlay):
     """Lies over `around` and lets everything through but its own border.
 
     `mode` is live (none), attached, replay or branch. While what is shown is `stale`, all of it is veiled.
@@ -26,9 +36,7 @@ class FrameTint(QWidget):
         super().__init__(window)
         self._around = around
         self.mode, self.stale = "live", False
-        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         around.installEventFilter(self)
-        self.hide()
 
     def set_mode(self, mode: str, *, stale: bool = False) -> None:
         if (mode, stale) != (self.mode, self.stale):
@@ -45,46 +53,38 @@ class FrameTint(QWidget):
 
     def _fit(self) -> None:
         self.setGeometry(self._around.geometry())
-        whole = self.rect()
-        inner = QRect(whole).adjusted(FRAME_WIDTH, FRAME_WIDTH, -FRAME_WIDTH, -FRAME_WIDTH)
         # Only the border is its own: what changes inside must not paint it anew. What is stale does not change.
-        self.setMask(QRegion(whole) if self.stale else QRegion(whole).subtracted(QRegion(inner)))
+        self.setMask(QRegion(self.rect()) if self.stale else self.border(FRAME_WIDTH))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         theme = current_theme()
         painter = QPainter(self)
         if self.stale:
-            veil = qcolour(theme.window)
-            veil.setAlpha(_VEIL)
-            painter.fillRect(self.rect(), veil)
-            border = QRegion(self.rect())
-            inner = self.rect().adjusted(FRAME_WIDTH, FRAME_WIDTH, -FRAME_WIDTH, -FRAME_WIDTH)
-            painter.setClipRegion(border.subtracted(QRegion(inner)))
+            painter.fillRect(self.rect(), qcolour(theme.window, _VEIL))
+            painter.setClipRegion(self.border(FRAME_WIDTH))
         painter.fillRect(self.rect(), qcolour(getattr(theme, _COLOURS[self.mode])))
         painter.end()
 
 
-AROUND = 4
-WIDTH = 3
+RING_WIDTH = 3
+RING_ROOM = 4 + RING_WIDTH  # on each side of what it is drawn around
 FOLLOW_MS = 60
 SHOWN_MS = 6_000
 
 Place = Callable[[], QRect | None]
 
 
-class Ring(QWidget):
-    """Lies over the window and lets every click through. It follows what it shows, and goes after some seconds."""
+class Ring(_Overlay):
+    """It follows what it shows, and goes after some seconds."""
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
-        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._place: Place = lambda: None
         self._follow = QTimer(self, interval=FOLLOW_MS)
         self._follow.timeout.connect(self._go)
         self._end = QTimer(self, singleShot=True, interval=SHOWN_MS)
         self._end.timeout.connect(self.clear)
         window.installEventFilter(self)
-        self.hide()
 
     def show_at(self, place: Place) -> bool:
         """Draw the ring around `place()`, which is asked again as the window changes; False if it is nowhere."""
@@ -100,21 +100,15 @@ class Ring(QWidget):
         self._end.stop()
         self.hide()
 
-    def _margins(self) -> QMargins:
-        return QMargins(AROUND + WIDTH, AROUND + WIDTH, AROUND + WIDTH, AROUND + WIDTH)
-
     def _go(self) -> bool:
         found = self._place()
         if found is None or found.isEmpty():
             self.clear()
             return False
-        geometry = found.marginsAdded(self._margins())
+        geometry = found.adjusted(-RING_ROOM, -RING_ROOM, RING_ROOM, RING_ROOM)
         if geometry != self.geometry() or self.isHidden():
             self.setGeometry(geometry)
-            whole = self.rect()
-            inner = whole.adjusted(AROUND + WIDTH, AROUND + WIDTH, -AROUND - WIDTH, -AROUND - WIDTH)
-            # Only the ring is its own: what changes inside must not paint it anew.
-            self.setMask(QRegion(whole).subtracted(QRegion(inner)))
+            self.setMask(self.border(RING_ROOM))
             self.show()
             self.raise_()
         return True
@@ -130,8 +124,8 @@ class Ring(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         ring = QRectF(self.rect()).adjusted(2, 2, -2, -2)
-        painter.setPen(QPen(qcolour(theme.window), WIDTH + 2))
+        painter.setPen(QPen(qcolour(theme.window), RING_WIDTH + 2))
         painter.drawRoundedRect(ring, 7, 7)
-        painter.setPen(QPen(qcolour(theme.accent), WIDTH))
+        painter.setPen(QPen(qcolour(theme.accent), RING_WIDTH))
         painter.drawRoundedRect(ring, 7, 7)
         painter.end()

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QAbstractItemView, QLabel, QTableWidget
 
 from widgets.dialogs.assignors import AssignorsDialog
 from widgets.facts import FactsGrid, LinkButton
-from widgets.overlays import Ring
+from widgets.overlays import RING_ROOM, Ring
 from widgets.panels.inspector import InspectorPanel
 from widgets.panels.report import FindingFacts, ReportPanel
 
@@ -61,4 +61,4 @@ def sentence(panel: ReportPanel) -> str:
 
 
 def around(ring: Ring) -> QRect | None:
-    return None if ring.isHidden() else ring.geometry().marginsRemoved(ring._margins())
+    return None if ring.isHidden() else ring.geometry().adjusted(RING_ROOM, RING_ROOM, -RING_ROOM, -RING_ROOM)

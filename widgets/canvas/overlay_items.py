@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from math import ceil
 
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter
 
 from widgets.canvas.box_item import RADIUS, BoxItem, FactsItem, Look, draw_badge, pen
@@ -39,9 +39,9 @@ class FrameItem(BoxItem):
 class ChipItem(BoxItem):
     WIDTH, HEIGHT = 34.0, 20.0
 
-    def __init__(self, partition: int, hue: int, look: Look) -> None:
+    def __init__(self, partition: int, hue: int, look: Look, start: QPointF, end: QPointF) -> None:
         super().__init__(f"chip:{partition}", look, z=5.0)
-        self.partition, self.hue = partition, hue
+        self.partition, self.hue, self.start, self.end = partition, hue, start, end
         self.resize_to(self.WIDTH, self.HEIGHT)
 
     def draw(self, painter: QPainter, exposed: QRectF) -> None:

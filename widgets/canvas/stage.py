@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QEasingCurve, QObject, QPointF, QRect, QVariantAnimation
-from PySide6.QtWidgets import QGraphicsItem, QGraphicsScene
+from PySide6.QtWidgets import QGraphicsScene
 
 from widgets.canvas.box_item import BoxItem, FactsItem, Highlight, Look
 from widgets.canvas.card_item import Card, CardItem
@@ -19,60 +19,12 @@ from widgets.canvas.queue_item import DeadLettersItem, QueueItem
 from widgets.canvas.topic_item import TopicItem
 from widgets.canvas.view import BENCH_ID, CanvasView, ConsumerCard, Ghost, GhostMove
 
-
-class BoxMove(NamedTuple):
-    item: QGraphicsItem
-    start: QPointF
-    end: QPointF
-
-
-class Motion(QObject):
-    """Moves items together; a new start, or `finish`, brings those under way to their end first."""
-
-    def __init__(self, duration_ms: int, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._moves: tuple[BoxMove, ...] = ()
-        self._done: Callable[[], None] | None = None
-        self._animation = QVariantAnimation(self, startValue=0.0, endValue=1.0, duration=duration_ms)
-        self._animation.setEasingCurve(QEasingCurve.Type.InOutCubic)
-        self._animation.valueChanged.connect(self._advance)
-        self._animation.finished.connect(self.finish)
-
-    @property
-    def is_running(self) -> bool:
-        return bool(self._moves)
-
-    def start(self, moves: Sequence[BoxMove], done: Callable[[], None] | None = None) -> None:
-        self.finish()
-        self._moves, self._done = tuple(moves), done
-        for move in self._moves:
-            move.item.setPos(move.start)
-        self._animation.start()
-
-    def _advance(self, share: float) -> None:
-        for move in self._moves:
-            move.item.setPos(move.start + (move.end - move.start) * share)
-
-    def finish(self) -> None:
-        moves, self._moves = self._moves, ()
-        done, self._done = self._done, None
-        self._animation.stop()
-        for move in moves:
-            move.item.setPos(move.end)
-        if done is not None:
-            done()
-
-    def forget(self, item: QGraphicsItem) -> None:
-        """Leave an item where it is, because it is going away or was placed anew."""
-        self._moves = tuple(move for move in self._moves if move.item is not item)
-
-
 Item = TypeVar("Item", bound=FactsItem[Any])
 LinkKey = tuple[str, str, str]
 OwnerKey = tuple[str, int, str]
 CHIPS_AT_ONCE = 32
 DIMMED = 0.22
-CARD_GLIDE_MS, CHIP_SLIDE_MS = 240, 520
+CHIP_SLIDE_MS = 520
 
 
 class Stage(QGraphicsScene):
@@ -95,9 +47,11 @@ class Stage(QGraphicsScene):
         self._key: LayoutKey = layout_key(self.view)
         self._owners: dict[OwnerKey, str] = {}
         self._owner = ""
-        self._glide = Motion(CARD_GLIDE_MS, self)
-        self._slide = Motion(CHIP_SLIDE_MS, self)
         self.chips: list[ChipItem] = []
+        self._slide = QVariantAnimation(self, startValue=0.0, endValue=1.0, duration=CHIP_SLIDE_MS)
+        self._slide.setEasingCurve(QEasingCurve.Type.InOutCubic)
+        self._slide.valueChanged.connect(self._move_chips)
+        self._slide.finished.connect(self.finish_motion)
 
     def apply(self, view: CanvasView) -> bool:
         if view is self.view or view == self.view:
@@ -152,7 +106,6 @@ class Stage(QGraphicsScene):
 
     def _place_anew(self) -> None:
         self.layout = lay_out(self.view, self.arrangement, self.moved)
-        self._glide.finish()
         for item_id, item in self.boxes.items():
             item.place(self.layout.rects[item_id])
         self._set_links(self.view, True)
@@ -197,21 +150,9 @@ class Stage(QGraphicsScene):
 
     def _place_boxes(self) -> None:
         for gone in self.boxes.keys() - self.layout.rects.keys():
-            item = self.boxes.pop(gone)
-            self._glide.forget(item)
-            self.removeItem(item)
-        moves: list[BoxMove] = []
-        self._glide.finish()
+            self.removeItem(self.boxes.pop(gone))
         for item_id, item in self.boxes.items():
-            where = self.layout.rects[item_id]
-            moved = item.x() != where.x or item.y() != where.y
-            if moved and isinstance(item, CardItem) and not self.reduced_motion:
-                moves.append(BoxMove(item, item.pos(), QPointF(where.x, where.y)))
-                item.resize_to(where.w, where.h)
-            else:
-                item.place(where)
-        if moves:
-            self._glide.start(moves)
+            item.place(self.layout.rects[item_id])
 
     def _set_links(self, view: CanvasView, changed: bool) -> None:
         boxes = [(group.id, self.boxes.get(group.id)) for group in view.groups]
@@ -267,8 +208,7 @@ class Stage(QGraphicsScene):
             self._start_chips(moved)
 
     def _start_chips(self, moved: list[tuple[OwnerKey, str, str, int]]) -> None:
-        self._slide.finish()
-        moves: list[BoxMove] = []
+        self.finish_motion()
         for (topic, partition, group), before, after, hue in moved:
             end = self.layout.rects.get(f"consumer:{after}")
             topic_item = self.boxes.get(f"topic:{topic}")
@@ -278,20 +218,21 @@ class Stage(QGraphicsScene):
             if start is None:
                 centre = topic_item.chip_centre(partition, group) or QPointF(end.x, end.y)
                 start = centre - QPointF(ChipItem.WIDTH / 2, ChipItem.HEIGHT / 2)
-            chip = ChipItem(partition, hue, self.look)
+            chip = ChipItem(partition, hue, self.look, start, _badge_corner(end) or start)
             self.addItem(chip)
             self.chips.append(chip)
-            moves.append(BoxMove(chip, start, _badge_corner(end) or start))
-        self._slide.start(moves, self._drop_chips)
+        self._move_chips(0.0)
+        self._slide.start()
 
-    def _drop_chips(self) -> None:
+    def _move_chips(self, share: float) -> None:
+        for chip in self.chips:
+            chip.setPos(chip.start + (chip.end - chip.start) * share)
+
+    def finish_motion(self) -> None:
+        self._slide.stop()
         for chip in self.chips:
             self.removeItem(chip)
         self.chips.clear()
-
-    def finish_motion(self) -> None:
-        self._glide.finish()
-        self._slide.finish()
 
     def set_ghost(self, ghost: Ghost | None) -> None:
         by_topic: dict[str, dict[tuple[int, str], GhostMove]] = {}
