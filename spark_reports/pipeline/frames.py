@@ -99,7 +99,7 @@ class Frames:
         try:
             return bring(counts.rollup(self._all, self.scale)), None
         except TooMany:
-            names = Names.of(self._all)
+            names = Names.of(self._scans[0])
             self.notes += names.notes
             return bring(counts.rollup(capped(self._all, names), self.scale)), names
 

@@ -56,7 +56,7 @@ class Names(NamedTuple):
     notes: tuple[str, ...]
 
     @classmethod
-    def of(cls, messages: DataFrame) -> Names:
+    def of(cls, messages: pl.LazyFrame) -> Names:
         clients, groups = _most(messages, "client", MOST_CLIENTS), _most(messages, "group", MOST_GROUPS)
         said = (("client", clients, MOST_CLIENTS), ("group", groups, MOST_GROUPS))
         notes = tuple(
@@ -68,13 +68,9 @@ class Names(NamedTuple):
         return cls(clients[:MOST_CLIENTS], groups[:MOST_GROUPS], notes)
 
 
-def _most(messages: DataFrame, column: str, most: int) -> tuple[str, ...]:
-    from pyspark.sql import functions as F
-
-    counted = (
-        messages.where(F.col(column) != "").groupBy(column).count().orderBy(F.desc("count"), column).limit(most + 1)
-    )
-    return tuple(bring(counted)[column])
+def _most(messages: pl.LazyFrame, column: str, most: int) -> tuple[str, ...]:
+    counted = messages.filter(pl.col(column) != "").group_by(column).len()
+    return tuple(counted.sort("len", column, descending=[True, False]).head(most + 1).collect()[column])
 
 
 def named(events: F, names: Names) -> F:

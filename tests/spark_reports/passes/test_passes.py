@@ -77,7 +77,7 @@ def test_too_many_names_are_put_together_and_the_reader_is_told(
         *(committed(S, 0, at, group=f"g{at % 3}") for at in range(6)),
         *(leased("acknowledged", S, at) for at in range(2)),
     ]
-    names = bounds.Names.of(events(*rows))
+    names = bounds.Names.of(written(*rows).lazy())
     assert names.clients == ("c", "p0") and len(names.notes) == 2
     table = bring(bounds.capped(events(*rows), names))
     assert set(table["client"]) == {"c", "p0", "(others)"} and table.height == len(rows)
