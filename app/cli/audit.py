@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from app.cli.output import print_json, print_rows
-from app.cli.parser import Command, CommandError, arguments, described
+from app.cli.parser import Command, CommandError, parser_of
 from app.environment.exits import Exit, exit_of
 from app.environment.paths import deeds_file
 from broker_core.clock import NS_PER_S
@@ -20,8 +20,7 @@ from resources.account import STATES, VERDICTS
 
 
 def command() -> Command:
-    parser = described("audit")
-    arguments(parser, "audit")
+    parser = parser_of("audit")
     return parser, run
 
 
@@ -84,8 +83,7 @@ def _print(found: dict[str, Any], options: argparse.Namespace) -> None:
 
 
 def deeds_command() -> Command:
-    parser = described("deeds")
-    arguments(parser, "deeds")
+    parser = parser_of("deeds")
     return parser, _list
 
 

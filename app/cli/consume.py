@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, Literal, TypeVar
 
 from app.cli.output import Quiet, note, print_json, stored, text_of
-from app.cli.parser import Command, CommandError, arguments, described
+from app.cli.parser import Command, CommandError, parser_of
 from app.cli.signals import exit_of_interrupt
 from app.cli.target import Broker, add_target, client_name, is_running, opened
 from app.environment.exits import Exit
@@ -34,8 +34,7 @@ _SHARED_OUT_ANEW = {ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.ILLEGAL_GENERATIO
 
 
 def command() -> Command:
-    parser = described("consume")
-    arguments(parser, "consume")
+    parser = parser_of("consume")
     add_target(parser)
 
     def run(options: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import uuid
 from typing import Any
 
 from app.cli.output import Quiet
-from app.cli.parser import Command, CommandError, arguments, described, with_hint
+from app.cli.parser import Command, CommandError, Parser, arguments, described, with_hint
 from app.cli.signals import ended_by_signals, exit_of_interrupt
 from app.cli.target import add_url, http_broker
 from app.environment.exits import exit_of
@@ -15,22 +15,19 @@ from broker_core.errors import BrokerError, ErrorCode
 
 
 def produce_command() -> Command:
-    parser = described("http-produce")
-    _add_common(parser)
-    arguments(parser, "http-produce")
-    return parser, _produce
+    return _parser("http-produce"), _produce
 
 
 def consume_command() -> Command:
-    parser = described("http-consume")
-    _add_common(parser)
-    arguments(parser, "http-consume")
-    return parser, _consume
+    return _parser("http-consume"), _consume
 
 
-def _add_common(parser: argparse.ArgumentParser) -> None:
+def _parser(name: str) -> Parser:
+    parser = described(name)
     add_url(parser)
-    arguments(parser, "http-clients")
+    for each in ("http-clients", name):
+        arguments(parser, each)
+    return parser
 
 
 def _post(broker: HttpBroker, path: str, body: dict[str, Any]) -> Any:

@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.cli.parser import DECLARED, Command, CommandError, argument, arguments, described
+from app.cli.parser import DECLARED, Command, CommandError, argument, arguments, described, parser_of
 from app.cli.signals import exit_of_interrupt
 from app.environment import exits
 from app.environment.did_you_mean import meant
@@ -138,8 +138,7 @@ def _size(text: str) -> tuple[int, int]:
 def _window_command() -> Command:
     summary = "\n".join(f"  {name:<14}{each['brief']}" for name, each in DECLARED["commands"].items())
     epilog = f"other commands, each with --help:\n{summary}\n\n{exits.summary()}"
-    parser = described("window", epilog=epilog)
-    arguments(parser, "window")
+    parser = parser_of("window", epilog=epilog)
     parser.set_defaults(scenario=FIRST_SCENARIO)
 
     def run(options: argparse.Namespace) -> int:
@@ -153,8 +152,7 @@ def _window_command() -> Command:
 
 
 def _open_command() -> Command:
-    parser = described("open")
-    arguments(parser, "open")
+    parser = parser_of("open")
 
     def run(options: argparse.Namespace) -> int:
         from broker_core.recording.reader import open_session
@@ -252,8 +250,7 @@ def _ended_by_interrupts() -> Iterator[None]:
 
 
 def _run_command() -> Command:
-    parser = described("run")
-    arguments(parser, "run")
+    parser = parser_of("run")
 
     def run(options: argparse.Namespace) -> int:
         from app.cli.headless import run_headless
@@ -293,8 +290,7 @@ def _report_command() -> Command:
 
 
 def _shot_command() -> Command:
-    parser = described("shot")
-    arguments(parser, "shot", {"size": _size})
+    parser = parser_of("shot", {"size": _size})
 
     def run(options: argparse.Namespace) -> int:
         if options.out.suffix.lower() not in {"", ".png"}:

@@ -243,6 +243,13 @@ def described(name: str, **more: Any) -> Parser:
     return Parser(**{"prog": prog, "description": declared["about"], **with_exits(declared.get("exits")), **more})
 
 
+def parser_of(name: str, types: Types | None = None, said: Mapping[str, str] | None = None, **more: Any) -> Parser:
+    """As `described`, with all its arguments."""
+    parser = described(name, **more)
+    arguments(parser, name, types, said)
+    return parser
+
+
 def with_exits(above: str | None = "") -> dict[str, Any]:
     """What a parser is made with whose help ends with the exit codes, behind what stands `above`; nothing for None."""
     return {} if above is None else {"epilog": "\n\n".join(filter(None, (above, exits.summary())))}

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from app.cli.output import note, print_json, tell_typist
-from app.cli.parser import Command, CommandError, arguments, described
+from app.cli.parser import Command, CommandError, parser_of
 from app.cli.target import Broker, add_target, client_name, opened
 from broker_core import BrokerHost, HttpBroker
 from broker_core.broker.schemas import dead_letter_queue_of
@@ -56,8 +56,7 @@ def typed_lines(before_waiting: Callable[[], object]) -> Iterator[bytes]:
 
 
 def command() -> Command:
-    parser = described("produce")
-    arguments(parser, "produce", said={"default": f"{TIMEOUT_S:g}"})
+    parser = parser_of("produce", said={"default": f"{TIMEOUT_S:g}"})
     add_target(parser)
 
     def run(options: argparse.Namespace) -> int:

@@ -38,18 +38,14 @@ def _list(options: argparse.Namespace) -> None:
     print_rows(rows, options, none="There is none.")
 
 
+_PARTS = ("topics", "queues", "groups", "producers", "consumers", "workers", "subscribers", "share_groups")
+_COUNTED = ("consumers", "workers")  # a spec of them is for several
+
+
 def _parts(scenario: Scenario) -> dict[str, int]:
-    counts = {
-        "Topics": len(scenario.topics),
-        "Queues": len(scenario.queues),
-        "Groups": len(scenario.groups),
-        "Producers": len(scenario.producers),
-        "Consumers": sum(spec.count for spec in scenario.consumers),
-        "Workers": sum(spec.count for spec in scenario.workers),
-        "Subscribers": len(scenario.subscribers),
-        "Share groups": len(scenario.share_groups),
-    }
-    return {name: count for name, count in counts.items() if count}
+    specs = {name: getattr(scenario, name) for name in _PARTS}
+    counts = {name: sum(each.count if name in _COUNTED else 1 for each in found) for name, found in specs.items()}
+    return {name.replace("_", " ").capitalize(): count for name, count in counts.items() if count}
 
 
 def _describe(options: argparse.Namespace) -> None:

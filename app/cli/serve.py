@@ -7,7 +7,7 @@ import threading
 from typing import Any
 
 from app.cli.output import print_json
-from app.cli.parser import Command, CommandError, arguments, described
+from app.cli.parser import Command, CommandError, parser_of
 from app.cli.signals import end_signals
 from app.cli.target import check_directory, tls_of, token_of
 from broker_core import BrokerHost, HostConfig, LogConfig
@@ -21,8 +21,7 @@ from broker_core.testing.history import History
 
 
 def command() -> Command:
-    parser = described("serve")
-    arguments(parser, "serve", {"port": _port})
+    parser = parser_of("serve", {"port": _port})
     parser.set_defaults(http=DEFAULT_PORT)
     return parser, serve
 

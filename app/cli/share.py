@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from app.cli.parser import Command, CommandError, arguments, described
+from app.cli.parser import Command, CommandError, parser_of
 from app.environment.did_you_mean import meant
 from app.environment.exits import Exit
 from app.environment.system_libraries import why_missing
@@ -13,8 +13,7 @@ LEFT_OUT = ("keys", "hosts")
 
 
 def command() -> Command:
-    parser = described("share")
-    arguments(parser, "share", {"parts": _left_out}, {"known": ", ".join(LEFT_OUT)})
+    parser = parser_of("share", {"parts": _left_out}, {"known": ", ".join(LEFT_OUT)})
     parser.set_defaults(without=())
     return parser, run
 

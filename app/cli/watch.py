@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from app.cli.output import note, print_json
-from app.cli.parser import Command, CommandError, Parser, arguments, described, with_hint
+from app.cli.parser import Command, CommandError, Parser, arguments, described, parser_of, with_hint
 from app.cli.signals import ended_by_signals
 from app.cli.target import broker_elsewhere, cluster, patterns, properties, tls_of, token_of
 from app.environment.exits import Exit, exit_of
@@ -171,8 +171,7 @@ def _group(group: GroupView, *, of_cluster: bool) -> dict[str, Any]:
 def between_parser() -> Parser:
     from broker_core.listeners.between.peer import DEFAULT_PORT  # loads the listener, which watching does not need
 
-    parser = described("between")
-    arguments(parser, "between", {"cluster": cluster, "properties": properties})
+    parser = parser_of("between", {"cluster": cluster, "properties": properties})
     parser.set_defaults(port=DEFAULT_PORT)
     return parser
 

@@ -16,9 +16,7 @@ from widgets.panels.events import EventsPanel
 class AlertHandlers(Handlers):
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
-        self._told = self._told_corrupt = 0
-        self._hint = ""  # the sentence that was told last
-        self._lasting: Raised | None = None  # that alert, until it is told that it is over
+        self._opened()
         there_is_none = tr("There is no alert.")
         self.bind_action("set_alert", SetAlert, self.ask)
         self.bind_action("remove_alert", RemoveAlert, self.ask_remove, lambda: self._collector.alerts, there_is_none)
@@ -46,7 +44,9 @@ class AlertHandlers(Handlers):
         self.form("remove_alert", lambda v: RemoveAlert(v["name"]), {"name": choice(known, next(iter(known)))})
 
     def _opened(self) -> None:
-        self._told, self._told_corrupt, self._hint, self._lasting = 0, 0, "", None
+        self._told = self._told_corrupt = 0
+        self._hint = ""  # the sentence that was told last
+        self._lasting: Raised | None = None  # that alert, until it is told that it is over
 
     def _refresh(self) -> None:
         """Each alert that was raised since is told once, with what else lasts; the tab of the events counts those."""
