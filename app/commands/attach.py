@@ -10,7 +10,7 @@ from PySide6.QtCore import Signal
 from app.commands.context import CommandContext, Handlers
 from app.commands.forms import Form, choice, form_of
 from app.environment.paths import deeds_file, keep_ports, kept_ports
-from app.sessions.causes import error_text
+from app.sessions.event_text import error_text
 from app.sessions.observed import ObservedSource, attached, why_no_address
 from broker_core.errors import BrokerError
 from broker_core.observation.deed_journal import DeedJournal

@@ -18,7 +18,7 @@ from app.commands.undo_stack import UndoStack
 from app.environment.settings import Settings
 from app.presenters.appearance import Appearance
 from app.presenters.views import Views
-from app.sessions.causes import error_text
+from app.sessions.event_text import error_text
 from app.sessions.history.past import History
 from app.sessions.queries import Answers
 from app.sessions.session_controller import SessionController

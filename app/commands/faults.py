@@ -8,7 +8,7 @@ from app.commands.context import CommandContext, Handlers
 from app.commands.forms import Given, as_is, choice, client_names, group_names, queue_names, topic_names
 from app.presenters.active_faults import fault_text
 from app.presenters.clients import other_producers
-from app.sessions.causes import rule_text
+from app.sessions.event_text import rule_text
 from broker_core.faults.client_faults import ClientFault
 from broker_core.faults.kafka_names import FATAL, KAFKA_APIS, RETRIABLE
 from broker_core.limits import MAX_PARTITIONS, MAX_TTL_MS

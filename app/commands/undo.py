@@ -4,7 +4,7 @@ from collections import deque
 
 from app.commands.context import CommandContext, Handlers
 from app.commands.undo_stack import UndoStep
-from app.sessions.causes import cause_text
+from app.sessions.event_text import cause_text
 from broker_core.limits import UNDO_WINDOW_MS
 from broker_core.simulation.actions import UserAction
 from broker_core.simulation.actions.faults import HoldSchedule

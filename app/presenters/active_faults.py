@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from app.sessions.causes import rule_text
+from app.sessions.event_text import rule_text
 from broker_core.snapshots import NOT_SEEN, FaultView, GroupView, Snapshot
 from widgets.formats import duration
 from widgets.i18n import mark, tr

@@ -11,8 +11,7 @@ from app.presenters.in_flight import attempt_words
 from app.presenters.lag_trend import counts_removed, lag_words
 from app.presenters.rates import Rates
 from app.presenters.transactions import transaction_facts
-from app.sessions.causes import rule_text
-from app.sessions.event_text import kind_word
+from app.sessions.event_text import kind_word, rule_text
 from app.sessions.history.series import Key, delivered, of_actor, of_member, of_reading, published, sent
 from broker_core.clock import ns_from_ms
 from broker_core.events import EventKind

@@ -12,8 +12,7 @@ from app.presenters.inspector import LISTED, inspector_facts
 from app.presenters.message_facts import client_id, message_facts, request_of
 from app.presenters.rates import Rates
 from app.presenters.rebalances import RebalanceCards
-from app.sessions.causes import cause_text
-from app.sessions.event_text import details, event_word, place_text
+from app.sessions.event_text import cause_text, details, event_word, place_text
 from app.sessions.history.keys import KeyCounts, partition_keys
 from app.sessions.history.life import Life, Place, life_in, place_of, touching
 from app.sessions.history.past import History

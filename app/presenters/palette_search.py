@@ -8,7 +8,7 @@ from PySide6.QtGui import QIcon
 
 from app.presenters.clients import producers, readers
 from app.presenters.rates import Rates
-from app.sessions.causes import cause_text
+from app.sessions.event_text import cause_text
 from app.sessions.history.keys import Published
 from app.sessions.history.life import Place
 from broker_core.filters import quoted

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from app.presenters.owners import Owners
-from app.sessions.causes import cause_text
+from app.sessions.event_text import cause_text
 from broker_core.recording.ownership import Gap, Ownership
 from broker_core.snapshots import RebalanceView, Snapshot
 from widgets.cards import Move, RebalanceFacts

@@ -10,8 +10,8 @@ from app.presenters.columns import Column, facts_of, number_column, time_column
 from app.presenters.lookups import Lookup
 from app.presenters.panel_presenter import PanelPresenter, Sources
 from app.presenters.table import TableModel
-from app.sessions.causes import error_text
 from app.sessions.collectors.schemas import Refusal, Registered
+from app.sessions.event_text import error_text
 from broker_core.errors import BrokerError
 from broker_core.schemas.diff import SchemaChange
 from broker_core.schemas.registry import SchemaVersion

@@ -3,11 +3,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 import resources
-from app.sessions.causes import cause_text
 from broker_core.clock import ns_from_ms
+from broker_core.errors import BrokerError
 from broker_core.events import WITHDRAWN, Event, EventKind, is_users
 from resources.outcomes import OUTCOMES
 from widgets.formats import byte_size, duration, per_second, plain_text, session_time
@@ -147,3 +148,62 @@ def event_line(event: Event) -> str:
     words = [f"#{event.seq:,}", session_time(event.time_ns), event_word(event), place_text(event), who]
     rest = "; ".join(part for part in (attempt, about(event)) if part)
     return " ".join([word for word in words if word] + ([f"({rest})"] if rest else []))
+
+
+# Sentences of the core, which recordings keep in English, are said in the language of the program.
+_WRITTEN = tomllib.loads(resources.path("sentences.toml").read_text(encoding="utf-8"))
+_NUMBERS = frozenset({"count", "factor", "most", "rate", "time"})
+_WITHOUT_SPACES = frozenset({"error", "group", "queue", "topic"})
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    def value(found: re.Match[str]) -> str:
+        return f"(?P<{found[1]}>{r'[^ ]+' if found[1] in _WITHOUT_SPACES else '.+'})"
+
+    return re.compile(re.sub(r"\\\{(\w+)\\\}", value, re.escape(text)))
+
+
+# Parts of rules are words such as "of", which others use otherwise.
+_RULES = [(_pattern(text), text) for text in _WRITTEN.pop("rules_of_faults").values()]
+_PARTS_OF_RULES = frozenset({"messages", "requests", "what"})
+_SENTENCES = [(_pattern(text), text) for part in _WRITTEN.values() for text in part.values()]
+
+
+def error_text(error: BaseException) -> str:
+    """`str(error)`; what has happened is translated, what it is about is as the broker has it."""
+    said = error.code.sentence if isinstance(error, BrokerError) else ""
+    return tr(said) + str(error).removeprefix(said)
+
+
+def rule_text(what: str) -> str:
+    """What a fault does, which is the rule of its requests or messages."""
+    return _sentence(what, of_rules=True)
+
+
+def cause_text(cause: str) -> str:
+    """`cause`, or what was done, with each sentence translated that is the broker's own; clients use any wording."""
+    return "; ".join(_sentence(part) for part in cause.split("; "))
+
+
+def _sentence(text: str, of_rules: bool = False) -> str:
+    known, values = _found(text, of_rules)
+    if not known:
+        return text
+
+    def told(name: str, value: str) -> str:
+        if name in _NUMBERS:
+            return localized(value)
+        if of_rules and name not in _PARTS_OF_RULES:
+            return value
+        return _sentence(value, of_rules or name == "rule")
+
+    return tr(known, **{name: told(name, value) for name, value in values.items()})
+
+
+@cache
+def _found(text: str, of_rules: bool) -> tuple[str, dict[str, str]]:
+    """The sentence of the core that `text` is, and its values; "" if it is none."""
+    for pattern, known in _RULES if of_rules else _SENTENCES:
+        if found := pattern.fullmatch(text):
+            return known, found.groupdict()
+    return "", {}

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from PySide6.QtCore import QObject, Signal
 
-from app.sessions.causes import error_text
+from app.sessions.event_text import error_text
 from app.sessions.queries import Replies
 from app.sessions.session_controller import SessionController
 from broker_core.engine.engine_host import EngineHost

@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from app.sessions.causes import error_text
+from app.sessions.event_text import error_text
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.operations.request import Request
 from widgets.i18n import mark, tr

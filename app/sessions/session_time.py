@@ -7,8 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.sessions.causes import error_text
-from app.sessions.event_text import event_line
+from app.sessions.event_text import error_text, event_line
 from app.sessions.queries import Replies
 from app.sessions.simulated import SimulatedSource
 from app.sessions.source import Source

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from app.sessions.causes import cause_text
-from app.sessions.event_text import KINDS
+from app.sessions.event_text import KINDS, cause_text
 from broker_core.events import Event, EventKind, is_users
 from broker_core.snapshots import SEEN_LATE
 from widgets.formats import duration

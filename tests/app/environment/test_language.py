@@ -22,7 +22,7 @@ from app.environment.language import FOLDER, chosen_language, install_language, 
 from app.environment.paths import find_scenario
 from app.presenters.inspector import inspector_facts
 from app.presenters.lookups import event_facts
-from app.sessions.causes import cause_text, error_text, rule_text
+from app.sessions.event_text import cause_text, error_text, rule_text
 from broker_core.errors import BrokerError, ErrorCode
 from broker_core.events import Event, EventKind
 from broker_core.faults.client_faults import NEEDS, ClientFault, Effect
