@@ -9,12 +9,11 @@ from typing import Any, TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from app.environment.paths import new_session_folder
-from app.sessions.branching import Branching
 from app.sessions.collectors.collectors import Collectors
 from app.sessions.event_text import cause_text, error_text
 from app.sessions.observed import ObservedSource, attached_to_own
 from app.sessions.queries import Replies
-from app.sessions.session_time import SessionTime, TimelinePosition
+from app.sessions.session_time import Branching, SessionTime, TimelinePosition
 from app.sessions.simulated import SimulatedSource
 from app.sessions.source import Inputs, Source
 from app.sessions.stored import KEYFRAMES_MAX, SCENARIO_PATH, Reading, StoredSession
