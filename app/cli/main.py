@@ -4,7 +4,6 @@ import argparse
 import builtins
 import contextlib
 import gc
-import json
 import os
 import re
 import signal
@@ -249,24 +248,6 @@ def _ended_by_interrupts() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _run_command() -> Command:
-    parser = parser_of("run")
-
-    def run(options: argparse.Namespace) -> int:
-        from app.cli.headless import run_headless
-
-        path, until_s, speed = find_scenario(options.scenario), options.until, options.speed
-        summary = run_headless(path, until_s=until_s, seed=options.seed, speed=speed, folder=options.session)
-        print(json.dumps(summary))
-        for said in summary["not_done"]:
-            print(f"brokerscope: {said}", file=sys.stderr)
-        if summary["ended"] == "stopped":
-            return Exit.TERMINATED if summary["by"] == "SIGTERM" else Exit.INTERRUPTED
-        return Exit.PARTLY if summary["not_done"] else Exit.DONE
-
-    return parser, run
-
-
 def _report_command() -> Command:
     from spark_reports.errors import ReportError
     from spark_reports.request.request import add_arguments, request_of
@@ -314,7 +295,6 @@ def _imported(module: str, function: str) -> Command:
 
 #: Those that need no window are imported when they are asked for.
 COMMANDS: dict[str, Callable[[], Command]] = {
-    "run": _run_command,
     "report": _report_command,
     "open": _open_command,
     "attach": _attach_command,
