@@ -23,7 +23,12 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-LOADED = ("app.cli.scenarios", "broker_core.recording.live_session", "broker_core.listeners.http.listener", "broker_core.listeners.kafka.listener")
+LOADED = (
+    "app.cli.scenarios",
+    "broker_core.recording.live_session",
+    "broker_core.listeners.http.listener",
+    "broker_core.listeners.kafka.listener",
+)
 _PR_SET_CHILD_SUBREAPER = 36
 _MOST_BYTES = 200_000
 

@@ -12,7 +12,7 @@ import msgspec
 
 from app.cli.output import note
 from app.cli.parser import Command, CommandError, Parser, arguments, with_exits
-from app.cli.share import check_target, write_page
+from app.cli.sessions import check_target, write_page
 from app.cli.signals import ended_by_signals
 from app.cli.target import cluster, properties
 from app.environment.did_you_mean import meant

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import resources
-from app.cli.audit import audited
+from app.cli.sessions import audited
 from app.commands.audit import audit as window_audit
 from app.commands.audit import table_of
 from app.presenters.in_flight import in_flight_words

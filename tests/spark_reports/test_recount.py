@@ -13,7 +13,7 @@ from confluent_kafka import Consumer, Message, TopicPartition
 from pyspark.sql import SparkSession
 
 import resources
-from app.cli.audit import audited
+from app.cli.sessions import audited
 from broker_core.clock import NS_PER_S
 from broker_core.recording.schema import EVENT_SCHEMA
 from broker_core.recording.verdicts import as_json

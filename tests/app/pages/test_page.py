@@ -277,7 +277,7 @@ def test_it_begins_with_what_its_report_has_found(session: Path, tmp_path: Path)
 
 
 def test_what_is_left_out_has_one_list() -> None:
-    from app.cli.share import LEFT_OUT
+    from app.cli.sessions import LEFT_OUT
 
     assert tuple(WITHOUT) == LEFT_OUT
 

@@ -2,14 +2,17 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from app.cli.output import print_json, print_rows
 from app.cli.parser import Command, CommandError, parser_of
+from app.environment.did_you_mean import meant
 from app.environment.exits import Exit, exit_of
 from app.environment.paths import deeds_file
+from app.environment.system_libraries import why_missing
 from broker_core.clock import NS_PER_S
 from broker_core.errors import BrokerError
 from broker_core.events import EventKind
@@ -19,12 +22,11 @@ from broker_core.recording.reader import open_session
 from resources.account import STATES, VERDICTS
 
 
-def command() -> Command:
-    parser = parser_of("audit")
-    return parser, run
+def audit_command() -> Command:
+    return parser_of("audit"), _audit
 
 
-def run(options: argparse.Namespace) -> int:
+def _audit(options: argparse.Namespace) -> int:
     """Prints the account of the session. Raises `BrokerError` if it is no session."""
     found, judged = audited(options.session, options.at_s)
     if options.json:
@@ -40,7 +42,6 @@ def audited(folder: Path, at_s: float | None = None) -> tuple[dict[str, Any], bo
     """The account as JSON, and whether anything is judged of it. Raises `BrokerError` as `open_session`."""
     from broker_core.recording.account import Account
     from broker_core.recording.keyframes import Keyframes
-    from broker_core.recording.reader import open_session
     from broker_core.recording.verdicts import Order, as_json
 
     session = open_session(folder)
@@ -83,8 +84,7 @@ def _print(found: dict[str, Any], options: argparse.Namespace) -> None:
 
 
 def deeds_command() -> Command:
-    parser = parser_of("deeds")
-    return parser, _list
+    return parser_of("deeds"), _list
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -112,3 +112,61 @@ def recorded_deeds(session: Path) -> list[Deed]:
     """Raises NOT_A_SESSION and as a reader does."""
     done = (event for event in open_session(session).index.events() if event.kind is EventKind.USER_ACTION)
     return [deed for event in done if (deed := deed_of(event.detail)) is not None]
+
+
+LEFT_OUT = ("keys", "hosts")
+
+
+def share_command() -> Command:
+    parser = parser_of("share", {"parts": _left_out}, {"known": ", ".join(LEFT_OUT)})
+    parser.set_defaults(without=())
+    return parser, _share
+
+
+def _share(options: argparse.Namespace) -> int:
+    check_target(options.out)
+    return write_page(
+        options.session, options.out, options.from_s, options.to_s, options.without, findings_in=options.report
+    )
+
+
+def write_page(
+    session: Path,
+    out: Path,
+    from_s: float | None = None,
+    to_s: float | None = None,
+    without: tuple[str, ...] = (),
+    findings_in: Path | None = None,
+) -> int:
+    """Write the page of a session and print its path; the exit code."""
+    from app.pages.moments import PagePart
+    from app.pages.page import share
+
+    try:
+        made = share(session, out, PagePart(from_s, to_s, without), findings_in=findings_in)
+    except OSError as error:
+        raise CommandError(f"{out} cannot be written: {error.strerror or error}.", Exit.REFUSED) from error
+    print(made.path)
+    for problem in made.problems:
+        print(f"brokerscope: the recording is incomplete: {problem}", file=sys.stderr)
+    return Exit.NOT_FOUND if made.problems else Exit.DONE
+
+
+def check_target(out: Path) -> None:
+    """Raises CommandError if no page can be made, or none be written there."""
+    if missing := why_missing("gui"):
+        raise CommandError(missing, Exit.REFUSED)
+    if out.is_dir():
+        raise CommandError(f"{out} is a folder; name a file in it, such as {out / 'session.html'}.")
+    if not out.absolute().parent.is_dir():
+        raise CommandError(
+            f"There is no folder {out.parent} to write {out.name} into; create it first.", Exit.NOT_FOUND
+        )
+
+
+def _left_out(text: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
+    for name in names:
+        if name not in LEFT_OUT:
+            raise argparse.ArgumentTypeError(f"{name!r} is not one of {', '.join(LEFT_OUT)}{meant(name, LEFT_OUT)}")
+    return names
