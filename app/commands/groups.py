@@ -36,7 +36,6 @@ from widgets.formats import sentence
 from widgets.i18n import mark, tr
 
 NO_GROUP = mark("There is no group; create one first.")
-ALL = ""
 A = TypeVar("A", ResetOffsets, Seek)
 
 
@@ -188,7 +187,7 @@ class GroupHandlers(Handlers):
             "reset_offsets",
             {
                 "group": choice(groups, found.name if found is not None else ""),
-                "topic": choice(topics, row[1] if row else ALL),
+                "topic": choice(topics, row[1] if row else ""),
                 "partition": {"value": row[2] if row else None, "shown_for": ("topic", topics)},
                 "form": {"choices": {"group": tr("where another group is")}},
                 "other": {"choices": groups},

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from app.commands.context import CommandContext, Handlers
-from app.commands.undo_stack import UndoStep
+from app.commands.context import CommandContext, Handlers, UndoStep
 from app.sessions.event_text import cause_text
 from broker_core.limits import UNDO_WINDOW_MS
 from broker_core.simulation.actions import UserAction

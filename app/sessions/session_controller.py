@@ -165,7 +165,6 @@ class SessionController(QObject):
         frames = stored.playback.moments(KEYFRAMES_MAX) if lesson.lesson is not None or observed else iter(())
         taken = self.collectors.keyframe if observed else lesson.keyframe
         self._reading = Reading(folder, self.collectors.gathering(), series.read_whole, frames, taken)
-        self._reading.start()
         self.travel.to(min(at_ns, stored.end_ns))
         self.opened.emit()
         return stored

@@ -43,8 +43,7 @@ class StoredSession(Source):
 
     def __init__(self, folder: Path) -> None:
         session = open_session(folder)
-        self.was_open = not session.recording and (session.metadata.ended == meta.RUNNING or not session.sealed)
-        if self.was_open:
+        if not session.recording and (session.metadata.ended == meta.RUNNING or not session.sealed):
             session = _sealed(folder, session)
         self.folder: Path = folder
         self.metadata = session.metadata
@@ -176,8 +175,6 @@ class Reading:
         self._on_keyframe = on_keyframe
         self._closing = False
         self.thread = threading.Thread(target=self._work, name="reading", daemon=True)
-
-    def start(self) -> None:
         self.thread.start()
 
     def close(self) -> None:

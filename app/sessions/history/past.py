@@ -97,8 +97,7 @@ class Recorded:
     ) -> pa.Table:
         """The rows that fit, in no order; `columns` None for all. What is damaged is left out."""
         names = list(columns or schema.EVENT_SCHEMA.names)
-        found = [self._rows(folder, wanted, names) for folder in folders]
-        return pa.concat_tables(found)
+        return pa.concat_tables([self._rows(folder, wanted, names) for folder in folders])
 
     def events(self, wanted: pc.Expression, folders: Sequence[str] = MESSAGES) -> list[Event]:
         table = self.table(wanted, None, folders).sort_by("seq")

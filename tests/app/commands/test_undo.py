@@ -7,7 +7,7 @@ from functools import partial
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox
 
-from app.commands.undo_stack import UndoStack
+from app.commands.context import UndoStack
 from broker_core.simulation.actions.dead_letters import PurgeDeadLetters, Redrive
 from broker_core.simulation.actions.groups import MoveConsumer
 from broker_core.simulation.actions.topics import AddPartitions
