@@ -42,7 +42,8 @@ class Request(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("sessions", nargs="+", metavar="DIR", help="the folder of a recorded session")
+    parser.add_argument("session", type=Path, metavar="DIR", help="the folder of a recorded session")
+    parser.add_argument("others", type=Path, nargs="*", help=argparse.SUPPRESS)  # to be refused in a sentence
     parser.add_argument(
         "--out",
         required=True,
@@ -86,7 +87,7 @@ def request_of(options: argparse.Namespace) -> Request:
     assertions cannot be read.
     """
     return Request(
-        _only([Path(each).absolute() for each in options.sessions]),
+        _only([options.session.absolute(), *options.others]),
         Path(options.out).absolute(),
         options.from_ns,
         options.to_ns,
