@@ -33,11 +33,11 @@ class ElidedLabel(QLabel):
             self.setProperty("role", role)
         self.whole = ""
 
-    def set_whole(self, text: str, tip: str = "") -> None:
+    def set_whole(self, text: str) -> None:
         text = contained(text)
         if text != self.whole:
             self.whole = text
-            set_plain_tip(self, tip or text)
+            set_plain_tip(self, text)
             self._cut()
 
     def _cut(self) -> None:

@@ -48,10 +48,11 @@ class ConsumerHandlers(Handlers):
     def __init__(self, context: CommandContext) -> None:
         super().__init__(context)
         canvas = context.canvas
-        canvas.consumerDropped.connect(self.move)
-        canvas.consumerDroppedOnEmpty.connect(lambda consumer: self.ask_where(consumer, NEW_GROUP))
+        canvas.drag.dropped.connect(
+            lambda consumer, target: (self.ask_where if target == NEW_GROUP else self.move)(consumer, target)
+        )
         canvas.moveRequested.connect(self.ask_where)
-        canvas.ghostRequested.connect(self._show_ghost)
+        canvas.drag.ghost_requested.connect(self._show_ghost)
         bind, select = self.bind_action, tr("Select a consumer on the canvas first.")
         bind("move_consumer", MoveConsumer, lambda: self.ask_where(self._consumer()), self._consumer, select)
         put = partial(self.move, group="")

@@ -60,7 +60,7 @@ class GroupHandlers(Handlers):
         bind("configure_group", ConfigureGroup, self.ask_settings)
         context.registry.bind("what_if", self.show_what_if, self._why_no_members)
         bind("delete_group", DeleteGroup, self._delete, self._group, select, why_not=self._why_no_delete)
-        context.canvas.topicDropped.connect(self.subscribe)
+        context.canvas.topic_drag.dropped.connect(self.subscribe)
         no_group, no_owner = tr("There is no group."), tr("No consumer owns a partition now.")
         self.bind_action("reset_offsets", PlanOffsets, self.ask_reset, lambda: self._snapshot.groups, no_group)
         self.bind_action("seek", Seek, self.ask_seek, self._is_any_owned, no_owner)

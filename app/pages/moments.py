@@ -357,6 +357,6 @@ def _strips(charts: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def round_to(value: float, digits: int = 4) -> float | int:
+def round_to(value: float) -> float | int:
     """A value of a chart, where no eye and no tool tip tells more digits; whole numbers as they are."""
-    return int(value) if value == int(value) else float(f"{value:.{digits}g}")
+    return int(value) if value == int(value) else float(f"{value:.4g}")

@@ -366,10 +366,6 @@ Wanduhrzeit {wall}</translation>
    <translation>Eine Bedingung, auf die geachtet wird.</translation>
   </message>
   <message>
-   <source>A consumer cannot be dropped there.</source>
-   <translation>Dort lässt sich kein Consumer ablegen.</translation>
-  </message>
-  <message>
    <source>A consumer for a group or the bench.</source>
    <translation>Ein Consumer für eine Gruppe oder die Bank.</translation>
   </message>
@@ -1516,10 +1512,6 @@ Wanduhrzeit {wall}</translation>
   <message>
    <source>Cancelled</source>
    <translation>Abgebrochen</translation>
-  </message>
-  <message>
-   <source>Cancelled.</source>
-   <translation>Abgebrochen.</translation>
   </message>
   <message>
    <source>Cancelled; nothing was left half-done.</source>
@@ -7208,20 +7200,12 @@ Wanduhrzeit {wall}</translation>
    <translation>Die fleißigsten Autoren machen manche Partitionen heißer als andere.</translation>
   </message>
   <message>
-   <source>The button was released outside the window.</source>
-   <translation>Die Maustaste wurde außerhalb des Fensters losgelassen.</translation>
-  </message>
-  <message>
    <source>The bytes cannot be read in this format</source>
    <translation>Die Bytes lassen sich in diesem Format nicht lesen</translation>
   </message>
   <message>
    <source>The canvas and panels show the session as it was. Meanwhile the session continues and is recorded.</source>
    <translation>Zeichenfläche und Panels zeigen die Sitzung, wie sie war. Währenddessen läuft die Sitzung weiter und wird aufgezeichnet.</translation>
-  </message>
-  <message>
-   <source>The canvas was hidden.</source>
-   <translation>Die Zeichenfläche wurde ausgeblendet.</translation>
   </message>
   <message>
    <source>The card of a rebalance says how many partitions moved, and for how long nobody read.</source>
@@ -8058,10 +8042,6 @@ es begann {late} ms zu spät, {late_99} ms im 99. Perzentil, {worst} ms schlimms
   <message>
    <source>The window</source>
    <translation>Das Fenster</translation>
-  </message>
-  <message>
-   <source>The window lost the focus.</source>
-   <translation>Das Fenster verlor den Fokus.</translation>
   </message>
   <message>
    <source>The window on a broker that runs elsewhere.</source>
@@ -12184,10 +12164,6 @@ Klicken, um ein anderes Szenario zu wählen.</translation>
   <message>
    <source>{name} is full: {depth} of {limit}</source>
    <translation>{name} ist voll: {depth} von {limit}</translation>
-  </message>
-  <message>
-   <source>{name} is gone.</source>
-   <translation>{name} gibt es nicht mehr.</translation>
   </message>
   <message>
    <source>{name} is locked.</source>

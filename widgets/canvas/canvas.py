@@ -64,8 +64,8 @@ EMPTY_SENTENCE = mark("Nothing is running yet. Open a scenario, or press Run (F5
 class Canvas(ZoomView):
     """Producers, topics, groups, bench and queues, left to right.
 
-    Consumers are named by their names, everything else by its id (see `view`). `ghostRequested` asks what a drop on a
-    group, "" (the bench) or `NEW_GROUP` would do; answer with `set_ghost`, at once or later.
+    Consumers are named by their names, everything else by its id (see `view`). `drag.ghost_requested` asks what a drop
+    on a group, "" (the bench) or `NEW_GROUP` would do; answer with `set_ghost`, at once or later.
     """
 
     selected = Signal(str)
@@ -74,16 +74,6 @@ class Canvas(ZoomView):
     """id of what was double-clicked."""
     contextMenuRequested = Signal(str, QPoint)
     """id ("" for empty ground) and the global position."""
-    ghostRequested = Signal(str, str)
-    """consumer, target."""
-    consumerDropped = Signal(str, str)
-    """consumer, group ("" for the bench)."""
-    consumerDroppedOnEmpty = Signal(str)
-    """consumer: it wants a new group."""
-    dragCancelled = Signal(str, str)
-    """consumer, why."""
-    topicDropped = Signal(str, str)
-    """topic, the group that is to read it."""
     arrangementChanged = Signal()
     """a box was moved by hand, or all are back in their places."""
     boxMoved = Signal(object)
@@ -97,13 +87,8 @@ class Canvas(ZoomView):
         super().__init__(self._stage, look, parent)
         self._stage.setParent(self)
         self.setMouseTracking(True)
-        self._drag = Drag(self._stage, self.viewport())
-        self._drag.ghost_requested.connect(self.ghostRequested)
-        self._drag.dropped.connect(self.consumerDropped)
-        self._drag.dropped_on_empty.connect(self.consumerDroppedOnEmpty)
-        self._drag.cancelled.connect(self.dragCancelled)
-        self._topic_drag = TopicDrag(self._stage, self.viewport())
-        self._topic_drag.dropped.connect(self.topicDropped)
+        self.drag = Drag(self._stage, self.viewport())
+        self.topic_drag = TopicDrag(self._stage, self.viewport())
         self._selection_frame = FrameItem("selection", look, "accent", 0.0)
         self._stage.addItem(self._selection_frame)
         self._selected_id = self._press_id = ""
@@ -149,7 +134,7 @@ class Canvas(ZoomView):
             self._after_layout()
         if was_empty or view.is_empty:
             self.viewport().update()
-        self._drag.check()
+        self.drag.check()
         self._run_dots()
 
     def set_reduced_motion(self, reduced: bool) -> None:
@@ -175,12 +160,12 @@ class Canvas(ZoomView):
         self.arrangementChanged.emit()
 
     def set_ghost(self, ghost: Ghost | Sequence[str] | str) -> None:
-        """Answer `ghostRequested`: a `Ghost`, or why there is none, its first line the title and its second a note."""
+        """Answer `drag.ghost_requested`: a `Ghost`, or why there is none, its first line the title and its second a note."""
         refused = not isinstance(ghost, Ghost)
         if not isinstance(ghost, Ghost):
             lines = ghost.splitlines() if isinstance(ghost, str) else list(ghost)
             ghost = Ghost(lines[0] if lines else "", note=" ".join(lines[1:]))
-        self._drag.show_ghost(ghost, refused=refused)
+        self.drag.show_ghost(ghost, refused=refused)
 
     def reveal(self, item_id: str) -> None:
         """Frame an id as selected and bring it into sight, without a signal; nothing if it is not drawn."""
@@ -261,7 +246,7 @@ class Canvas(ZoomView):
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        self._let_go(tr("The canvas was hidden."))
+        self._let_go()
         self._run_dots()
 
     # Pointer
@@ -279,9 +264,9 @@ class Canvas(ZoomView):
         self._point_at("")
         if event.button() == Qt.MouseButton.RightButton and self.has_hold:
             self._swallow_menu = self.is_dragging
-            self._let_go(tr("Cancelled."))
+            self._let_go()
         elif event.button() == Qt.MouseButton.LeftButton:
-            self._let_go(tr("Cancelled."))
+            self._let_go()
             scene_at = self.mapToScene(at)
             self._press_id = self._stage.id_at(scene_at.x(), scene_at.y())
             card = self._stage.consumer(self._press_id)
@@ -289,8 +274,8 @@ class Canvas(ZoomView):
             if self.arranging.on and self.arranging.press(self._press_id, scene_at):
                 self.viewport().setCursor(Qt.CursorShape.SizeAllCursor)
             elif card is not None:
-                self._drag.press(card, at, scene_at)
-            elif not self._topic_drag.press(self._press_id, at, self._stage.view) and not self._press_id:
+                self.drag.press(card, at, scene_at)
+            elif not self.topic_drag.press(self._press_id, at, self._stage.view) and not self._press_id:
                 self._panned_from = at
         event.accept()
 
@@ -298,7 +283,7 @@ class Canvas(ZoomView):
         """Carry, or pan. Without the button down (it came up outside the program) everything is put back."""
         at = event.position().toPoint()
         if not event.buttons() & Qt.MouseButton.LeftButton:
-            self._let_go(tr("The button was released outside the window."))
+            self._let_go()
             self._panned_from = None
             self.arranging.release()
             self._show_hand(at)
@@ -306,19 +291,15 @@ class Canvas(ZoomView):
             if (at - self._press_at).manhattanLength() > START_PIXELS:
                 self.arranging.move(self.mapToScene(at))
                 self._arranged()
-        elif self._drag.is_pressed:
-            self._drag.move(at, self.mapToScene(at))
-            if self._drag.is_carrying:
-                self.viewport().setCursor(_cursor(self._drag.target))
-                self._scroll_at_edges(at)
-        elif self._topic_drag.is_pressed:
-            self._topic_drag.move(at, self.mapToScene(at))
-            if self._topic_drag.is_carrying:
-                self.viewport().setCursor(_cursor(self._topic_drag.group or None))
+        elif self.has_hold:
+            drag = self.drag if self.drag.is_pressed else self.topic_drag
+            drag.move(at, self.mapToScene(at))
+            if drag.is_carrying:
+                self.viewport().setCursor(_cursor(drag.target))
                 self._scroll_at_edges(at)
         elif self._press_id.startswith("worker:"):
             if (at - self._press_at).manhattanLength() > START_PIXELS:
-                self._drag.refuse(at, Ghost(tr(WORKERS_STAY)))
+                self.drag.refuse(at, Ghost(tr(WORKERS_STAY)))
                 self.viewport().setCursor(Qt.CursorShape.ForbiddenCursor)
         elif self._panned_from is not None:
             self._has_panned |= (at - self._press_at).manhattanLength() > START_PIXELS
@@ -331,10 +312,10 @@ class Canvas(ZoomView):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
             arranged = self.arranging.release()
-            carried = self._drag.release() or arranged
+            carried = self.drag.release() or arranged
             if arranged:
                 self.boxMoved.emit(dict(self.arranging.before))
-            carried = self._topic_drag.release() or carried
+            carried = self.topic_drag.release() or carried
             panned, self._has_panned, self._panned_from = self._has_panned, False, None
             at = event.position().toPoint()
             near = (at - self._press_at).manhattanLength() <= START_PIXELS
@@ -403,25 +384,25 @@ class Canvas(ZoomView):
                 event.accept()
                 return True
         if event.type() == QEvent.Type.WindowDeactivate:
-            self._let_go(tr("The window lost the focus."))
+            self._let_go()
         return super().event(event)
 
     @property
     def has_hold(self) -> bool:
-        return self._drag.is_pressed or self._topic_drag.is_pressed
+        return self.drag.is_pressed or self.topic_drag.is_pressed
 
     @property
     def is_dragging(self) -> bool:
-        return self._drag.is_carrying or self._topic_drag.is_carrying
+        return self.drag.is_carrying or self.topic_drag.is_carrying
 
-    def _let_go(self, reason: str) -> None:
-        self._drag.cancel(reason)
-        self._topic_drag.cancel()
+    def _let_go(self) -> None:
+        self.drag.cancel()
+        self.topic_drag.cancel()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = event.key()
         if key == Qt.Key.Key_Escape and self.has_hold:
-            self._let_go(tr("Cancelled."))
+            self._let_go()
         elif event.modifiers() & (Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier):
             event.ignore()
         elif self.arranging.on and event.modifiers() & Qt.KeyboardModifier.ShiftModifier and key in DIRECTIONS:
@@ -498,7 +479,7 @@ class Canvas(ZoomView):
         if event.type() == QEvent.Type.ToolTip:
             assert isinstance(event, QHelpEvent)
             text = self.tool_tip_at(event.pos())
-            if text and not self._drag.is_carrying:
+            if text and not self.drag.is_carrying:
                 QToolTip.showText(event.globalPos(), tool_tip_html(text), self.viewport())
             else:
                 QToolTip.hideText()

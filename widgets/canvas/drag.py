@@ -137,6 +137,7 @@ START_PIXELS = 6
 
 class TopicDrag(QObject):
     dropped = Signal(str, str)
+    """topic, the group that is to read it."""
 
     def __init__(self, stage: Stage, viewport: QWidget) -> None:
         super().__init__(stage)
@@ -152,9 +153,9 @@ class TopicDrag(QObject):
         return bool(self._topic)
 
     @property
-    def group(self) -> str:
-        """The group under the pointer that a drop would subscribe; "" for none."""
-        return "" if self._group in self._reads else self._group
+    def target(self) -> str | None:
+        """The group under the pointer that a drop would subscribe."""
+        return None if self._group in self._reads else self._group or None
 
     def press(self, item_id: str, at: QPoint, view: CanvasView) -> bool:
         """The button went down on an id; False if that is neither a topic nor a lane of one."""
@@ -174,13 +175,13 @@ class TopicDrag(QObject):
             return
         self.is_carrying = True
         self._group = self._group_at(scene_at)
-        self._stage.set_highlights(f"group:{self.group}" if self.group else None, True)
+        self._stage.set_highlights(f"group:{self.target}" if self.target else None, True)
         self.panel.show_ghost(Ghost(self._title()), at, self._stage.targets_in_view)
 
     def _title(self) -> str:
         if not self._group:
             return tr("Drop {topic} on a group to subscribe it", topic=self._topic)
-        if not self.group:
+        if not self.target:
             return tr("{group} already reads {topic}", group=self._group, topic=self._topic)
         return tr("Subscribe {group} to {topic}", group=self._group, topic=self._topic)
 
@@ -191,7 +192,7 @@ class TopicDrag(QObject):
         return ""
 
     def release(self) -> bool:
-        topic, group, carried = self._topic, self.group, self.is_carrying
+        topic, group, carried = self._topic, self.target, self.is_carrying
         self.cancel()
         if carried and group:
             self.dropped.emit(topic, group)
@@ -213,8 +214,6 @@ class Drag(QObject):
 
     ghost_requested = Signal(str, str)
     dropped = Signal(str, str)
-    dropped_on_empty = Signal(str)
-    cancelled = Signal(str, str)
 
     def __init__(self, stage: Stage, viewport: QWidget) -> None:
         super().__init__(stage)
@@ -328,23 +327,12 @@ class Drag(QObject):
     def release(self) -> bool:
         card, target, carried = self._card, self.target, self.is_carrying
         at_home = target is not None and self._is_home(target)
-        self._put_back()
+        self.cancel()
         if not carried or card is None:
             return False
-        if target is None:
-            self.cancelled.emit(card.name, tr("A consumer cannot be dropped there."))
-        elif target == NEW_GROUP:
-            self.dropped_on_empty.emit(card.name)
-        elif not at_home:
+        if target is not None and not at_home:
             self.dropped.emit(card.name, target)
         return True
-
-    def cancel(self, reason: str) -> None:
-        """Put everything back; announced only where something was carried."""
-        card, carried = self._card, self.is_carrying
-        self._put_back()
-        if carried and card is not None:
-            self.cancelled.emit(card.name, reason)
 
     def check(self) -> None:
         """After the view has changed: let go of a consumer that is no longer there."""
@@ -352,7 +340,7 @@ class Drag(QObject):
             return
         card = self._stage.consumer(self._card.id)
         if card is None:
-            self.cancel(tr("{name} is gone.", name=self._card.name))
+            self.cancel()
             return
         self._card = card
         if self._proxy is not None:
@@ -364,7 +352,8 @@ class Drag(QObject):
     def _show_target(self) -> None:
         self._stage.set_highlights(BENCH_ID if self.target == "" else f"group:{self.target}", True)
 
-    def _put_back(self) -> None:
+    def cancel(self) -> None:
+        """Put everything back."""
         if self._proxy is not None:
             self._stage.removeItem(self._proxy)
             self._stage.set_highlights(None, False)

@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 
 BENCH_ID = "bench"
 NEW_GROUP = "*"
-"""The target of `ghostRequested` for a drop on an empty spot; no group can have this name."""
+"""The target of `drag.dropped` for a drop on an empty spot; no group can have this name."""
 
 
 @dataclass(frozen=True, slots=True)

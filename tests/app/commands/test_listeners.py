@@ -252,7 +252,7 @@ def test_a_consumer_of_another_program_is_promised_no_group_but_its_own(hand: Ha
     canvas.fit()
     choices = move_choices(workbench.controller.snapshot, "reader")
     assert [(one.target, bool(one.reason)) for one in choices] == [("shipping", True), ("", False)]
-    drag = canvas._drag
+    drag = canvas.drag
     start, empty = hand.place("consumer:reader"), QPoint(6, 6)
     hand.qtbot.mousePress(canvas.viewport(), Qt.MouseButton.LeftButton, pos=start)
     for step in range(1, 9):

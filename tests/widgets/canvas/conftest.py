@@ -82,11 +82,10 @@ class Heard:
 
     def __init__(self, canvas: Canvas) -> None:
         self.reported: list[tuple[object, ...]] = []
-        for name in (
-            "selected", "moveRequested", "ghostRequested", "consumerDropped", "consumerDroppedOnEmpty", "dragCancelled",
-            "contextMenuRequested",
-        ):  # fmt: skip
+        for name in "selected", "moveRequested", "contextMenuRequested":
             getattr(canvas, name).connect(self._listener(name))
+        for name in "ghost_requested", "dropped":
+            getattr(canvas.drag, name).connect(self._listener(name))
 
     def _listener(self, name: str) -> Callable[..., None]:
         def listen(*arguments: object) -> None:

@@ -14,7 +14,7 @@ from widgets.canvas.canvas import Canvas
 @pytest.fixture
 def dropped(canvas: Canvas) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
-    canvas.topicDropped.connect(lambda topic, group: found.append((topic, group)))
+    canvas.topic_drag.dropped.connect(lambda topic, group: found.append((topic, group)))
     return found
 
 
@@ -31,7 +31,7 @@ def test_a_topic_is_dropped_on_a_group_that_does_not_read_it(
     group = other_group(canvas, topic)
     hand.lift(f"topic:{topic}")
     hand.move(hand.header(f"group:{group}"))
-    panel = canvas._topic_drag.panel
+    panel = canvas.topic_drag.panel
     assert panel.ghost.title == f"Subscribe {group} to {topic}"
     assert not any(where.intersects(panel.geometry()) for where in canvas._stage.targets_in_view())
     assert canvas._stage.boxes[f"group:{group}"].highlight is Highlight.TARGET
@@ -47,7 +47,7 @@ def test_a_group_that_reads_it_already_takes_no_drop_and_says_so(
     topic, group = link.source.removeprefix("topic:"), link.target.removeprefix("group:")
     hand.lift(f"topic:{topic}")
     hand.move(hand.header(f"group:{group}"))
-    assert canvas._topic_drag.panel.ghost.title == f"{group} already reads {topic}"
+    assert canvas.topic_drag.panel.ghost.title == f"{group} already reads {topic}"
     assert canvas.viewport().cursor().shape() is Qt.CursorShape.ForbiddenCursor
     hand.release(hand.header(f"group:{group}"))
     assert dropped == []
@@ -61,7 +61,7 @@ def test_escape_lets_the_topic_go(hand: Hand, canvas: Canvas, dropped: list[tupl
     qtbot.keyClick(canvas, Qt.Key.Key_Escape)
     hand.release(hand.header(f"group:{group}"))
     assert dropped == []
-    assert not canvas._topic_drag.is_carrying
+    assert not canvas.topic_drag.is_carrying
 
 
 def test_a_click_on_a_topic_selects_it_and_drops_nothing(

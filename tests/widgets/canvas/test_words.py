@@ -25,7 +25,7 @@ WORKER = "worker:" + first_view().queues[0].workers[0].name
 def test_a_hint_is_broken_into_lines_and_nothing_of_it_is_lost(hand: Hand, canvas: Canvas) -> None:
     hand.lift("consumer:indexer-4")
     hand.move(hand.header("topic:commits"))
-    panel = canvas._drag.panel
+    panel = canvas.drag.panel
     assert panel.title.text() == "Not here: drop on a group, the bench or empty ground"
     assert panel.width() <= GHOST_WIDTH and panel.title.heightForWidth(panel.title.width()) <= panel.title.height()
 
@@ -41,13 +41,13 @@ def test_a_longer_title_makes_the_panel_higher(canvas: Canvas) -> None:
 def test_a_worker_that_is_pulled_says_why_it_stays(hand: Hand, heard: Heard, canvas: Canvas) -> None:
     hand.press(WORKER)
     hand.move(hand.point(WORKER) + QPoint(2, 0))
-    assert not canvas._drag.panel.isVisible()
+    assert not canvas.drag.panel.isVisible()
     hand.move(hand.header("group:indexers"))
-    assert canvas._drag.panel.isVisible()
-    assert canvas._drag.panel.title.text() == WORKERS_STAY
+    assert canvas.drag.panel.isVisible()
+    assert canvas.drag.panel.title.text() == WORKERS_STAY
     assert canvas.viewport().cursor().shape() is Qt.CursorShape.ForbiddenCursor
     hand.release(hand.header("group:indexers"))
-    assert not canvas._drag.panel.isVisible()
+    assert not canvas.drag.panel.isVisible()
     assert heard.reported == []
     assert WORKERS_STAY in canvas.tool_tip_at(hand.point(WORKER))
     assert WORKERS_STAY not in canvas.tool_tip_at(hand.point("consumer:indexer-1"))
