@@ -160,7 +160,7 @@ class Canvas(ZoomView):
         self.arrangementChanged.emit()
 
     def set_ghost(self, ghost: Ghost | Sequence[str] | str) -> None:
-        """Answer `drag.ghost_requested`: a `Ghost`, or why there is none, its first line the title and its second a note."""
+        """What a drop would do: a `Ghost`, or why there is none, its first line the title and its second a note."""
         refused = not isinstance(ghost, Ghost)
         if not isinstance(ghost, Ghost):
             lines = ghost.splitlines() if isinstance(ghost, str) else list(ghost)
